@@ -102,8 +102,8 @@ const settled = Effect.fnUntraced(function*({ query }: Database.Database, delive
   let since = Time.monotonic()
   for (;;) {
     const [row] = yield* query(
-      `select (select count(*) from messages where status <> 'read')
-        + greatest(0, $1 - (select count(*) from deliveries where status = 'delivered')) as left`,
+      `select (select count(*) from wac.messages where status <> 'read')
+        + greatest(0, $1 - (select count(*) from wac.deliveries where status = 'delivered')) as left`,
       [delivered]
     )
     const found = Number(row!["left"])
@@ -136,7 +136,7 @@ const forgetKeys = Effect.fnUntraced(function*(storage: Context.Context<Stores>,
   const { sweep } = Context.get(storage, MessageStore.MessageStore)
   for (;;) {
     yield* sweep((yield* Clock.currentTimeMillis) + 25 * hour).pipe(Effect.mapError(because("the sweep")))
-    const [row] = yield* query("select count(*) as left from message_deadlines")
+    const [row] = yield* query("select count(*) as left from wac.message_deadlines")
     if (Number(row!["left"]) === 0) return
   }
 })
@@ -153,7 +153,9 @@ export const run = ({ days, messages }: Plan): Effect.Effect<void, BenchFailed, 
     const [server, postgres] = yield* processor
     const send = (count: number, callers: number) =>
       Effect.gen(function*() {
-        const [row] = yield* database.query("select count(*) as delivered from deliveries where status = 'delivered'")
+        const [row] = yield* database.query(
+          "select count(*) as delivered from wac.deliveries where status = 'delivered'"
+        )
         const { perSecond } = yield* loader.run({
           connections: Math.min(callers, count),
           until: { sends: count },

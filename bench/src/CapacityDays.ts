@@ -36,14 +36,14 @@ export const copy = ({ query }: Database, days: number): Effect.Effect<void, Ben
     for (const table of tables) {
       const columns = (yield* query(
         `select column_name as name, data_type as type from information_schema.columns
-        where table_schema = 'public' and table_name = $1 order by ordinal_position`,
+        where table_schema = 'wac' and table_name = $1 order by ordinal_position`,
         [table]
       )) as unknown as ReadonlyArray<{ readonly name: string; readonly type: string }>
       const list = columns.map(({ name }) => name).join(", ")
-      yield* query(`create temporary table first_day as select ${list} from ${table}`)
+      yield* query(`create temporary table first_day as select ${list} from wac.${table}`)
       for (let n = 1; n <= days; n++) {
         yield* query(
-          `insert into ${table} (${list}) select ${
+          `insert into wac.${table} (${list}) select ${
             columns.map(({ name, type }) => valueOf(name, type, n)).join(", ")
           } from first_day`
         )

@@ -42,16 +42,16 @@ const limits = JSON.stringify({
 /** Counts completely recorded sends. Messages inserted by {@link Stored} have other statuses. */
 const complete = `
 select count(*)::float8 as count
-from messages
-join events on events.order_key = messages.id
-join deliveries on deliveries.event_id = events.id
+from wac.messages
+join wac.events on events.order_key = messages.id
+join wac.deliveries on deliveries.event_id = events.id
 where messages.status = 'sent' and messages.key is not null and messages.claim_token is null`
 
 /** Counts messages that callers queued and that wait. */
 const waiting = `
 select count(*)::float8 as count
-from messages
-join send_queue on send_queue.message_id = messages.id
+from wac.messages
+join wac.send_queue on send_queue.message_id = messages.id
 where messages.status = 'queued' and messages.key is not null and messages.answer is not null`
 
 /**
@@ -88,7 +88,7 @@ export const start = (
     // the webhook is paused: events and deliveries are written but not attempted, as another measurement covers
     // attempts
     yield* act("PUT", "/internal/webhook", { url: "https://receiver.invalid/" })
-    yield* database.query("update webhooks set paused_at = 1")
+    yield* database.query("update wac.webhooks set paused_at = 1")
     const target = { url, apiKey: String(body["apiKey"]) }
     yield* Probe.check(name, target)
     return {

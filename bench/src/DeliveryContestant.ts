@@ -223,7 +223,7 @@ export const wac = (stage: Stage): Effect.Effect<DeliveryContestant, BenchFailed
         pid,
         receiver: stage.receiver,
         database,
-        delivered: "select count(*)::float8 as count from attempts where outcome = 'delivered'",
+        delivered: "select count(*)::float8 as count from wac.attempts where outcome = 'delivered'",
         ...recording(recorder, held)
       })
   )

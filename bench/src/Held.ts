@@ -96,7 +96,7 @@ export const run = (plan: Plan): Effect.Effect<void, BenchFailed> =>
     const { ask } = yield* Dashboard.signIn(url)
     yield* ask("PUT", "/internal/webhook", { url: receiver.urlOf(healthy) })
     const owners = yield* database.query(
-      `select w.id, w.workspace_id, w.url = any ($1) as dead, w.url = $2 as own from webhooks w`,
+      `select w.id, w.workspace_id, w.url = any ($1) as dead, w.url = $2 as own from wac.webhooks w`,
       [deadUrls, receiver.urlOf(healthy)]
     )
     const ownersThat = (are: "dead" | "own") =>
@@ -156,7 +156,7 @@ const memory = (
 
 const attemptsOf = (database: Database.Database, owners: ReadonlyArray<Waiting.Owner>) =>
   Effect.map(
-    database.query("select count(*)::integer as count from attempts where workspace_id = any ($1)", [
+    database.query("select count(*)::integer as count from wac.attempts where workspace_id = any ($1)", [
       owners.map(({ workspaceId }) => workspaceId)
     ]),
     ([row]) => Number(row!["count"])

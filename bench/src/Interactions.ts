@@ -83,7 +83,7 @@ const served = Effect.fnUntraced(function*(cluster: Database.Cluster, stored: nu
   const { ask } = yield* Dashboard.signIn(url)
   yield* ask("POST", "/internal/api-keys", { name: "bench" }, { "idempotency-key": "bench" })
   yield* ask("PUT", "/internal/webhook", { url: "https://receiver.invalid/" })
-  yield* database.query("update webhooks set paused_at = 1")
+  yield* database.query("update wac.webhooks set paused_at = 1")
   yield* Stored.fill(database, stored)
   return { ask, url }
 })

@@ -81,7 +81,7 @@ const stage = (
       yield* Receiver.check(name, arrivals, { ids: recorded.ids, webhooks: recorder.ready })
     }
     const outcomes = yield* database.query(
-      "select outcome, count(*)::integer as count from attempts group by 1 order by 1"
+      "select outcome, count(*)::integer as count from wac.attempts group by 1 order by 1"
     )
     const startedAt = recorded.times[0]!
     const isEarly = (i: number) => recorded.times[i]! - startedAt < onset * 1000

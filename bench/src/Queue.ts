@@ -176,11 +176,11 @@ const fullQueue = (
     })
     const send = yield* sender({ ...world.target, url }, first)
     const hold = Effect.andThen(
-      query("update heartbeats set held_since = 1"),
+      query("update wac.heartbeats set held_since = 1"),
       Effect.sleep(`${settling} seconds`)
     )
     const release = Effect.andThen(
-      query("update heartbeats set held_since = null"),
+      query("update wac.heartbeats set held_since = null"),
       Effect.sleep(`${settling} seconds`)
     )
     const peak = Effect.map(Effect.promise(() => ProcessUse.peakMemory(pid)), (bytes) => bytes ?? Number.NaN)
@@ -198,7 +198,7 @@ const fullQueue = (
       spans.push({ from, to: Time.now() })
       yield* hold
     }
-    const [left] = yield* query("select exists (select from send_queue) as left")
+    const [left] = yield* query("select exists (select from wac.send_queue) as left")
     if (left!["left"] !== true) {
       return yield* new BenchFailed({ message: "the queue ran empty: have more messages wait" })
     }
@@ -254,7 +254,7 @@ const sends = (plan: Plan, cluster: Cluster): Effect.Effect<void, BenchFailed, S
 
     yield* Console.log(`\nqueueing ${Report.whole(plan.waiting)} messages that are due`)
     yield* Queued.fill(world.database, { count: plan.waiting, due: "Now", template })
-    yield* world.database.query("update heartbeats set held_since = 1")
+    yield* world.database.query("update wac.heartbeats set held_since = 1")
     yield* cluster.checkpoint
     const disturbed = yield* Rounds.disturbance
     const all = yield* Effect.forEach(rates, (rate, i) =>

@@ -36,7 +36,7 @@ const insert = (due: Due, template: object): string =>
     from generate_series($1::bigint, $2::bigint) as n, workspaces w, api_keys k, phone_numbers p,
       all_of_them c
   ), added as (
-    insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
+    insert into wac.messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
       created_at, send_at, route, key, fingerprint, answer)
     select id, workspace_id, api_key_id, phone_number_id, phone_number,
       json_build_object('to', '${recipientPrefix}' || lpad(n::text, 8, '0'), 'type', 'template', 'template',
@@ -48,7 +48,7 @@ const insert = (due: Due, template: object): string =>
         'workspaceId', workspace_id, 'apiKeyId', api_key_id, 'sendAt', send_at)
     from given
   )
-  insert into send_queue (message_id, phone_number_id, workspace_id, due_at, send_until)
+  insert into wac.send_queue (message_id, phone_number_id, workspace_id, due_at, send_until)
   select id, phone_number_id, workspace_id, send_at, send_at + ${day} from given where ${due !== "Cancelled"}`
 
 /** The numbers of the messages' customers begin with this, and nobody else's do. */
@@ -77,13 +77,13 @@ export const fill = (
 const tell = (database: Database, count: number): Effect.Effect<void, BenchFailed> =>
   Effect.gen(function*() {
     yield* database.query(
-      `insert into queue_sizes as s (workspace_id, shard, queued) select id, 0, $1::integer from workspaces
+      `insert into wac.queue_sizes as s (workspace_id, shard, queued) select id, 0, $1::integer from wac.workspaces
       on conflict (workspace_id, shard) do update set queued = s.queued + excluded.queued`,
       [count]
     )
     yield* database.query(
-      `insert into send_lanes as l (phone_number_id, workspace_id, work_at)
-      select q.phone_number_id, q.workspace_id, min(q.due_at) from send_queue q group by 1, 2
+      `insert into wac.send_lanes as l (phone_number_id, workspace_id, work_at)
+      select q.phone_number_id, q.workspace_id, min(q.due_at) from wac.send_queue q group by 1, 2
       on conflict (phone_number_id) do update set work_at = excluded.work_at`
     )
   })

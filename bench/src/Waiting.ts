@@ -54,14 +54,14 @@ const fill = (
   Effect.gen(function*() {
     yield* database.query("set synchronous_commit = off")
     yield* database.query(
-      `insert into events (id, workspace_id, type, created_at, data)
+      `insert into wac.events (id, workspace_id, type, created_at, data)
       select ${id(`evt${mark}`, "n")}, $1, 'message.sent', ${now} - ${hour}, '{"status":"sent"}'
       from generate_series(1, ${events}) n`,
       [owners[0]!.workspaceId]
     )
     for (let first = 1; first <= count; first += chunk) {
       yield* database.query(
-        `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence,
+        `insert into wac.deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence,
           status, attempt_count, round_attempts, first_attempt_at, last_attempt_at, next_attempt_at, created_at)
         select ${id(`dlv${mark}`, "n")}, o.workspace_id, o.webhook_id, ${id(`evt${mark}`, `n % ${events} + 1`)},
           'message.sent', 'combined', ${id(`msg${mark}`, "n")}, 1, 'pending', ${columns}

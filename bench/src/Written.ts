@@ -56,7 +56,7 @@ export const sizes = ({ query }: Database): Effect.Effect<ReadonlyArray<Size>, B
       `select c.relname as name, greatest(c.reltuples, 0)::float8 as rows, pg_table_size(c.oid)::float8 as "table",
         pg_indexes_size(c.oid)::float8 as index
       from pg_class c
-      where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and pg_total_relation_size(c.oid) > 65536
+      where c.relkind = 'r' and c.relnamespace = 'wac'::regnamespace and pg_total_relation_size(c.oid) > 65536
       order by pg_total_relation_size(c.oid) desc`
     ),
     (rows) => rows as unknown as ReadonlyArray<Size>

@@ -223,6 +223,15 @@ describe("in-memory-test", () => {
   })
 })
 
+describe("either-door", () => {
+  it("the example's own tests pass in the process and over HTTP", async () => {
+    const { stdout } = await finish("either-door")
+    assert.match(stdout, /pass 4\n/)
+    assert.match(stdout, /fail 0\n/)
+    assert.match(stdout, /skipped 0\n/)
+  })
+})
+
 const secret = "whsec_of_the_test"
 
 /** Posts an event as the service does. */

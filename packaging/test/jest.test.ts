@@ -88,14 +88,14 @@ it("a test in Jest requires or imports wac, with the setting that the guide name
 
 it("a test in Jest requires the client and the verifier without any setting", async () => {
   const source = `
-const { createClient, WacApiError } = require("@wac/client")
+const { createClient, WacError } = require("@wac/client")
 const { createInternalClient } = require("@wac/client/internal")
 const { sign, verify } = require("@wac/verifier")
 
 test("the client calls, and rejects with its own error", async () => {
   const fetch = async () => Response.json({ error: { code: "not_found", message: "no", request_id: "req_1" } }, { status: 404 })
   const wac = createClient({ baseUrl: "https://wac.example.com/v1", apiKey: "wac_live_x", fetch })
-  await expect(wac.messages.get("msg_1")).rejects.toBeInstanceOf(WacApiError)
+  await expect(wac.messages.get("msg_1")).rejects.toBeInstanceOf(WacError)
   expect(createInternalClient({ baseUrl: "https://wac.example.com", fetch })).toHaveProperty("webhook")
 })
 

@@ -46,7 +46,7 @@ describe.each(executables)("on Node %s", (version) => {
       executableOf(version),
       "client",
       `
-      import { createClient, WacApiError } from "@wac/client"
+      import { createClient, WacError } from "@wac/client"
       import { createInternalClient } from "@wac/client/internal"
       import { requestPayload, SIGNATURE_HEADER, verify } from "@wac/verifier"
       import { createServer } from "node:http"
@@ -62,14 +62,14 @@ describe.each(executables)("on Node %s", (version) => {
         const payload = requestPayload({ method, target, idempotencyKey: headers["idempotency-key"], body })
         const { ok } = await verify(payload, headers[SIGNATURE_HEADER.toLowerCase()], "whsec_x")
         const error = { code: "forbidden", reason: "opted_out", message: "x", request_id: "req_1" }
-        response.writeHead(JSON.parse(body).refuse ? 403 : 200)
-        response.end(JSON.stringify(JSON.parse(body).refuse ? { error } : { verified: ok }))
+        response.writeHead(JSON.parse(body).text === "refuse" ? 403 : 200)
+        response.end(JSON.stringify(JSON.parse(body).text === "refuse" ? { error } : { status: "sent", verified: ok }))
       })
       await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve))
       const url = "http://127.0.0.1:" + server.address().port
       const wac = createClient({ baseUrl: url + "/v1", apiKey: "wac_live_x", signingSecret: "whsec_x" })
       console.log((await wac.messages.send({}, { signal: AbortSignal.timeout(60_000) })).verified)
-      console.log(await wac.messages.send({ refuse: true }).catch((error) => error instanceof WacApiError && error.reason))
+      console.log(await wac.messages.send({ text: "refuse" }).catch((error) => error instanceof WacError && error.reason))
       const dashboard = createInternalClient({ baseUrl: url })
       await dashboard.session.signIn({})
       console.log(await dashboard.session.get())

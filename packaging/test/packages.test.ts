@@ -169,12 +169,12 @@ void verify({}, "t=1,v1=00", "whsec_x")
     assert.strictEqual(
       await check(
         ["@wac/client"],
-        `import { createClient, type SentMessage, WacApiError } from "@wac/client"
+        `import { createClient, type SentMessage, WacError } from "@wac/client"
 const wac = createClient({ baseUrl: "https://wac.example.com/v1", apiKey: "wac_live_x" })
 export const sent: Promise<SentMessage> = wac.messages.send({ to: "+15551234567", type: "text", text: { body: "hi" } })
 // @ts-expect-error a text has a body
 void wac.messages.send({ to: "+15551234567", type: "text", text: {} })
-export const again = (error: unknown): boolean => error instanceof WacApiError && error.code === "rate_limited"
+export const again = (error: unknown): boolean => error instanceof WacError && error.code === "rate_limited"
 `,
         { skipLibCheck: false }
       ),

@@ -43,7 +43,7 @@ const observation = [
 /** Open claims. Those of dead processes ($1 are the living ones), or from before PostgreSQL's start, nobody may end. */
 const claims = `with claims as (
   select k.delivery_id, k.lease_until, o.process = any ($1) and o.at > pg_postmaster_start_time() as living
-  from delivery_claims k join observed_claims o using (delivery_id, token)
+  from wac.delivery_claims k join observed_claims o using (delivery_id, token)
 )`
 
 const quietText = `${claims}, held as (
@@ -53,26 +53,26 @@ select
   (select count(*)::int from claims c where c.living) as living,
   (select count(*)::int from held) as held,
   (
-    select count(*)::int from deliveries d
+    select count(*)::int from wac.deliveries d
     where d.status = 'pending' and d.next_attempt_at is not null and d.id not in (select h.delivery_id from held h)
   ) as open`
 
 const claimsText = `select o.process, array_agg(d.event_id) as events
-from delivery_claims k
+from wac.delivery_claims k
 join observed_claims o using (delivery_id, token)
-join deliveries d on d.id = k.delivery_id
+join wac.deliveries d on d.id = k.delivery_id
 group by o.process order by count(*) desc`
 
 const openText = `select to_json(d) as delivery, to_json(w) as webhook, (
-  select json_agg(a order by a.number) from attempts a where a.delivery_id = d.id
+  select json_agg(a order by a.number) from wac.attempts a where a.delivery_id = d.id
 ) as attempts, (
-  select json_agg(k) from delivery_claims k where k.delivery_id = d.id
+  select json_agg(k) from wac.delivery_claims k where k.delivery_id = d.id
 ) as claims
-from deliveries d join webhooks w on w.id = d.webhook_id
+from wac.deliveries d join wac.webhooks w on w.id = d.webhook_id
 where d.status = 'pending' order by d.position limit 1`
 
 const abandonedText = `${claims}
-select d.event_id from claims c join deliveries d on d.id = c.delivery_id where not c.living and c.lease_until > $2`
+select d.event_id from claims c join wac.deliveries d on d.id = c.delivery_id where not c.living and c.lease_until > $2`
 
 export const make = Effect.gen(function*() {
   const scope = yield* Effect.scope
@@ -162,10 +162,10 @@ export const make = Effect.gen(function*() {
 
   /** Waits until the living ones have recorded all that they were at when PostgreSQL ended. */
   const recovered = Effect.gen(function*() {
-    const claimed = yield* ask<{ readonly id: string }>("select delivery_id as id from delivery_claims")
+    const claimed = yield* ask<{ readonly id: string }>("select delivery_id as id from wac.delivery_claims")
     yield* checks.until(
       ask<{ readonly id: string }>(
-        "select delivery_id as id from delivery_claims where delivery_id = any ($1)",
+        "select delivery_id as id from wac.delivery_claims where delivery_id = any ($1)",
         claimed.map(({ id }) => id)
       ),
       ({ length }) => length === 0

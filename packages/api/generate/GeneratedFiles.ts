@@ -7,8 +7,9 @@ import { Context, Duration, type Schema, type SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { RecordedEvent } from "../src/events/RecordedEvent.ts"
-import { Api, EndpointAnnotations, ErrorReference, Lists, StreamApi } from "../src/index.ts"
+import { Api, EndpointAnnotations, ErrorReference, Lists, MessagesApi, StreamApi } from "../src/index.ts"
 import * as Constants from "./Constants.ts"
+import * as Messaging from "./Messaging.ts"
 import * as PlainTypes from "./PlainTypes.ts"
 
 /** A file, by its path in the repository. */
@@ -95,9 +96,11 @@ const handWritten: ReadonlyMap<string, string> = new Map([
   ["InternalPage", "../Page.ts"]
 ])
 
-/** Imports what a text mentions of these names. */
+/** Imports what a text mentions of these names, and does not declare. */
 const importsOf = (text: string, modules: ReadonlyMap<string, string>): string => {
-  const mentioned = [...modules].filter(([name]) => new RegExp(`\\b${name}\\b`, "u").test(text))
+  const mentioned = [...modules].filter(([name]) =>
+    new RegExp(`\\b${name}\\b`, "u").test(text) && !new RegExp(`^export (interface|type) ${name}\\b`, "mu").test(text)
+  )
   const byModule = Map.groupBy(mentioned, ([, module]) => module)
   return [...byModule].map(([module, names]) => {
     const list = names.map(([name]) => name).sort()
@@ -158,8 +161,45 @@ const errorReasons = (() => {
 const errors = (path: string): GeneratedFile => file(path, "The codes of errors, and their reasons.", [errorReasons])
 
 const messageTypes = PlainTypes.typesIn(
-  [Message.OutboundMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded)
+  [MessagesApi.NewMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded)
 )
+
+/** The inputs and results of the interface of programs that are not as on the wire. */
+const interfaceTypes: PlainTypes.Types = (() => {
+  const names = [
+    "SentMessage",
+    "QueuedMessage",
+    "ReadMessage",
+    "AnyMessage",
+    "Media",
+    "Template",
+    "PublicCampaign",
+    "OptOut",
+    "PublicCampaignRow",
+    "CreatePublicCampaign",
+    "EditPublicCampaign",
+    "MessageQuery",
+    "TemplateQuery",
+    "CampaignRowQuery",
+    "EventQuery"
+  ]
+  const types = PlainTypes.typesIn(
+    [...names.map((name) => (v1Types.get(name) ?? v1Queries.get(name))!), PlainTypes.encoded(Recipient.Recipient)],
+    "interface"
+  )
+  return new Map([...types].filter(([name]) => !messageTypes.has(name) && !eventTypes.has(name)))
+})()
+/** The contents of messages, which are the same on the wire as in the interface of programs. */
+const contentTypes: PlainTypes.Types = new Map(
+  [...messageTypes].filter(([name, ast]) => {
+    const wire = v1Types.get(name)
+    const text = [...PlainTypes.typesIn([ast])].map(([part, ast]) => PlainTypes.declaration(part, ast))
+    return wire !== undefined &&
+      `${text}` === `${[...PlainTypes.typesIn([wire])].map(([part, ast]) => PlainTypes.declaration(part, ast))}`
+  })
+)
+const fromMessageContents = new Map([...messageTypes.keys()].map((name) => [name, "./MessageContents.ts"] as const))
+const fromContents = new Map([...contentTypes.keys()].map((name) => [name, "./MessageContents.ts"] as const))
 
 /** The inputs and outputs of the methods of an embedding program. */
 const resources = PlainTypes.typesIn(
@@ -167,6 +207,9 @@ const resources = PlainTypes.typesIn(
     .filter(PlainTypes.isEmbedded),
   "embedded"
 )
+
+/** The types of the interface of programs, except the one of which an embedding program gets more. */
+const inBoth: PlainTypes.Types = new Map([...interfaceTypes].filter(([name]) => name !== "Template"))
 
 const constant = (name: string, description: string, value: string): string =>
   `${PlainTypes.docstring(description, 0)}export const ${name} = ${value}\n`
@@ -207,8 +250,12 @@ export const files: ReadonlyArray<GeneratedFile> = [
   file(
     "packages/client/src/generated/Wire.ts",
     "The requests and responses of `/v1`.",
-    [...declarations(v1Types, eventTypes), ...declarations(v1Queries, inV1, "query"), routesTable("Routes", v1)],
-    fromEvent
+    [
+      ...declarations(v1Types, new Map([...eventTypes, ...contentTypes])),
+      ...declarations(v1Queries, inV1, "query"),
+      routesTable("Routes", v1)
+    ],
+    new Map([...fromEvent, ...fromContents])
   ),
   file(
     "packages/client/src/generated/InternalWire.ts",
@@ -218,20 +265,44 @@ export const files: ReadonlyArray<GeneratedFile> = [
       ...declarations(internalQueries, new Map([...inV1, ...v1Queries, ...internalTypes]), "query"),
       routesTable("InternalRoutes", internal)
     ],
-    new Map([...fromWire, ...fromEvent])
+    new Map([...fromWire, ...fromContents, ...fromEvent])
   ),
-  file(
-    "packages/wac/src/generated/MessageContents.ts",
-    "Messages of every kind (contract §9), with the provider's field names; templates use our own.",
-    declarations(messageTypes)
-  ),
+  ...["client", "wac"].flatMap((name) => [
+    file(
+      `packages/${name}/src/generated/MessageContents.ts`,
+      "Messages of every kind (contract §9), with the provider's field names; templates use our own.",
+      declarations(messageTypes)
+    ),
+    file(
+      `packages/${name}/src/generated/Messaging.ts`,
+      "The interface that `createWac()` and `createClient()` both implement (contract §16). Times are ISO 8601 in UTC.",
+      [
+        "/** A message to send. */\nexport type NewMessage = SendMessage\n",
+        Messaging.methods,
+        Messaging.errors,
+        ...declarations(interfaceTypes, new Map(), "interface")
+      ],
+      new Map([...fromEvent, ...fromMessageContents, ["ErrorReasons", "./ErrorReasons.ts"] as const])
+    )
+  ]),
   file(
     "packages/wac/src/generated/Resources.ts",
     "The inputs and outputs of the methods of a workspace, in camelCase. Times are ISO 8601 in UTC.",
-    declarations(resources, new Map([...messageTypes, ...eventTypes]), "embedded"),
-    new Map([...fromEvent, ...[...messageTypes.keys()].map((name) => [name, "./MessageContents.ts"] as const)])
+    declarations(resources, new Map([...messageTypes, ...eventTypes, ...inBoth]), "embedded"),
+    new Map([
+      ...fromEvent,
+      ...fromMessageContents,
+      ...[...inBoth.keys()].map((name) => [name, "./Messaging.ts"] as const)
+    ])
   ),
   file("packages/client/src/generated/Limits.ts", "Limits of the service.", limits),
+  file("packages/client/src/generated/Names.ts", "Names of the interface of programs.", [
+    constant(
+      "renamed",
+      "Fields of the wire whose name in the interface is another word.",
+      `{ ${Object.entries(PlainTypes.renamedFields).map(([name, word]) => `${name}: "${word}"`).join(", ")} }`
+    )
+  ]),
   errors("packages/client/src/generated/ErrorReasons.ts"),
   errors("packages/wac/src/generated/ErrorReasons.ts"),
   file(

@@ -6,13 +6,40 @@
 import { type Schema, SchemaAST } from "effect"
 
 /**
- * Where types are used: in bodies of requests and responses, in a client's queries, or in a program that embeds the
- * service. There a type with `embedded: "Name"` has that name, and fields with `embedded: false` are left out.
+ * Where types are used: in bodies of requests and responses, in a client's queries, in a program that embeds the
+ * service, or in the interface of programs. For embedding, a type with `embedded: "Name"` has that name, and fields with
+ * `embedded: false` are left out. The interface has its own names: fields of a struct are in camelCase unless the
+ * struct has `asOnWire: true`.
  */
-export type Use = "body" | "query" | "embedded"
+export type Use = "body" | "query" | "embedded" | "interface"
 
 /** The types that are accepted for a time. */
-const times: Readonly<Record<Use, string>> = { body: "string", query: "string | Date", embedded: "TimeInput" }
+const times: Readonly<Record<Use, string>> = {
+  body: "string",
+  query: "string | Date",
+  embedded: "TimeInput",
+  interface: "TimeInput"
+}
+
+/** The types that the interface of programs names otherwise than the wire does. */
+const interfaceNames: Readonly<Record<string, string>> = {
+  SendMessage: "NewMessage",
+  Media: "StoredFile",
+  CreatePublicCampaign: "NewCampaign",
+  EditPublicCampaign: "CampaignChange",
+  TemplateQuery: "TemplateFilter",
+  CampaignRowQuery: "CampaignRowFilter"
+}
+
+/** Fields whose name in the interface is another word. */
+export const renamedFields: Readonly<Record<string, string>> = { tenant_id: "workspaceId", media_id: "id" }
+
+/** The name of a field in the interface of programs. */
+const camelCase = (name: string): string =>
+  renamedFields[name] ?? name.replaceAll(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase())
+
+/** Fields that the interface of programs has in another place: lists take them when they are read. */
+const pageFields = new Set(["limit", "cursor"])
 
 /** Types by name, in the order in which they are first mentioned. */
 export type Types = ReadonlyMap<string, SchemaAST.AST>
@@ -29,8 +56,10 @@ const isComposite = (ast: SchemaAST.AST): boolean =>
 
 /** The name of a type. Texts and numbers have none: their forms are not types. */
 const nameOf = (ast: SchemaAST.AST, use: Use): string | undefined => {
-  const name = use === "embedded" ? annotation(ast, "embedded") : undefined
-  return isComposite(ast) ? (typeof name === "string" ? name : annotation(ast, "identifier") as string) : undefined
+  if (!isComposite(ast)) return undefined
+  const embedded = use === "embedded" ? annotation(ast, "embedded") : undefined
+  const name = typeof embedded === "string" ? embedded : annotation(ast, "identifier") as string | undefined
+  return use === "interface" && name !== undefined ? interfaceNames[name] ?? name.replace("Public", "") : name
 }
 
 /** Whether programs that embed the service use the type. */
@@ -57,8 +86,10 @@ export const typesIn = (roots: Iterable<SchemaAST.AST>, use: Use = "body"): Type
     if (name !== undefined) {
       const known = types.get(name)
       if (known !== undefined) {
-        if (known !== ast && declaration(name, known) !== declaration(name, ast)) {
-          throw new Error(`two types are named ${name}:\n${declaration(name, known)}\n${declaration(name, ast)}`)
+        if (known !== ast && declaration(name, known, use) !== declaration(name, ast, use)) {
+          throw new Error(
+            `two types are named ${name}:\n${declaration(name, known, use)}\n${declaration(name, ast, use)}`
+          )
         }
         return
       }
@@ -104,11 +135,15 @@ const descriptionOf = (type: SchemaAST.AST): string | undefined =>
     (annotation(type, "identifier") === undefined ? annotation(type, "description") : undefined)) as string | undefined
 
 const fields = (ast: SchemaAST.Objects, use: Use): string => {
-  const used = ast.propertySignatures.filter(({ type }) => use !== "embedded" || annotation(type, "embedded") !== false)
+  const isCamel = use === "interface" && annotation(ast, "asOnWire") !== true
+  const used = ast.propertySignatures.filter(({ name, type }) =>
+    (use !== "embedded" || annotation(type, "embedded") !== false) &&
+    (use !== "interface" || !pageFields.has(String(name)))
+  )
   const own = used.map(({ name, type }) =>
-    `${docstring(descriptionOf(type), 2)}  readonly ${key(name)}${SchemaAST.isOptional(type) ? "?" : ""}:${
-      spaced(indented(typeText(type, use)))
-    }\n`
+    `${docstring(descriptionOf(type), 2)}  readonly ${key(isCamel ? camelCase(String(name)) : name)}${
+      SchemaAST.isOptional(type) ? "?" : ""
+    }:${spaced(indented(typeText(type, use)))}\n`
   )
   // a field's own type is not one of the others'
   const others = ast.indexSignatures.map(({ type }) =>

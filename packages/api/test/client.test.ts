@@ -4,6 +4,7 @@
  */
 import { createClient } from "@wac/client"
 import type * as Client from "@wac/client"
+import type { Wire } from "@wac/client"
 import { createInternalClient } from "@wac/client/internal"
 import type * as Verifier from "@wac/verifier"
 import type { Schema } from "effect"
@@ -78,8 +79,13 @@ interface OpenInbound {
   readonly context: Client.Json
   readonly received_at: string
 }
-type WithoutContent<Response> = [Response] extends [Client.AnyMessage] ? Client.Message | OpenInbound
-  : [Response] extends [Client.Page<Client.AnyMessage>] ? Client.Page<Client.Message | OpenInbound>
+interface Page<Item> {
+  readonly data: ReadonlyArray<Item>
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+type WithoutContent<Response> = [Response] extends [Wire.AnyMessage] ? Wire.Message | OpenInbound
+  : [Response] extends [Page<Wire.AnyMessage>] ? Page<Wire.Message | OpenInbound>
   : Response
 
 /** The routes that are in one of two tables only, or not the same in both. */
@@ -108,7 +114,7 @@ const routesCalled = async (
   const client = make(async (input, init) => {
     const { pathname } = new URL(`${input as URL}`)
     routes.push(`${init?.method} ${pathname.replace("the-id", ":id")}`)
-    return Response.json({ data: [], has_more: false, hasMore: false })
+    return Response.json({ status: "sent", data: [], results: [], has_more: false, hasMore: false, next_cursor: null })
   })
   for (const group of Object.values(client)) {
     for (
@@ -121,9 +127,10 @@ const routesCalled = async (
         group === client["templates"] && (name === "edit" || name === "remove") ||
         group === client["campaigns"] && name !== "create" ||
         group === client["media"] && (name === "open" || name === "remove")
-      if (name === "conversation") await (method({}) as Client.List<unknown, unknown>).toArray()
+      if (name === "addRecipients" || name === "replaceRecipients") await method("the-id", [])
+      else if (name === "conversation") await (method({}) as Client.Listing<unknown>).toArray()
       else if (name === "recipients" || name === "messages") {
-        await (method("the-id") as Client.List<unknown, unknown>).toArray()
+        await (method("the-id") as Client.Listing<unknown>).toArray()
       } else if (name === "upload" && group === client["media"]) {
         await method({ bytes: new Uint8Array(), filename: "a" })
       } else if (name === "upload") {
@@ -131,7 +138,7 @@ const routesCalled = async (
         await method("the-id", { bytes: "media" in client ? new Uint8Array() : new Blob(), type: "text/csv" })
       } else if (name === "import") await method({ bytes: new Blob(), type: "text/csv" })
       else if (name === "enqueueMany") await method([])
-      else if (name === "list") await (method() as Client.List<unknown, unknown>).toArray()
+      else if (name === "list") await (method() as Client.Listing<unknown>).toArray()
       else await (takesId ? method("the-id", {}) : method.length > 1 ? method({}) : method())
     }
   }
@@ -149,9 +156,9 @@ type Events = "GET /v1/events"
 describe("the client's types", () => {
   it("the client has types of exactly the endpoints under /v1, whose bodies are JSON", () => {
     type Left = "POST /v1/media" | "GET /v1/media/:id" | "PUT /v1/campaigns/:id/recipients" | Events | Batch
-    type Different = Differing<Plain<Omit<Client.Routes, Left>>, Plain<Omit<Described<"/v1/">, Left>>>
+    type Different = Differing<Plain<Omit<Wire.Routes, Left>>, Plain<Omit<Described<"/v1/">, Left>>>
     expectTypeOf<Different>().toEqualTypeOf<never>()
-    expectTypeOf<Client.Routes[Batch]["response"]>().toEqualTypeOf<Described<"/v1/">[Batch]["response"]>()
+    expectTypeOf<Wire.Routes[Batch]["response"]>().toEqualTypeOf<Described<"/v1/">[Batch]["response"]>()
   })
 
   it("the client's type of an error's body has exactly the fields of the API definition", () => {
@@ -180,7 +187,7 @@ describe("the client's types", () => {
         expectTypeOf(event.data.text.body).toBeString()
       }
     }
-    const narrowError = (error: Client.WacApiError) => {
+    const narrowError = (error: Client.WacError) => {
       if (error.code === "rate_limited") {
         expectTypeOf(error.reason).toEqualTypeOf<"workspace" | "phone_number" | "pair" | "provider" | "login">()
       }

@@ -3,41 +3,34 @@
  * servers (specification §5).
  */
 import { addressOf } from "./Address.ts"
-import { WacApiError } from "./ClientError.ts"
-import type { Event } from "./Event.ts"
+import { badOption, errorOf } from "./ClientError.ts"
 import * as Limits from "./generated/Limits.ts"
 import type {
   AnyMessage,
-  BatchItem,
-  BatchResults,
-  CampaignRowQuery,
-  ChooseOptOut,
-  CreatePublicCampaign as CreateCampaign,
-  EditPublicCampaign as EditCampaign,
-  EventQuery,
-  ListQuery,
-  MarkRead,
-  Media,
+  Campaign,
+  CampaignRow,
+  Campaigns,
   Message,
-  MessageQuery,
+  Messaging,
+  NewFile,
   OptOut,
-  PublicCampaign as Campaign,
-  PublicCampaignRow as CampaignRow,
+  OptOutOptions,
+  Page,
   QueuedMessage,
   ReadMessage,
-  RecipientQuery,
-  Routes,
-  SendMessage,
+  SendOptions,
   SentMessage,
-  Template,
-  TemplateQuery
-} from "./generated/Wire.ts"
-import type { Answered } from "./LastResponse.ts"
-import { type List, listOf } from "./List.ts"
+  StoredFile,
+  Template
+} from "./generated/Messaging.ts"
+import type { BatchResults, Routes } from "./generated/Wire.ts"
+import { type Answered, answered, type LastResponse } from "./LastResponse.ts"
+import { listOf } from "./List.ts"
 import { formOf } from "./MediaForm.ts"
-import type { Page } from "./Page.ts"
+import { fromWire, nameOf, toWire } from "./Names.ts"
+import type { Page as WirePage } from "./Page.ts"
 import { signatureOf } from "./RequestSignature.ts"
-import { type CallOptions, transportOf, type TransportOptions } from "./Transport.ts"
+import { type CallOptions, onlyKnown, transportOf, type TransportOptions } from "./Transport.ts"
 
 /** The client's address, credentials and settings. */
 export interface ClientOptions extends TransportOptions {
@@ -49,40 +42,13 @@ export interface ClientOptions extends TransportOptions {
   readonly signingSecret?: string
 }
 
-/** Options of a send. */
-export interface SendOptions extends CallOptions {
-  /**
-   * Unique per send, 1 to 255 visible ASCII characters. Use one that you can derive again (an order's id) and store
-   * with your own data: then even a crash of your process cannot send twice. By default the client makes one; the
-   * call's own retries keep it, and errors carry it.
-   */
-  readonly idempotencyKey?: string
+/** What results of a client have in addition. */
+export interface Response {
+  readonly lastResponse: LastResponse
 }
 
-/** A message to send at once, or in `enqueue` at its time. */
-export type NewMessage = SendMessage extends infer Message
-  ? Message extends SendMessage ? Omit<Message, "send_at" | "send_until"> : never
-  : never
-
-/** When a queued message is sent (contract §15). */
-export interface SendTimes {
-  /** Not before this time: at most 90 days ahead; the past means now. Now by default. */
-  readonly sendAt?: Date | string
-  /** How long it is tried if something temporary holds it up; 24 hours after `sendAt` by default. */
-  readonly sendUntil?: Date | string
-}
-
-/** Options of queueing a message. */
-export interface EnqueueOptions extends SendOptions, SendTimes {}
-
-/** A message to be queued with others. */
-export type QueueItem = NewMessage & SendTimes & {
-  /** As in {@link SendOptions}: of this message alone, and the same as if it were sent or queued alone. */
-  readonly idempotencyKey: string
-}
-
-/** Which messages of conversations to list (contract §13). */
-export type ConversationQuery = Pick<MessageQuery, "contact" | "direction" | "limit" | "cursor">
+/** What the options of a client's calls may have in addition. */
+export type Retries = Pick<CallOptions, "retries">
 
 /** A file of recipients. */
 export interface CampaignFile {
@@ -90,161 +56,80 @@ export interface CampaignFile {
   readonly type: "application/x-ndjson" | "text/csv"
 }
 
-/** A file to upload: at most 100 MB. */
-export interface MediaFile {
-  readonly bytes: Uint8Array
-  /** The file's name, which recipients and downloads see. */
-  readonly filename: string
+/** Options of an upload of recipients. */
+export interface CampaignFileOptions extends CallOptions {
+  /** The country of the numbers without a country code, in ISO 3166-1 alpha-2. */
+  readonly defaultCountry?: string
+  /** Whether the file replaces all rows that the campaign has; if not, it adds to them. */
+  readonly replace?: boolean
+  /** The column of a CSV file with the phone numbers or user ids; defaults to `to`. */
+  readonly toColumn?: string
 }
 
-/** Options of a download. */
-export interface OpenOptions extends CallOptions {
-  /** `Range`, `If-Range`, `If-None-Match`. */
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** Every call rejects with {@link WacApiError}, {@link WacConnectionError}, or the reason of its signal. */
-export interface Client {
-  readonly messages: {
-    /**
-     * Sends a message once (specification §4). 429 and 5xx are retried under the same key, with backoff and at least
-     * `Retry-After`, until the timeout. If it rejects with `outcome_unknown`, the message may have gone out: repeat
-     * the call later with the error's `idempotencyKey` to learn the outcome; nothing is sent a second time.
-     *
-     * If `enqueue` has used the key for this message, it rejects with `idempotency_conflict`: the message is sent at its
-     * time, and not by this call.
-     */
-    readonly send: (message: NewMessage, options?: SendOptions) => Promise<Answered<SentMessage>>
-    /**
-     * Queues a message, to be sent once at its time: resolves when it is accepted, and events report what becomes of it.
-     * Retried as `send` is. If `send` has used the key for this message, the answer is that it is `sent`.
-     */
-    readonly enqueue: (message: NewMessage, options?: EnqueueOptions) => Promise<Answered<QueuedMessage | SentMessage>>
-    /**
-     * Queues 1 to 500 messages, each as `enqueue` would. The results are in their order: one that is `refused` does not
-     * touch the others, and can be queued again under its key. `idempotencyKey` in the options is that of the request.
-     */
-    readonly enqueueMany: (
-      messages: ReadonlyArray<QueueItem>,
-      options?: SendOptions
-    ) => Promise<Answered<BatchResults>>
-    /**
-     * Cancels a queued message: once it has resolved, the message is never sent. Rejects with `already_sent` if its
-     * sending has begun. Safe to repeat.
-     */
-    readonly cancel: (id: string, options?: CallOptions) => Promise<Answered<Message>>
-    /** Marks a customer's message as read by its `message_id`, and can show a typing indicator. */
-    readonly markRead: (id: string, mark?: MarkRead, options?: SendOptions) => Promise<Answered<ReadMessage>>
-    /** A message in its current state, or a customer's message. */
-    readonly get: (id: string, options?: CallOptions) => Promise<Answered<AnyMessage>>
-    /**
-     * The messages of one customer in both directions, newest first, by any of their names; without `contact`, what any
-     * customer wrote.
-     */
-    readonly conversation: (query: ConversationQuery, options?: CallOptions) => List<AnyMessage, Page<AnyMessage>>
-    /** The messages that the workspace sent, newest first. */
-    readonly list: (query?: MessageQuery, options?: CallOptions) => List<Message, Page<Message>>
-  }
-  readonly media: {
-    /**
-     * Uploads a file, whose `media_id` messages then name. It is deleted some time after its last use. Retries keep the
-     * key, so the file is stored once.
-     */
-    readonly upload: (file: MediaFile, options?: SendOptions) => Promise<Answered<Media>>
-    /**
-     * Opens a file, uploaded or from a customer. The response's body is a stream; nobody has read it yet. With
-     * `headers` such as `Range` and `If-None-Match` its status may be 206, 304 or 416.
-     */
-    readonly open: (id: string, options?: OpenOptions) => Promise<Response>
-    /** Deletes a file. */
-    readonly remove: (id: string, options?: CallOptions) => Promise<void>
-  }
-  readonly contacts: {
-    /**
-     * Opts a customer out, under every name that they have: no free-form text and no marketing is sent until START from
-     * the customer, or `optIn`. The name is a number in E.164 format, or a user id; the customer need not be known.
-     */
-    readonly optOut: (name: string, forNumber?: ChooseOptOut, options?: CallOptions) => Promise<Answered<OptOut>>
-    /** Ends the opt-out of a customer, whoever set it. Have the customer's consent. */
-    readonly optIn: (name: string, forNumber?: ChooseOptOut, options?: CallOptions) => Promise<Answered<OptOut>>
-  }
-  /** One template to many customers, each once: for a key with the scope `campaigns:write`. */
-  readonly campaigns: {
-    /** Makes a draft without recipients. Nothing is sent until it is checked and started. */
-    readonly create: (campaign: CreateCampaign, options?: SendOptions) => Promise<Answered<Campaign>>
-    /** Newest first. Of a key that is bound to numbers, the campaigns of these. */
-    readonly list: (query?: ListQuery, options?: CallOptions) => List<Campaign, Page<Campaign>>
-    readonly get: (id: string, options?: CallOptions) => Promise<Answered<Campaign>>
-    /** Changes a campaign; templates, sender and holdout only before it is started. */
-    readonly edit: (id: string, change: EditCampaign, options?: CallOptions) => Promise<Answered<Campaign>>
-    /** Deletes a campaign that was not started, with its recipients. */
-    readonly remove: (id: string, options?: CallOptions) => Promise<void>
+/**
+ * The interface that an embedded service has too. Results have {@link Response} in addition. 429 and 5xx are retried
+ * under the same key, with backoff and at least `Retry-After`, until the timeout, which is 30 seconds by default.
+ */
+export interface Client extends Messaging<Response, Retries> {
+  /** For a key with the scope `campaigns:write`. */
+  readonly campaigns: Campaigns<Response, Retries> & {
     /**
      * Adds the recipients of a file, NDJSON or CSV with a header row, or replaces those that the campaign has. If the
      * file is refused, the campaign stays as it was. It may take 30 minutes, unless `timeout` says otherwise. A file
      * that adds is repeated only if it certainly did not: otherwise look at the campaign's `rows`.
      */
-    readonly upload: (
-      id: string,
-      file: CampaignFile,
-      query?: RecipientQuery,
-      options?: CallOptions
-    ) => Promise<Answered<Campaign>>
-    /** Checks the recipients in the background; the campaign is `ready` afterwards. */
-    readonly check: (id: string, options?: SendOptions) => Promise<Answered<Campaign>>
-    readonly start: (id: string, options?: SendOptions) => Promise<Answered<Campaign>>
-    /** Within a second nothing more is sent. */
-    readonly pause: (id: string, options?: SendOptions) => Promise<Answered<Campaign>>
-    readonly resume: (id: string, options?: SendOptions) => Promise<Answered<Campaign>>
-    /** Skips every recipient that is not sent to yet. */
-    readonly cancel: (id: string, options?: SendOptions) => Promise<Answered<Campaign>>
-    /** The rows, in the order of their upload. */
-    readonly recipients: (
-      id: string,
-      query?: CampaignRowQuery,
-      options?: CallOptions
-    ) => List<CampaignRow, Page<CampaignRow>>
-  }
-  readonly templates: {
-    /** Templates of every status, newest first. */
-    readonly list: (query?: TemplateQuery, options?: CallOptions) => List<Template, Page<Template>>
-  }
-  readonly events: {
-    /**
-     * The recorded events, oldest first by default. Continue later from the last page's cursor: no event is skipped.
-     */
-    readonly list: (query?: EventQuery, options?: CallOptions) => List<Event, Page<Event>>
+    readonly upload: (id: string, file: CampaignFile, options?: CampaignFileOptions) => Promise<Campaign & Response>
   }
 }
 
 const checked = (idempotencyKey: string): string => {
   if (!Limits.idempotencyKey.test(idempotencyKey)) {
-    throw new TypeError(`idempotencyKey must be ${Limits.idempotencyKeyForm}`)
+    throw badOption("idempotencyKey", `idempotencyKey must be ${Limits.idempotencyKeyForm}`, "invalid_idempotency_key")
   }
   return idempotencyKey
 }
 
-/** In the names of the wire. JSON writes a `Date` as the service reads it, and leaves out what is `undefined`. */
-const queued = ({ idempotencyKey, sendAt, sendUntil, ...message }: QueueItem) =>
-  ({ ...message, idempotency_key: idempotencyKey, send_at: sendAt, send_until: sendUntil }) as BatchItem
+/** All bytes: requests that are repeated or signed need them. */
+const gathered = async (
+  pieces: NewFile["bytes"],
+  signal: AbortSignal | undefined
+): Promise<Uint8Array<ArrayBuffer>> => {
+  const all: Array<Uint8Array<ArrayBuffer>> = []
+  if (pieces instanceof Uint8Array) all.push(pieces as Uint8Array<ArrayBuffer>)
+  else {
+    for await (const piece of pieces) {
+      signal?.throwIfAborted()
+      if (!(piece instanceof Uint8Array)) throw badOption("bytes", "the stream must be of bytes, without an encoding")
+      all.push(piece as Uint8Array<ArrayBuffer>)
+    }
+  }
+  return new Uint8Array(await new Blob(all).arrayBuffer())
+}
 
 /**
- * Makes a client. Throws a `TypeError` for invalid options, and in a browser.
+ * Makes a client. Throws a `WacError` for invalid options, and in a browser.
  */
 export const createClient = (options: ClientOptions): Client => {
   if ("document" in globalThis) {
-    throw new TypeError("API keys are secrets of servers: call your own back end from the browser, and wac from there")
+    throw badOption(
+      "apiKey",
+      "API keys are secrets of servers: call your own back end from the browser, and wac from there"
+    )
   }
+  onlyKnown(options, ["baseUrl", "apiKey", "signingSecret", "timeout", "retries", "hooks", "fetch", "clock"])
   const base = addressOf(options.baseUrl)
   if (base === undefined || !/\/v1\/?$/.test(base.pathname)) {
-    throw new TypeError("baseUrl must be the API's http or https address, whose path ends in /v1")
+    throw badOption("baseUrl", "baseUrl must be the API's http or https address, whose path ends in /v1")
   }
   // routes name their /v1 themselves
   base.pathname = base.pathname.replace(/\/v1\/?$/, "/")
   const { apiKey, signingSecret } = options
-  if (typeof apiKey !== "string" || !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey must be an API key")
+  if (typeof apiKey !== "string" || !/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw badOption("apiKey", "apiKey must be an API key")
+  }
 
   const call = transportOf<Routes>(base, {
+    nameOf,
     headersOf: async (request, now) => ({
       authorization: `Bearer ${apiKey}`,
       ...(signingSecret === undefined || request.method === "GET"
@@ -253,15 +138,30 @@ export const createClient = (options: ClientOptions): Client => {
     })
   }, options)
 
-  const list = <Item, Query extends object>(
-    get: (query: Query | { readonly cursor: string } | undefined, options: CallOptions | undefined) => Promise<
-      Answered<Page<Item>>
-    >
+  /** A result in the names of programs. */
+  const named = async <Result extends object>(
+    answer: Promise<Answered<object>>,
+    isDeep?: boolean
+  ): Promise<Result & Response> => {
+    const wire = await answer
+    return answered(fromWire(wire, isDeep) as Result, wire.lastResponse)
+  }
+
+  const list = <Item>(
+    get: (query: never, options: CallOptions | undefined) => Promise<Answered<WirePage<object>>>,
+    read: (item: object) => object = (item) => fromWire(item)
   ) =>
-  (query?: Query, options?: CallOptions): List<Item, Page<Item>> =>
-    listOf(
-      (cursor) => get(cursor === undefined ? query : { ...query, cursor }, options),
-      ({ data, has_more, next_cursor }) => ({ data, next: has_more ? next_cursor : null })
+  (filter?: object, options?: CallOptions) =>
+    listOf<Item, Page<Item>>(
+      async (page) => {
+        const { data, has_more: hasMore, lastResponse, next_cursor: nextCursor } = await get(
+          { ...toWire(filter) as object, ...page } as never,
+          options
+        )
+        return answered({ data: data.map(read) as unknown as ReadonlyArray<Item>, hasMore, nextCursor }, lastResponse)
+      },
+      ({ data, hasMore, nextCursor }) => ({ data, next: hasMore ? nextCursor : null }),
+      { limit: 100 }
     )
 
   const keyed: typeof call = async (
@@ -270,93 +170,172 @@ export const createClient = (options: ClientOptions): Client => {
     { idempotencyKey = crypto.randomUUID(), ...options }: SendOptions = {}
   ) => call(route, { ...values, idempotencyKey: checked(idempotencyKey) }, options)
 
+  /** The answer to a message: whether it is a repeated one, its headers say. */
+  const replayable = async (answer: Promise<Answered<object>>) => {
+    const result = await named<SentMessage | QueuedMessage>(answer)
+    return answered({ ...result, replayed: result.lastResponse.replayed }, result.lastResponse)
+  }
+
   type Act = "check" | "start" | "pause" | "resume" | "cancel"
 
   const act = (verb: Act) => (id: string, options?: SendOptions) =>
-    keyed(`POST /v1/campaigns/:id/${verb}`, { id }, options)
+    named<Campaign>(keyed(`POST /v1/campaigns/:id/${verb}`, { id }, options), true)
+
+  const choose = (method: "PUT" | "DELETE") => (id: string, { phoneNumberId, ...options }: OptOutOptions = {}) =>
+    named<OptOut>(call(`${method} /v1/contacts/:name/opt-out`, { id, body: toWire({ phoneNumberId }) }, options))
+
+  const upload: Client["campaigns"]["upload"] = (
+    id,
+    { bytes, type },
+    { defaultCountry, replace, toColumn, ...options } = {}
+  ) =>
+    named<Campaign>(
+      call("PUT /v1/campaigns/:id/recipients", {
+        id,
+        query: toWire({ defaultCountry, replace, toColumn }),
+        content: { bytes: bytes.slice(), type },
+        // a file in place of all rows may be put there twice
+        once: replace !== true
+      }, { timeout: Limits.uploadTimeout, ...options }),
+      true
+    )
+
+  const put = (replace: boolean): Client["campaigns"]["addRecipients"] => async (id, recipients, options) => {
+    const lines: Array<string> = []
+    for await (const recipient of recipients) {
+      options?.signal?.throwIfAborted()
+      lines.push(`${JSON.stringify(recipient)}\n`)
+    }
+    const bytes = new TextEncoder().encode(lines.join(""))
+    return upload(id, { bytes, type: "application/x-ndjson" }, { ...options, replace })
+  }
+
+  /** Opens a file, or a part of it. The request ends with its headers; the body is read as it is needed. */
+  const open = async (id: string, range: string, options?: CallOptions): Promise<globalThis.Response> => {
+    let response: globalThis.Response | undefined
+    await call("GET /v1/media/:id", { id, headers: { range }, opened: (opened) => void (response = opened) }, options)
+    return response!
+  }
 
   return {
     messages: {
-      send: async (body, options) => {
-        const answer = await keyed("POST /v1/messages", { body }, options)
-        if (answer.status !== "queued") return answer
-        const { lastResponse, message_id } = answer
-        throw new WacApiError({
+      send: async (message, options) => {
+        const answer = await replayable(keyed("POST /v1/messages", { body: toWire(message) }, options))
+        if (answer.status === "sent") return answer as never
+        const { lastResponse, messageId } = answer
+        throw errorOf({
           error: {
             code: "idempotency_conflict",
             reason: "payload_mismatch",
-            message: `the key queued ${message_id}`,
+            message: `the idempotency key was used to queue this message: ${messageId} is sent at its time`,
             // every response of the service has one
             request_id: lastResponse.requestId!
           }
-        }, { ...options, lastResponse })
+        }, { status: 409, idempotencyKey: options?.idempotencyKey, lastResponse })
       },
       enqueue: (message, { sendAt, sendUntil, ...options } = {}) =>
-        keyed(
+        replayable(keyed(
           "POST /v1/messages",
-          { body: queued({ ...message, sendAt, sendUntil } as QueueItem), headers: { prefer: "respond-async" } },
+          { body: toWire({ ...message, sendAt, sendUntil }), headers: { prefer: "respond-async" } },
+          options
+        )) as never,
+      enqueueMany: async (messages, options) => {
+        const { lastResponse, results } = await keyed("POST /v1/messages/batch", {
+          body: { messages: Array.isArray(messages) ? messages.map(toWire) : messages } as never
+        }, options) as Answered<BatchResults>
+        return answered(
+          results.map((result, index) =>
+            result.status === "refused"
+              ? {
+                status: result.status,
+                error: errorOf(
+                  result as never,
+                  { status: result.http_status, idempotencyKey: messages[index]!.idempotencyKey, lastResponse },
+                  nameOf
+                )
+              }
+              : fromWire(result)
+          ) as never,
+          lastResponse
+        )
+      },
+      cancel: (id, options) => named<Message>(call("DELETE /v1/messages/:id", { id }, options)),
+      markRead: (id, { typing, ...options } = {}) =>
+        named<ReadMessage>(keyed("POST /v1/messages/:id/read", { id, body: toWire({ typing }) }, options)),
+      get: (id, options) => named<AnyMessage>(call("GET /v1/messages/:id", { id }, options)) as never,
+      conversation: (filter, options) =>
+        list<AnyMessage>((query, options) => call("GET /v1/messages", { query }, options))(
+          filter?.contact === undefined ? { direction: "inbound", ...filter } : filter,
           options
         ),
-      enqueueMany: (messages, options) =>
-        keyed("POST /v1/messages/batch", { body: { messages: messages.map(queued) } }, options),
-      cancel: (id, options) => call("DELETE /v1/messages/:id", { id }, options),
-      markRead: (id, body = {}, options) => keyed("POST /v1/messages/:id/read", { id, body }, options),
-      get: (id, options) => call("GET /v1/messages/:id", { id }, options),
-      conversation: list((query?: ConversationQuery, options?) =>
-        call(
-          "GET /v1/messages",
-          { query: { ...(query?.contact === undefined ? { direction: "inbound" } : {}), ...query } },
-          options
-        )
-      ),
-      // without a contact or a direction it has no others
-      list: list((query?: MessageQuery, options?) =>
-        call("GET /v1/messages", { query }, options) as Promise<Answered<Page<Message>>>
-      )
+      list: list<Message>((query, options) => call("GET /v1/messages", { query }, options))
     },
     media: {
-      upload: async (file, options) => keyed("POST /v1/media", { content: formOf(file) }, options),
-      open: async (id, { headers = {}, ...options } = {}) => {
-        let response: Response | undefined
-        await call("GET /v1/media/:id", { id, headers, opened: (opened) => void (response = opened) }, options)
-        return response!
+      upload: async ({ bytes, filename = "" }, options) =>
+        named<StoredFile>(
+          keyed(
+            "POST /v1/media",
+            { content: formOf({ bytes: await gathered(bytes, options?.signal), filename }) },
+            options
+          )
+        ),
+      open: async (id, options) => {
+        // one byte, because only a request for the content answers with an error's reason
+        const { body, headers } = await open(id, "bytes=0-0", options)
+        await body?.cancel()
+        const size = Number(headers.get("content-range")?.split("/")[1])
+        return {
+          id,
+          mimeType: headers.get("content-type")!.split(";")[0]!,
+          size,
+          stream: ({ end = size, start = 0 } = {}) => {
+            let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
+            return new ReadableStream<Uint8Array<ArrayBuffer>>({
+              pull: async (controller) => {
+                if (start >= end) return controller.close()
+                reader ??= (await open(id, `bytes=${start}-${end - 1}`)).body!.getReader()
+                const { done, value } = await reader.read()
+                if (done) controller.close()
+                else controller.enqueue(value)
+              },
+              cancel: (reason) => reader?.cancel(reason)
+            })
+          }
+        }
       },
       remove: (id, options) => call("DELETE /v1/media/:id", { id }, options)
     },
-    contacts: {
-      optOut: (id, body = {}, options) => call("PUT /v1/contacts/:name/opt-out", { id, body }, options),
-      optIn: (id, body = {}, options) => call("DELETE /v1/contacts/:name/opt-out", { id, body }, options)
-    },
+    contacts: { optOut: choose("PUT"), optIn: choose("DELETE") },
     campaigns: {
-      create: (body, options) => keyed("POST /v1/campaigns", { body }, options),
-      list: list((query?: ListQuery, options?) => call("GET /v1/campaigns", { query }, options)),
-      get: (id, options) => call("GET /v1/campaigns/:id", { id }, options),
-      edit: (id, body, options) => call("PATCH /v1/campaigns/:id", { id, body }, options),
+      create: (campaign, options) =>
+        named<Campaign>(keyed("POST /v1/campaigns", { body: toWire(campaign) }, options), true),
+      list: list<Campaign>(
+        (query, options) => call("GET /v1/campaigns", { query }, options),
+        (one) => fromWire(one, true)
+      ),
+      get: (id, options) => named<Campaign>(call("GET /v1/campaigns/:id", { id }, options), true),
+      edit: (id, change, options) =>
+        named<Campaign>(call("PATCH /v1/campaigns/:id", { id, body: toWire(change) }, options), true),
       remove: (id, options) => call("DELETE /v1/campaigns/:id", { id }, options),
-      upload: (id, { bytes, type }, query, options) => {
-        // a file in place of all rows may be put there twice
-        const once = query?.replace !== true
-        return call("PUT /v1/campaigns/:id/recipients", { id, query, content: { bytes: bytes.slice(), type }, once }, {
-          timeout: Limits.uploadTimeout,
-          ...options
-        })
-      },
+      addRecipients: put(false),
+      replaceRecipients: put(true),
+      upload,
       check: act("check"),
       start: act("start"),
       pause: act("pause"),
       resume: act("resume"),
       cancel: act("cancel"),
-      recipients: (id, query, options) =>
-        list((query?: CampaignRowQuery, options?) => call("GET /v1/campaigns/:id/recipients", { id, query }, options))(
-          query,
-          options
-        )
+      recipients: (id, filter, options) =>
+        list<CampaignRow>(
+          (query, options) => call("GET /v1/campaigns/:id/recipients", { id, query }, options),
+          (one) => fromWire(one, true)
+        )(filter, options)
     },
     templates: {
-      list: list((query?: TemplateQuery, options?) => call("GET /v1/templates", { query }, options))
+      list: list<Template>((query, options) => call("GET /v1/templates", { query }, options))
     },
     events: {
-      list: list((query?: EventQuery, options?) => call("GET /v1/events", { query }, options))
+      list: list<never>((query, options) => call("GET /v1/events", { query }, options), (event) => event)
     }
   }
 }

@@ -3,20 +3,15 @@
  */
 import type { ErrorReasons } from "./generated/ErrorReasons.ts"
 import type { ProviderDetail } from "./generated/Event.ts"
+import type { ErrorCode, ErrorReason, MessagingError } from "./generated/Messaging.ts"
 import type { LastResponse } from "./LastResponse.ts"
-
-/** The codes of specification §7, and `not_found`. */
-export type ErrorCode = keyof ErrorReasons
-
-/** The reasons of all codes, or of some. */
-export type ErrorReason<Code extends ErrorCode = ErrorCode> = NonNullable<ErrorReasons[Code]>
 
 /** The body of every error response (contract §2). */
 export interface ErrorBody {
   readonly error: {
-    readonly code: ErrorCode
+    readonly code: keyof ErrorReasons
     readonly message: string
-    readonly reason?: ErrorReason
+    readonly reason?: ErrorReason<keyof ErrorReasons>
     readonly param?: string
     readonly request_id: string
     readonly doc_url?: string
@@ -24,100 +19,63 @@ export interface ErrorBody {
   }
 }
 
-/** The details of an error besides its code and reason. */
-interface WacApiErrorFields extends Error {
-  readonly name: "WacApiError"
-  readonly status: number
-  /** JSON path of the first offending field (`template.bodyParams[1]`) or the header's name. */
-  readonly param: string | undefined
-  readonly requestId: string
+/** What the errors of a client have besides those of an embedded service. */
+interface Response {
   /** The page that explains the error. */
   readonly docUrl: string | undefined
-  readonly provider: ProviderDetail | undefined
-  /** How long to wait before the same request can succeed, in milliseconds, if the service said so. */
-  readonly retryAfter: number | undefined
-  /** The key that the request was made under: repeat a send with it, and the message goes out once. */
-  readonly idempotencyKey: string | undefined
-  readonly lastResponse: LastResponse
+  /** The response; `undefined` if the service did not respond. */
+  readonly lastResponse: LastResponse | undefined
 }
 
-/**
- * The service responded with an error (contract §2). `code` and `reason` are for programs, `message` is for people. A
- * comparison of `code` narrows `reason`.
- */
-export type WacApiError = {
-  readonly [Code in ErrorCode]: WacApiErrorFields & {
-    readonly code: Code
-    /** The condition under the code that applied: `outside_service_window`, `pair`, `outcome_unknown`, … */
-    readonly reason: ErrorReasons[Code]
-  }
-}[ErrorCode]
-
-interface WacApiErrorConstructor {
-  new(
-    body: ErrorBody,
-    response: {
-      readonly lastResponse: LastResponse
-      readonly retryAfter?: number | undefined
-      readonly idempotencyKey?: string | undefined
-    }
-  ): WacApiError
-  readonly prototype: WacApiError
+/** The properties of an error, besides its message. */
+export interface ErrorDetails extends Partial<Response> {
+  readonly code: ErrorCode
+  readonly reason?: ErrorReason | undefined
+  readonly status?: number | undefined
+  readonly param?: string | undefined
+  readonly retryAfter?: number | undefined
+  readonly requestId?: string | undefined
+  readonly idempotencyKey?: string | undefined
+  readonly provider?: ProviderDetail | undefined
 }
 
-/** The class of {@link WacApiError}, for `instanceof`. */
-export const WacApiError = class WacApiError extends Error {
-  override readonly name = "WacApiError"
-  readonly status
-  readonly code
-  readonly reason
-  readonly param
-  readonly requestId
-  readonly docUrl
-  readonly provider
-  readonly retryAfter
-  readonly idempotencyKey
-  readonly lastResponse
+/** Every call rejects with this error, or with the reason of its signal. */
+export type WacError = MessagingError & Response
 
-  constructor(...[{ error }, response]: ConstructorParameters<WacApiErrorConstructor>) {
-    super(error.message)
-    this.code = error.code
-    this.reason = error.reason
-    this.param = error.param
-    this.requestId = error.request_id
-    this.docUrl = error.doc_url
-    this.provider = error.provider
-    this.status = response.lastResponse.status
-    this.retryAfter = response.retryAfter
-    this.idempotencyKey = response.idempotencyKey
-    this.lastResponse = response.lastResponse
-  }
-} as unknown as WacApiErrorConstructor
-
-/**
- * The service did not respond: it could not be reached, the connection broke, the call timed out, or an intermediary
- * responded instead. A send may have gone out; repeated with {@link idempotencyKey}, it goes out once.
- */
-export class WacConnectionError extends Error {
-  override readonly name = "WacConnectionError"
-  /** `unexpected_response`: something other than the service responded, such as a proxy. */
-  readonly reason: "unreachable" | "timeout" | "unexpected_response"
-  readonly idempotencyKey: string | undefined
-  /** The status of an unexpected response. */
-  readonly status: number | undefined
-
-  constructor(
-    message: string,
-    details: {
-      readonly reason: WacConnectionError["reason"]
-      readonly idempotencyKey: string | undefined
-      readonly status?: number | undefined
-      readonly cause?: unknown
-    }
-  ) {
-    super(message, { cause: details.cause })
-    this.reason = details.reason
-    this.idempotencyKey = details.idempotencyKey
-    this.status = details.status
-  }
+interface WacErrorConstructor {
+  new(message: string, details: ErrorDetails, cause?: unknown): WacError
+  readonly prototype: WacError
 }
+
+/** The class of {@link WacError}, for `instanceof`. */
+export const WacError = class WacError extends Error {
+  override readonly name = "WacError"
+
+  constructor(...[message, details, cause]: ConstructorParameters<WacErrorConstructor>) {
+    super(details.requestId === undefined ? message : `${message} (${details.requestId})`, { cause })
+    Object.assign(this, details)
+  }
+} as unknown as WacErrorConstructor
+
+/** The error in a response's body. `nameOf` gives the caller's name of a parameter. */
+export const errorOf = (
+  { error }: ErrorBody,
+  details: Pick<ErrorDetails, "status" | "retryAfter" | "idempotencyKey" | "lastResponse">,
+  nameOf: (param: string) => string = String
+): WacError =>
+  new WacError(error.message, {
+    code: error.code,
+    reason: error.reason,
+    param: error.param && nameOf(error.param),
+    requestId: error.request_id,
+    docUrl: error.doc_url,
+    provider: error.provider,
+    ...details
+  })
+
+/** The error for an option that cannot be used. */
+export const badOption = (
+  param: string,
+  message: string,
+  reason: "invalid_field" | "unknown_field" | "invalid_idempotency_key" = "invalid_field"
+): WacError => new WacError(message, { code: "invalid_body", reason, status: 400, param })

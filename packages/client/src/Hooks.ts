@@ -1,7 +1,7 @@
 /**
  * The reports of a client about each request: for logs, metrics and traces. Nothing here contains a secret.
  */
-import type { WacApiError, WacConnectionError } from "./ClientError.ts"
+import type { WacError } from "./ClientError.ts"
 import type { LastResponse } from "./LastResponse.ts"
 
 /** A request of a call. */
@@ -26,7 +26,7 @@ export interface Hooks {
   readonly onResponse?: (response: RequestSummary & LastResponse & { readonly durationMs: number }) => void
   /** Before each wait for another attempt, which starts after `waitMs`. */
   readonly onRetry?: (
-    retry: RequestSummary & { readonly error: WacApiError | WacConnectionError; readonly waitMs: number }
+    retry: RequestSummary & { readonly error: WacError; readonly waitMs: number }
   ) => void
   /** When a call fails for good, before it rejects. */
   readonly onError?: (failure: RequestSummary & { readonly error: unknown }) => void

@@ -33,6 +33,10 @@ export interface LastResponse {
 /** A result with its response, as a property that is not enumerable. */
 export type Answered<Result> = Result & { readonly lastResponse: LastResponse }
 
+/** Adds the response to a result. */
+export const answered = <Result extends object>(result: Result, lastResponse: LastResponse): Answered<Result> =>
+  Object.defineProperty(result, "lastResponse", { value: lastResponse }) as Answered<Result>
+
 /** Members of a structured field (RFC 9651), each a string with whole numbers as parameters: `"pair";r=44;t=6`. */
 const membersOf = (field: string | null) =>
   [...(field ?? "").matchAll(/"([^"\\]*)"((?:;[a-z*][a-z0-9_.*-]*=-?[0-9]+)*)/g)].map(([, name, parameters]) => ({

@@ -1,33 +1,42 @@
 /**
  * Lists, read page by page.
  */
+import type { PageQuery } from "./generated/Messaging.ts"
 import type { Answered } from "./LastResponse.ts"
 
 /** A list, read page by page as it is iterated; each iteration starts from the first page. */
 export interface List<Item, Page> extends AsyncIterable<Item> {
+  /** One page. */
+  readonly page: (query?: PageQuery) => Promise<Answered<Page>>
   /** The pages, each with its cursor and its response. */
-  readonly pages: () => AsyncIterable<Answered<Page>>
+  readonly pages: (query?: PageQuery) => AsyncIterable<Answered<Page>>
   /** All items in an array, or the first `max` of them: without `max`, be sure that they fit into memory. */
   readonly toArray: (max?: number) => Promise<Array<Item>>
 }
 
-/** Makes a list from a function that gets one page, and functions that read a page's items and its next cursor. */
+/**
+ * Makes a list from a function that gets one page, and functions that read a page's items and its next cursor. `limit`
+ * is how many items a page has, unless the caller says otherwise.
+ */
 export const listOf = <Item, Page>(
-  get: (cursor: string | undefined) => Promise<Answered<Page>>,
-  read: (page: Page) => { readonly data: ReadonlyArray<Item>; readonly next: string | null }
+  page: (query: PageQuery) => Promise<Answered<Page>>,
+  read: (page: Page) => { readonly data: ReadonlyArray<Item>; readonly next: string | null },
+  limit: PageQuery = {}
 ): List<Item, Page> => {
-  const pages = async function*() {
-    let cursor: string | undefined
-    do {
-      const page = await get(cursor)
-      yield page
-      cursor = read(page).next ?? undefined
-    } while (cursor !== undefined)
+  const pages = async function*(query: PageQuery = {}) {
+    let next: PageQuery | undefined = { ...limit, ...query }
+    while (next !== undefined) {
+      const one = await page(next)
+      yield one
+      const cursor = read(one).next
+      next = cursor === null ? undefined : { ...next, cursor }
+    }
   }
   const items = async function*() {
     for await (const page of pages()) yield* read(page).data
   }
   return {
+    page: async (query = {}) => page(query),
     pages,
     [Symbol.asyncIterator]: items,
     toArray: async (max = Infinity) => {

@@ -1,7 +1,7 @@
 /**
  * When to retry a request, and how long to wait before (specification §7). Pure.
  */
-import { WacApiError, WacConnectionError } from "./ClientError.ts"
+import { WacError } from "./ClientError.ts"
 
 /** The first wait: long enough for a broken connection to recover. */
 const firstWait = 500
@@ -14,22 +14,23 @@ const longestWait = 8000
 const retryable = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** Reasons whose outcome can never change, whatever the status. */
-const isFinal = (error: WacApiError): boolean =>
+const isFinal = (error: WacError): boolean =>
   error.reason === "delivery_unknown" || error.reason === "body_already_parsed"
 
 /**
  * Whether the same request, under the same Idempotency-Key, may succeed later. The client has already repeated it as
  * often as its options allow; this is for a job that tries again later.
  */
-export const isRetryable = (error: unknown): error is WacApiError | WacConnectionError =>
-  error instanceof WacApiError
-    ? retryable.has(error.status) && !isFinal(error)
-    : error instanceof WacConnectionError &&
-      // a truncated success is worth another try, a redirect is a wrong address
-      (error.status === undefined || (error.status >= 200 && error.status < 300) || retryable.has(error.status))
+export const isRetryable = (error: unknown): error is WacError => {
+  if (!(error instanceof WacError)) return false
+  const { code, status } = error
+  // without an answer, a truncated success is worth another try, a redirect is a wrong address
+  return code === "no_response" && (status === undefined || status >= 200 && status < 300) ||
+    retryable.has(status!) && !isFinal(error)
+}
 
 /** Whether the service refused the request before it did anything, so that even a one-time request can be repeated. */
-export const isUndone = (error: unknown): error is WacApiError => error instanceof WacApiError && error.status === 429
+export const isUndone = (error: unknown): error is WacError => error instanceof WacError && error.status === 429
 
 /**
  * How long to wait before the next attempt, in milliseconds: twice as long each time, shortened at random by up to a
@@ -38,12 +39,12 @@ export const isUndone = (error: unknown): error is WacApiError => error instance
  */
 export const waitAfter = (
   attempt: number,
-  error: WacApiError | WacConnectionError,
+  error: WacError,
   random: number
 ): number => {
   const longest = Math.min(longestWait, firstWait * 2 ** (attempt - 1))
   const own = longest * (1 - random / 2)
-  return Math.max(own, error instanceof WacApiError ? error.retryAfter ?? 0 : 0)
+  return Math.max(own, error.retryAfter ?? 0)
 }
 
 /** Reads `Retry-After`: seconds, or a date, as milliseconds from `now`. */

@@ -1,9 +1,10 @@
 /**
  * Makes the requests of a call: attempts, retries, deadlines, hooks. Both clients use it.
  */
-import { type ErrorBody, WacApiError, WacConnectionError } from "./ClientError.ts"
+import { badOption, type ErrorBody, errorOf, WacError } from "./ClientError.ts"
+import type { CallOptions as OptionsOfCall, ErrorReason } from "./generated/Messaging.ts"
 import { type Hooks, type RequestSummary, tell } from "./Hooks.ts"
-import { type Answered, type LastResponse, lastResponseOf } from "./LastResponse.ts"
+import { type Answered, answered, type LastResponse, lastResponseOf } from "./LastResponse.ts"
 import * as Retry from "./Retry.ts"
 
 /** The default timeout of a call with all retries. It suits an interactive caller; give a job more. */
@@ -42,11 +43,7 @@ export interface TransportOptions {
 }
 
 /** Options of every call; in a list they apply to each page. */
-export interface CallOptions {
-  /** Ends the call and the waits between retries; the call rejects with the signal's reason. */
-  readonly signal?: AbortSignal
-  /** Overrides the client's timeout, in milliseconds. */
-  readonly timeout?: number
+export interface CallOptions extends OptionsOfCall {
   /** Overrides the client's setting. */
   readonly retries?: number
 }
@@ -91,6 +88,8 @@ export interface Credentials {
     },
     now: number
   ) => Promise<Readonly<Record<string, string>>>
+  /** The caller's name of a parameter; that of the wire by default. */
+  readonly nameOf?: (param: string) => string
   /** Called with the headers of every response. */
   readonly learn?: (headers: Headers) => void
 }
@@ -132,11 +131,26 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** A call's options, with the client's as defaults; throws a `TypeError` for invalid numbers. */
+/** The longest time that timers take, in milliseconds. */
+const longestTimeout = 2 ** 31 - 1
+
+/** Throws a {@link WacError} for the first option that is not one of these. */
+export const onlyKnown = (options: object, names: ReadonlyArray<string>): void => {
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name)) throw badOption(name, `${name} is not an option of this call`, "unknown_field")
+  }
+}
+
+/** A call's options, with the client's as defaults; throws a {@link WacError} for invalid ones. */
 const limitsOf = (options: TransportOptions & CallOptions) => {
-  const { retries = defaultRetries, timeout = defaultTimeout } = options
-  if (!(timeout > 0)) throw new TypeError("timeout must be a number of milliseconds above 0")
-  if (!(Number.isInteger(retries) && retries >= 0)) throw new TypeError("retries must be a whole number from 0")
+  const { retries = defaultRetries, signal, timeout = defaultTimeout } = options
+  if (typeof timeout !== "number" || !(timeout > 0 && timeout <= longestTimeout)) {
+    throw badOption("timeout", `timeout must be a number of milliseconds above 0, at most ${longestTimeout}`)
+  }
+  if (!(Number.isInteger(retries) && retries >= 0)) throw badOption("retries", "retries must be a whole number from 0")
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw badOption("signal", "signal must be an AbortSignal")
+  }
   return { retries, timeout }
 }
 
@@ -170,7 +184,7 @@ const within = (millis: number, signal: AbortSignal | undefined) => {
 }
 
 /**
- * Makes a transport to the service whose paths begin at `base`. Throws a `TypeError` for invalid options.
+ * Makes a transport to the service whose paths begin at `base`. Throws a {@link WacError} for invalid options.
  */
 export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Route }>(
   base: URL,
@@ -182,6 +196,8 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
   const root = base.pathname.replace(/\/$/, "")
 
   return async (route, call, callOptions = {}) => {
+    const site = new Error()
+    onlyKnown(callOptions, ["signal", "timeout", "retries"])
     const { body, content: form, id = "", idempotencyKey, once = false, opened, query } = call
     const { retries, timeout } = limitsOf({ ...options, ...callOptions })
     const { signal } = callOptions
@@ -194,6 +210,12 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
     const longest = form === undefined ? attemptTimeout : timeout
     const mayRepeat = once ? Retry.isUndone : Retry.isRetryable
     let summary: RequestSummary = { method, url: url.href, attempt: 1, idempotencyKey }
+
+    const noResponse = (
+      message: string,
+      details: { readonly reason: ErrorReason<"no_response">; readonly status?: number },
+      cause?: unknown
+    ) => new WacError(message, { code: "no_response", idempotencyKey, ...details }, cause)
 
     /** Makes one request: returns the service's response, or the error. */
     const attempt = async (): Promise<unknown> => {
@@ -227,8 +249,8 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       } catch (cause) {
         if (signal?.aborted === true) throw signal.reason
         throw end.isTimeout()
-          ? new WacConnectionError("the service did not respond in time", { reason: "timeout", idempotencyKey, cause })
-          : new WacConnectionError("the service could not be reached", { reason: "unreachable", idempotencyKey, cause })
+          ? noResponse("the service did not respond in time", { reason: "timeout" }, cause)
+          : noResponse("the service could not be reached", { reason: "unreachable" }, cause)
       } finally {
         end.clear()
       }
@@ -236,17 +258,16 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       credentials.learn?.(lastResponse.headers)
       tell(hooks.onResponse, { ...summary, ...lastResponse, durationMs: clock.now() - begun })
       if (status === 204) return undefined
-      const answered = parse(text)
-      if (isErrorBody(answered)) {
+      const body = parse(text)
+      if (isErrorBody(body)) {
         const retryAfter = Retry.retryAfterOf(lastResponse.headers.get("retry-after"), clock.now())
-        throw new WacApiError(answered, { lastResponse, retryAfter, idempotencyKey })
+        throw errorOf(body, { status, lastResponse, retryAfter, idempotencyKey }, credentials.nameOf)
       }
-      if (status >= 200 && status < 300 && typeof answered === "object" && answered !== null) {
-        return Object.defineProperty(answered, "lastResponse", { value: lastResponse })
+      if (status >= 200 && status < 300 && typeof body === "object" && body !== null) {
+        return answered(body, lastResponse)
       }
-      throw new WacConnectionError(`a response with status ${status} did not come from the service`, {
+      throw noResponse(`a response with status ${status} did not come from the service`, {
         reason: "unexpected_response",
-        idempotencyKey,
         status
       })
     }
@@ -266,6 +287,10 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
         }
       }
     } catch (error) {
+      // what threw it was resumed by the network, where not every engine still knows the caller
+      if (error instanceof WacError) {
+        error.stack = `${error.name}: ${error.message}${site.stack?.replace(/^.*/, "") ?? ""}`
+      }
       tell(hooks.onError, { ...summary, error })
       throw error
     }

@@ -13,33 +13,23 @@
  */
 export {
   type CampaignFile,
+  type CampaignFileOptions,
   type Client,
   type ClientOptions,
-  type ConversationQuery,
   createClient,
-  type EnqueueOptions,
-  type MediaFile,
-  type NewMessage,
-  type OpenOptions,
-  type QueueItem,
-  type SendOptions,
-  type SendTimes
+  type Response,
+  type Retries
 } from "./Client.ts"
-export { type ErrorBody, type ErrorCode, type ErrorReason, WacApiError, WacConnectionError } from "./ClientError.ts"
-export type * from "./Event.ts"
+export { type ErrorBody, type ErrorDetails, WacError } from "./ClientError.ts"
 export type * from "./generated/ErrorReasons.ts"
-export type * from "./generated/Wire.ts"
-export type {
-  CreatePublicCampaign as CreateCampaign,
-  EditPublicCampaign as EditCampaign,
-  PublicCampaign as Campaign,
-  PublicCampaignRow as CampaignRow
-} from "./generated/Wire.ts"
+export type * from "./generated/Event.ts"
+export type * from "./generated/MessageContents.ts"
+export type * from "./generated/Messaging.ts"
+export type * as Wire from "./generated/Wire.ts"
 export type { Hooks, RequestSummary } from "./Hooks.ts"
 export type { Json } from "./Json.ts"
-export type { Answered, LastResponse, RateLimit } from "./LastResponse.ts"
-export type { List } from "./List.ts"
-export type { Page } from "./Page.ts"
+export type { LastResponse, RateLimit } from "./LastResponse.ts"
 export { isRetryable } from "./Retry.ts"
-export type { CallOptions, Clock, TransportOptions } from "./Transport.ts"
+export type { TimeInput } from "./TimeInput.ts"
+export type { Clock, TransportOptions } from "./Transport.ts"
 export type { UnknownName } from "./UnknownName.ts"

@@ -3,7 +3,8 @@
  * key. In a browser the browser keeps the session's cookie; elsewhere the client does.
  */
 import { addressOf } from "./Address.ts"
-import type { Event } from "./Event.ts"
+import { badOption } from "./ClientError.ts"
+import type { Event } from "./generated/Event.ts"
 import type {
   AlertQuery,
   AuditQuery,
@@ -24,16 +25,17 @@ import { type List, listOf } from "./List.ts"
 import type { InternalPage, Page } from "./Page.ts"
 import { type CallOptions, type Result, transportOf, type TransportOptions } from "./Transport.ts"
 
-export { type ErrorCode, type ErrorReason, WacApiError, WacConnectionError } from "./ClientError.ts"
-export type { Event, EventOf, EventType, MessageFailure } from "./Event.ts"
+export { WacError } from "./ClientError.ts"
 export type * from "./generated/ErrorReasons.ts"
+export type { Event, EventType, MessageFailure } from "./generated/Event.ts"
 export type * from "./generated/InternalWire.ts"
+export type { MessageStatus } from "./generated/MessageContents.ts"
+export type { ErrorCode, ErrorReason, EventOf } from "./generated/Messaging.ts"
 export type {
   CampaignCounts,
   CampaignOutcome,
   CampaignRowQuery,
   CampaignStatus,
-  MessageStatus,
   OptOutSource,
   PauseReason,
   QuietHours,
@@ -69,9 +71,8 @@ export interface RecipientFile {
 }
 
 /**
- * Every call rejects with {@link WacApiError}, {@link WacConnectionError}, or the reason of its signal. A call that
- * takes an Idempotency-Key is repeated under it, so that a change (a rotation, a test, a resume, a replay) is made
- * once. What must happen once and has no key (signing in, a new password, an upload) is repeated only after a 429.
+ * Every call rejects with {@link WacError}, or the reason of its signal. A call that takes an Idempotency-Key is
+ * repeated under it, so that a change (a rotation, a test, a resume, a replay) is made once. What must happen once and has no key (signing in, a new password, an upload) is repeated only after a 429.
  */
 export interface InternalClient {
   readonly session: {
@@ -300,10 +301,10 @@ export interface InternalClient {
 
 const sessionCookie = /^((?:__Host-)?wac_session|__Host-wac_portal)=([^;]*)/
 
-/** Makes a client. Throws a `TypeError` for options that cannot be right. */
+/** Makes a client. Throws a {@link WacError} for options that cannot be right. */
 export const createInternalClient = (options: InternalClientOptions): InternalClient => {
   const base = addressOf(options.baseUrl)
-  if (base === undefined) throw new TypeError("baseUrl must be the service's http or https address")
+  if (base === undefined) throw badOption("baseUrl", "baseUrl must be the service's http or https address")
   let { cookie } = options
 
   const call = transportOf<InternalRoutes>(base, {
@@ -332,7 +333,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
   ) =>
   (query?: Query, options?: CallOptions): List<Item, Page> =>
     listOf(
-      (cursor) => get(cursor === undefined ? query : { ...query, cursor }, options),
+      (page) => get({ ...query, ...page }, options),
       ({ data, hasMore, nextCursor }) => ({ data, next: hasMore ? nextCursor : null })
     )
 
@@ -418,8 +419,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     events: {
       list: (query, options) =>
         listOf(
-          (cursor) =>
-            call("GET /internal/events", { query: cursor === undefined ? query : { ...query, cursor } }, options),
+          (page) => call("GET /internal/events", { query: { ...query, ...page } }, options),
           ({ data, has_more, next_cursor }) => ({ data, next: has_more ? next_cursor : null })
         ),
       get: (id, options) => call("GET /internal/events/:id", { id }, options)

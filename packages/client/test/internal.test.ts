@@ -2,7 +2,7 @@
  * The dashboard's client: its session, and what it makes again.
  */
 import { assert, describe, it } from "vitest"
-import { createInternalClient, type InternalClientOptions, WacApiError } from "../src/internal.ts"
+import { createInternalClient, type InternalClientOptions, WacError } from "../src/internal.ts"
 
 interface Seen {
   readonly route: string
@@ -155,13 +155,13 @@ describe("a client", () => {
 
   it("a call fails with the service's error", async () => {
     const { client } = clientOf([failing(404, "x")])
-    assert.instanceOf(await failure(client.webhook.get()), WacApiError)
+    assert.instanceOf(await failure(client.webhook.get()), WacError)
   })
 
   it.each(["wac.example.com", "localhost:8080", "ftp://wac.example.com"])(
     "no internal client is made of %j",
     (baseUrl) => {
-      assert.throws(() => createInternalClient({ baseUrl }), TypeError, /baseUrl must be/)
+      assert.throws(() => createInternalClient({ baseUrl }), WacError, /baseUrl must be/)
     }
   )
 })

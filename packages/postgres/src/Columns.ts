@@ -4,6 +4,7 @@
  * reader of their rows.
  */
 import * as Parameter from "./Parameter.ts"
+import type { Relation } from "./Schema.ts"
 import { type Input, type Row, type Statement, statement } from "./Statement.ts"
 
 /** How many values of a type become one parameter. Arrays cannot: `unnest` would join them. */
@@ -265,7 +266,7 @@ export const unlessEmpty = <A, Given>(
 }
 
 /** Inserts records into a table, if there are any. */
-export const insert = <A>(columns: Columns<A>, table: string, further = "") =>
+export const insert = <A>(columns: Columns<A>, table: Relation, further = "") =>
   unlessEmpty(
     columns,
     (given) => `insert into ${table} (${columns.names()}) select * from ${given("g")}${further}`
@@ -281,13 +282,13 @@ const ofOne = <A>(
 }
 
 /** Inserts one record into a table. */
-export const insertOne = <A>(columns: Columns<A>, table: string, further = "") =>
+export const insertOne = <A>(columns: Columns<A>, table: Relation, further = "") =>
   ofOne(columns, (one) => `insert into ${table} (${columns.names()}) values (${columns.values(one)})${further}`)
 
 /** Selects the rows of a table with a key. */
-export const select = <A, Key>(columns: Columns<A>, table: string, key: Columns<Key>) =>
+export const select = <A, Key>(columns: Columns<A>, table: Relation, key: Columns<Key>) =>
   ofOne(key, (one) => `select ${columns.names("t")} from ${table} t where ${key.are("t", one)}`)
 
 /** Deletes the rows of a table with a key, and returns a row for each. */
-export const remove = <Key>(table: string, key: Columns<Key>) =>
+export const remove = <Key>(table: Relation, key: Columns<Key>) =>
   ofOne(key, (one) => `delete from ${table} t where ${key.are("t", one)} returning 1`)

@@ -10,6 +10,7 @@ import * as Batch from "./Batch.ts"
 import * as Clocks from "./Clocks.ts"
 import { Notifications } from "./Notifications.ts"
 import * as PoolUse from "./PoolUse.ts"
+import { Schema } from "./Schema.ts"
 import { LostBeforeCommit, type Next, Sessions, ThrownBeforeCommit } from "./Sessions.ts"
 import * as SqlFailure from "./SqlFailure.ts"
 import type { Row, Rows, Statement } from "./Statement.ts"
@@ -116,10 +117,11 @@ export class Database extends Context.Service<Database, {
   /** The use of this process's connections: those for steps, and those for single statements. */
   readonly pools: { readonly [pool in Storage.Pool]: PoolUse.PoolUse }
 }>()("@wac/postgres/Database") {
-  static readonly layer: Layer.Layer<Database, never, PgClient.PgClient | Sessions | Notifications> = Layer.effect(
-    Database,
-    Effect.suspend(() => make)
-  )
+  static readonly layer: Layer.Layer<Database, never, PgClient.PgClient | Sessions | Notifications | Schema> = Layer
+    .effect(
+      Database,
+      Effect.suspend(() => make)
+    )
 }
 
 /** One of our functions threw because of one command's content, such as an invalid date. Nothing was written. */
@@ -182,6 +184,7 @@ const make = Effect.gen(function*() {
   const { maxConnections }: PgClient.PgPoolConfig = client.config
   const statements = PoolUse.make(maxConnections)
   const { listen } = yield* Notifications
+  const { named } = yield* Schema
   const fork = yield* FiberSet.makeRuntime<never>()
   const deadline = yield* StatementTimeout
   const judge = yield* StorageTime.JudgedBy
@@ -204,8 +207,12 @@ const make = Effect.gen(function*() {
       Effect.mapError((error): E | SqlError => error instanceof LostBeforeCommit ? error.error : error)
     )
 
+  /** Statements of the stores, in the schema that they are to use. */
+  const inSchema = (statements: ReadonlyArray<Statement>): ReadonlyArray<Statement> =>
+    statements.map((statement) => ({ ...statement, text: named(statement.text) }))
+
   const run = ({ params = [], text }: Statement): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
-    settled(statements.counting(client.unsafe<Row>(text, params)))
+    settled(statements.counting(client.unsafe<Row>(named(text), params)))
 
   const timely = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E | "late"> =>
     Effect.contextWith((context: Context.Context<never>) =>
@@ -303,15 +310,19 @@ const make = Effect.gen(function*() {
         attempt((): Next<Decided> => {
           const loaded = load()
           const step: Step.Decided<Answer, Writes> | Step.Needs<Need> = decide(loaded, commands)
-          if (!("needs" in step)) return { result: Result.succeed(step.answers), writes: write(step.writes, loaded) }
-          if (more === undefined) throw new Error("the step needs more than is ever loaded")
+          if (!("needs" in step)) {
+            return { result: Result.succeed(step.answers), writes: inSchema(write(step.writes, loaded)) }
+          }
+          if (more === undefined) {
+            throw new Error("the step needs more than is ever loaded")
+          }
           const { needs } = step
-          return { load: more.load(needs), next: (rows) => next(() => more.read(loaded, needs, rows)) }
+          return { load: inSchema(more.load(needs)), next: (rows) => next(() => more.read(loaded, needs, rows)) }
         }),
         (thrown): Next<Decided> => ({ result: Result.fail(thrown), writes: [] })
       )
     const transacted = (statements: ReadonlyArray<Statement>) =>
-      transaction([...statements, clock], (rows) => {
+      transaction(inSchema([...statements, clock]), (rows) => {
         const at = rows.at(-1)![0]!["now"] as Time.Instant
         ahead = at - performance.now()
         return next(() => read(rows.slice(0, -1), (asked) => judge === "asker" ? asked : at, commands))
@@ -327,7 +338,9 @@ const make = Effect.gen(function*() {
     <Command, Answer>({ isReading = false, read, write }: DirectOptions<Command, Answer>) =>
     (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Result.Result<Answer, Thrown>>, Failure> =>
       Effect.fromResult(attempt(() => write(commands, known))).pipe(
-        Effect.flatMap((statements) => statements.length === 0 ? Effect.succeed([]) : settled(pipelined(statements))),
+        Effect.flatMap((statements) =>
+          statements.length === 0 ? Effect.succeed([]) : settled(pipelined(inSchema(statements)))
+        ),
         Effect.mapError((error): Failure =>
           isReading && error._tag === "SqlError" && SqlFailure.isOfClient(error)
             ? new ThrownBeforeCommit({ error })
@@ -343,10 +356,11 @@ const make = Effect.gen(function*() {
 
   return Database.of({
     query: (operation, statement) => Effect.catch(timely(run(statement)), failed(operation)),
-    planned: (operation, statements) => Effect.catch(timely(settled(pipelined(statements))), failed(operation)),
+    planned: (operation, statements) =>
+      Effect.catch(timely(settled(pipelined(inSchema(statements)))), failed(operation)),
     direct: (operation, options) => batches(operation, directly(options), options.size),
     stepped: (operation, options) => batches(operation, stepping(options), options.size),
-    listen,
+    listen: (channel) => listen(named(channel)),
     lastProblem,
     pools: { steps, statements }
   })

@@ -3,6 +3,7 @@
  */
 import type { Retention, Time } from "@wac/core"
 import { boolean, integer, row } from "./Columns.ts"
+import type { Relation } from "./Schema.ts"
 import { type Rows, statement, value } from "./Statement.ts"
 
 /** The columns for the rows of `gone`, at most `limit` of which a statement deletes. */
@@ -23,7 +24,7 @@ export const read = (rows: Rows | undefined): Retention.Forgotten => forgotten.r
 const atOnce = 1000
 
 /** Deletes the rows of a table that ended before a time, oldest first. `ended` compares a column with it. */
-export const endedBefore = (table: string, column: string, ended: "<" | "<=") =>
+export const endedBefore = (table: Relation, column: string, ended: "<" | "<=") =>
   statement({ before: value<Time.Instant>() }, ({ before }) =>
     `with gone as (
     delete from ${table} g where g.ctid = any (array(

@@ -41,6 +41,7 @@ import * as autovacuum from "./migrations/0031_autovacuum.ts"
 import * as queue from "./migrations/0032_queue.ts"
 import * as subscriptions from "./migrations/0033_subscriptions.ts"
 import { OpenError } from "./OpenError.ts"
+import * as Schema from "./Schema.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
 /** A migration, which never changes. */
@@ -92,8 +93,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "subscriptions", sql: subscriptions.sql, additive: true }
 ]
 
-/** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */
-const lock = 7_305_148_209
+/** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */
+const lock = `select pg_advisory_xact_lock(7305148209 + ${Schema.lockOffset})`
 
 const checksum = ({ sql }: Migration): string => createHash("sha256").update(sql).digest("hex")
 
@@ -109,7 +110,7 @@ export interface Migrated {
  */
 export const run = (
   migrations: ReadonlyArray<Migration> = all
-): Effect.Effect<Migrated, OpenError, PgClient.PgClient> =>
+): Effect.Effect<Migrated, OpenError, PgClient.PgClient | Schema.Schema> =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
     const next = client.withTransaction(Effect.andThen(alone, step(migrations))).pipe(
@@ -125,7 +126,7 @@ export const run = (
 /** Fails if the schema is older than this code, or newer in a way that is not additive. Changes nothing. */
 export const check = (
   migrations: ReadonlyArray<Migration> = all
-): Effect.Effect<void, OpenError, PgClient.PgClient> =>
+): Effect.Effect<void, OpenError, PgClient.PgClient | Schema.Schema> =>
   Effect.gen(function*() {
     const version = yield* versionOf(migrations)
     if (version < migrations.length) {
@@ -136,7 +137,9 @@ export const check = (
   }).pipe(Effect.catchTag("SqlError", cannotRead))
 
 /** The schema's version; 0 before the first migration. Fails if this code does not know it. Changes nothing. */
-export const version: Effect.Effect<number, OpenError, PgClient.PgClient> = Effect.suspend(() => versionOf(all)).pipe(
+export const version: Effect.Effect<number, OpenError, PgClient.PgClient | Schema.Schema> = Effect.suspend(() =>
+  versionOf(all)
+).pipe(
   Effect.catchTag("SqlError", (error) => cannotRead(error))
 )
 
@@ -170,26 +173,32 @@ const timeLimits = ["statement_timeout", "lock_timeout", "idle_in_transaction_se
 const alone = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
   yield* client`set transaction isolation level read committed`
-  yield* client`select set_config(name, '0', true) from pg_settings where name in ${client.in(timeLimits)}`
-  yield* client`select pg_advisory_xact_lock(${lock})`
+  yield* client`select set_config(name, '0', true) from pg_catalog.pg_settings where name in ${client.in(timeLimits)}`
+  const { named } = yield* Schema.Schema
+  yield* client.unsafe(named(lock))
 })
 
 /** Runs the first missing migration, if any. Returns the version before it. */
 const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   const client = yield* PgClient.PgClient
+  const schema = yield* Schema.Schema
+  const ours = (text: string, params?: ReadonlyArray<unknown>) => client.unsafe(schema.named(text), params)
   const version = yield* versionOf(migrations)
   const next = migrations[version]
   if (next === undefined) return version
   if (version === 0) {
-    yield* client`create table schema_versions (
+    yield* made(schema)
+    yield* ours(`create table wac.schema_versions (
       version integer primary key,
       name text not null,
       checksum text not null,
       applied_at timestamptz not null default now()
-    )`
-    yield* client`comment on table schema_versions is
-      'The steps that made this schema; another checksum under a known name is of another build, and refused'`
+    )`)
+    yield* ours(`comment on table wac.schema_versions is
+      'The steps that made this schema; another checksum under a known name is of another build, and refused'`)
   }
+  // migrations never change, and name no schema: they find and make what is theirs in this one, and nowhere else
+  yield* client.unsafe(`set local search_path to ${schema.quoted}`)
   yield* client.unsafe(`set local lock_timeout = ${Duration.toMillis(lockTimeout)}`)
   // the wire protocol with parameters allows one statement; a dynamic statement may contain many
   yield* client.unsafe(`do $step$ begin execute $statements$${next.sql}$statements$; end $step$`).pipe(
@@ -200,17 +209,28 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
     )
   )
   // databases of before have no such column
-  yield* client`alter table schema_versions add column if not exists additive boolean not null default false`
-  const row = { version: version + 1, name: next.name, checksum: checksum(next), additive: next.additive === true }
-  yield* client`insert into schema_versions ${client.insert(row)}`
+  yield* ours("alter table wac.schema_versions add column if not exists additive boolean not null default false")
+  yield* ours(
+    "insert into wac.schema_versions (version, name, checksum, additive) values ($1, $2, $3, $4)",
+    [version + 1, next.name, checksum(next), next.additive === true]
+  )
   return version
+})
+
+/** Makes the schema if it is missing. The right to make one is not needed otherwise. */
+const made = Effect.fnUntraced(function*({ name, quoted }: Schema.Schema["Service"]) {
+  const client = yield* PgClient.PgClient
+  const [found] = yield* client`select from pg_catalog.pg_namespace where nspname = ${name}`
+  if (found === undefined) yield* client.unsafe(`create schema ${quoted}`)
 })
 
 /** The schema's version. Fails if this code does not know it. */
 const versionOf = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   const client = yield* PgClient.PgClient
-  const [database] = yield* client<{ encoding: string; found: boolean }>`
-    select current_setting('server_encoding') as encoding, to_regclass('schema_versions') is not null as found`
+  const { named } = yield* Schema.Schema
+  const [database] = yield* client.unsafe<{ encoding: string; found: boolean }>(named(
+    "select current_setting('server_encoding') as encoding, to_regclass('wac.schema_versions') is not null as found"
+  ))
   const { encoding, found } = database!
   if (encoding !== "UTF8") {
     return yield* new OpenError({
@@ -218,9 +238,10 @@ const versionOf = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migratio
     })
   }
   if (!found) return 0
-  const applied = yield* client<{ version: number; name: string; checksum: string; additive: boolean }>`
-    select s.version, s.name, s.checksum, coalesce((to_jsonb(s)->>'additive')::boolean, false) as additive
-    from schema_versions s order by s.version`
+  const applied = yield* client.unsafe<{ version: number; name: string; checksum: string; additive: boolean }>(named(
+    `select s.version, s.name, s.checksum, coalesce((to_jsonb(s)->>'additive')::boolean, false) as additive
+    from wac.schema_versions s order by s.version`
+  ))
   const newest = applied.at(-1)
   const changed = applied.find(({ checksum: known, version }) => {
     const migration = migrations[version - 1]

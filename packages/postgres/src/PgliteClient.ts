@@ -16,11 +16,14 @@ import { Notifications, Readers } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
 import * as PgliteStream from "./PgliteStream.ts"
 import * as PgliteUpkeep from "./PgliteUpkeep.ts"
+import * as Schema from "./Schema.ts"
 import { planning, Sessions } from "./Sessions.ts"
 
 export interface Options {
   /** The data directory, which may contain other files. Defaults to memory. */
   readonly directory?: string
+  /** As {@link PostgresClient.Options.schema}. */
+  readonly schema?: string | undefined
 }
 
 const settings = (...given: ReadonlyArray<string>): Array<string> => given.flatMap((setting) => ["-c", setting])
@@ -44,7 +47,7 @@ const durable = [
  */
 export const layer = (
   options: Options = {}
-): Layer.Layer<PgClient.PgClient | Sessions | Notifications, OpenError> =>
+): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema.Schema, OpenError> =>
   Layer.effectContext(
     Effect.gen(function*() {
       const db = options.directory === undefined
@@ -62,7 +65,11 @@ export const layer = (
       }
       const client = yield* failed(PgClient.make(config))
       const sessions = yield* failed(Layer.build(Sessions.layer(config, planning)))
-      if (options.directory !== undefined) yield* PgliteUpkeep.run(client)
+      const schema = Context.get(
+        yield* Layer.build(Layer.provide(Schema.layer(options.schema), Layer.succeed(PgClient.PgClient, client))),
+        Schema.Schema
+      )
+      if (options.directory !== undefined) yield* PgliteUpkeep.run(client, schema)
       const listen = (channel: string) =>
         readers.add(
           channel,
@@ -72,6 +79,7 @@ export const layer = (
           )
         )
       return Context.make(PgClient.PgClient, client).pipe(
+        Context.add(Schema.Schema, schema),
         Context.merge(sessions),
         Context.add(Notifications, Notifications.of({ listen }))
       )

@@ -5,12 +5,13 @@ import type { StoreError } from "@wac/core"
 import { Effect, Struct } from "effect"
 import type { Columns } from "./Columns.ts"
 import type { Database } from "./Database.ts"
+import type { Relation } from "./Schema.ts"
 
 /** Creates an operation that sets the columns of the given fields in the row with an identifier. */
 export const configuring = <A extends object>(
   query: Database["Service"]["query"],
   operation: string,
-  table: string,
+  table: Relation,
   columns: Columns<A>
 ) =>
 (

@@ -26,7 +26,7 @@ const measuredText = `select pg_database_size(current_database())::float8 as byt
             when a.state like 'idle in transaction%' then 'idle_in_transaction'
             else 'other'
           end as state, count(*)
-        from pg_stat_activity a where a.backend_type = 'client backend' group by 1
+        from pg_catalog.pg_stat_activity a where a.backend_type = 'client backend' group by 1
       ) k
     ) as connections`
 

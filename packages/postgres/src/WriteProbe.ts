@@ -8,7 +8,7 @@ import type { Rows } from "./Statement.ts"
 /** Whether the database accepts writes, and contains the schema: known without a write. */
 export const access = `select
   current_setting('transaction_read_only')::boolean as read_only,
-  to_regclass('schema_versions') is not null and to_regclass('messages') is not null as has_schema`
+  to_regclass('wac.schema_versions') is not null and to_regclass('wac.messages') is not null as has_schema`
 
 /** Reads the answer to {@link access}. */
 export const problemOf = ([row]: Rows): StoreError.Problem | undefined =>
@@ -24,12 +24,12 @@ const rights = `select bool_and(
       has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete')
     end
   ) as granted
-  from pg_class
+  from pg_catalog.pg_class
   where relkind in ('r', 'p', 'S') and relname <> 'schema_versions'
-    and relnamespace = (select relnamespace from pg_class where oid = to_regclass('messages'))
+    and relnamespace = (select relnamespace from pg_catalog.pg_class where oid = to_regclass('wac.messages'))
     and not exists (
-      select from pg_depend
-      where classid = 'pg_class'::regclass and objid = pg_class.oid and relkind = 'S' and deptype = 'i'
+      select from pg_catalog.pg_depend
+      where classid = 'pg_catalog.pg_class'::regclass and objid = pg_catalog.pg_class.oid and relkind = 'S' and deptype = 'i'
     )`
 
 /** Takes new pages of the disk, about 100 kB, and gives them back. */

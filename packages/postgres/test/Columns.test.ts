@@ -110,8 +110,8 @@ describe("a statement", () => {
 describe("an expression for each column", () => {
   it("stands in the order of the columns, whatever the order in which it is given", () => {
     expect(small.values({ count: "1", id: "a.id" })).toBe("a.id, 1")
-    expect(insertOne(small, "items", " on conflict do nothing")({ id: one.id, count: 2 })).toStrictEqual({
-      text: "insert into items (id, count) values ($1::text, $2::integer) on conflict do nothing",
+    expect(insertOne(small, "wac.items", " on conflict do nothing")({ id: one.id, count: 2 })).toStrictEqual({
+      text: "insert into wac.items (id, count) values ($1::text, $2::integer) on conflict do nothing",
       params: ["msg_1", 2]
     })
   })

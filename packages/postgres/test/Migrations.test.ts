@@ -16,8 +16,7 @@ const second: Migrations.Migration = { name: "second", sql: "alter table one add
 /** The client of an empty database. */
 const emptied = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
-  yield* client`drop schema public cascade`
-  yield* client`create schema public`
+  yield* client`drop schema if exists wac cascade`
   return client
 })
 
@@ -31,7 +30,7 @@ for (const { layer: clientLayer, name } of clients) {
         assert.deepStrictEqual(yield* Migrations.run(), { before: newest, after: newest })
         yield* Migrations.check()
         assert.deepStrictEqual(
-          (yield* client`select version, name from schema_versions order by version`).map((row) => ({ ...row })),
+          (yield* client`select version, name from wac.schema_versions order by version`).map((row) => ({ ...row })),
           Migrations.all.map(({ name }, i) => ({ version: i + 1, name }))
         )
       }))
@@ -42,7 +41,7 @@ for (const { layer: clientLayer, name } of clients) {
         yield* Migrations.run()
         const tables = yield* client`
           select c.relname as name, obj_description(c.oid, 'pg_class') as words from pg_class c
-          where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`
+          where c.relnamespace = 'wac'::regnamespace and c.relkind = 'r'`
         assert.isAbove(tables.length, 20)
         assert.deepStrictEqual(tables.filter(({ words }) => words === null).map(({ name }) => name), [])
       }))
@@ -51,12 +50,12 @@ for (const { layer: clientLayer, name } of clients) {
       Effect.gen(function*() {
         const client = yield* emptied
         yield* Migrations.run(Migrations.all.slice(0, 18))
-        yield* client`insert into workspaces (id, name, created_at) values ('ws_1', 'One', 0)`
+        yield* client`insert into wac.workspaces (id, name, created_at) values ('ws_1', 'One', 0)`
         yield* client`
-          insert into phone_numbers (id, workspace_id, phone_number, provider, provider_number_id, provider_account_id)
+          insert into wac.phone_numbers (id, workspace_id, phone_number, provider, provider_number_id, provider_account_id)
           values ('pn_1', 'ws_1', '+12025550100', 'sandbox', 'n', 'a')`
         yield* client.unsafe(`
-          insert into contacts (workspace_id, phone_number_id, key, phone, user_id, last_inbound_at, opted_out,
+          insert into wac.contacts (workspace_id, phone_number_id, key, phone, user_id, last_inbound_at, opted_out,
             preference_at, known_since) values
             ('ws_1', 'pn_1', '+447123456789', '+447123456789', null, 5, false, 3, 3),
             ('ws_1', 'pn_1', '+4407123456789', '+4407123456789', 'GB.1', 7, true, 2, 2),
@@ -65,7 +64,7 @@ for (const { layer: clientLayer, name } of clients) {
             ('ws_1', 'pn_1', 'US.1', null, 'US.1', null, true, 4, 4)`)
         yield* Migrations.run()
         const rows = yield* client.unsafe(`select key, user_id, last_inbound_at::integer, opted_out,
-          preference_at::integer, known_since::integer from contacts order by key`)
+          preference_at::integer, known_since::integer from wac.contacts order by key`)
         assert.deepStrictEqual(rows.map((row) => Object.values(row as object)), [
           ["+390612345678", null, null, true, 4, 4],
           ["+447123456789", "GB.1", 7, true, 3, 2],
@@ -81,7 +80,7 @@ for (const { layer: clientLayer, name } of clients) {
         const behind = yield* Effect.flip(Migrations.check([first, second]))
         assert.include(behind.message, "has schema version 1, but this wac needs 2")
         assert.deepStrictEqual(yield* Migrations.run([first, second]), { before: 1, after: 2 })
-        assert.deepStrictEqual({ ...(yield* client`select x, y from one`)[0] }, { x: 1, y: 7 })
+        assert.deepStrictEqual({ ...(yield* client`select x, y from wac.one`)[0] }, { x: 1, y: 7 })
       }))
 
     it.effect("an invitation of before gets its maker from the audit, and stays without one if the audit knows none", () =>
@@ -89,18 +88,18 @@ for (const { layer: clientLayer, name } of clients) {
         const client = yield* emptied
         const before = Migrations.all.findIndex(({ name }) => name === "invitation makers")
         yield* Migrations.run(Migrations.all.slice(0, before))
-        yield* client`insert into workspaces (id, name, created_at) values ('ws', 'one', 0)`
-        yield* client`insert into people (user_id, email, created_at) values ('usr', 'a@example.com', 0)`
-        yield* client`insert into invitations (id, workspace_id, email, role, token_hash, created_at, expires_at)
+        yield* client`insert into wac.workspaces (id, name, created_at) values ('ws', 'one', 0)`
+        yield* client`insert into wac.people (user_id, email, created_at) values ('usr', 'a@example.com', 0)`
+        yield* client`insert into wac.invitations (id, workspace_id, email, role, token_hash, created_at, expires_at)
           select id, 'ws', id || '@example.com', 'owner', id, 0, 1
           from unnest(array['member', 'operator', 'host', 'unknown']) id`
-        yield* client`insert into audit (workspace_id, id, action, target, user_id, email, at) values
+        yield* client`insert into wac.audit (workspace_id, id, action, target, user_id, email, at) values
           ('ws', '1', 'member.invite', 'member', 'usr', 'a@example.com', 0),
           ('ws', '2', 'member.invite', 'operator', null, null, 0),
           ('ws', '3', 'member.invite', 'host', 'somebody', 'host@example.com', 0),
           ('ws', '4', 'member.remove', 'unknown', 'usr', 'a@example.com', 0)`
         yield* Migrations.run(Migrations.all.slice(0, before + 1))
-        const rows = yield* client`select id, by_user_id, by_email, by_role from invitations order by id`
+        const rows = yield* client`select id, by_user_id, by_email, by_role from wac.invitations order by id`
         assert.deepStrictEqual(rows.map((row) => Object.values(row)), [
           ["host", null, null, null],
           ["member", "usr", "a@example.com", null],
@@ -114,20 +113,20 @@ for (const { layer: clientLayer, name } of clients) {
         const client = yield* emptied
         const before = Migrations.all.findIndex(({ name }) => name === "queue")
         yield* Migrations.run(Migrations.all.slice(0, before))
-        yield* client`insert into workspaces (id, name, created_at) values ('ws', 'one', 0)`
-        yield* client`insert into campaigns (id, workspace_id, state) values ('cmp', 'ws', '{}'), ('other', 'ws', '{}')`
+        yield* client`insert into wac.workspaces (id, name, created_at) values ('ws', 'one', 0)`
+        yield* client`insert into wac.campaigns (id, workspace_id, state) values ('cmp', 'ws', '{}'), ('other', 'ws', '{}')`
         const enqueue = (...ids: ReadonlyArray<string>) =>
-          client`insert into campaign_queue (message_id, campaign_id, due_at, time_zone)
+          client`insert into wac.campaign_queue (message_id, campaign_id, due_at, time_zone)
             select g.* from json_to_recordset(${JSON.stringify(ids.map((id) => ({ id })))}::text::json) j (id text),
             lateral (select j.id, 'cmp', 1::bigint, null) g`
         yield* enqueue("one", "two")
         yield* Migrations.run(Migrations.all.slice(0, before + 1))
-        yield* client`insert into send_queue (message_id, phone_number_id, workspace_id, due_at, send_until)
+        yield* client`insert into wac.send_queue (message_id, phone_number_id, workspace_id, due_at, send_until)
           values ('a caller''s', 'pn', 'ws', 1, 2)`
         yield* enqueue("three", "four")
         const take = client`
           with due as materialized (
-            select q.message_id, q.due_at, q.tries, q.time_zone from campaign_queue q
+            select q.message_id, q.due_at, q.tries, q.time_zone from wac.campaign_queue q
             where q.campaign_id = 'cmp' and q.due_at <= 1
             order by q.due_at, q.message_id limit 3
             for update skip locked
@@ -138,27 +137,27 @@ for (const { layer: clientLayer, name } of clients) {
           ["one", 0],
           ["three", 0]
         ])
-        yield* client`select q.message_id from campaign_queue q where q.message_id = any (array['two', 'one'])
+        yield* client`select q.message_id from wac.campaign_queue q where q.message_id = any (array['two', 'one'])
           order by q.message_id for update`
-        yield* client`update campaign_queue q set due_at = d.due_at, tries = q.tries + d.tries
+        yield* client`update wac.campaign_queue q set due_at = d.due_at, tries = q.tries + d.tries
           from (values ('one', 5, 1), ('a caller''s', 5, 1)) d (message_id, due_at, tries)
           where q.message_id = d.message_id`
-        yield* client`delete from campaign_queue q where q.message_id = any (array['three', 'a caller''s'])`
+        yield* client`delete from wac.campaign_queue q where q.message_id = any (array['three', 'a caller''s'])`
         const isDone = client`
-          select not exists (select from campaign_queue q where q.campaign_id = c.id) as is_done
-          from campaigns c order by c.id`
+          select not exists (select from wac.campaign_queue q where q.campaign_id = c.id) as is_done
+          from wac.campaigns c order by c.id`
         assert.deepStrictEqual((yield* isDone).map((row) => Object.values(row as object)), [[false], [true]])
         const left = client`
-          select message_id, campaign_id, due_at::integer, tries::integer from send_queue order by message_id`
+          select message_id, campaign_id, due_at::integer, tries::integer from wac.send_queue order by message_id`
         assert.deepStrictEqual((yield* left).map((row) => Object.values(row as object)), [
           ["a caller's", null, 1, 0],
           ["four", "cmp", 1, 0],
           ["one", "cmp", 5, 1],
           ["two", "cmp", 1, 0]
         ])
-        yield* client`delete from campaign_queue q where q.campaign_id = any (array['cmp'])`
+        yield* client`delete from wac.campaign_queue q where q.campaign_id = any (array['cmp'])`
         yield* enqueue("five")
-        yield* client`delete from campaigns where id = 'cmp'`
+        yield* client`delete from wac.campaigns where id = 'cmp'`
         assert.deepStrictEqual((yield* left).map((row) => Object.values(row as object)[0]), ["a caller's"])
       }))
 
@@ -179,7 +178,7 @@ for (const { layer: clientLayer, name } of clients) {
         const client = yield* emptied
         const third = { ...second, name: "third", sql: "create table three ()" }
         yield* Migrations.run([first])
-        yield* client`alter table schema_versions drop column additive`
+        yield* client`alter table wac.schema_versions drop column additive`
         yield* Migrations.run([first, { ...second, additive: true }])
         assert.deepStrictEqual(yield* Migrations.run([first]), { before: 1, after: 1 })
         yield* Migrations.check([first])
@@ -212,7 +211,7 @@ for (const { layer: clientLayer, name } of clients) {
         assert.include(failed.message, "cannot migrate to version 2 (broken)")
         assert.deepStrictEqual(
           {
-            ...(yield* client`select to_regclass('two') is null as gone, count(*)::int as steps from schema_versions`)[
+            ...(yield* client`select to_regclass('wac.two') is null as gone, count(*)::int as steps from wac.schema_versions`)[
               0
             ]
           },
@@ -253,14 +252,14 @@ it.live("a migration gives way while its table is locked, so that statements beh
       Effect.provide(Migrations.run(migrations), Layer.fresh(PostgresClient.layer({ url })), { local: true })
     yield* migrate(first)
     yield* backup`begin`
-    yield* backup`lock table one in access share mode`
+    yield* backup`lock table wac.one in access share mode`
     const migrating = yield* Effect.forkChild(migrate(first, second), { startImmediately: true })
     yield* Effect.repeat(
-      caller`select 1 from pg_locks where relation = 'one'::regclass and not granted`,
+      caller`select 1 from pg_locks where relation = 'wac.one'::regclass and not granted`,
       { until: ({ length }) => length > 0 }
     )
     // behind the migration's request for the lock, while the backup goes on
-    assert.lengthOf(yield* caller`select x from one`, 1)
+    assert.lengthOf(yield* caller`select x from wac.one`, 1)
     yield* backup`commit`
     assert.deepStrictEqual(yield* Fiber.join(migrating), { before: 1, after: 2 })
   }).pipe(Effect.scoped))
@@ -275,11 +274,11 @@ it.live("a migration that meets a deadlock is tried again", () =>
     const deadlocked: Migrations.Migration = {
       name: "deadlocked",
       sql: `do $$ begin
-        if nextval('tries') = 1 then raise exception using errcode = 'deadlock_detected', message = 'deadlock'; end if;
+        if nextval('public.tries') = 1 then raise exception using errcode = 'deadlock_detected', message = 'deadlock'; end if;
       end $$`
     }
     yield* Effect.provide(
-      PgClient.PgClient.use((client) => client`create sequence tries`),
+      PgClient.PgClient.use((client) => client`create sequence public.tries`),
       PgClient.layer({ url, maxConnections: 1 })
     )
     assert.deepStrictEqual(yield* migrate(first, deadlocked), { before: 1, after: 2 })

@@ -126,9 +126,9 @@ const emptied = PgClient.PgClient.use((client) =>
     of_table text;
   begin
     for of_table in
-      select quote_ident(tablename) from pg_tables
-      where schemaname = current_schema() and tablename <> 'schema_versions'
-      order by quote_ident(tablename)::regclass::oid desc
+      select 'wac.' || quote_ident(tablename) from pg_tables
+      where schemaname = 'wac' and tablename <> 'schema_versions'
+      order by ('wac.' || quote_ident(tablename))::regclass::oid desc
     loop
       execute 'delete from ' || of_table;
     end loop;

@@ -320,10 +320,10 @@ for (const { layer: database, name } of databases) {
         const client = yield* PgClient.PgClient
         const rows = yield* client<{ readonly name: string }>`
           select c.conname as name from pg_constraint c join pg_class t on t.oid = c.conrelid
-          where c.connamespace = 'public'::regnamespace and c.contype in ('c', 'u', 'f')
+          where c.connamespace = 'wac'::regnamespace and c.contype in ('c', 'u', 'f')
           union
-          select i.indexrelid::regclass::text from pg_index i join pg_class t on t.oid = i.indrelid
-          where t.relnamespace = 'public'::regnamespace and i.indisunique and not i.indisprimary`
+          select (select relname::text from pg_class where oid = i.indexrelid) from pg_index i join pg_class t on t.oid = i.indrelid
+          where t.relnamespace = 'wac'::regnamespace and i.indisunique and not i.indisprimary`
         assert.sameMembers(rows.map(({ name }) => name), Object.keys(impossible))
       }))
 
@@ -336,7 +336,7 @@ for (const { layer: database, name } of databases) {
           select c.relname as table, a.attname as column, d.typname as domain, d.oid <> t.oid as "isList"
           from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_type t on t.oid = a.atttypid
             join pg_type d on d.oid = case when t.typcategory = 'A' then t.typelem else t.oid end
-          where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and d.typtype = 'd'`
+          where c.relnamespace = 'wac'::regnamespace and c.relkind = 'r' and d.typtype = 'd'`
         assert.sameMembers([...new Set(columns.map(({ domain }) => domain))], Object.keys(domains))
         const lists = columns.filter(({ isList }) => isList).map(({ column }) => column)
         assert.deepStrictEqual([...new Set(lists)], ["event_types"])
@@ -347,7 +347,7 @@ for (const { layer: database, name } of databases) {
           }
         }
         for (const [domain, { has }] of Object.entries(domains)) {
-          for (const value of has) yield* client.unsafe(`select $1::text::${domain}`, [String(value)])
+          for (const value of has) yield* client.unsafe(`select $1::text::wac.${domain}`, [String(value)])
         }
       }))
 
@@ -357,7 +357,7 @@ for (const { layer: database, name } of databases) {
         for (const [table, column, has, change] of listed) {
           for (const word of has) {
             const row = { ...possible[table]!, ...change, [column]: word }
-            const written = yield* outcome(Effect.andThen(client.unsafe(`delete from ${table}`), write(table, row)))
+            const written = yield* outcome(Effect.andThen(client.unsafe(`delete from wac.${table}`), write(table, row)))
             assert.strictEqual(written, "written", `${table}.${column} ${word}`)
           }
         }

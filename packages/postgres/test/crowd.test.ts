@@ -26,58 +26,58 @@ const { elsewhere } = DeliveryProcesses
 /** Queries that must return nothing, by what they would find. */
 const wrong: { readonly [what: string]: string } = {
   "quotas that are not what was counted": `
-    select * from quota_usage q full join (
-      select workspace_id, quota_month as month, count(*) as counted from messages
+    select * from wac.quota_usage q full join (
+      select workspace_id, quota_month as month, count(*) as counted from wac.messages
       where quota_month is not null group by 1, 2
     ) m using (workspace_id, month)
     where coalesce(q.used, 0) <> coalesce(m.counted, 0)`,
   "numbers whose customers are miscounted": `
-    select p.id, p.customers_counted from phone_numbers p where p.customers_counted <> (
-      select count(*) from buckets b where b.phone_number_id = p.id and b.counted_at is not null
+    select p.id, p.customers_counted from wac.phone_numbers p where p.customers_counted <> (
+      select count(*) from wac.buckets b where b.phone_number_id = p.id and b.counted_at is not null
     )`,
   "messages with too few events, or too many": `
-    select m.id, m.sequence, e.sequences from messages m left join (
-      select order_key, array_agg(sequence order by sequence)::integer[] as sequences from events group by 1
+    select m.id, m.sequence, e.sequences from wac.messages m left join (
+      select order_key, array_agg(sequence order by sequence)::integer[] as sequences from wac.events group by 1
     ) e on e.order_key = m.id
     where coalesce(e.sequences, '{}') <> array(select generate_series(1, m.sequence))`,
   // tolerates the clock difference of concurrent processes
   "messages that no sweep will look at in time": `
-    select m.id from (select m.*, ${deadline(timeouts.map(String))} as deadline from messages m) m
+    select m.id from (select m.*, ${deadline(timeouts.map(String))} as deadline from wac.messages m) m
     where m.deadline is not null and not exists (
-      select from message_deadlines d
+      select from wac.message_deadlines d
       where d.workspace_id = m.workspace_id and d.due_at <= m.deadline + ${minute} and m.id = any (d.message_ids)
     )`,
   "workspaces whose queued messages are miscounted": `
-    select * from (select workspace_id, sum(queued) as queued from queue_sizes group by 1) s full join (
-      select workspace_id, count(*) as counted from send_queue where workspace_id is not null group by 1
+    select * from (select workspace_id, sum(queued) as queued from wac.queue_sizes group by 1) s full join (
+      select workspace_id, count(*) as counted from wac.send_queue where workspace_id is not null group by 1
     ) q using (workspace_id)
     where coalesce(s.queued, 0) <> coalesce(q.counted, 0)`,
   "messages that wait without being in the queue, or are in it without waiting": `
     select m.id, m.status, q.message_id from (
-      select * from messages where send_at is not null and status in ('queued', 'sending')
-    ) m full join (select * from send_queue where phone_number_id is not null) q on q.message_id = m.id
+      select * from wac.messages where send_at is not null and status in ('queued', 'sending')
+    ) m full join (select * from wac.send_queue where phone_number_id is not null) q on q.message_id = m.id
     where m.id is null or q.message_id is null`,
   // where the pace delays messages, by less
   "queued messages whose numbers do not look at them in time": `
-    select q.message_id, q.due_at, l.work_at from send_queue q
-    left join send_lanes l on l.phone_number_id = q.phone_number_id
+    select q.message_id, q.due_at, l.work_at from wac.send_queue q
+    left join wac.send_lanes l on l.phone_number_id = q.phone_number_id
     where q.phone_number_id is not null and (l.work_at is null or l.work_at > q.due_at + ${minute})`,
   "orders of which not the first alone is due": `
     select d.order_key, json_agg(d.next_attempt_at order by d.sequence)
-    from deliveries d join webhooks w on w.id = d.webhook_id
+    from wac.deliveries d join wac.webhooks w on w.id = d.webhook_id
     where d.status = 'pending' and d.order_key is not null and d.position > w.skipped_until
     group by d.order_key, d.webhook_id
     having (array_agg(d.next_attempt_at order by d.sequence))[1] is null or count(d.next_attempt_at) > 1`,
   "deliveries that were made before one that they follow had ended": `
     select * from (
       select d.*, lag(d.status) over o as status_before, lag(d.position) over o as position_before
-      from deliveries d where d.order_key is not null
+      from wac.deliveries d where d.order_key is not null
       window o as (partition by d.order_key, d.webhook_id order by d.sequence)
-    ) d join webhooks w on w.id = d.webhook_id
+    ) d join wac.webhooks w on w.id = d.webhook_id
     where d.status = 'delivered' and d.status_before = 'pending' and d.position_before > w.skipped_until`,
   "deliveries with other attempts than were counted": `
-    select d.id from deliveries d
-    where d.attempt_count <> (select count(*) from attempts a where a.delivery_id = d.id)`
+    select d.id from wac.deliveries d
+    where d.attempt_count <> (select count(*) from wac.attempts a where a.delivery_id = d.id)`
 }
 
 layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) => {
@@ -287,9 +287,9 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
       })
 
       const [done] = yield* client<{ readonly [what in "messages" | "attempts" | "sent" | "cancelled"]: number }>`
-        select (select count(*) from messages)::integer as messages, (select count(*) from attempts)::integer as attempts,
-          (select count(*) from messages where send_at is not null and sent_at is not null)::integer as sent,
-          (select count(*) from messages where status = 'cancelled')::integer as cancelled`
+        select (select count(*) from wac.messages)::integer as messages, (select count(*) from wac.attempts)::integer as attempts,
+          (select count(*) from wac.messages where send_at is not null and sent_at is not null)::integer as sent,
+          (select count(*) from wac.messages where status = 'cancelled')::integer as cancelled`
       assert.isAbove(done!.messages, 200)
       assert.isAbove(done!.attempts, 200)
       assert.isAbove(done!.sent, 50)

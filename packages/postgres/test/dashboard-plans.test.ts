@@ -37,29 +37,29 @@ const ofBoth = `from generate_series(1, 2) w, generate_series(1, ${stored}) i`
  * hundred people and one of a thousand targets.
  */
 const fill = [
-  `insert into workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
-  `insert into alerts (workspace_id, id, kind, subject, message, opened_at, closed_at)
+  `insert into wac.workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
+  `insert into wac.alerts (workspace_id, id, kind, subject, message, opened_at, closed_at)
   select ${sqlId("ws", "w")}, ${sqlId("alr", "i * 2 + w")}, 'webhook_failing', 'whk ' || i, 'so', i,
     case when i % 100 = 0 then null else i end ${ofBoth}`,
-  `insert into audit (workspace_id, id, action, target, user_id, email, at)
+  `insert into wac.audit (workspace_id, id, action, target, user_id, email, at)
   select ${sqlId("ws", "w")}, ${
     sqlId("aud", "i * 2 + w")
   }, 'api_key.create', 'key ' || i % 1000, 'usr ' || i % 100, 'a', i
   ${ofBoth}`,
-  `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
+  `insert into wac.api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
     secret_ciphertext, require_signature, created_at, expires_at, revoked_at)
   select ${sqlId("key", "i * 2 + w")}, ${sqlId("ws", "w")}, 'one', 'p', '{messages:send}', 'hash ' || i * 2 + w, 'k',
     substr(sha256('nonce'), 1, 12), sha256('ciphertext'), false, 0, case when i % 200 = 100 then 1 end,
     case when i % 100 = 0 then null else 1 end ${ofBoth}`,
-  `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
+  `insert into wac.webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
   select ${sqlId("whk", "w")}, ${sqlId("ws", "w")}, 'https://receiver.example/', 'combined', '{}', 0, 0
   from generate_series(1, 2) w`,
-  `insert into replays (id, workspace_id, webhook_id, since, until, state, total, replayed, created_at, completed_at, reached_at,
+  `insert into wac.replays (id, workspace_id, webhook_id, since, until, state, total, replayed, created_at, completed_at, reached_at,
     step_at)
   select ${sqlId("job", "i * 2 + w")}, ${sqlId("ws", "w")}, ${
     sqlId("whk", "w")
   }, 0, 1, 'completed', 0, 0, 0, 0, 0, 0 ${ofBoth}`,
-  `insert into templates (id, workspace_id, provider_account_id, provider_template_id, name, language, category, status,
+  `insert into wac.templates (id, workspace_id, provider_account_id, provider_template_id, name, language, category, status,
     parameter_format, components, variables, synced_at)
   select ${sqlId("tpl", "i * 2 + w")}, ${sqlId("ws", "w")}, 'a', i, 'name ' || i, 'en_US', 'utility', 'approved',
     'positional', '[]', '{}', 0 ${ofBoth}`
@@ -128,7 +128,7 @@ for (
           yield* client`set local statement_timeout = 0`
           for (const { list } of all) for (let i = 0; i < 8; i++) yield* touchedBy(list)
           for (const statement of fill) yield* client.unsafe(statement)
-          if (belief === "seen") yield* client.unsafe(`analyze ${tables.join(", ")}`)
+          if (belief === "seen") yield* client.unsafe(`analyze ${tables.map((table) => `wac.${table}`).join(", ")}`)
           const over: Array<string> = []
           for (const { list, most, table, what } of all) {
             // when it plans again, the planner reads the ends of indexes

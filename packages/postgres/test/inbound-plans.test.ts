@@ -23,17 +23,17 @@ const digest = (n: string) => `sha256((${n})::text::bytea)`
 
 /** A week of processed posts, a backlog, and a few that fail or are unreadable. */
 const fill = [
-  `insert into inbound_posts (provider, digest, size, received_at, due_at, tries, problem, expires_at)
+  `insert into wac.inbound_posts (provider, digest, size, received_at, due_at, tries, problem, expires_at)
   select 'whatsapp', ${digest("i")}, 20, ${now} - i * 10, null, 0, null, ${now - 168 * hour} + i * 10
   from generate_series(1, 60000) i`,
-  `insert into inbound_posts (provider, digest, size, received_at, due_at, tries, problem, expires_at)
+  `insert into wac.inbound_posts (provider, digest, size, received_at, due_at, tries, problem, expires_at)
   select 'whatsapp', ${digest("100000 + i")}, 20, ${now - hour} + i, ${now - hour} + i, 0, null, null
   from generate_series(1, 5000) i`,
-  `insert into inbound_posts (provider, digest, size, received_at, due_at, tries, problem, expires_at)
+  `insert into wac.inbound_posts (provider, digest, size, received_at, due_at, tries, problem, expires_at)
   select 'whatsapp', ${digest("200000 + i")}, 20, ${now - hour}, case when i % 2 = 0 then ${now + hour} end, 3,
     case when i % 2 = 0 then 'storage' else 'unreadable' end, ${now + hour}
   from generate_series(1, 200) i`,
-  "insert into inbound_post_bodies (provider, digest, body) select provider, digest, repeat('x', 20)::bytea from inbound_posts"
+  "insert into wac.inbound_post_bodies (provider, digest, body) select provider, digest, repeat('x', 20)::bytea from wac.inbound_posts"
 ]
 
 const tables = ["inbound_posts", "inbound_post_bodies"]
@@ -45,7 +45,7 @@ for (const { layer: database, name } of databases) {
   for (const analyzed of times) {
     const filled = Layer.effectDiscard(Effect.gen(function*() {
       const client = yield* PgClient.PgClient
-      const analyze = client.unsafe(`analyze ${tables.join(", ")}`)
+      const analyze = client.unsafe(`analyze ${tables.map((table) => `wac.${table}`).join(", ")}`)
       if (analyzed === "before") yield* analyze
       yield* client.withTransaction(Effect.gen(function*() {
         yield* client`set local statement_timeout = 0`
@@ -83,11 +83,11 @@ for (const { layer: database, name } of databases) {
           Effect.gen(function*() {
             const client = yield* PgClient.PgClient
             const [row] = yield* client<{ readonly digest: string }>`
-          select encode(digest, 'hex') as digest from inbound_posts where due_at <= ${now} order by due_at limit 1`
+          select encode(digest, 'hex') as digest from wac.inbound_posts where due_at <= ${now} order by due_at limit 1`
             const own = row!.digest
             const post = { provider: "whatsapp", digest: new Uint8Array(32), body: new Uint8Array(3) }
             assert.deepStrictEqual(yield* costOf(carryOutAll([keep({ post, now })])), [[0, 1], [0, 1]])
-            yield* client`update inbound_posts set token = 'mine' where digest = decode(${own}, 'hex')`
+            yield* client`update wac.inbound_posts set token = 'mine' where digest = decode(${own}, 'hex')`
             const end = { provider: "whatsapp", digest: own, token: "mine", now, ended: InboundPostStep.complete({}) }
             const [posts, bodies] = yield* costOf(carryOutAll(EndPosts.end.write([end], (asked) => asked)))
             assert.deepStrictEqual([posts![1], bodies], [1, [0, 0]])

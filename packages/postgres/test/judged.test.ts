@@ -52,7 +52,7 @@ layer(storage, { excludeTestServices: true })("a transition", (it) => {
       const client = yield* PgClient.PgClient
       const own = yield* Fixture.world()
       const asked = yield* Clock.currentTimeMillis
-      const lock = yield* open(client`select from workspaces where id = ${own.workspace.id} for no key update`)
+      const lock = yield* open(client`select from wac.workspaces where id = ${own.workspace.id} for no key update`)
       const send = yield* Effect.forkChild(MessageFixture.claimed(own, { now: asked, limits }), {
         startImmediately: true
       })

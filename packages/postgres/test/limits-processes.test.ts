@@ -82,7 +82,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
         })
 
         // both processes are under way before either gets further, and more sends queue behind them
-        const start = yield* open(client`select from workspaces where id = ${own.workspace.id} for no key update`)
+        const start = yield* open(client`select from wac.workspaces where id = ${own.workspace.id} for no key update`)
         const first = yield* crowd
         yield* waiting(2)
         const second = yield* crowd
@@ -94,20 +94,22 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
         assert.deepStrictEqual([claimed.length, refused.length], [most, 4 * wave - most])
         assert.deepStrictEqual([...new Set(refused.map(({ told }) => told))], [kind.refusal])
 
-        const messages = yield* client<{ id: string }>`select id from messages where workspace_id = ${own.workspace.id}`
+        const messages = yield* client<
+          { id: string }
+        >`select id from wac.messages where workspace_id = ${own.workspace.id}`
         assert.deepStrictEqual(messages.map(({ id }) => id).sort(), claimed.map(({ id }) => id).sort())
-        const usage = yield* client`select month, used from quota_usage where workspace_id = ${own.workspace.id}`
+        const usage = yield* client`select month, used from wac.quota_usage where workspace_id = ${own.workspace.id}`
         assert.deepStrictEqual(usage, [{ month: Quota.monthOf(own.start), used: most }])
         const recipients = [...new Set(claimed.map(({ to }) => to))]
         const spent =
           yield* client`select w.bucket_full_at as workspace, p.bucket_full_at as number, p.customers_counted
-        from workspaces w join phone_numbers p on p.workspace_id = w.id where w.id = ${own.workspace.id}`
+        from wac.workspaces w join wac.phone_numbers p on p.workspace_id = w.id where w.id = ${own.workspace.id}`
         assert.deepStrictEqual(spent, [{
           workspace: own.start + most * Limits.workspace(limits, null).interval,
           number: own.start + most * Limits.phoneNumber(limits, null).interval,
           customers_counted: recipients.length
         }])
-        const pairs = yield* client`select key, full_at, counted_at::float8 from buckets
+        const pairs = yield* client`select key, full_at, counted_at::float8 from wac.buckets
         where phone_number_id = ${own.number.id} order by key collate "C"`
         assert.deepStrictEqual(
           pairs,
@@ -152,9 +154,9 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       ])
       const ids = [one.number.id, two.number.id]
       const counted = yield* client`select
-          (select sum(customers_counted)::int from phone_numbers where id = any (${ids})) as numbers,
+          (select sum(customers_counted)::int from wac.phone_numbers where id = any (${ids})) as numbers,
           count(*)::int as pairs, count(distinct split_part(key, ':', 3))::int as customers
-        from buckets where phone_number_id = any (${ids}) and counted_at is not null`
+        from wac.buckets where phone_number_id = any (${ids}) and counted_at is not null`
       assert.deepStrictEqual(counted, [{ numbers: most, pairs: most, customers: most }])
     }))
 })

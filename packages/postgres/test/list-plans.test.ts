@@ -24,7 +24,7 @@ const own = id("ws", 1)
 const other = id("ws", 2)
 
 const message = (count: number, first: number, workspace: string) =>
-  `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
+  `insert into wac.messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
     sent_at, failed_at)
   select ${sqlId("msg", `${first} + i * 1000`)}, '${workspace}', 'key', 'pn', '+14155550000',
     json_build_object('type', 'text', 'to', '+1202' || i, 'text', json_build_object('body', repeat('x', 200)),
@@ -33,18 +33,18 @@ const message = (count: number, first: number, workspace: string) =>
   from generate_series(1, ${count}) i`
 
 const fill = [
-  `insert into workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
-  `insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id)
+  `insert into wac.workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
+  `insert into wac.phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id)
   select ${sqlId("pn", "i")}, ${
     sqlId("ws", "1 + i / 4")
   }, 'sandbox', '+1415' || i, 'p' || i, 'a' from generate_series(1, 4) i`,
   message(messages, 0, own),
   message(messages / 1000, 500, other),
-  `insert into conversations (message_id, workspace_id, phone_number_id, customer, is_inbound, received)
+  `insert into wac.conversations (message_id, workspace_id, phone_number_id, customer, is_inbound, received)
   select ${sqlId("msg", "i * 1000")}, '${own}', 'pn', case when i % 2 = 0 then '+1' else '+1202' || i end, i % 4 = 0,
     case when i % 4 = 0 then '{}'::json end
   from generate_series(1, ${messages}) i`,
-  `insert into contacts (workspace_id, phone_number_id, key, phone)
+  `insert into wac.contacts (workspace_id, phone_number_id, key, phone)
   select ${sqlId("ws", "1 + n / 4")}, ${sqlId("pn", "n")}, '+1202' || 10000 + i, '+1202' || 10000 + i
   from generate_series(1, 4) n, generate_series(1, case when n = 4 then 3 else ${contacts} end) i`
 ]
@@ -56,7 +56,7 @@ for (const { layer: database, name } of databases) {
       yield* client`set local statement_timeout = 0`
       for (const statement of fill) yield* client.unsafe(statement)
     }))
-    for (const table of ["messages", "contacts", "conversations"]) yield* client`vacuum (analyze) ${client(table)}`
+    for (const table of ["messages", "contacts", "conversations"]) yield* client`vacuum (analyze) wac.${client(table)}`
   }))
 
   const stores = MessageStore.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))

@@ -18,11 +18,11 @@ const workspaces = 4
 
 /** Files and keys of uploads, of which some have expired. Every hundredth belongs to the same workspace. */
 const fill = (from: number, to: number) => [
-  `insert into media (id, workspace_id, state, due_at, media)
+  `insert into wac.media (id, workspace_id, state, due_at, media)
   select 'med ' || i, 'ws ' || i % 100, 'stored', ${now} + i, json_build_object('size', 1, 'lastUsedAt', 0)
   from generate_series(${from}, ${to}) i`,
-  `insert into media_usage (workspace_id, used) select 'ws ' || i, 100 from generate_series(${from}, ${to}) i`,
-  `insert into media_keys (workspace_id, key, fingerprint, media, expires_at)
+  `insert into wac.media_usage (workspace_id, used) select 'ws ' || i, 100 from generate_series(${from}, ${to}) i`,
+  `insert into wac.media_keys (workspace_id, key, fingerprint, media, expires_at)
   select 'ws ' || i % 100, 'key ' || i, 'f', '{}',
     case when i <= 10 * ${batch} then i else ${now} + i end
   from generate_series(${from}, ${to}) i`
@@ -58,7 +58,7 @@ const uploads = Array.from({ length: batch }, (_, i): MediaStep.Command => ({
   now
 }))
 
-const uploading = `insert into media (id, workspace_id, state, due_at)
+const uploading = `insert into wac.media (id, workspace_id, state, due_at)
   select 'upl ' || i, 'ws ' || i % ${workspaces}, 'uploading', ${now} + 1000 from generate_series(0, ${batch} - 1) i`
 
 /** The planner's basis: guesses about empty tables, or statistics of their content. */
@@ -79,7 +79,7 @@ for (const { layer: database, name } of planningDatabases) {
               yield* touchedBy(carryOut(options, uploads))
             }
             for (const statement of fill(1, stored)) yield* client.unsafe(statement)
-            if (belief === "seen") yield* client.unsafe(`analyze ${tables.join(", ")}`)
+            if (belief === "seen") yield* client.unsafe(`analyze ${tables.map((table) => `wac.${table}`).join(", ")}`)
             const measured = (commands: ReadonlyArray<MediaStep.Command>) =>
               Effect.gen(function*() {
                 // when it plans again, the planner reads the ends of indexes

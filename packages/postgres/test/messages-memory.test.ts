@@ -43,9 +43,9 @@ const unnoticed = ({ workspace: { id } }: Fixture.World) =>
     client`
       select m.id, m.deadline from (select m.*, ${
       client.literal(deadline(timeouts.map(String)))
-    } as deadline from messages m) m
+    } as deadline from wac.messages m) m
       where m.workspace_id = ${id} and m.deadline is not null and not exists (
-        select from message_deadlines d
+        select from wac.message_deadlines d
         where d.workspace_id = m.workspace_id and d.due_at <= m.deadline and m.id = any (d.message_ids)
       )`
   )

@@ -86,27 +86,27 @@ const paused = { workspace: id("ws", 1), webhook: id("whk", 1) }
 const resumption = { workspaceId: paused.workspace, now }
 
 const deliveries = (count: number, first: number, webhook: string, columns: string) =>
-  `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
+  `insert into wac.deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
     attempt_count, round_attempts, first_attempt_at, last_attempt_at, next_attempt_at, created_at, completed_at)
   select ${sqlId("dlv", `${first} + i`)}, ${sqlId("ws", webhook)}, ${sqlId("whk", webhook)},
     ${sqlId("evt", `i % ${events} + 1`)}, 'message.sent', 'combined', ${sqlId("msg", `${first} + i`)}, 1, ${columns}
   from generate_series(1, ${count}) i`
 
 const fill = [
-  `insert into workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one of many', 0
+  `insert into wac.workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one of many', 0
   from generate_series(1, ${webhooks}) i`,
-  `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at)
+  `insert into wac.webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at)
   select ${sqlId("whk", "i")}, ${sqlId("ws", "i")}, 'https://receiver.example/', 'combined', '{message.sent}', 0, 0,
     case when i = 1 then ${now - hour} end
   from generate_series(1, ${webhooks}) i`,
-  "insert into webhook_health (webhook_id, last_success_at, doubtful, slots) select id, 1, false, 16 from webhooks",
-  `insert into webhook_skips (webhook_id, until, skipped_at, created_before)
+  "insert into wac.webhook_health (webhook_id, last_success_at, doubtful, slots) select id, 1, false, 16 from wac.webhooks",
+  `insert into wac.webhook_skips (webhook_id, until, skipped_at, created_before)
   select ${sqlId("whk", "100000 + i")}, 9223372036854775807, 0, 9223372036854775807
   from generate_series(1, ${webhooks}) i`,
-  `insert into webhook_secrets (webhook_id, position, key_id, nonce, ciphertext)
-  select id, 0, 'one', substr(sha256('nonce'), 1, 12), sha256('ciphertext') from webhooks`,
+  `insert into wac.webhook_secrets (webhook_id, position, key_id, nonce, ciphertext)
+  select id, 0, 'one', substr(sha256('nonce'), 1, 12), sha256('ciphertext') from wac.webhooks`,
   // the first workspace has every other event, of all types; campaign.completed is rare
-  `insert into events (id, workspace_id, type, created_at, order_key, sequence, data)
+  `insert into wac.events (id, workspace_id, type, created_at, order_key, sequence, data)
   select ${sqlId("evt", "i")}, ${sqlId("ws", `case when i % 2 = 0 then 1 else i % ${webhooks} + 1 end`)},
     case when i % 20000 = 0 then 'campaign.completed' else (array['message.sent', 'message.read'])[i % 4 / 2 + 1] end,
     ${now - hour} + i, ${sqlId("msg", "i")}, 1, '{"message_id":"one"}'
@@ -121,9 +121,9 @@ const fill = [
   ),
   deliveries(60_000, 3_000_000, `2 + i % ${webhooks - 2}`, `'delivered', 1, 1, 1, 2, null, 0, 2`),
   deliveries(active * 50, 4_000_000, `${webhooks - active} + i % ${active}`, `'pending', 0, 0, null, null, i, i, null`),
-  `update webhook_health set ready_at = ${now} + 1000 where webhook_id in (
+  `update wac.webhook_health set ready_at = ${now} + 1000 where webhook_id in (
     select ${sqlId("whk", "i")} from generate_series(2, ${retrying + 1}) i)`,
-  `update webhook_health set ready_at = 0 where webhook_id in (
+  `update wac.webhook_health set ready_at = 0 where webhook_id in (
     select ${sqlId("whk", "i")} from generate_series(${webhooks - active}, ${webhooks - 1}) i)`
 ]
 
@@ -207,7 +207,7 @@ for (const { layer: database, name } of databases) {
       yield* client`set local statement_timeout = 0`
       for (const statement of fill) yield* client.unsafe(statement)
     }))
-    for (const table of [...big, "webhook_secrets"]) yield* client`vacuum (analyze) ${client(table)}`
+    for (const table of [...big, "webhook_secrets"]) yield* client`vacuum (analyze) wac.${client(table)}`
   }))
 
   layer(filled.pipe(Layer.provideMerge(database)), { excludeTestServices: true })(
@@ -248,7 +248,7 @@ for (const { layer: database, name } of databases) {
           // every retry is due; in the second case the gap since the last attempt is not over
           for (const [endedAt, attempts] of [[now, retrying], [at - 1, 0]] as const) {
             const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
-              yield* client`update webhook_health set consecutive_failures = 7, failures_since = 1, last_failure_at = 1,
+              yield* client`update wac.webhook_health set consecutive_failures = 7, failures_since = 1, last_failure_at = 1,
                 last_failure_message = 'so', last_attempt_at = ${endedAt}, ready_at = ${now}, doubtful = true, slots = 1,
                 opens_at = ${endedAt + second}
                 where ready_at = ${now + 1000}`
@@ -273,14 +273,14 @@ for (const { layer: database, name } of databases) {
           const comer = String(webhooks - active - 1)
           const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
             const seen = yield* settled
-            yield* client`update webhook_health set ready_at = 10 * right(webhook_id, 4)::int where ready_at = 0`
+            yield* client`update wac.webhook_health set ready_at = 10 * right(webhook_id, 4)::int where ready_at = 0`
             yield* claim({ limit: 64, seen })
             yield* client.unsafe(
               deliveries(1, 6_000_000, comer, `'pending', 0, 0, null, null, ${now}, ${now}, null`)
             )
             yield* claim({ limit: 64, seen })
             const [row] = yield* client<{ readonly count: number }>`
-              select count(*)::int as count from delivery_claims where webhook_id = ${id("whk", comer)}`
+              select count(*)::int as count from wac.delivery_claims where webhook_id = ${id("whk", comer)}`
             assert.strictEqual(row!.count, 1)
             return yield* Effect.fail("undone" as const)
           })))
@@ -357,7 +357,7 @@ for (const { layer: database, name } of databases) {
           const client = yield* PgClient.PgClient
           const pause = touchedBy(carryOut(WebhookStep.pause, [{ workspaceId: paused.workspace, now }]))
           const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
-            yield* client`update webhooks set paused_at = null where id = ${paused.webhook}`
+            yield* client`update wac.webhooks set paused_at = null where id = ${paused.webhook}`
             const done = yield* pause
             assertReads(done, { webhooks: 4, webhook_health: 1 })
             assert.deepStrictEqual([done("webhooks").written, done("deliveries").written], [1, 0])
@@ -452,7 +452,7 @@ for (const { layer: database, name } of databases) {
             const read = yield* resumedFirst(
               replay,
               Effect.gen(function*() {
-                yield* client`update webhook_health set ready_at = null where webhook_id <> ${paused.webhook}`
+                yield* client`update wac.webhook_health set ready_at = null where webhook_id <> ${paused.webhook}`
                 const before = yield* counters
                 yield* claim({ limit: 16, seen, at: now + second })
                 const after = yield* counters
@@ -469,7 +469,7 @@ for (const { layer: database, name } of databases) {
           yield* resumedFirst(
             "none",
             Effect.gen(function*() {
-              yield* client`delete from webhook_skips where webhook_id <> ${paused.webhook}`
+              yield* client`delete from wac.webhook_skips where webhook_id <> ${paused.webhook}`
               for (let i = 0; i < 3; i++) {
                 const before = (yield* counters).get("deliveries") ?? nothing
                 yield* tidy(500)
@@ -549,8 +549,8 @@ for (const { layer: database, name } of databases) {
           const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
             yield* client`set local statement_timeout = 0`
             const seen = yield* settled
-            yield* client`delete from deliveries where status = 'pending'`
-            yield* client`analyze deliveries`
+            yield* client`delete from wac.deliveries where status = 'pending'`
+            yield* client`analyze wac.deliveries`
             yield* client.unsafe(
               deliveries(
                 active * 50,
@@ -566,7 +566,7 @@ for (const { layer: database, name } of databases) {
             return yield* Effect.fail("undone" as const)
           })))
           assert.strictEqual(undone, "undone")
-          yield* client`vacuum (analyze) deliveries`
+          yield* client`vacuum (analyze) wac.deliveries`
         }))
 
       it.effect("events since a time are found without scanning all earlier ones", () =>
@@ -574,7 +574,7 @@ for (const { layer: database, name } of databases) {
           const client = yield* PgClient.PgClient
           const later = now + 10 * hour
           yield* client.unsafe(
-            `insert into events (id, workspace_id, type, created_at, data)
+            `insert into wac.events (id, workspace_id, type, created_at, data)
           select ${sqlId("evt", "900000 + i")}, $1, 'message.sent', $2::bigint + i * 60000, '{}'
           from generate_series(1, 600) i`,
             [paused.workspace, later]

@@ -112,39 +112,40 @@ const working = carryOut(work, [{ now, asked: now, limit: batch, limits }])
 const beating = carryOut(beat, [{ now, last: now, isRestored: false }], now)
 
 const found = [
-  `insert into workspaces (id, name, created_at) values ('${workspace}', 'one', 0)`,
-  `insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id, is_default)
+  `insert into wac.workspaces (id, name, created_at) values ('${workspace}', 'one', 0)`,
+  `insert into wac.phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id, is_default)
   values ('pn', '${workspace}', 'sandbox', '+14155550000', 'p', 'a', true)`,
-  `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
+  `insert into wac.api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
     secret_ciphertext, require_signature, created_at)
   values ('${key}', '${workspace}', 'k', 'p', '{}', 'h', 'one', substr(sha256('nonce'), 1, 12), sha256('ciphertext'), false, 0)`,
-  `insert into templates (id, workspace_id, provider_account_id, name, language, category, status, parameter_format,
+  `insert into wac.templates (id, workspace_id, provider_account_id, name, language, category, status, parameter_format,
     components, variables, provider_template_id, synced_at)
   values ('tpl', '${workspace}', 'a', 't', 'en', 'utility', 'approved', 'positional', '[]', '{}', 'p', 0)`
 ]
 
 /** Many wait: of this number until later, of others, and of a campaign. Their numbers have something to do later. */
 const fill = [
-  `insert into messages (id, workspace_id, phone_number_id, from_number, content, status, status_at, created_at, send_at,
+  `insert into wac.messages (id, workspace_id, phone_number_id, from_number, content, status, status_at, created_at, send_at,
     route, key, fingerprint, answer)
   select 'msg of old ' || i, '${workspace}', 'pn', '+14155550000', '{}', 'queued', 1, 1, ${
     now + 1000
   }, 'r', 'key of old ' || i, 'f',
     '{}'
   from generate_series(1, ${stored}) i`,
-  `insert into send_queue (message_id, phone_number_id, workspace_id, due_at, send_until)
+  `insert into wac.send_queue (message_id, phone_number_id, workspace_id, due_at, send_until)
   select 'msg of old ' || i, 'pn', '${workspace}', ${now + 1000}, ${now + 2000} from generate_series(1, ${stored}) i`,
-  `insert into send_queue (message_id, phone_number_id, workspace_id, due_at, send_until)
+  `insert into wac.send_queue (message_id, phone_number_id, workspace_id, due_at, send_until)
   select 'msg of other ' || i, 'pn ' || i, 'ws ' || i, 1, ${now + 2000} from generate_series(1, ${stored}) i`,
-  `insert into campaigns (id, workspace_id, state) values ('cmp', '${workspace}', '{}')`,
-  `insert into send_queue (message_id, campaign_id, due_at)
+  `insert into wac.campaigns (id, workspace_id, state) values ('cmp', '${workspace}', '{}')`,
+  `insert into wac.send_queue (message_id, campaign_id, due_at)
   select 'msg of cmp ' || i, 'cmp', 1 from generate_series(1, ${stored}) i`,
-  `insert into send_lanes (phone_number_id, workspace_id, work_at)
+  `insert into wac.send_lanes (phone_number_id, workspace_id, work_at)
   select 'pn ' || i, 'ws ' || i, case when i <= 20 then ${now} + i end from generate_series(1, ${stored}) i`,
-  `insert into queue_sizes (workspace_id, shard, queued) select 'ws ' || i, 0, 1 from generate_series(1, ${stored}) i`
+  `insert into wac.queue_sizes (workspace_id, shard, queued) select 'ws ' || i, 0, 1 from generate_series(1, ${stored}) i`
 ]
 
-const tables = "messages, send_queue, send_lanes, queue_sizes, heartbeats, message_deadlines, message_names, buckets"
+const tables =
+  "wac.messages, wac.send_queue, wac.send_lanes, wac.queue_sizes, wac.heartbeats, wac.message_deadlines, wac.message_names, wac.buckets"
 
 /** How many rows of each table this transaction has read so far. */
 const reads = Effect.gen(function*() {
@@ -199,9 +200,9 @@ for (
           yield* backlog
           yield* backlogOfOne
           for (const text of Object.values(shorts)) yield* client.unsafe(text)
-          yield* client`update send_lanes set work_at = null`
-          yield* client`delete from send_queue`
-          yield* client`delete from queue_sizes`
+          yield* client`update wac.send_lanes set work_at = null`
+          yield* client`delete from wac.send_queue`
+          yield* client`delete from wac.queue_sizes`
           for (const statement of fill) yield* client.unsafe(statement)
 
           const all = Array(batch).fill(true)
@@ -227,7 +228,7 @@ for (
           assert.deepInclude({ ...told as object }, { queued: stored + batch })
           const [toldOne] = yield* reading("a workspace's backlog", backlogOfOne, 50)
           assert.deepInclude({ ...toldOne as object }, { queued: batch })
-          const left = yield* client`select 1 from send_queue where phone_number_id = 'pn' and message_id !~ 'old'`
+          const left = yield* client`select 1 from wac.send_queue where phone_number_id = 'pn' and message_id !~ 'old'`
           assert.lengthOf(left, batch)
         }))
       }))

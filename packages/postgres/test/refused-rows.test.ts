@@ -27,7 +27,7 @@ const failed = (operation: string) => Exit.fail(new StoreError.StoreError({ oper
 const transactions = (ids: ReadonlyArray<string>) =>
   Effect.map(
     PgClient.PgClient.use((client) =>
-      client<{ count: number }>`select count(distinct xmin::text)::integer as count from messages where id in ${
+      client<{ count: number }>`select count(distinct xmin::text)::integer as count from wac.messages where id in ${
         client.in(ids)
       }`
     ),

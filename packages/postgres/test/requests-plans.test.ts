@@ -17,22 +17,22 @@ const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text,
 const requests = 20_000
 
 const fill = [
-  `insert into workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
-  `insert into requests (workspace_id, id, api_key_id, method, route, status, code, reason, at, duration_ms)
+  `insert into wac.workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
+  `insert into wac.requests (workspace_id, id, api_key_id, method, route, status, code, reason, at, duration_ms)
   select ${sqlId("ws", "w")}, ${sqlId("req", "i")}, 'key', 'POST', '/v1/messages', 200,
     case when i % 100 = 0 then 'forbidden' end,
     case when i % 10000 = 0 then 'rare' when i % 100 = 0 then 'opted_out' end, i, 1
   from generate_series(1, 2) w, generate_series(1, ${requests}) i`,
-  `insert into request_tallies (workspace_id, hour, api_key_id, code, reason, count, last_at)
+  `insert into wac.request_tallies (workspace_id, hour, api_key_id, code, reason, count, last_at)
   select ${sqlId("ws", "w")}, h, 'key' || k, '', '', 1, h
   from generate_series(1, 2) w, generate_series(1, 300) h, generate_series(1, 10) k`,
-  `insert into usage_counts (workspace_id, hour, activity, count)
+  `insert into wac.usage_counts (workspace_id, hour, activity, count)
   select ${sqlId("ws", "w")}, h, a, 1
   from generate_series(1, 2) w, generate_series(1, 2000) h, unnest('{sendsAccepted,sendsFailed}'::text[]) a`,
-  `insert into priced_messages (workspace_id, hour, shard, market, category, type, billable, messages)
+  `insert into wac.priced_messages (workspace_id, hour, shard, market, category, type, billable, messages)
   select ${sqlId("ws", "w")}, h, s, m, 'marketing', 'regular', true, 1
   from generate_series(1, 2) w, generate_series(1, 2000) h, generate_series(0, 1) s, unnest('{DE,FR}'::text[]) m`,
-  `insert into untold_prices (workspace_id, hour, shard, market, category, type, messages)
+  `insert into wac.untold_prices (workspace_id, hour, shard, market, category, type, messages)
   select ${sqlId("ws", "w")}, h, s, m, 'marketing', 'unheard_of', 1
   from generate_series(1, 2) w, generate_series(1, 2000) h, generate_series(0, 1) s, unnest('{DE,FR}'::text[]) m`
 ]
@@ -45,7 +45,7 @@ for (const { layer: database, name } of databases) {
       for (const statement of fill) yield* client.unsafe(statement)
     }))
     for (const table of ["requests", "request_tallies", "usage_counts", "priced_messages", "untold_prices"]) {
-      yield* client`vacuum (analyze) ${client(table)}`
+      yield* client`vacuum (analyze) wac.${client(table)}`
     }
   }))
 

@@ -24,30 +24,30 @@ const hour = 3_600_000
 const held = 12_000
 
 const fill = [
-  `insert into events (id, workspace_id, type, created_at, data)
+  `insert into wac.events (id, workspace_id, type, created_at, data)
   select ${sqlId("evt", "i")}, 'ws', 'message.received', i * ${hour}::bigint, '{}' from generate_series(1, ${count}) i`,
-  `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, status, attempt_count,
+  `insert into wac.deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, status, attempt_count,
     round_attempts, first_attempt_at, last_attempt_at, next_attempt_at, created_at, completed_at)
   select ${sqlId("dlv", "i")}, 'ws', 'whk', ${sqlId("evt", "i")}, 'message.received', 'combined',
     case when i < ${held} then 'delivered' else 'pending' end, 1, 1, 1, 1, case when i < ${held} then null else 1 end,
     i * ${hour}::bigint, case when i < ${held} then 1 end
   from generate_series(1, ${count}) i`,
-  `insert into attempts (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, status_code,
+  `insert into wac.attempts (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, status_code,
     message, url)
   select ${sqlId("dlv", "i")}, 1, ${sqlId("att", "i")}, 'ws', 'automatic', i * ${hour}::bigint, 1, 'delivered', 200,
     'answered 200', 'https://receiver.example/'
   from generate_series(1, ${count}) i`,
-  `insert into messages (id, workspace_id, phone_number_id, from_number, content, status, status_at, created_at, sent_at,
+  `insert into wac.messages (id, workspace_id, phone_number_id, from_number, content, status, status_at, created_at, sent_at,
     provider_message_id)
   select ${sqlId("msg", "i")}, 'ws', 'pn', '+14155550100', '{"to":"+14155550123","type":"text"}', 'sent', 1, 1, 1,
     'wamid.' || i
   from generate_series(1, ${count}) i`,
   // every tenth is a customer's
-  `insert into conversations (message_id, workspace_id, phone_number_id, customer, is_inbound, received, said)
+  `insert into wac.conversations (message_id, workspace_id, phone_number_id, customer, is_inbound, received, said)
   select ${sqlId("msg", "i")}, 'ws', 'pn', '+1' || i, i % 10 = 0, case when i % 10 = 0 then '{}'::json end,
     case when i % 10 = 0 then '{}'::json end
   from generate_series(1, ${count}) i`,
-  `insert into message_names (provider_message_id, message_id)
+  `insert into wac.message_names (provider_message_id, message_id)
   select 'wamid.' || i, ${sqlId("msg", "i")} from generate_series(1, ${count}) i`
 ]
 
@@ -60,7 +60,7 @@ for (const { layer: database, name } of databases) {
       for (const statement of fill) yield* client.unsafe(statement)
     }))
     for (const table of ["events", "deliveries", "attempts", "messages", "message_names", "conversations"]) {
-      yield* client`vacuum (analyze) ${client(table)}`
+      yield* client`vacuum (analyze) wac.${client(table)}`
     }
   }))
 
@@ -130,7 +130,7 @@ for (const { layer: database, name } of databases) {
         assert.strictEqual(said![1], 500)
         assert.isAtMost(said![0], 2 * 500)
         const client = yield* PgClient.PgClient
-        yield* client`insert into forgotten_bodies (reached) values ('') on conflict do nothing`
+        yield* client`insert into wac.forgotten_bodies (reached) values ('') on conflict do nothing`
         const [bodies] = yield* cost(receivedBodiesText, [id("msg", held)], "conversations")
         assert.isAtMost(bodies![0], 500)
       }))

@@ -312,7 +312,7 @@ export const write = (table: string, row: Row) =>
     const client = yield* PgClient.PgClient
     const columns = Object.keys(row).join(", ")
     yield* client.unsafe(
-      `insert into ${table} (${columns}) select ${columns} from json_populate_record(null::${table}, $1::text::json)`,
+      `insert into wac.${table} (${columns}) select ${columns} from json_populate_record(null::wac.${table}, $1::text::json)`,
       [JSON.stringify(row)]
     )
   })

@@ -139,55 +139,55 @@ const sweep = (at: number): Command<typeof Sweep.sweep> => ({
 type Command<Step> = Step extends { readonly load: (commands: ReadonlyArray<infer A>) => unknown } ? A : never
 
 const found = [
-  "insert into workspaces (id, name, created_at) values ('ws', 'one', 0)",
-  `insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id, is_default)
+  "insert into wac.workspaces (id, name, created_at) values ('ws', 'one', 0)",
+  `insert into wac.phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id, is_default)
   values ('pn', 'ws', 'sandbox', '+14155550000', 'p', 'a', true)`,
-  `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
+  `insert into wac.api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
     secret_ciphertext, require_signature, created_at)
   values ('key', 'ws', 'k', 'p', '{}', 'h', 'one', substr(sha256('nonce'), 1, 12), sha256('ciphertext'), false, 0)`,
-  `insert into templates (id, workspace_id, provider_account_id, name, language, category, status, parameter_format,
+  `insert into wac.templates (id, workspace_id, provider_account_id, name, language, category, status, parameter_format,
     components, variables, provider_template_id, synced_at)
   values ('tpl', 'ws', 'a', 't', 'en', 'utility', 'approved', 'positional', '[]', '{}', 'p', 0)`,
-  `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
+  `insert into wac.webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
   values ('whk', 'ws', 'https://receiver.example/', 'combined', '{message.sent,message.delivered}', 0, 0)`,
-  "insert into webhook_health (webhook_id, doubtful, slots) values ('whk', true, 1)",
-  "insert into campaigns (id, workspace_id, state) values ('cmp', 'ws', '{}')"
+  "insert into wac.webhook_health (webhook_id, doubtful, slots) values ('whk', true, 1)",
+  "insert into wac.campaigns (id, workspace_id, state) values ('cmp', 'ws', '{}')"
 ]
 
 /** The tables after many sends, half of which wait for their deliveries. */
 const fill = [
-  `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
+  `insert into wac.messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
     sent_at, provider_message_id, route, key, fingerprint, expires_at)
   select 'msg of old ' || i, 'ws', 'key', 'pn', '+14155550000', '{}', 'sent', 1, 1, 1, 'wamid of old ' || i, 'r',
     'key of old ' || i, 'f', ${now + 1000} + i
   from generate_series(1, ${stored}) i`,
-  `insert into messages (id, workspace_id, campaign_id, phone_number_id, from_number, content, status, status_at,
+  `insert into wac.messages (id, workspace_id, campaign_id, phone_number_id, from_number, content, status, status_at,
     created_at, route, key, fingerprint, claim_token, lease_until)
   select 'msg of cmp ' || i, 'ws', 'cmp', 'pn', '+14155550000', '{}', 'sending', 1, 1, 'campaign cmp', 'key ' || i, 'f',
     'mine', ${now + 60_000}
   from generate_series(0, ${batch - 1}) i`,
-  `insert into send_queue (message_id, campaign_id, due_at)
+  `insert into wac.send_queue (message_id, campaign_id, due_at)
   select 'msg of cmp ' || i, 'cmp', 1 from generate_series(0, ${stored}) i`,
-  `insert into campaign_tallies (campaign_id, shard, outcome, recipients)
+  `insert into wac.campaign_tallies (campaign_id, shard, outcome, recipients)
   select 'cmp', i, 'queued', 1 from generate_series(0, ${stored}) i`,
-  `insert into message_deadlines (workspace_id, due_at, message_ids)
+  `insert into wac.message_deadlines (workspace_id, due_at, message_ids)
   select 'ws', ${now + 1000} + min(i), array_agg('msg of old ' || i)
   from generate_series(1, ${stored}) i group by i / ${batch}`,
-  `insert into message_names (provider_message_id, message_id)
+  `insert into wac.message_names (provider_message_id, message_id)
   select 'wamid of old ' || i, 'msg of old ' || i from generate_series(1, ${stored}) i`,
-  `insert into contacts (workspace_id, phone_number_id, key, phone, user_id, last_inbound_at)
+  `insert into wac.contacts (workspace_id, phone_number_id, key, phone, user_id, last_inbound_at)
   select 'ws', 'pn', '+1303' || i, '+1303' || i, 'US.' || i, 1 from generate_series(1, ${stored}) i`,
-  `insert into buckets (key, full_at, phone_number_id, counted_at)
+  `insert into wac.buckets (key, full_at, phone_number_id, counted_at)
   select 'pair:pn:+1303' || i, ${now}, 'pn', case when i % 2 = 0 then ${
     now - 1000
   } end from generate_series(1, ${stored}) i`,
   // ten years of one workspace, and many others: within a workspace, the planner may sort instead of using the index
-  `insert into quota_usage (workspace_id, month, used)
+  `insert into wac.quota_usage (workspace_id, month, used)
   select case when i <= 120 then 'ws' else 'ws ' || i end, (1000 + i)::text || '-01', 1
   from generate_series(1, ${stored}) i`,
-  `insert into events (id, workspace_id, type, created_at, order_key, sequence, data)
+  `insert into wac.events (id, workspace_id, type, created_at, order_key, sequence, data)
   select 'evt of old ' || i, 'ws', 'message.sent', 1, 'msg of old ' || i, 1, '{}' from generate_series(1, ${stored}) i`,
-  `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
+  `insert into wac.deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
     next_attempt_at, created_at, completed_at)
   select 'dlv of old ' || i, 'ws', 'whk', 'evt of old ' || i, 'message.sent', 'combined', 'msg of old ' || i, 1,
     case when i % 2 = 0 then 'pending' else 'skipped' end, case when i % 2 = 0 then 1 end, 1, case when i % 2 = 1 then 1 end
@@ -222,8 +222,9 @@ const outright = <Command, Answer>(
 ) => Effect.map(carryOutAll(write(commands, () => now)), (rows) => commands.map(read(rows, commands)))
 
 /** The filled tables. */
-const tables = "messages, message_deadlines, message_names, contacts, buckets, quota_usage, events, deliveries, " +
-  "send_queue, campaign_tallies"
+const tables =
+  "wac.messages, wac.message_deadlines, wac.message_names, wac.contacts, wac.buckets, wac.quota_usage, wac.events, wac.deliveries, " +
+  "wac.send_queue, wac.campaign_tallies"
 
 /** The planner's view of empty tables: guesses, or earlier statistics. */
 const beliefs = ["guessed", "seen"] as const
@@ -277,7 +278,7 @@ for (
             all
           )
           assert.lengthOf(
-            yield* client`select 1 from send_queue where message_id like 'msg of cmp %'`,
+            yield* client`select 1 from wac.send_queue where message_id like 'msg of cmp %'`,
             stored + 1 - batch
           )
           const reported = yield* reading("reports", carryOut(ApplyReport.applyReport, reports(1, batch)), few)
@@ -288,7 +289,7 @@ for (
           const ended = yield* reading("other ends", carryOut(Settle.settle, ends(300, batch)), few)
           assert.deepStrictEqual(ended, all)
           yield* reading("abandon", carryOut(Abandon.abandon, sends(300 + batch, batch)), few)
-          const left = yield* client`select 1 from messages where key is not null and claim_token is not null`
+          const left = yield* client`select 1 from wac.messages where key is not null and claim_token is not null`
           assert.lengthOf(left, 0)
           // at the end of the sends' leases, the sweep reads them and postpones them
           const none = { unknown: 0, failed: 0, forgotten: 0 }

@@ -15,6 +15,7 @@ import type { OpenError } from "../src/OpenError.ts"
 import * as PgliteClient from "../src/PgliteClient.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import * as PostgresStorage from "../src/PostgresStorage.ts"
+import type { Schema } from "../src/Schema.ts"
 import type { Sessions } from "../src/Sessions.ts"
 
 /** Creates an empty database on the server for as long as the scope is open. Returns its URL. */
@@ -90,7 +91,7 @@ const reached: Way = PgBouncer.isEverywhere ? pooled : straight
 /** The storage in a database, as a process of this run reaches it. */
 export const storageIn = (
   direct: Redacted.Redacted,
-  options: Pick<PostgresClient.Options, "maxConnections"> = {}
+  options: Pick<PostgresClient.Options, "maxConnections" | "schema"> = {}
 ): Layer.Layer<Ports.Ports, OpenError> =>
   Layer.unwrap(Effect.map(reached(direct), (to) => PostgresStorage.layerServer({ ...to, ...options })))
 
@@ -109,7 +110,7 @@ export const storageAndClient: Layer.Layer<
 
 interface Clients {
   readonly name: string
-  readonly layer: Layer.Layer<PgClient.PgClient | Sessions | Notifications, OpenError>
+  readonly layer: Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema, OpenError>
 }
 
 const clientsBy = (way: Way): ReadonlyArray<Clients> => [
@@ -127,7 +128,7 @@ export const clients = clientsBy(reached)
 
 interface Databases {
   readonly name: string
-  readonly layer: Layer.Layer<Database | PgClient.PgClient, OpenError>
+  readonly layer: Layer.Layer<Database | PgClient.PgClient | Schema, OpenError>
 }
 
 const migrated = (clients: ReadonlyArray<Clients>): ReadonlyArray<Databases> =>

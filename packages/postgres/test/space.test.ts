@@ -7,6 +7,7 @@ import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Effect, Fiber, Layer, Redacted } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import * as Migrations from "../src/Migrations.ts"
+import * as Schema from "../src/Schema.ts"
 
 let server: PostgresServer.PostgresServer
 beforeAll(async () => {
@@ -16,7 +17,9 @@ beforeAll(async () => {
 afterAll(() => server.remove())
 
 const database = Layer.unwrap(
-  Effect.sync(() => PgClient.layer({ url: Redacted.make(server.url), maxConnections: 1 }))
+  Effect.sync(() =>
+    Layer.provideMerge(Schema.layer(), PgClient.layer({ url: Redacted.make(server.url), maxConnections: 1 }))
+  )
 )
 
 /** Rows of a table, and of those a share that is above ours and below PostgreSQL's own. */
@@ -32,11 +35,11 @@ describe("the space of deleted rows", () => {
         yield* Migrations.run()
         yield* client`create table by_default (delivery_id text, number smallint, primary key (delivery_id, number))`
         yield* client`insert into by_default select lpad(n::text, 9, '0'), 1 from generate_series(1, ${rows}) n`
-        yield* client`insert into attempts
+        yield* client`insert into wac.attempts
           (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, message, url)
           select lpad(n::text, 9, '0'), 1, n::text, 'ws', 'automatic', 1, 1, 'timeout', '', ''
           from generate_series(1, ${rows}) n`
-        yield* client`vacuum (analyze) attempts`
+        yield* client`vacuum (analyze) wac.attempts`
         yield* client`vacuum (analyze) by_default`
         const told = Effect.map(
           client<{ dead: number; gone: number }>`
@@ -45,7 +48,7 @@ describe("the space of deleted rows", () => {
           ([ours, standard]) => ({ ours: ours!, standard: standard! })
         )
         yield* client`delete from by_default where delivery_id <= lpad(${deleted}::text, 9, '0')`
-        yield* client`delete from attempts where delivery_id <= lpad(${deleted}::text, 9, '0')`
+        yield* client`delete from wac.attempts where delivery_id <= lpad(${deleted}::text, 9, '0')`
         const looked = Effect.tap(told, () => Effect.sleep("100 millis"))
         // the statistics tell of one table before the other
         yield* Effect.repeat(looked, {
@@ -63,32 +66,32 @@ describe("the space of deleted rows", () => {
         const client = yield* PgClient.PgClient
         yield* Migrations.run()
         const insert = (from: number, to: number) =>
-          client`insert into message_names (provider_message_id, message_id)
+          client`insert into wac.message_names (provider_message_id, message_id)
             select md5(n::text), n::text from generate_series(${from}::integer, ${to}::integer) n`
         yield* insert(1, rows)
         const bytes = Effect.map(
-          client<{ bytes: number }>`select pg_indexes_size('message_names')::float8 as bytes`,
+          client<{ bytes: number }>`select pg_indexes_size('wac.message_names')::float8 as bytes`,
           ([row]) => row!.bytes
         )
         const full = yield* bytes
-        yield* client`delete from message_names where message_id <> '1'`
-        yield* client`vacuum (analyze) message_names`
+        yield* client`delete from wac.message_names where message_id <> '1'`
+        yield* client`vacuum (analyze) wac.message_names`
         assert.isAtLeast(yield* bytes, full)
         const writing = yield* PgClient.PgClient.pipe(
           Effect.flatMap((other) =>
             Effect.forever(
-              other`insert into message_names (provider_message_id, message_id) values (gen_random_uuid()::text, 'new')`
+              other`insert into wac.message_names (provider_message_id, message_id) values (gen_random_uuid()::text, 'new')`
             )
           ),
           Effect.provide(Layer.fresh(database)),
           Effect.forkScoped({ startImmediately: true })
         )
         const written = Effect.map(
-          client<{ rows: number }>`select count(*)::integer as rows from message_names where message_id = 'new'`,
+          client<{ rows: number }>`select count(*)::integer as rows from wac.message_names where message_id = 'new'`,
           ([row]) => row!.rows
         )
         yield* Effect.repeat(written, { until: (rows) => rows > 0 })
-        yield* client`reindex table concurrently message_names`
+        yield* client`reindex table concurrently wac.message_names`
         const before = yield* written
         yield* Effect.repeat(written, { until: (rows) => rows > before })
         assert.isUndefined(writing.pollUnsafe(), "no write failed")

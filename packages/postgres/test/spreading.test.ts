@@ -75,12 +75,14 @@ for (const { layer: database, name } of databases) {
           select c.relname as name, exists (
             select from pg_attribute a where a.attrelid = c.oid and a.attname = 'workspace_id' and a.attnotnull
           ) as "isKeyed"
-          from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`
+          from pg_class c where c.relnamespace = 'wac'::regnamespace and c.relkind = 'r'`
         const references = yield* client<{ readonly from: string; readonly to: string }>`
-          select f.conrelid::regclass::text as "from", f.confrelid::regclass::text as "to"
+          select (select relname::text from pg_class where oid = f.conrelid) as "from", (select relname::text from pg_class where oid = f.confrelid) as "to"
           from pg_constraint f join pg_attribute a on a.attrelid = f.conrelid and a.attnum = f.conkey[1]
-          where f.connamespace = 'public'::regnamespace and f.contype = 'f' and a.attnotnull`
-        for (const [table, column] of known) yield* client.unsafe(`select ${column} from ${table} where ${column} = ''`)
+          where f.connamespace = 'wac'::regnamespace and f.contype = 'f' and a.attnotnull`
+        for (const [table, column] of known) {
+          yield* client.unsafe(`select ${column} from wac.${table} where ${column} = ''`)
+        }
         const leads = [...references, ...known.map(([from, , to]) => ({ from, to }))]
         const placed = new Set(["workspaces", ...tables.filter(({ isKeyed }) => isKeyed).map(({ name }) => name)])
         for (let size = 0; size < placed.size;) {
@@ -94,10 +96,10 @@ for (const { layer: database, name } of databases) {
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
         const keys = yield* client<{ readonly name: string }>`
-          select i.indexrelid::regclass::text as name
+          select (select relname::text from pg_class where oid = i.indexrelid) as name
           from pg_index i join pg_attribute w on w.attrelid = i.indrelid and w.attname = 'workspace_id'
           where i.indisunique and w.attnum <> all (i.indkey::smallint[])
-            and i.indrelid in (select oid from pg_class where relnamespace = 'public'::regnamespace)`
+            and i.indrelid in (select oid from pg_class where relnamespace = 'wac'::regnamespace)`
         assert.sameMembers(keys.map(({ name }) => name), [...ours, ...directory])
       }))
   })

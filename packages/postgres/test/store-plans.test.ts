@@ -47,58 +47,58 @@ const sealed = "substr(sha256('nonce'), 1, 12), sha256('ciphertext')"
 
 /** The first person to sign in. */
 const first = [
-  "insert into workspaces (id, name, created_at) values ('ws 0', 'one', 0)",
-  "insert into people (user_id, email, password_hash, created_at) values ('usr 0', 'a@example.com', 'h', 0)",
-  "insert into members (user_id, workspace_id, role, created_at) values ('usr 0', 'ws 0', 'owner', 0)"
+  "insert into wac.workspaces (id, name, created_at) values ('ws 0', 'one', 0)",
+  "insert into wac.people (user_id, email, password_hash, created_at) values ('usr 0', 'a@example.com', 'h', 0)",
+  "insert into wac.members (user_id, workspace_id, role, created_at) values ('usr 0', 'ws 0', 'owner', 0)"
 ]
 
 /** The tables after many sign-ins, keys and sends. 64 of the sealed secrets are under an older master key. */
 const fill = [
-  `insert into workspaces (id, name, created_at) select 'ws ' || i, 'one', 0 from generate_series(1, ${stored}) i`,
-  `insert into people (user_id, email, password_hash, created_at)
+  `insert into wac.workspaces (id, name, created_at) select 'ws ' || i, 'one', 0 from generate_series(1, ${stored}) i`,
+  `insert into wac.people (user_id, email, password_hash, created_at)
   select 'usr ' || i, 'a' || i || '@example.com', 'h', 0 from generate_series(1, ${stored}) i`,
-  `insert into identities (issuer, subject, user_id, created_at)
+  `insert into wac.identities (issuer, subject, user_id, created_at)
   select 'https://issuer.example', 'sub ' || i, 'usr ' || i, 0 from generate_series(1, ${stored}) i
   where i <> ${some}`,
-  `insert into members (user_id, workspace_id, role, created_at)
+  `insert into wac.members (user_id, workspace_id, role, created_at)
   select 'usr ' || i, 'ws ' || i, 'owner', 0 from generate_series(1, ${stored}) i`,
-  `insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until, id, workspace_id)
+  `insert into wac.sessions (token_hash, user_id, created_at, idle_until, absolute_until, id, workspace_id)
   select 'hash ' || i, 'usr ' || i, 0, ${now} + i, ${now} + i, 'ses ' || i, 'ws ' || i
   from generate_series(1, ${stored}) i`,
-  `insert into invitations (id, workspace_id, email, role, token_hash, created_at, expires_at)
+  `insert into wac.invitations (id, workspace_id, email, role, token_hash, created_at, expires_at)
   select 'inv ' || i, 'ws ' || i, 'b' || i || '@example.com', 'member', 'hash ' || i, 0, ${now} + i
   from generate_series(1, ${stored}) i`,
-  `insert into password_resets (token_hash, user_id, created_at, expires_at)
+  `insert into wac.password_resets (token_hash, user_id, created_at, expires_at)
   select 'hash ' || i, 'usr ' || i, 0, ${now} + i from generate_series(1, ${stored}) i`,
-  `insert into portals (id, token_hash, workspace_id, role, visitor, is_open, created_at, expires_at)
+  `insert into wac.portals (id, token_hash, workspace_id, role, visitor, is_open, created_at, expires_at)
   select 'ses ' || i, 'hash ' || i, 'ws ' || i, 'member', 'portal', i > ${some}, 0, ${now} + i
   from generate_series(1, ${stored}) i`,
-  `insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
+  `insert into wac.api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
     secret_ciphertext, require_signature, created_at)
   select 'key ' || i, 'ws ' || i, 'one', 'p', '{messages:send}', 'hash ' || i,
     case when i <= 64 then 'older' else 'newer' end, ${sealed}, false, 0
   from generate_series(1, ${stored}) i`,
-  `insert into api_key_uses (api_key_id, last_used_at) select 'key ' || i, 1 from generate_series(1, ${stored}) i`,
+  `insert into wac.api_key_uses (api_key_id, last_used_at) select 'key ' || i, 1 from generate_series(1, ${stored}) i`,
   // of all three, 4 have expired
-  `insert into api_key_requests (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
+  `insert into wac.api_key_requests (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
   select 'ws 0', 'k ' || i, 'f', 'key ' || i, case when i <= 4 then i else ${now} + 86400000 + i end
   from generate_series(1, ${stored}) i`,
-  `insert into kept_answers (workspace_id, caller, route, key, fingerprint, token, lease_until, status, body, expires_at)
+  `insert into wac.kept_answers (workspace_id, caller, route, key, fingerprint, token, lease_until, status, body, expires_at)
   select 'ws 0', 'usr ' || i, 'POST /internal/campaigns', 'key', 'f', 'req ' || i, 0, 201, '{}',
     case when i <= 4 then i else ${now} + 86400000 + i end
   from generate_series(1, ${stored}) i`,
-  `insert into read_marks (workspace_id, message_id, key, fingerprint, expires_at)
+  `insert into wac.read_marks (workspace_id, message_id, key, fingerprint, expires_at)
   select 'ws 0', 'msg ' || i, 'key', 'f', case when i <= 4 then i else ${now} + 86400000 + i end
   from generate_series(1, ${stored}) i`,
-  `insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id)
+  `insert into wac.phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id)
   select 'pn ' || i, 'ws ' || i, 'sandbox', '+1' || i, 'p' || i, 'a' from generate_series(1, ${stored}) i`,
-  `insert into phone_number_credentials (phone_number_id, key_id, nonce, ciphertext)
+  `insert into wac.phone_number_credentials (phone_number_id, key_id, nonce, ciphertext)
   select 'pn ' || i, 'newer', ${sealed} from generate_series(1, ${stored}) i`,
-  `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
+  `insert into wac.webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
   select 'whk ' || i, 'ws ' || i, 'https://receiver.example/', 'combined', '{}', 0, 0 from generate_series(1, ${stored}) i`,
-  `insert into webhook_secrets (webhook_id, position, key_id, nonce, ciphertext)
+  `insert into wac.webhook_secrets (webhook_id, position, key_id, nonce, ciphertext)
   select 'whk ' || i, 0, 'newer', ${sealed} from generate_series(1, ${stored}) i`,
-  `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
+  `insert into wac.messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
     created_at, sent_at)
   select 'msg ' || i, 'ws ' || i, 'key ' || i, 'pn ' || i, '+1', '{}', 'sent', 1, 1, 1
   from generate_series(1, ${stored}) i`
@@ -336,7 +336,7 @@ for (
             for (let i = 0; i < 8; i++) yield* touchedBy(step)
           }
           for (const statement of fill) yield* client.unsafe(statement)
-          if (belief === "seen") yield* client.unsafe(`analyze ${tables.join(", ")}`)
+          if (belief === "seen") yield* client.unsafe(`analyze ${tables.map((table) => `wac.${table}`).join(", ")}`)
           const over: Array<string> = []
           for (const [what, [step, most]] of all) {
             // when it plans again, the planner reads the ends of indexes

@@ -19,16 +19,16 @@ const stored = 20_000
 const reached = 15_000
 
 const fill = [
-  "insert into workspaces (id, name, created_at) select 'ws ' || i, 'one', 0 from generate_series(0, 100) i",
-  `insert into events (id, workspace_id, type, created_at, order_key, sequence, data, position)
+  "insert into wac.workspaces (id, name, created_at) select 'ws ' || i, 'one', 0 from generate_series(0, 100) i",
+  `insert into wac.events (id, workspace_id, type, created_at, order_key, sequence, data, position)
   select 'evt ' || lpad(i::text, 6, '0'), 'ws 0', case i % 2 when 0 then 'message.sent' else 'message.received' end, i,
     case i % 2 when 0 then 'msg ' || i end, case i % 2 when 0 then 1 end, '{}', i
   from generate_series(1, ${stored}) i`,
-  `insert into subscriptions (workspace_id, name, event_types, place, owner, lease_until, created_at)
+  `insert into wac.subscriptions (workspace_id, name, event_types, place, owner, lease_until, created_at)
   select 'ws ' || i, 'one', '{message.sent}', ${reached}, case i when 0 then 'me' end, case i when 0 then ${now} end, 0
   from generate_series(0, 100) i`,
   // one runs, most wait for later, many are held, many are set aside
-  `insert into subscription_entries (workspace_id, name, event_id, place, order_key, recorded_at, state, attempts,
+  `insert into wac.subscription_entries (workspace_id, name, event_id, place, order_key, recorded_at, state, attempts,
     round_attempts, round_started_at, started_at, next_at, failed_at, failure)
   select 'ws 0', 'one', 'evt ' || lpad(i::text, 6, '0'), i, 'msg ' || i, i, s.state, 1, 1, 1, 1,
     case s.state when 'waiting' then ${now} + i end, case s.state when 'failed' then 1 end, 'no'

@@ -68,7 +68,9 @@ const inTwoSteps = <E, R>(first: Effect.Effect<unknown, E, R>, last: Effect.Effe
 /** Locks webhooks as a completion of attempts does. */
 const healths = (...webhooks: ReadonlyArray<string>) =>
   PgClient.PgClient.use((client) =>
-    client`select from webhook_health where webhook_id in ${client.in(webhooks)} order by webhook_id for no key update`
+    client`select from wac.webhook_health where webhook_id in ${
+      client.in(webhooks)
+    } order by webhook_id for no key update`
   )
 
 layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps do not deadlock", (it) => {
@@ -98,7 +100,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
         yield* report(ofFirst.messageId, "sent", null),
         yield* report(ofFirst.messageId, "delivered", "wamid.taken")
       ]
-      const name = yield* open(client`insert into message_names values ('wamid.taken', ${ofLast.messageId})`)
+      const name = yield* open(client`insert into wac.message_names values ('wamid.taken', ${ofLast.messageId})`)
       const reporting = yield* beginAndWait(client.withTransaction(carryOut(ApplyReport.applyReport, commands)))
       const completing = yield* begin(healths(first.id, last.id))
       yield* Effect.raceFirst(waiting(2), Fiber.await(completing))
@@ -117,14 +119,14 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       // what other tests have left
       yield* Effect.repeat(tidySkipped(one.start, 100), { while: (written) => written > 0 })
       for (const [webhook, skippedAt] of [[first.id, one.start + 1], [last.id, one.start]] as const) {
-        yield* client`insert into webhook_skips (webhook_id, until, skipped_at, created_before)
+        yield* client`insert into wac.webhook_skips (webhook_id, until, skipped_at, created_before)
           values (${webhook}, 1, ${skippedAt}, ${one.start})`
       }
       const complete = yield* inTwoSteps(healths(first.id), healths(last.id))
       const tidying = yield* beginAndWait(tidySkipped(one.start + minute, 100))
       yield* complete.end
       yield* Fiber.join(tidying)
-      const left = yield* client`select from webhook_skips where webhook_id in ${client.in([first.id, last.id])}`
+      const left = yield* client`select from wac.webhook_skips where webhook_id in ${client.in([first.id, last.id])}`
       assert.deepStrictEqual(left, [])
     }))
 
@@ -143,7 +145,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
         yield* MessageFixture.send(one, { message: MessageFixture.template({ from: number.id }) }),
         yield* MessageFixture.send(two)
       ]
-      const settings = yield* open(client`update phone_numbers set tier = 'roomy' where id = ${number.id}`)
+      const settings = yield* open(client`update wac.phone_numbers set tier = 'roomy' where id = ${number.id}`)
       const accepting = yield* beginAndWait(accept(sends))
       const observing = yield* beginAndWait(
         client.withTransaction(carryOut(
@@ -170,12 +172,12 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.notSent))
       const message = MessageFixture.template({ to: MessageFixture.customer(2) })
       const pair = Limits.pairBucket(own.number.id, CustomerNames.keyOf(message.to))
-      yield* client`insert into buckets (key, full_at, phone_number_id) values (${pair}, 0, ${own.number.id})`
+      yield* client`insert into wac.buckets (key, full_at, phone_number_id) values (${pair}, 0, ${own.number.id})`
       const sends = [
         yield* MessageFixture.send(own, { now: turn - 1, message }),
         yield* MessageFixture.send(own, { now: turn })
       ]
-      const settings = yield* open(client`update phone_numbers set tier = 'roomy' where id = ${own.number.id}`)
+      const settings = yield* open(client`update wac.phone_numbers set tier = 'roomy' where id = ${own.number.id}`)
       const accepting = yield* beginAndWait(accept(sends))
       const sweeping = yield* beginAndWait(
         client.withTransaction(
@@ -212,7 +214,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       const later = { sendAt: start }
       const sends = [yield* MessageFixture.send(last, { later }), yield* MessageFixture.send(first, { later })]
       const lock = (own: Fixture.World) =>
-        client`select from send_lanes where phone_number_id = ${own.number.id} for no key update`
+        client`select from wac.send_lanes where phone_number_id = ${own.number.id} for no key update`
       for (
         const step of [
           Effect.asVoid(client.withTransaction(carryOut(end, ends))),
@@ -225,7 +227,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
         yield* Fiber.join(stepping)
       }
       const lanes = yield* client<{ readonly at: number }>`
-        select work_at::double precision as at from send_lanes
+        select work_at::double precision as at from wac.send_lanes
         where phone_number_id in ${client.in([first.number.id, last.number.id])}`
       assert.deepStrictEqual(lanes.map(({ at }) => at), [start, start])
     }))
@@ -262,8 +264,8 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       const { message: { id } } = yield* QueueFixture.queued(own, { later: { sendAt: at } })
       for (
         const lock of [
-          client`select from send_queue where message_id = ${id} for update`,
-          client`select from messages where id = ${id} for update`
+          client`select from wac.send_queue where message_id = ${id} for update`,
+          client`select from wac.messages where id = ${id} for update`
         ]
       ) {
         const held = yield* open(lock)
@@ -278,7 +280,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       const client = yield* PgClient.PgClient
       const own = yield* world()
       const { command, message } = yield* QueueFixture.queued(own, { later: { sendAt: own.start } })
-      const held = yield* open(client`select from messages where id = ${message.id} for update`)
+      const held = yield* open(client`select from wac.messages where id = ${message.id} for update`)
       const cancelling = yield* beginAndWait(QueueFixture.cancel({ message }, own.start))
       const given = { message, request: command.request }
       assert.strictEqual((yield* QueueFixture.accept(own, given, own.start)).accepted._tag, "Running")
@@ -298,14 +300,14 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
         const [first, last] = keys.toSorted() as [string, string]
         const buckets = keys.map((key) => ({ key, policy }))
         for (const bucket of buckets) yield* RateLimitStore.RateLimitStore.use(({ spend }) => spend([bucket], start))
-        const lock = (key: string) => client`select from buckets where key = ${key} for no key update`
+        const lock = (key: string) => client`select from wac.buckets where key = ${key} for no key update`
         const spend = yield* inTwoSteps(lock(first), lock(last))
         const giving = yield* beginAndWait(
           client.withTransaction(carryOut(Tokens.giveBack, [{ now: start, buckets }]))
         )
         yield* spend.end
         yield* Fiber.join(giving)
-        const left = yield* client<{ full_at: number }>`select full_at from buckets where key in ${client.in(keys)}`
+        const left = yield* client<{ full_at: number }>`select full_at from wac.buckets where key in ${client.in(keys)}`
         assert.deepStrictEqual(left.map(({ full_at }) => full_at), [start, start])
       }
     }))
@@ -315,14 +317,14 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       const client = yield* PgClient.PgClient
       const own = yield* world()
       const policy = { name: "login", interval: second, capacity: 3 } as const
-      yield* client`insert into buckets (key, full_at) values ('test:full', 0)`
-      const other = yield* open(client`insert into buckets (key, full_at) values ('test:held', 0)`)
+      yield* client`insert into wac.buckets (key, full_at) values ('test:full', 0)`
+      const other = yield* open(client`insert into wac.buckets (key, full_at) values ('test:held', 0)`)
       const buckets = ["test:full", "test:held"].map((key) => ({ key, policy }))
       const spending = yield* beginAndWait(RateLimitStore.RateLimitStore.use(({ spend }) => spend(buckets, own.start)))
       yield* MessageStore.MessageStore.use(({ sweep }) => sweep(own.start))
       yield* other.commit
       assert.deepStrictEqual((yield* Fiber.join(spending)).map(({ remaining }) => remaining), [2, 2])
-      const spent = yield* client<{ full_at: number }>`select full_at from buckets where key = 'test:full'`
+      const spent = yield* client<{ full_at: number }>`select full_at from wac.buckets where key = 'test:full'`
       assert.deepStrictEqual(spent.map(({ full_at }) => full_at), [own.start + second])
     }))
 })

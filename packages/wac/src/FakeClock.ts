@@ -2,6 +2,7 @@
  * A clock for tests: time passes when the test advances it, and everything due by then happens.
  */
 import { type Clock, DateTime, Duration, Effect, Option, Scheduler } from "effect"
+import * as KnownOptions from "./KnownOptions.ts"
 import { millis as millisSince1970, type TimeInput } from "./TimeInput.ts"
 import { badOption } from "./WacError.ts"
 
@@ -91,6 +92,7 @@ export const steeredOf = (clock: FakeClock): Steered => {
  * refuses them as too old or too new unless `now` is the present.
  */
 export const fakeClock = (options: { readonly now?: TimeInput } = {}): FakeClock => {
+  KnownOptions.check(options, { now: true } satisfies Record<keyof typeof options, true>)
   let time = options.now === undefined ? beginning : millisOf(options.now, "now")
   const start = time
   /**

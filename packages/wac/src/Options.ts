@@ -8,6 +8,7 @@ import { Base64 } from "effect/encoding"
 import type * as Composition from "./Composition.ts"
 import type { FakeClock } from "./FakeClock.ts"
 import * as Input from "./Input.ts"
+import * as KnownOptions from "./KnownOptions.ts"
 import type { Log } from "./Log.ts"
 import { composed as composedMediaStore, type MediaStore } from "./media/MediaStore.ts"
 import type { Provider } from "./messages/Provider.ts"
@@ -188,12 +189,6 @@ const retentionOf = (retention: Retention = {}): Core.Retention.Retention => {
   throw badOption(param === undefined ? "retention" : `retention.${param}`, `retention: ${message}`)
 }
 
-/** Throws on an unknown name, since a misspelt option would silently have its default. */
-const known = (given: object, names: { readonly [name: string]: true }, within = ""): void => {
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(names, name))
-  if (unknown !== undefined) throw badOption(`${within}${unknown}`, `there is no option ${within}${unknown}`)
-}
-
 const exampleRate: Rate = {
   market: "DE",
   category: "marketing",
@@ -220,7 +215,11 @@ const rateCardOf = (rates: ReadonlyArray<Rate> = []): Core.RateCard.RateCard => 
 }
 
 const rulesOf = (rules: ReceiverRules = {}): ReceiverGuardDns.ReceiverRules => {
-  known(rules, { allowInsecure: true, allowCidrs: true } satisfies Record<keyof ReceiverRules, true>, "receivers.")
+  KnownOptions.check(
+    rules,
+    { allowInsecure: true, allowCidrs: true } satisfies Record<keyof ReceiverRules, true>,
+    "receivers."
+  )
   const { allowCidrs = [], allowInsecure = false } = rules
   const cidrs = ReceiverAddress.parseCidrs(Array.isArray(allowCidrs) ? allowCidrs.join(",") : "none")
   if (Result.isFailure(cidrs)) {
@@ -232,7 +231,7 @@ const rulesOf = (rules: ReceiverRules = {}): ReceiverGuardDns.ReceiverRules => {
 /** Checks what a type checker may not have seen: throws on unknown option names and on values of the wrong type. */
 export const check = (options: WacOptions): void => {
   if (!Predicate.isObject(options)) throw badOption("options", "options must be an object with storage and provider")
-  known(options, names)
+  KnownOptions.check(options, names)
   if (options.dashboard !== undefined && typeof options.dashboard !== "boolean") {
     throw badOption("dashboard", "dashboard must be true or false")
   }

@@ -1,11 +1,12 @@
 /**
  * Runs the domain's operations for hosts that do not use Effect: each is a promise of the value, or rejects with a
- * {@link WacError}.
+ * {@link WacError} or the reason of the host's signal.
  */
 import { type Errors, Provider, StoreError } from "@wac/core"
-import { Cause, type Context, Effect, Exit, Option } from "effect"
+import { Cause, type Context, Effect, Exit, Option, Result } from "effect"
+import * as CallOptions from "./CallOptions.ts"
 import type { InFlight } from "./InFlight.ts"
-import { ofDomain, WacError } from "./WacError.ts"
+import { type Called, ofDomain, WacError } from "./WacError.ts"
 
 /** The errors that an operation of the domain can fail with. */
 export type Failure =
@@ -14,24 +15,46 @@ export type Failure =
   | Provider.TemplatesUnavailable
   | Provider.ProviderError
 
-/** Runs operations until it is closed, and yields to the event loop between them. */
-export interface Running {
-  /** `requestId` returns the operation's id in the log, once it has one. */
-  readonly run: <A>(operation: Effect.Effect<A, Failure>, requestId?: () => string | undefined) => Promise<A>
+/** How an operation is run. */
+interface Call {
+  /** The host's options, to be checked. */
+  readonly options?: unknown
+  /** The names of the options that the operation has, besides those of every call. */
+  readonly names?: ReadonlyArray<string>
+  /** Returns the operation's id in the log, once it has one. */
+  readonly requestId?: () => string | undefined
+  /** The key that errors carry. */
+  readonly idempotencyKey?: string | undefined
+  /** Whether the operation stops when the call is ended. By default it runs to its end, as a send must. */
+  readonly stops?: boolean
 }
 
-const internal = (requestId: string | undefined) =>
-  new WacError("an error in the service; see its log", { code: "server_error", reason: "internal", requestId })
+/** Runs operations until it is closed, and yields to the event loop between them. */
+export interface Running {
+  readonly run: <A>(operation: Effect.Effect<A, Failure>, call?: Call) => Promise<A>
+}
+
+const internal = (called: Called) =>
+  new WacError("an error in the service; see its log", {
+    code: "server_error",
+    reason: "internal",
+    status: 500,
+    ...called
+  })
 
 /** The error for any use of a closed instance. */
-const closed = (): WacError => new WacError("this instance was closed", { code: "server_error", reason: "internal" })
+const closed = (): WacError =>
+  new WacError("this instance was closed", { code: "server_error", reason: "internal", status: 500 })
 
-const ofFailure = (failure: Failure, requestId: string | undefined): WacError => {
-  if (failure instanceof StoreError.StoreError) return ofDomain(StoreError.toServerError(failure), requestId)
+const timedOut = (called: Called): WacError =>
+  new WacError("the call did not end within its timeout", { code: "no_response", reason: "timeout", ...called })
+
+const ofFailure = (failure: Failure, called: Called): WacError => {
+  if (failure instanceof StoreError.StoreError) return ofDomain(StoreError.toServerError(failure), called)
   if (failure instanceof Provider.ProviderError || failure instanceof Provider.TemplatesUnavailable) {
-    return ofDomain(Provider.toServerError(failure), requestId)
+    return ofDomain(Provider.toServerError(failure), called)
   }
-  return ofDomain(failure, requestId)
+  return ofDomain(failure, called)
 }
 
 /** `context` holds services for every fiber: clock, log, metrics. The fewer, the cheaper each operation is. */
@@ -42,24 +65,66 @@ export const make = (
 ): Running => {
   const fork = Effect.runForkWith(context)
 
-  const rejection = (cause: Cause.Cause<Failure>, requestId: string | undefined): WacError => {
-    const failure = Cause.findErrorOption(cause)
-    if (Option.isSome(failure)) return ofFailure(failure.value, requestId)
-    if (inFlight.isRefusing) return closed()
+  const unexpected = (cause: Cause.Cause<unknown>, called: Called): WacError => {
     fork(Effect.logError("an operation failed unexpectedly", cause))
-    return internal(requestId)
+    return internal(called)
+  }
+
+  const rejection = (cause: Cause.Cause<Failure>, called: Called): WacError => {
+    const failure = Cause.findErrorOption(cause)
+    if (Option.isSome(failure)) return ofFailure(failure.value, called)
+    return inFlight.isRefusing ? closed() : unexpected(cause, called)
   }
 
   return {
-    run: (operation, requestId) =>
-      new Promise((resolve, reject) => {
-        if (inFlight.isRefusing) return reject(closed())
+    run: (operation, { idempotencyKey, names, options, requestId, stops = false } = {}) => {
+      // errors are made when an operation has ended, where nothing leads back to its caller
+      const site: { readonly stack?: string } = {}
+      Error.captureStackTrace(site)
+      return new Promise((resolve, reject) => {
+        const refuse = (error: WacError) => {
+          error.stack = `${error.name}: ${error.message}${site.stack?.replace(/^.*/, "") ?? ""}`
+          reject(error)
+        }
+        if (inFlight.isRefusing) return refuse(closed())
+        const checked = CallOptions.check(options, names)
+        if (Result.isFailure(checked)) return refuse(ofDomain(checked.failure))
+        const { signal, timeout } = checked.success
+        if (signal?.aborted === true) return reject(signal.reason)
+        const called = (): Called => ({ requestId: requestId?.(), idempotencyKey })
         inFlight.begin()
-        fork(Effect.andThen(yieldToEventLoop, operation)).addObserver((exit) => {
+        const fiber = fork(Effect.andThen(yieldToEventLoop, operation))
+        let isStopped = false
+        const leave = () => {
+          isStopped = stops
+          if (stops) fiber.interruptUnsafe()
+        }
+        const abort = () => {
+          reject(signal?.reason)
+          leave()
+        }
+        signal?.addEventListener("abort", abort, { once: true })
+        const timer = timeout === undefined ? undefined : fork(Effect.delay(
+          Effect.sync(() => {
+            refuse(timedOut(called()))
+            leave()
+          }),
+          timeout
+        ))
+        fiber.addObserver((exit) => {
           inFlight.end()
-          if (Exit.isSuccess(exit)) resolve(exit.value)
-          else reject(rejection(exit.cause, requestId?.()))
+          signal?.removeEventListener("abort", abort)
+          timer?.interruptUnsafe()
+          if (isStopped) return
+          if (Exit.isSuccess(exit)) return resolve(exit.value)
+          // nothing catches what an observer throws, and the promise would never settle
+          try {
+            refuse(rejection(exit.cause, called()))
+          } catch (error) {
+            refuse(unexpected(Cause.die(error), { idempotencyKey }))
+          }
         })
       })
+    }
   }
 }

@@ -26,11 +26,13 @@ import * as Customers from "./contacts/Customers.ts"
 import * as Events from "./events/Events.ts"
 import * as Recorded from "./events/Recorded.ts"
 import { type Steered, steeredOf } from "./FakeClock.ts"
+import type * as Messaging from "./generated/Messaging.ts"
 import * as Handlers from "./Handlers.ts"
 import * as Inbound from "./inbound/Inbound.ts"
 import { InFlight } from "./InFlight.ts"
 import * as ApiKeys from "./keys/ApiKeys.ts"
 import { HostKeys } from "./keys/HostKeys.ts"
+import * as KnownOptions from "./KnownOptions.ts"
 import * as Log from "./Log.ts"
 import * as Media from "./media/Media.ts"
 import * as MediaInspectorNode from "./media/MediaInspectorNode.ts"
@@ -53,7 +55,7 @@ import * as Workspaces from "./workspaces/Workspaces.ts"
 import * as YieldToEventLoop from "./YieldToEventLoop.ts"
 
 /** All operations of one workspace. Every failure is a `WacError`. */
-export interface Workspace {
+export interface Workspace extends Messaging.Messaging {
   /** `tenant_id` on the wire. */
   readonly id: string
   readonly messages: Messages.Messages
@@ -61,7 +63,7 @@ export interface Workspace {
   readonly templates: Templates.Templates
   readonly keys: ApiKeys.ApiKeys
   readonly webhook: Webhook.Webhook
-  readonly campaigns: Campaigns.Campaigns
+  readonly campaigns: Messaging.Campaigns
   readonly events: Events.Events
   readonly contacts: Contacts.Contacts
   /** Exports and erases what is stored of a customer. */
@@ -129,6 +131,7 @@ const providerOf = (provider: Provider.Provider, during: Provider.During): Adapt
   }
   switch (provider.type) {
     case "sandbox":
+      KnownOptions.check(provider, { type: true }, "provider.")
       return SandboxProvider.layer
     case "whatsapp":
       return WhatsApp.layer(provider)

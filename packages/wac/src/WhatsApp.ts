@@ -3,6 +3,7 @@
  */
 import { Effect, Layer, Redacted } from "effect"
 import type * as Composition from "./Composition.ts"
+import * as KnownOptions from "./KnownOptions.ts"
 import { badOption } from "./WacError.ts"
 
 /** The options of the Cloud API. */
@@ -46,8 +47,20 @@ const visible = /^[\x21-\x7e]+$/
 const graphId = /^[0-9]+$/
 const version = /^v[0-9]{1,3}\.[0-9]{1,2}$/
 
+const names: Record<keyof WhatsAppProvider, true> = {
+  type: true,
+  accessToken: true,
+  phoneNumberId: true,
+  businessAccountId: true,
+  appSecret: true,
+  verifyToken: true,
+  baseUrl: true,
+  apiVersion: true
+}
+
 /** The adapter, which is loaded only if it is used. */
-export const layer = (options: WhatsAppOptions): Composition.Adapters["provider"] => {
+export const layer = (options: WhatsAppProvider): Composition.Adapters["provider"] => {
+  KnownOptions.check(options, names, "provider.")
   const { baseUrl = "https://graph.facebook.com" } = options
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
     throw badOption("provider.baseUrl", "provider.baseUrl must be an http or https URL")

@@ -3,43 +3,25 @@
  */
 import "./NodeVersion.ts"
 
-export type { Campaigns } from "./campaigns/Campaigns.ts"
 export type { Contacts } from "./contacts/Contacts.ts"
 export type { CustomerRecord, Customers, Erasure } from "./contacts/Customers.ts"
-export type { EventFilter, EventOf, Events, Listener, On } from "./events/Events.ts"
+export type { Events, Listener, On } from "./events/Events.ts"
 export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
 export type * from "./generated/ErrorReasons.ts"
 export type * from "./generated/Event.ts"
 export type * from "./generated/MessageContents.ts"
+export type * from "./generated/Messaging.ts"
 export type * from "./generated/Resources.ts"
+export type { Template } from "./generated/Resources.ts"
 export type { Handler, NodeHandler } from "./Handlers.ts"
 export type { CustomerMessage, Inbound, StatusReport, Told } from "./inbound/Inbound.ts"
 export type { OneContent } from "./inbound/OneContent.ts"
 export type { Json } from "./Json.ts"
 export type { ApiKeys } from "./keys/ApiKeys.ts"
-export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
-export type { Media, NewFile, OpenedFile, StoredFile } from "./media/Media.ts"
+export type { Media, OpenedFile } from "./media/Media.ts"
 export { type MediaStore, s3, type S3MediaStore } from "./media/MediaStore.ts"
-export type {
-  AnyMessage,
-  ConversationFilter,
-  EnqueueOptions,
-  FreeFormMessage,
-  InboundMessage,
-  Message,
-  MessageFilter,
-  Messages,
-  NewMessage,
-  QueuedMessage,
-  QueueItem,
-  ReadOptions,
-  RefusedMessage,
-  SendOptions,
-  SendTimes,
-  SentMessage,
-  TemplateMessage
-} from "./messages/Messages.ts"
+export type { FreeFormMessage, Messages, TemplateMessage } from "./messages/Messages.ts"
 export {
   type CustomProvider,
   type LayerProvider,
@@ -87,7 +69,7 @@ export type { TimeInput } from "./TimeInput.ts"
 export type { UnknownName } from "./UnknownName.ts"
 export type { Usage } from "./usage/Usage.ts"
 export { createWac, type Wac, type Workspace } from "./Wac.ts"
-export { type ErrorCode, type ErrorDetails, type ErrorReason, type ProviderDetail, WacError } from "./WacError.ts"
+export { type ErrorDetails, WacError } from "./WacError.ts"
 export type { Deliveries, Replays, Webhook, WebhookConfiguration } from "./webhooks/Webhook.ts"
 export { whatsapp, type WhatsAppOptions, type WhatsAppProvider } from "./WhatsApp.ts"
 export type { NewWorkspace, WorkspaceInfo, Workspaces } from "./workspaces/Workspaces.ts"

@@ -36,6 +36,7 @@ describe("a fake clock", () => {
     assert.deepInclude(await failure(clock.advance("24h" as Span)), { param: "by" })
     assert.deepInclude(await failure(clock.set("never")), { param: "to" })
     assert.throws(() => fakeClock({ now: "never" }), /now must be/)
+    assert.throws(() => fakeClock({ nwo: "2030-05-01" } as never), /no option nwo/)
   })
 
   it("everything happens at its own time, however far the clock is advanced at once", async () => {

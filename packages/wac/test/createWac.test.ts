@@ -11,6 +11,7 @@ import {
   pglite,
   postgres,
   type ProviderOutcome,
+  s3,
   sandbox,
   type Wac,
   type WacOptions,
@@ -173,7 +174,7 @@ describe("a provider of the application", () => {
         code: "invalid_body",
         reason: "undeliverable",
         param: "to",
-        message: "no such line",
+        status: 400,
         provider: { code: "9", message: "gone" }
       }
     ],
@@ -355,7 +356,28 @@ describe("an invalid option", () => {
     ["auth.owner.password", { ...valid, auth: local({ owner: { email: "a@b.c", password: "x".repeat(257) } }) }],
     ["workspaceName", { ...valid, workspaceName: "" }],
     ["workspaceName", { ...valid, workspaceName: "a\u0000" }],
-    ["clock", { ...valid, clock: {} }]
+    ["clock", { ...valid, clock: {} }],
+    ["storage.ulr", { ...valid, storage: { ...memory(), ulr: "postgres://localhost/x" } }],
+    ["storage.maxConnection", { ...valid, storage: { ...postgres("postgres://localhost/x"), maxConnection: 3 } }],
+    ["storage.migrate", { ...valid, storage: { ...pglite("data"), migrate: true } }],
+    ["mediaStore.bucket", { ...valid, mediaStore: { ...s3("s3://bucket"), bucket: "other" } }],
+    ["mediaStore.credentials.token", {
+      ...valid,
+      mediaStore: s3({
+        url: "s3://bucket",
+        credentials: { accessKeyId: "a", secretAccessKey: "b", token: "c" } as never
+      })
+    }],
+    ["provider.token", { ...valid, provider: { ...whatsapp(meta), token: "a" } }],
+    ["provider.phoneNumber", { ...valid, provider: { ...sandbox(), phoneNumber: "+15005550100" } }],
+    ["auth.portal", {
+      ...valid,
+      auth: { ...local({ owner: { email: "a@example.com", password: "correct horse" } }), portal: true }
+    }],
+    ["auth.owner.name", {
+      ...valid,
+      auth: local({ owner: { email: "a@example.com", password: "correct horse", name: "Ana" } as never })
+    }]
   ]
   it.each(wrong)("an invalid option is named: %s", async (param, options) => {
     const error = await failure(createWac(options as WacOptions))

@@ -8,6 +8,7 @@ import {
   fakeClock,
   local,
   memory,
+  type Messaging,
   pglite,
   postgres,
   sandbox,
@@ -63,6 +64,7 @@ export const use = async (): Promise<ReadonlyArray<string>> => {
     clock,
     auth: local({ owner: { email: "a@example.com", password: "correct horse" } })
   })
+  const all: Array<string> = []
   const off = wac.on("message.delivered", ({ data }) => void data.delivered_at.length)
   const stop = await wac.subscribe(
     "receipts",
@@ -79,11 +81,15 @@ export const use = async (): Promise<ReadonlyArray<string>> => {
   await wac.subscriptions.retry("receipts")
   // @ts-expect-error there is no such event
   wac.on("message.lost", () => {})
+  wac.on("message.received", ({ data }) => data.type === "text" && all.push(data.text.body))
+  const found = await wac.messages.get("msg_1", { timeout: 100 })
+  if (found.direction === "inbound" && found.type === "text") all.push(found.text.body)
   // @ts-expect-error a text has no template
   await wac.messages.send({ to: "+1", type: "text", template: { name: "a", language: "en" } }, { idempotencyKey: "a" })
-  // @ts-expect-error the key is required
-  await wac.messages.send({ to: "+15551234567", type: "text", text: { body: "a" } })
-  const all: Array<string> = []
+  // @ts-expect-error a text's fields have the names of the wire
+  await wac.messages.send({ to: "+15551234567", type: "text", text: { body: "a", previewUrl: true } })
+  const served: Messaging = wac
+  for await (const page of served.templates.list().pages()) all.push(...page.data.map(({ id }) => id))
   for await (const event of wac.events.list({ type: "message.sent" })) all.push(event.data.sent_at)
   for (const event of (await wac.events.list({ since: new Date() }).page({ limit: 10 })).data) all.push(told(event))
   try {

@@ -1,5 +1,5 @@
 /** Opening the portal: these pages in a frame of a host's application, or by a link of the host's. */
-import { WacApiError } from "@wac/client/internal"
+import { WacError } from "@wac/client/internal"
 import { Empty } from "../ui/Loaded.tsx"
 import { tokenOfLink } from "./Link.ts"
 import { api, portal } from "./Service.ts"
@@ -11,7 +11,7 @@ const open = async (): Promise<void> => {
   if (token === "") return
   await api.portal.open({ token }).catch((error: unknown) => {
     // a frame that is loaded again brings a link that was used: the session that it opened may be live yet
-    if (!(error instanceof WacApiError && error.reason === "invalid_credentials")) {
+    if (!(error instanceof WacError && error.reason === "invalid_credentials")) {
       opening = undefined
       throw error
     }

@@ -1,5 +1,5 @@
 /** Requests that wait until the person has proved their presence (contract §17). Dialogs ask for the proof. */
-import { WacApiError } from "@wac/client/internal"
+import { WacError } from "@wac/client/internal"
 
 /** Called with whether the person has proved their presence. */
 type Waiting = (isProven: boolean) => void
@@ -31,7 +31,7 @@ export const settle = (isProven: boolean): void => {
 const proof = (): Promise<boolean> => new Promise((resolve) => setWaiting([...waiting, resolve]))
 
 const needsProof = (error: unknown): boolean =>
-  error instanceof WacApiError && error.status === 403 && error.reason === "fresh_session_required"
+  error instanceof WacError && error.status === 403 && error.reason === "fresh_session_required"
 
 /** The answer of a call, repeated after each proof that it needs. Without a proof, it fails as the service answered. */
 const proven = async (first: Promise<unknown>, again: () => unknown): Promise<unknown> => {

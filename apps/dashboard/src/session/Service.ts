@@ -1,5 +1,5 @@
 /** The service that these pages belong to: where it is, what it says of itself, and how it is called. */
-import { createInternalClient, WacApiError } from "@wac/client/internal"
+import { createInternalClient, WacError } from "@wac/client/internal"
 import { withProof } from "./Presence.ts"
 
 const meta = (name: string): string | undefined =>
@@ -38,9 +38,9 @@ export const api = withProof(createInternalClient({
 
 /** Whether an error says that nobody is signed in. */
 export const isSignedOut = (error: unknown): boolean =>
-  error instanceof WacApiError && error.status === 401 && error.reason === "missing_session"
+  error instanceof WacError && error.status === 401 && error.reason === "missing_session"
 
-export const isNotFound = (error: unknown): boolean => error instanceof WacApiError && error.status === 404
+export const isNotFound = (error: unknown): boolean => error instanceof WacError && error.code === "not_found"
 
 /** The first page of a list. */
 export const firstPage = async <Page>(list: { readonly pages: () => AsyncIterable<Page> }): Promise<Page> => {

@@ -1,17 +1,17 @@
 /** A failure, in words, with the id by which the operator finds the request in the log. */
-import { WacApiError, WacConnectionError } from "@wac/client/internal"
+import { WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { Icon } from "./Icon.tsx"
 import type { Tone } from "./Status.tsx"
 import { asSentence } from "./Words.ts"
 
 /** An error for people. */
-export const messageOf = (error: unknown): string =>
-  error instanceof WacConnectionError
-    ? `The service did not respond: ${error.message}.`
-    : error instanceof WacApiError
-    ? asSentence(error.message)
-    : "Something went wrong in this page. Reload it."
+export const messageOf = (error: unknown): string => {
+  if (!(error instanceof WacError)) return "Something went wrong in this page. Reload it."
+  if (error.code === "no_response") return `The service did not respond: ${error.message}.`
+  // pages show the id apart
+  return asSentence(error.message.replace(` (${error.requestId})`, ""))
+}
 
 const tones: Record<Tone, string> = {
   good: "border-good/30 bg-good-soft text-good",
@@ -41,7 +41,7 @@ export const Failure = ({ actions, error }: { readonly error: unknown; readonly 
   error == null ? null : (
     <Notice tone="bad" role="alert" actions={actions}>
       {messageOf(error)}
-      {error instanceof WacApiError
+      {error instanceof WacError && error.requestId !== undefined
         ? (
           <span className="block text-[13px]">
             Request <code className="font-mono">{error.requestId}</code>

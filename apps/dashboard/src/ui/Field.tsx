@@ -1,5 +1,5 @@
 /** Fields of forms: a label, the control, a hint and what is wrong, tied together for who hears them. */
-import { WacApiError } from "@wac/client/internal"
+import { WacError } from "@wac/client/internal"
 import { type ReactNode, useId } from "react"
 import { messageOf } from "./Failure.tsx"
 
@@ -13,7 +13,7 @@ interface FieldProps {
 }
 
 const isAbout = (error: unknown, param: string | undefined): boolean =>
-  error instanceof WacApiError && param !== undefined &&
+  error instanceof WacError && param !== undefined &&
   (error.param === param || error.param?.startsWith(`${param}.`) === true ||
     error.param?.startsWith(`${param}[`) === true)
 

@@ -1,6 +1,6 @@
 /** The state of a query: its data, loading, failed, or old. */
 import type { UseQueryResult } from "@tanstack/react-query"
-import { WacApiError } from "@wac/client/internal"
+import { WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { isSignedOut } from "../session/Service.ts"
 import { Button } from "./Button.tsx"
@@ -40,7 +40,8 @@ export function Loaded<Data>(
       {query.error === null || isSignedOut(query.error) ? null : (
         <div className="p-3">
           <Notice tone="warn" role="status" actions={again}>
-            This is from <Time at={new Date(query.dataUpdatedAt).toISOString()} />: {query.error instanceof WacApiError
+            This is from <Time at={new Date(query.dataUpdatedAt).toISOString()} />:{" "}
+            {query.error instanceof WacError && query.error.code !== "no_response"
               ? messageOf(query.error)
               : "the service does not respond now."}
           </Notice>

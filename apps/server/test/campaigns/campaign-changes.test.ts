@@ -102,7 +102,7 @@ it.live(
       assert.strictEqual(yield* reached, tallies.size)
       const completions = yield* sql<{ readonly status: string }>(
         database,
-        "select data ->> 'status' as status from events where type = 'campaign.completed'"
+        "select data ->> 'status' as status from wac.events where type = 'campaign.completed'"
       )
       assert.deepStrictEqual(completions.map(({ status }) => status), ["cancelled"])
     }).pipe(Effect.scoped, Effect.orDie),

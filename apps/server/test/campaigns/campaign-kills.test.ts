@@ -146,7 +146,10 @@ it.live(
         )
       }
       assert.lengthOf(
-        yield* sql<{ readonly type: string }>(database, "select type from events where type = 'campaign.completed'"),
+        yield* sql<{ readonly type: string }>(
+          database,
+          "select type from wac.events where type = 'campaign.completed'"
+        ),
         1
       )
       assert.isAtLeast(killed, 3)

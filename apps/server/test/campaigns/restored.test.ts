@@ -39,10 +39,10 @@ it.live("a campaign in a restored database waits until the operator confirms it,
     }))
     assert.include((yield* wac(variables)("campaigns list")).stdout, "no campaign waits")
     // the backup is from an hour ago
-    yield* sql(database, "update heartbeats set beat_at = beat_at - 3600000")
+    yield* sql(database, "update wac.heartbeats set beat_at = beat_at - 3600000")
     yield* sql(
       database,
-      "update campaigns set work_at = 0, state = jsonb_set(state::jsonb, '{startAt}', '0')::json"
+      "update wac.campaigns set work_at = 0, state = jsonb_set(state::jsonb, '{startAt}', '0')::json"
     )
 
     const { session, url } = yield* ready({ environment: variables })
@@ -72,14 +72,14 @@ it.live("WAC_RESTORED makes campaigns of a younger copy wait", () =>
     yield* Effect.scoped(ready({ environment: variables }))
     yield* sql(
       database,
-      `insert into campaigns (id, workspace_id, work_at, state)
+      `insert into wac.campaigns (id, workspace_id, work_at, state)
       select 'cmp_01K8ZQ8F6G0H2J4K6M8N0P2Q4R', id, 0,
         json_build_object('id', 'cmp_01K8ZQ8F6G0H2J4K6M8N0P2Q4R', 'status', 'running')
-      from workspaces`
+      from wac.workspaces`
     )
     yield* ready({ environment: { ...variables, WAC_RESTORED: "true" } })
     yield* checks.until(
-      sql<{ readonly reason: string }>(database, "select state ->> 'pausedFor' as reason from campaigns"),
+      sql<{ readonly reason: string }>(database, "select state ->> 'pausedFor' as reason from wac.campaigns"),
       ([row]) => row?.reason === "restored"
     )
   }).pipe(Effect.scoped, Effect.orDie))

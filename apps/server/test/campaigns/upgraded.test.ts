@@ -41,14 +41,14 @@ const checkedCampaign = (customers: ReadonlyArray<string>) =>
       before: (to: string) =>
         sql(
           database,
-          `update messages set key = '${prefixed}', content = jsonb_set(content::jsonb, '{to}', '"${prefixed}"')::json
+          `update wac.messages set key = '${prefixed}', content = jsonb_set(content::jsonb, '{to}', '"${prefixed}"')::json
           where key = '${to}'`
         ),
       /** Lets a message wait until another time. */
       due: (to: string, at: number) =>
         sql(
           database,
-          `update campaign_queue set due_at = ${at} where message_id in (select id from messages where key = '${to}')`
+          `update wac.campaign_queue set due_at = ${at} where message_id in (select id from wac.messages where key = '${to}')`
         ),
       /** Each recipient, its status and the reason of its end. */
       rows: Effect.map(

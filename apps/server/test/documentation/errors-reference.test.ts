@@ -5,7 +5,7 @@
  */
 import { assert, describe, expect, it, layer } from "@effect/vitest"
 import { ErrorAddress, ErrorBody, ErrorReference } from "@wac/api"
-import { type ErrorReason, isRetryable, WacApiError } from "@wac/client"
+import { type ErrorReason, isRetryable, WacError } from "@wac/client"
 import { Errors } from "@wac/core"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
@@ -56,22 +56,7 @@ describe("the reference of errors", () => {
 
   it("the reference describes retries as the client performs them", () => {
     for (const { code, entry, reason, status } of ErrorReference.items) {
-      const error = new WacApiError(
-        {
-          error: {
-            code,
-            message: entry.example.message,
-            request_id: "",
-            doc_url: "",
-            ...(reason === undefined ? {} : { reason: reason as ErrorReason })
-          }
-        },
-        {
-          lastResponse: { status, requestId: "", replayed: false, limits: [], attempts: 1, headers: new Headers() },
-          retryAfter: undefined,
-          idempotencyKey: undefined
-        }
-      )
+      const error = new WacError(entry.example.message, { code, status, reason: reason as ErrorReason | undefined })
       const says = entry.retry.startsWith("Yes") && status >= 429
       assert.strictEqual(isRetryable(error), says, `${code} ${reason}`)
     }

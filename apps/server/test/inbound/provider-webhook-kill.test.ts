@@ -42,16 +42,16 @@ const post = (url: string, body: string) =>
 type Killed = readonly [title: string, fn: string, point: PostgresProxy.Point, isAnswered: boolean]
 
 const points: ReadonlyArray<Killed> = [
-  ["before the post has reached the database", "insert into inbound_posts (", "sent", false],
-  ["before the post is committed", "insert into inbound_posts (", "executed", false],
-  ["when the post is kept, before it is answered", "insert into inbound_posts (", "committed", false],
+  ["before the post has reached the database", "insert into wac.inbound_posts (", "sent", false],
+  ["before the post is committed", "insert into wac.inbound_posts (", "executed", false],
+  ["when the post is kept, before it is answered", "insert into wac.inbound_posts (", "committed", false],
   ["when it is answered, before it is claimed", "for update skip locked\n  ), fitting", "sent", true],
-  ["before a report is applied", "update messages m set", "sent", true],
-  ["before a report is committed", "update messages m set", "executed", true],
-  ["when a report is applied", "update messages m set", "committed", true],
-  ["when a customer's message is recorded", "insert into inbound_messages", "committed", true],
-  ["when all is applied, before the end is recorded", "update inbound_posts p set", "sent", true],
-  ["when the end is recorded", "update inbound_posts p set", "committed", true]
+  ["before a report is applied", "update wac.messages m set", "sent", true],
+  ["before a report is committed", "update wac.messages m set", "executed", true],
+  ["when a report is applied", "update wac.messages m set", "committed", true],
+  ["when a customer's message is recorded", "insert into wac.inbound_messages", "committed", true],
+  ["when all is applied, before the end is recorded", "update wac.inbound_posts p set", "sent", true],
+  ["when the end is recorded", "update wac.inbound_posts p set", "committed", true]
 ]
 
 /** What was recorded of a message of ours, and of a customer's. */
@@ -59,7 +59,7 @@ const eventsOf = (database: string, messageId: string, providerMessageId: string
   Effect.map(
     sql<{ type: string }>(
       database,
-      `select type from events where data ->> 'message_id' = '${messageId}'
+      `select type from wac.events where data ->> 'message_id' = '${messageId}'
         or data ->> 'provider_message_id' = '${providerMessageId}' order by position`
     ),
     (rows) => rows.map(({ type }) => type)

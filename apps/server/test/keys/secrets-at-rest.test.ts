@@ -13,11 +13,11 @@ import { freshDatabase, masterKey, postgres, sql, withKey } from "../processes.t
 const everything = Effect.fnUntraced(function*(database: string) {
   const tables = yield* sql<{ readonly name: string }>(
     database,
-    "select table_name as name from information_schema.tables where table_schema = 'public' order by 1"
+    "select table_name as name from information_schema.tables where table_schema = 'wac' order by 1"
   )
   const rows = yield* Effect.forEach(
     tables,
-    ({ name }) => sql<{ readonly row: string }>(database, `select to_jsonb(t)::text as row from "${name}" t`)
+    ({ name }) => sql<{ readonly row: string }>(database, `select to_jsonb(t)::text as row from wac."${name}" t`)
   )
   return rows.flat().map(({ row }) => row).join("\n")
 })

@@ -124,7 +124,7 @@ const stores = {
       left: Effect.map(
         sql<{ readonly n: number }>(
           database,
-          "select (select count(*) from media_chunks)::int + (select count(*) from media)::int as n"
+          "select (select count(*) from wac.media_chunks)::int + (select count(*) from wac.media)::int as n"
         ),
         ([row]) => row!.n
       )
@@ -147,7 +147,7 @@ const stores = {
       left: Effect.map(
         Effect.all([
           Effect.promise(store.keys),
-          sql<{ readonly n: number }>(database, "select count(*)::int as n from media")
+          sql<{ readonly n: number }>(database, "select count(*)::int as n from wac.media")
         ]),
         ([keys, [row]]) => keys.length + row!.n
       )

@@ -41,7 +41,7 @@ class Survivor extends Context.Service<Survivor, Effect.Success<typeof survivor>
 }
 
 /** What the database's parts of a send are known by. */
-const accepting = "insert into messages ("
+const accepting = "insert into wac.messages ("
 const settling = "with settled as"
 
 /** Has a part of a send stop there. */
@@ -73,7 +73,7 @@ const killedAt = Effect.fnUntraced(function*(to: string, stop: Effect.Effect<Eff
     bound: Effect.map(
       sql<{ id: string }>(
         survivor.database,
-        `select id from messages where key = '${idempotencyKey["idempotency-key"]}'`
+        `select id from wac.messages where key = '${idempotencyKey["idempotency-key"]}'`
       ),
       (rows) => rows.map(({ id }) => id)
     ),

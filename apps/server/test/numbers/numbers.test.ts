@@ -58,7 +58,7 @@ it.live(
       assert.deepStrictEqual(yield* credentials, { accessToken: token, apiVersion: "v26.0" })
       const [row] = yield* sql<{ readonly text: string }>(
         env.DATABASE_URL,
-        "select string_agg(c::text, '') as text from phone_number_credentials c"
+        "select string_agg(c::text, '') as text from wac.phone_number_credentials c"
       )
       assert.notInclude(row!.text, Buffer.from(token).toString("hex"))
 

@@ -147,7 +147,7 @@ it.live(
         Effect.retry(
           sql<{ readonly waiting: number }>(
             database,
-            "select count(*)::integer as waiting from messages where status in ('queued', 'sending')"
+            "select count(*)::integer as waiting from wac.messages where status in ('queued', 'sending')"
           ).pipe(Effect.sandbox),
           { times: 20 }
         ),
@@ -177,7 +177,7 @@ it.live(
       const look = Effect.gen(function*() {
         const rows = yield* sql<{ readonly id: string; readonly status: string; readonly reason: string | null }>(
           database,
-          "select id, status, error ->> 'reason' as reason from messages order by id"
+          "select id, status, error ->> 'reason' as reason from wac.messages order by id"
         )
         // last, since upstream accepts some calls late, and what is delivered was accepted before
         const tallies = yield* api.recipients

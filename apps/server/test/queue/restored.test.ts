@@ -22,22 +22,22 @@ const stopped = Effect.fnUntraced(function*(...happened: ReadonlyArray<string>) 
     return body.message_id as string
   }))
   yield* Effect.forEach([
-    "update messages set send_at = 0",
-    "update send_queue set due_at = 0",
-    "update send_lanes set work_at = 0",
+    "update wac.messages set send_at = 0",
+    "update wac.send_queue set due_at = 0",
+    "update wac.send_lanes set work_at = 0",
     ...happened
   ], (statement) => sql(database, statement))
   return { variables, queued, database }
 })
 
 const statusOf = (database: string) =>
-  Effect.map(sql<{ readonly status: string }>(database, "select status from messages"), ([row]) => row!.status)
+  Effect.map(sql<{ readonly status: string }>(database, "select status from wac.messages"), ([row]) => row!.status)
 
 const isSent = (status: string) => status === "sent" || status === "delivered" || status === "read"
 
 it.live("a copy on another PostgreSQL server holds the queue until a person releases it on the page", () =>
   Effect.gen(function*() {
-    const { database, queued, variables } = yield* stopped("update heartbeats set server = 'another'")
+    const { database, queued, variables } = yield* stopped("update wac.heartbeats set server = 'another'")
     const { session, url } = yield* ready({ environment: variables })
     const state = call(`${url}/internal/queue`, { headers: session })
     const held = yield* checks.until(state, ({ body }) => body.heldSince !== null)
@@ -56,7 +56,7 @@ it.live("a copy on another PostgreSQL server holds the queue until a person rele
 
 it.live("a database in which nothing ran for a day goes on sending what was queued", () =>
   Effect.gen(function*() {
-    const { database, variables } = yield* stopped("update heartbeats set beat_at = beat_at - 86400000")
+    const { database, variables } = yield* stopped("update wac.heartbeats set beat_at = beat_at - 86400000")
     yield* ready({ environment: variables })
     yield* checks.until(statusOf(database), isSent)
   }).pipe(Effect.scoped))

@@ -102,7 +102,7 @@ describe("a backup", needed, () => {
         assert.strictEqual((yield* act("start")).body.status, "scheduled")
         yield* sql(
           database("wac"),
-          "update campaigns set state = jsonb_set(state::jsonb, '{startAt}', '0')::json, work_at = 1e15"
+          "update wac.campaigns set state = jsonb_set(state::jsonb, '{startAt}', '0')::json, work_at = 1e15"
         )
         const first = yield* sendOne(11)
         yield* follow(archive)
@@ -122,7 +122,7 @@ describe("a backup", needed, () => {
 
       const copy = Effect.fnUntraced(function*(name: string) {
         const before = (yield* hook.requests).length
-        yield* sql(database(name), "update campaigns set work_at = 0")
+        yield* sql(database(name), "update wac.campaigns set work_at = 0")
         const variables = { ...environment, DATABASE_URL: database(name) }
         const server = yield* ready({ environment: { ...variables, WAC_RESTORED: "true" } })
         const get = call(`${server.url}${campaign}`, { headers: server.session })

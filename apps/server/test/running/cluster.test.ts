@@ -61,7 +61,7 @@ class Cluster
 const boundTo = (database: string, idempotencyKey: string): Effect.Effect<string> =>
   Effect.map(
     checks.until(
-      sql<{ id: string }>(database, `select id from messages where key = '${idempotencyKey}'`),
+      sql<{ id: string }>(database, `select id from wac.messages where key = '${idempotencyKey}'`),
       (rows) => rows.length === 1
     ),
     (rows) => rows[0]!.id
@@ -76,15 +76,18 @@ const countsOf = (database: string, messageId: string) =>
     sql<{ messages: number; keys: number; names: number }>(
       database,
       `select
-        (select count(*)::int from messages where id = '${messageId}') as messages,
-        (select count(*)::int from messages where id = '${messageId}' and key is not null) as keys,
-        (select count(*)::int from message_names where message_id = '${messageId}') as names`
+        (select count(*)::int from wac.messages where id = '${messageId}') as messages,
+        (select count(*)::int from wac.messages where id = '${messageId}' and key is not null) as keys,
+        (select count(*)::int from wac.message_names where message_id = '${messageId}') as names`
     ),
     (rows) => ({ ...rows[0]! })
   )
 
 const total = (database: string) =>
-  Effect.map(sql<{ count: number }>(database, "select count(*)::int as count from messages"), (rows) => rows[0]!.count)
+  Effect.map(
+    sql<{ count: number }>(database, "select count(*)::int as count from wac.messages"),
+    (rows) => rows[0]!.count
+  )
 
 /** The sessions in which a process listens for notifications. */
 const listeners = (database: string) =>
@@ -227,7 +230,7 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
       const { a, b, database } = yield* Cluster
       const steps = yield* sql<{ version: number; name: string }>(
         database,
-        "select version, name from schema_versions order by version"
+        "select version, name from wac.schema_versions order by version"
       )
       assert.deepStrictEqual(
         steps.map((step) => ({ ...step })),
@@ -252,9 +255,9 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
       yield* Effect.acquireRelease(
         sql(
           database,
-          `insert into schema_versions (version, name, checksum) values (${known + 1}, 'of tomorrow', 'unknown')`
+          `insert into wac.schema_versions (version, name, checksum) values (${known + 1}, 'of tomorrow', 'unknown')`
         ),
-        () => sql(database, `delete from schema_versions where version = ${known + 1}`)
+        () => sql(database, `delete from wac.schema_versions where version = ${known + 1}`)
       )
       assert.strictEqual(
         yield* refused(env),
@@ -291,7 +294,7 @@ it.live(
 
       const events = yield* sql<{ id: string; order_key: string; sequence: number }>(
         env.DATABASE_URL,
-        "select id, order_key, sequence from events order by order_key, sequence"
+        "select id, order_key, sequence from wac.events order by order_key, sequence"
       )
       const sent = [first, second].map(({ body }) => body.message_id)
       assert.deepStrictEqual(new Set(events.map(({ order_key }) => order_key)).size, 2)

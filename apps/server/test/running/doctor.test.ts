@@ -43,7 +43,7 @@ describe("wac doctor", () => {
         "run `wac migrate`, or start a server, which does it too"
       )
       assert.deepStrictEqual(
-        yield* sql(env.DATABASE_URL, "select 1 from pg_tables where schemaname = 'public'"),
+        yield* sql(env.DATABASE_URL, "select 1 from pg_namespace where nspname = 'wac'"),
         [],
         "it changes nothing"
       )
@@ -158,6 +158,8 @@ describe("the diagnosis", () => {
     versionNumber: 170_002,
     isWritable: true,
     problem: undefined,
+    role: "wac",
+    missingRights: [],
     schemaVersion: 9,
     neededSchemaVersion: 9,
     clockAhead: 12,

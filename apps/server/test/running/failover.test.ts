@@ -175,7 +175,7 @@ describe("a PostgreSQL cluster", needed, () => {
 
         const rows = yield* sql<{ readonly id: string; readonly key: string; readonly status: string }>(
           cluster.proxied,
-          "select id, key, status from messages"
+          "select id, key, status from wac.messages"
         )
         const byId = new Map(rows.map((row) => [row.id, row]))
         const acknowledged = all.filter((sent) => sent.acknowledged.size > 0)

@@ -32,7 +32,7 @@ it.live(
 
       yield* sql(
         database,
-        `insert into schema_versions (version, name, checksum) values (${newest + 1}, 'later', 'unknown')`
+        `insert into wac.schema_versions (version, name, checksum) values (${newest + 1}, 'later', 'unknown')`
       )
       assert.deepStrictEqual(yield* migrate(database), {
         code: 1,

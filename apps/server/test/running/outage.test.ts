@@ -223,7 +223,7 @@ layer(Served.layer, { excludeTestServices: true })("outages under load", (it) =>
     () =>
       Effect.gen(function*() {
         const { provider, proxy } = yield* Served
-        const reached = proxy.stopAt("insert into messages (", "committed")
+        const reached = proxy.stopAt("insert into wac.messages (", "committed")
         const lost = yield* sendOnce()
         yield* Effect.promise(() => reached)
         checks.assertError(lost.answer, 503, unavailable)

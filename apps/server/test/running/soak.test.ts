@@ -249,21 +249,21 @@ const assertFlat = (months: ReadonlyArray<Month>): void => {
 }
 
 const openText = `select (
-  (select count(*) from deliveries where status = 'pending') +
-  (select count(*) from inbound_posts where due_at is not null) +
-  (select count(*) from messages where status not in ('read', 'failed'))
+  (select count(*) from wac.deliveries where status = 'pending') +
+  (select count(*) from wac.inbound_posts where due_at is not null) +
+  (select count(*) from wac.messages where status not in ('read', 'failed'))
 )::int as open`
 
 const leftText = (before: number) =>
   `select (
-  (select count(*) from messages where created_at < ${before}) +
-  (select count(*) from events where created_at < ${before})
+  (select count(*) from wac.messages where created_at < ${before}) +
+  (select count(*) from wac.events where created_at < ${before})
 )::int as left`
 
 const sizesText = `select c.relname as name, pg_total_relation_size(c.oid)::int as bytes, (
   xpath('/row/n/text()', query_to_xml(format('select count(*) as n from %I', c.relname), false, true, ''))
 )[1]::text::int as rows
-from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by 1`
+from pg_class c where c.relnamespace = 'wac'::regnamespace and c.relkind = 'r' order by 1`
 
 /** Starts a campaign; gives its id. */
 const startCampaign = Effect.fnUntraced(function*(url: string, session: { readonly [name: string]: string }) {

@@ -5,11 +5,11 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Migrations } from "@wac/postgres"
+import { Migrations, Schema } from "@wac/postgres"
 import { CloudApi } from "@wac/simulator"
 import * as Clone from "@wac/testbed/Clone"
 import * as Extent from "@wac/testbed/Extent"
-import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
+import { Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { isUnanswered, post, steadily, type Target, target } from "../balancer.ts"
 import * as checks from "../checks.ts"
 import { call, hello, receiver, setWebhook } from "../harness.ts"
@@ -163,7 +163,9 @@ describe("an upgrade under load, and the way back", Clone.needed, () => {
         const migrated = yield* carryOut({ DATABASE_URL: database }, "migrate")
         assert.strictEqual(migrated.code, 0, migrated.stderr)
         yield* Migrations.run([...Migrations.all, ofTheNextVersion]).pipe(
-          Effect.provide(PgClient.layer({ url: Redacted.make(database), maxConnections: 1 }))
+          Effect.provide(
+            Layer.provideMerge(Schema.layer(), PgClient.layer({ url: Redacted.make(database), maxConnections: 1 }))
+          )
         )
         const isReversible = Migrations.all.slice(known).every(({ additive }) => additive === true)
         for (let round = 0; round < rounds; round++) {
@@ -233,10 +235,18 @@ const startCampaign = Effect.fnUntraced(function*(url: string, session: { readon
 })
 
 const newestVersion = (database: string) =>
-  Effect.map(
-    sql<{ readonly version: number }>(database, "select max(version) as version from schema_versions"),
-    (rows) => rows[0]!.version
-  )
+  Effect.gen(function*() {
+    // in whichever schema the version before keeps its tables
+    const [schema] = yield* sql<{ readonly name: string }>(
+      database,
+      "select relnamespace::regnamespace::text as name from pg_class where relname = 'schema_versions'"
+    )
+    const [newest] = yield* sql<{ readonly version: number }>(
+      database,
+      `select max(version) as version from ${schema!.name}.schema_versions`
+    )
+    return newest!.version
+  })
 
 /** What a version writes that does not start. */
 const refusal = Effect.fnUntraced(function*(env: Record<string, string>, version: Main) {

@@ -149,12 +149,12 @@ const crashed = Effect.fnUntraced(function*(openAt: number) {
   const { fleet, random } = yield* Crashing
   const arrivals = yield* allHeldBack
   const claims = yield* fleet.ask<{ readonly token: string; readonly event_id: string }>(
-    "select k.token, d.event_id from delivery_claims k join deliveries d on d.id = k.delivery_id"
+    "select k.token, d.event_id from wac.delivery_claims k join wac.deliveries d on d.id = k.delivery_id"
   )
   if (openAt === 0) {
     // of each message the next event may be in flight then, instead of this one
     const open = yield* fleet.ask<{ readonly event_id: string }>(
-      "select event_id from deliveries where status = 'pending'"
+      "select event_id from wac.deliveries where status = 'pending'"
     )
     yield* count(open.map(({ event_id }) => event_id))
     yield* fleet.gate.open
@@ -221,7 +221,7 @@ const assertAllRight = Effect.gen(function*() {
   for (const [id, { count }] of events) assert.isAtMost(count, 1 + (inFlight.get(id) ?? 0), id)
   // what was in flight cost the receiver no attempt
   assert.deepStrictEqual(
-    yield* fleet.ask("select id from deliveries where status <> 'delivered' or attempt_count <> 1"),
+    yield* fleet.ask("select id from wac.deliveries where status <> 'delivered' or attempt_count <> 1"),
     []
   )
   return [...events.values()].reduce((sum, { count }) => sum + count - 1, 0)

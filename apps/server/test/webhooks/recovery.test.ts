@@ -91,7 +91,7 @@ it.live(
             database,
             `select a.number, a.started_at::float8, (a.started_at + a.duration_ms)::float8 as ended_at, a.outcome,
               a.message, d.next_attempt_at::float8
-            from attempts a join deliveries d on d.id = a.delivery_id
+            from wac.attempts a join wac.deliveries d on d.id = a.delivery_id
             where d.order_key = '${messageId}' and d.sequence = 1 order by a.number`
           ),
           ({ length }) => length >= count
@@ -150,7 +150,7 @@ it.live(
       assert.isBelow(recovered.started_at, due - hour)
 
       yield* checks.until(
-        sql<{ readonly status: string }>(database, "select distinct status from deliveries"),
+        sql<{ readonly status: string }>(database, "select distinct status from wac.deliveries"),
         (rows) => rows.length === 1 && rows[0]!.status === "delivered"
       )
       const well = yield* health

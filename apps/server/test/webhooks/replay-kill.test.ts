@@ -26,16 +26,16 @@ const idOf = (prefix: "evt" | "dlv", at: number): string => Id.lowestAt(prefix, 
 
 /** Copies an event and its delivery, which has ended, so many times, one a millisecond from `since` on. */
 const copies = (eventId: string, since: number) => [
-  `insert into events (id, workspace_id, type, created_at, data)
+  `insert into wac.events (id, workspace_id, type, created_at, data)
     select '${idOf("evt", since)}' || lpad(n::text, 16, '0'), workspace_id, type, ${since} + n, data
-    from events, generate_series(1, ${events}) n where id = '${eventId}'`,
-  `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, status, attempt_count,
+    from wac.events, generate_series(1, ${events}) n where id = '${eventId}'`,
+  `insert into wac.deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, status, attempt_count,
       round_attempts, first_attempt_at, last_attempt_at, created_at, completed_at)
     select '${idOf("dlv", since)}' || lpad(n::text, 16, '0'), workspace_id, webhook_id, '${
     idOf("evt", since)
   }' || lpad(n::text, 16, '0'), event_type,
       envelope, status, attempt_count, round_attempts, first_attempt_at, last_attempt_at, ${since} + n, completed_at
-    from deliveries, generate_series(1, ${events}) n where event_id = '${eventId}'`
+    from wac.deliveries, generate_series(1, ${events}) n where event_id = '${eventId}'`
 ]
 
 describe("a replay job", () => {
@@ -70,7 +70,7 @@ describe("a replay job", () => {
         const progress = Effect.suspend(() => Effect.map(ask(`/replays/${job.id}`), ({ body }) => body))
         let { replayed } = yield* checks.until(progress, (body) => body.replayed >= begun)
         for (const point of points) {
-          const reached = proxy.stopAt("update replays r set", point)
+          const reached = proxy.stopAt("update wac.replays r set", point)
           yield* gate.open
           yield* Effect.promise(() => reached)
           yield* gate.close

@@ -56,7 +56,7 @@ const deliveryUnknown = { code: "server_error", reason: "delivery_unknown" }
 const eventsOf = Effect.fnUntraced(function*(database: string, id: string) {
   const rows = yield* sql<{ readonly type: string }>(
     database,
-    `select type from events where order_key = '${id}' order by sequence`
+    `select type from wac.events where order_key = '${id}' order by sequence`
   )
   return rows.map(({ type }) => type)
 })

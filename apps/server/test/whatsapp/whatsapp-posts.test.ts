@@ -77,11 +77,11 @@ const state = Effect.flatMap(Posting, ({ database }) =>
   Effect.map(
     sql<{ readonly name: string; readonly count: number }>(
       database,
-      `select 'posts' as name, count(*)::int from inbound_posts
-      union all select 'due', count(*)::int from inbound_posts where due_at is not null
-      union all select type, count(*)::int from events group by type
-      union all select 'message ' || status, count(*)::int from messages group by status
-      union all select 'contacts', count(*)::int from contacts`
+      `select 'posts' as name, count(*)::int from wac.inbound_posts
+      union all select 'due', count(*)::int from wac.inbound_posts where due_at is not null
+      union all select type, count(*)::int from wac.events group by type
+      union all select 'message ' || status, count(*)::int from wac.messages group by status
+      union all select 'contacts', count(*)::int from wac.contacts`
     ),
     (rows): { readonly [name: string]: number } => Object.fromEntries(rows.map(({ count, name }) => [name, count]))
   ))
@@ -97,7 +97,7 @@ const timesOf = Effect.fnUntraced(function*({ body }: Post) {
   const digest = createHash("sha256").update(body).digest("hex")
   const [row, ...more] = yield* sql<{ readonly received_at: number; readonly expires_at: number }>(
     database,
-    `select received_at::float8, expires_at::float8 from inbound_posts where encode(digest, 'hex') = '${digest}'`
+    `select received_at::float8, expires_at::float8 from wac.inbound_posts where encode(digest, 'hex') = '${digest}'`
   )
   assert.deepStrictEqual(more, [])
   return {
@@ -222,7 +222,7 @@ layer(Posting.layer, { excludeTestServices: true })("Meta's posts", (it) => {
       const { post } = yield* heldBack(write(most, "+1505555"))
       const before = yield* state
       // however fast it is, it does not come to the end
-      const reached = proxy.stopAt("insert into inbound_messages", "sent")
+      const reached = proxy.stopAt("insert into wac.inbound_messages", "sent")
       assert.strictEqual((yield* deliver(doomed, post)).status, 200)
       yield* Effect.promise(() => reached)
       yield* kill(doomed)

@@ -70,10 +70,18 @@ const kindsOnWire = <Kinds extends { readonly [kind: string]: Schema.Struct<Sche
   ) as never
 
 /** Every kind of the core. Contents already have the provider's names, except a text's. */
-const kinds = kindsOnWire(Message.outbounds({
+const outbounds = Message.outbounds({
   ...Message.contents,
   text: Message.TextContent.pipe(Schema.encodeKeys({ previewUrl: "preview_url" }), describedAs(Message.TextContent))
-}))
+})
+
+/** A message to be sent, in the names of programs: its content as in {@link SendMessage}, the rest in camelCase. */
+export const NewMessage = Schema.Union(Object.values(outbounds)).annotate({
+  identifier: "SendMessage",
+  description: "A message to be sent. A comparison of `type` narrows it."
+})
+
+const kinds = kindsOnWire(outbounds)
 
 /**
  * The body of a send, in the wire's names: snake_case, but for those of templates, as the specification writes

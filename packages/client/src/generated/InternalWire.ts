@@ -9,15 +9,13 @@ import type {
   CampaignStatus,
   CampaignVariant,
   ListQuery,
-  MessageStatus,
-  MessageType,
   OptOutSource,
   PauseReason,
   QuietHours,
   SendMessage,
-  TemplateContent,
   TemplateQuery
 } from "./Wire.ts"
+import type { MessageStatus, MessageType, TemplateContent } from "./MessageContents.ts"
 import type { Event, EventType, MessageFailure, ProviderDetail } from "./Event.ts"
 import type { Json } from "../Json.ts"
 import type { InternalPage, Page } from "../Page.ts"

@@ -42,7 +42,7 @@ export const freeFormContents = {
 } as const
 
 /** The quoted message of the same conversation, sent by either side, by our id. */
-export const Quoted = Schema.Struct({ message_id: MessageId })
+export const Quoted = Schema.Struct({ message_id: MessageId }).annotate({ asOnWire: true })
 
 const addressing = {
   to: Addressee.annotateKey({

@@ -117,7 +117,7 @@ const answered = (answer: Answer, ownKey: Id.ApiKeyId) => {
 }
 
 /** The sent content, as in the request; a text's content is the only one with other names there. */
-const contentOf = (message: Message.Message) => {
+export const contentOf = (message: Message.Message) => {
   const content = Conversation.contentOf(message) as { readonly text?: Message.TextContent }
   const { text } = content
   return text?.previewUrl === undefined

@@ -74,7 +74,28 @@ type Around = <E, R>(
   R
 >
 
-export const make = Effect.gen(function*() {
+/** How the result of work is kept, and read again. */
+export interface Kept<A> {
+  /** `null` if it is not kept, and the key is free again. */
+  readonly answerOf: (result: A) => KeptAnswer.Answer | null
+  readonly resultOf: (answer: KeptAnswer.Answer) => A
+}
+
+/**
+ * Does work once for each place: an equal request gets its result, marked as replayed. `token` is the request's own.
+ */
+type Keep = <A, E, R>(
+  place: KeptAnswer.Place,
+  asked: { readonly body: unknown; readonly token: string },
+  work: Effect.Effect<A, E, R>,
+  kept: Kept<A>
+) => Effect.Effect<
+  { readonly isReplayed: boolean; readonly result: A },
+  E | Errors.IdempotencyConflict | Errors.ServerError,
+  R
+>
+
+export const keeper = Effect.gen(function*() {
   const store = yield* KeptAnswerStore.KeptAnswerStore
   const digest = yield* Digest.Digest
   const scope = yield* Effect.scope
@@ -102,6 +123,37 @@ export const make = Effect.gen(function*() {
       Effect.catch((error) => Effect.logWarning("an answer could not be kept under its Idempotency-Key", error))
     )
 
+  const keep: Keep = (place, { body, token }, work, { answerOf, resultOf }) =>
+    Effect.gen(function*() {
+      const fingerprint = yield* Idempotency.fingerprint(digest, body)
+      const verdict = yield* claim(place, { fingerprint, token })
+      switch (verdict._tag) {
+        case "Claimed": {
+          const recorded = work.pipe(
+            Effect.tap((result) => record(place, token, answerOf(result))),
+            // work that a stop cut off may have been done: its key stays claimed, and later answers that nobody knows
+            Effect.onError((cause) => Cause.hasInterrupts(cause) ? Effect.void : record(place, token, null))
+          )
+          // a caller who hangs up does not stop it half-way
+          const result = yield* Effect.flatMap(Effect.forkIn(recorded, scope), Fiber.join)
+          return { isReplayed: false, result }
+        }
+        case "Answered":
+          return { isReplayed: true, result: resultOf(verdict.answer) }
+        case "Conflict":
+          return yield* KeptAnswer.conflict()
+        case "Running":
+          return yield* inProgress
+        case "Lost":
+          return yield* KeptAnswer.lost()
+      }
+    })
+  return keep
+})
+
+export const make = Effect.gen(function*() {
+  const keep = yield* keeper
+
   const around: Around = (endpoint, caller, request, handled) => {
     const header = request.headers["idempotency-key"]
     if (header === undefined || EndpointAnnotations.useOfKey(endpoint) !== "kept") return handled
@@ -112,30 +164,15 @@ export const make = Effect.gen(function*() {
         route: `${request.method} ${pathOf(request.url)}`,
         key: yield* Effect.fromResult(Idempotency.parseKey(header))
       }
-      const token = exchange.ownId
-      const fingerprint = yield* Idempotency.fingerprint(digest, jsonOf(exchange.body))
-      const verdict = yield* claim(place, { fingerprint, token })
-      switch (verdict._tag) {
-        case "Claimed": {
-          const secrets = Context.get(endpoint.annotations, EndpointAnnotations.ShownOnce)
-          const work = handled.pipe(
-            Effect.tap((response) => record(place, token, answerOf(response, secrets))),
-            // work that a stop cut off may have been done: its key stays claimed, and later answers that nobody knows
-            Effect.onError((cause) => Cause.hasInterrupts(cause) ? Effect.void : record(place, token, null))
-          )
-          // a caller who hangs up does not stop it half-way
-          return yield* Effect.flatMap(Effect.forkIn(work, scope), Fiber.join)
-        }
-        case "Answered":
-          exchange.isReplayed = true
-          return responseOf(verdict.answer)
-        case "Conflict":
-          return yield* KeptAnswer.conflict()
-        case "Running":
-          return yield* inProgress
-        case "Lost":
-          return yield* KeptAnswer.lost()
-      }
+      const secrets = Context.get(endpoint.annotations, EndpointAnnotations.ShownOnce)
+      const { isReplayed, result } = yield* keep(
+        place,
+        { body: jsonOf(exchange.body), token: exchange.ownId },
+        handled,
+        { answerOf: (response) => answerOf(response, secrets), resultOf: responseOf }
+      )
+      if (isReplayed) exchange.isReplayed = true
+      return result
     })
   }
   return around

@@ -27,7 +27,7 @@ const workspaces = list<Id.WorkspaceId>("text")
 const lock = statement(
   { workspaces },
   ({ workspaces }) =>
-    `select pg_advisory_xact_lock(hashtext('alerts'), hashtext(w.id))
+    `select pg_advisory_xact_lock(hashtext('wac:alerts'), hashtext(w.id))
   from (select w.id from unnest(${workspaces}) w (id) order by 1) w`
 )
 
@@ -35,16 +35,16 @@ const loadOpen = statement(
   { workspaces },
   ({ workspaces }) =>
     `select ${alert.names("a")} from unnest(${workspaces}) w (id) cross join lateral (
-    select * from alerts a where a.workspace_id = w.id and a.closed_at is null offset 0
+    select * from wac.alerts a where a.workspace_id = w.id and a.closed_at is null offset 0
   ) a`
 )
 
-const open = insert(alert.omit("closedAt"), "alerts")
+const open = insert(alert.omit("closedAt"), "wac.alerts")
 
 const close = unlessEmpty(
   alert.pick("workspaceId", "id", "closedAt"),
   (rows) =>
-    `update alerts a set closed_at = s.closed_at from ${rows("s")}
+    `update wac.alerts a set closed_at = s.closed_at from ${rows("s")}
   where a.workspace_id = s.workspace_id and a.id = s.id`
 )
 
@@ -67,7 +67,7 @@ const workspaceId = value<Id.WorkspaceId>()
 
 const listOf = (condition: string) =>
   pages({ workspaceId }, ({ workspaceId }, { isAfter, limit }) =>
-    `select ${alert.names("a")} from alerts a
+    `select ${alert.names("a")} from wac.alerts a
   where a.workspace_id = ${workspaceId}${condition} and ${isAfter("a.id")} order by a.id desc limit ${limit}`)
 
 const listAll = listOf("")
@@ -76,15 +76,15 @@ const listOpen = listOf(" and a.closed_at is null")
 
 const ofWorkspace = row({ workspaceId: text<Id.WorkspaceId>() })
 
-const loadSettings = select(settings, "alert_settings", ofWorkspace)
+const loadSettings = select(settings, "wac.alert_settings", ofWorkspace)
 
 const configure = insertOne(
   ofWorkspace.and(settings),
-  "alert_settings",
+  "wac.alert_settings",
   ` on conflict (workspace_id) do update set ${settings.set("excluded")}`
 )
 
-const forget = Forgotten.endedBefore("alerts", "closed_at", "<")
+const forget = Forgotten.endedBefore("wac.alerts", "closed_at", "<")
 
 export const layer = Layer.effect(
   AlertStore.AlertStore,

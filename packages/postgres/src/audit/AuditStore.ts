@@ -26,13 +26,13 @@ const entry = columns<
 const record = statement(
   { entries: entry },
   ({ entries }) =>
-    `insert into audit (${entry.names()}) select * from ${entries("g")}
+    `insert into wac.audit (${entry.names()}) select * from ${entries("g")}
   on conflict do nothing`
 )
 
 /** Each filter has an index in the order of the list. With both filters, one index is scanned. */
 const listText = ({ target, userId }: AuditStore.AuditFilter, after: string | null): string =>
-  `select ${entry.names("a")} from audit a
+  `select ${entry.names("a")} from wac.audit a
   where a.workspace_id = $1
     ${after === null ? "and $3::text is null" : "and a.id < $3"}
     ${userId === undefined ? "and $4::text is null" : "and a.user_id = $4"}
@@ -44,9 +44,9 @@ const forgottenAtOnce = 1000
 
 /** A range of the key for each workspace. */
 const forgetText = `with gone as (
-    delete from audit a where a.ctid = any (array(
-      select a.ctid from workspaces w cross join lateral (
-        select a.ctid from audit a where a.workspace_id = w.id and a.id < $1 order by a.id limit $2
+    delete from wac.audit a where a.ctid = any (array(
+      select a.ctid from wac.workspaces w cross join lateral (
+        select a.ctid from wac.audit a where a.workspace_id = w.id and a.id < $1 order by a.id limit $2
       ) a
     ))
     returning a.workspace_id

@@ -18,27 +18,30 @@ const id = value<Id.CampaignId>()
 const workspaceId = value<Id.WorkspaceId>()
 
 const get = statement({ workspaceId, id }, ({ id, workspaceId }) => `
-  select ${campaignColumns} from campaigns c where c.workspace_id = ${workspaceId} and c.id = ${id}`)
+  select ${campaignColumns} from wac.campaigns c where c.workspace_id = ${workspaceId} and c.id = ${id}`)
 
-const list = pages({ workspaceId }, ({ workspaceId }, { isAfter, limit }) =>
-  `select ${campaignColumns} from campaigns c
-  where c.workspace_id = ${workspaceId} and ${isAfter("c.id")} order by c.id desc limit ${limit}`)
+const list = pages(
+  { workspaceId },
+  ({ workspaceId }, { isAfter, limit }) =>
+    `select ${campaignColumns} from wac.campaigns c
+  where c.workspace_id = ${workspaceId} and ${isAfter("c.id")} order by c.id desc limit ${limit}`
+)
 
 const takingRows = Campaign.CampaignStatus.literals.filter((status) => Campaign.takesRows({ status }))
 
 const remove = statement({ workspaceId, id }, ({ id, workspaceId }) =>
   `with c as materialized (
-    select c.id from campaigns c where c.id = ${id} and c.workspace_id = ${workspaceId}
+    select c.id from wac.campaigns c where c.id = ${id} and c.workspace_id = ${workspaceId}
       and c.state ->> 'status' in ${listOf(takingRows)} for no key update
   ), m as (
-    delete from messages m where m.id in (
-      select r.message_id from c join campaign_rows r on r.campaign_id = c.id where r.message_id is not null
+    delete from wac.messages m where m.id in (
+      select r.message_id from c join wac.campaign_rows r on r.campaign_id = c.id where r.message_id is not null
     )
   )
-  delete from campaigns g using c where g.id = c.id returning g.id`)
+  delete from wac.campaigns g using c where g.id = c.id returning g.id`)
 
 const pausedText = (isOf: string): string =>
-  `select ${campaignColumns} from campaigns c
+  `select ${campaignColumns} from wac.campaigns c
   where c.state ->> 'status' = '${"paused" satisfies Campaign.CampaignStatus}'${isOf} order by c.id`
 
 const pausedOf = statement({ workspaceId }, ({ workspaceId }) => pausedText(` and c.workspace_id = ${workspaceId}`))
@@ -47,9 +50,9 @@ const place = value<number>()
 
 const rows = statement({ workspaceId, id, after: place, upTo: place }, ({ after, id, upTo, workspaceId }) => `
   select r.place, r.content, r.problem, to_json(m.m) as message
-  from campaign_rows r
-  join campaigns c on c.id = r.campaign_id and c.workspace_id = ${workspaceId}
-  left join lateral (select m from messages m where m.id = r.message_id offset 0) m on true
+  from wac.campaign_rows r
+  join wac.campaigns c on c.id = r.campaign_id and c.workspace_id = ${workspaceId}
+  left join lateral (select m from wac.messages m where m.id = r.message_id offset 0) m on true
   where r.campaign_id = ${id} and r.place > ${after} and r.place <= ${upTo}
   order by r.place`)
 

@@ -12,10 +12,10 @@ const ids = list<Id.CampaignId>("text")
 
 /** Waits for a piece of work in progress. */
 const lock = statement({ ids }, ({ ids }) => `
-  select c.id from campaigns c where c.id = any (${ids}) order by c.id for no key update`)
+  select c.id from wac.campaigns c where c.id = any (${ids}) order by c.id for no key update`)
 
 /** A later statement, which sees what the lock waited for. */
-const load = statement({ ids }, ({ ids }) => `select ${campaignColumns} from campaigns c where c.id = any (${ids})`)
+const load = statement({ ids }, ({ ids }) => `select ${campaignColumns} from wac.campaigns c where c.id = any (${ids})`)
 
 /** A campaign that a command names. */
 type Named = Pick<CampaignStep.Change, "workspaceId" | "id">
@@ -36,16 +36,16 @@ const jobsIn = (rows: Rows) => {
 /** Deletes the queued messages of campaigns, and their counts. Nobody sends them, as the campaigns are not started. */
 const unqueue = unlessEmpty(ids, (ids) =>
   `with m as (
-    delete from messages m where m.id = any (array(
-      select r.message_id from campaign_rows r where r.campaign_id = any (${ids}) and r.message_id is not null
+    delete from wac.messages m where m.id = any (array(
+      select r.message_id from wac.campaign_rows r where r.campaign_id = any (${ids}) and r.message_id is not null
     ))
   ), q as (
-    delete from send_queue q where q.campaign_id = any (${ids})
+    delete from wac.send_queue q where q.campaign_id = any (${ids})
   )
-  delete from campaign_tallies t where t.campaign_id = any (${ids})`)
+  delete from wac.campaign_tallies t where t.campaign_id = any (${ids})`)
 
 const uncheck = unlessEmpty(ids, (ids) =>
-  `update campaign_rows r set message_id = null, problem = null
+  `update wac.campaign_rows r set message_id = null, problem = null
   where r.campaign_id = any (${ids}) and (r.message_id is not null or r.problem is not null)`)
 
 /** `CampaignStore.change`. */
@@ -68,7 +68,7 @@ const insertRows = insert(
     content: json<Recipient.Row>(),
     customer: text<string | null>()
   }),
-  "campaign_rows"
+  "wac.campaign_rows"
 )
 
 const keepRows = (added: CampaignStep.AddWrites["added"]): ReadonlyArray<Statement> =>
@@ -81,7 +81,7 @@ const keepRows = (added: CampaignStep.AddWrites["added"]): ReadonlyArray<Stateme
 const dropRows = unlessEmpty(
   columns<CampaignStep.Places, { to: "upto" }>({ campaignId: "text", after: "integer", to: "integer" }, { to: "upto" }),
   (places) =>
-    `delete from campaign_rows r using ${places("d")}
+    `delete from wac.campaign_rows r using ${places("d")}
   where r.campaign_id = d.campaign_id and r.place > d.after and (d.upto is null or r.place <= d.upto)`
 )
 

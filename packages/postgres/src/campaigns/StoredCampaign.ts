@@ -52,14 +52,14 @@ const stored = row({
   state: json<ReturnType<typeof stateOf>>()
 })
 
-const create = insertOne(stored, "campaigns")
+const create = insertOne(stored, "wac.campaigns")
 
 /** The statement that inserts a campaign. */
 export const insertCampaign = (campaign: Campaign.Campaign): Statement =>
   create({ id: campaign.id, workspaceId: campaign.workspaceId, state: stateOf(campaign) })
 
 const keep = unlessEmpty(job.and(stored.pick("id", "state")), (rows) => `
-  update campaigns c set state = j.state, work_at = j.work_at from ${rows("j")} where c.id = j.id`)
+  update wac.campaigns c set state = j.state, work_at = j.work_at from ${rows("j")} where c.id = j.id`)
 
 /** The statements that write campaigns. The caller must hold their rows. */
 export const keepJobs = (jobs: ReadonlyArray<CampaignStep.Job>): ReadonlyArray<Statement> =>

@@ -12,7 +12,7 @@ import type { Row, Statement } from "../Statement.ts"
  * key does not hold the variant: versions that know no variants add to the same counts.
  */
 export const adding = (source: string): string =>
-  `insert into campaign_tallies as t (campaign_id, shard, outcome, reason, variant, recipients)
+  `insert into wac.campaign_tallies as t (campaign_id, shard, outcome, reason, variant, recipients)
   select a.campaign_id, ${ownShard} + ${shards} * a.variant_place, a.outcome, a.reason, a.variant,
     sum(a.recipients)
   from ${source}
@@ -66,7 +66,7 @@ export const tallies = `(
     select json_agg(json_build_object('outcome', t.outcome, 'reason', nullif(t.reason, '${noReason}'),
       'variant', nullif(t.variant, '${noVariant}'), 'recipients', t.recipients) order by t.outcome, t.reason, t.variant)
     from (
-      select t.outcome, t.reason, t.variant, sum(t.recipients)::integer as recipients from campaign_tallies t
+      select t.outcome, t.reason, t.variant, sum(t.recipients)::integer as recipients from wac.campaign_tallies t
       where t.campaign_id = c.id group by t.outcome, t.reason, t.variant having sum(t.recipients) <> 0
     ) t
   )`

@@ -39,31 +39,31 @@ export interface WorkCommand extends CampaignWorkStep.Work {
 const choose = statement(
   { asked: value<Time.Instant | null>() },
   ({ asked }) =>
-    `select set_config('wac.campaign', coalesce((
-    select c.id from campaigns c
+    `select set_config('wac_step.campaign', coalesce((
+    select c.id from wac.campaigns c
     where c.work_at <= ${Clocks.at(asked)}
     order by c.work_at limit 1
     for no key update skip locked
   ), ''), true)`
 )
 
-const chosen = "current_setting('wac.campaign')"
+const chosen = "current_setting('wac_step.campaign')"
 
 const loadCampaign = statement(
   { provider: value<string>() },
   ({ provider }) =>
     `select ${campaignColumns}, to_json(p.p) as sender, to_json(t.t) as template, to_json(b.b) as template_b,
-    not exists (select from send_queue q where q.campaign_id = c.id) as is_done,
-    exists (select from suppressions s where s.workspace_id = c.workspace_id) as is_suppressing
-  from campaigns c
+    not exists (select from wac.send_queue q where q.campaign_id = c.id) as is_done,
+    exists (select from wac.suppressions s where s.workspace_id = c.workspace_id) as is_suppressing
+  from wac.campaigns c
   ${sender("p", { workspaceId: "c.workspace_id", provider, named: "(c.state ->> 'from')" })}
   left join lateral (
-    select t from templates t
+    select t from wac.templates t
     where t.workspace_id = c.workspace_id and t.provider_account_id = (p.p).provider_account_id
       and t.name = c.state -> 'template' ->> 'name' and t.language = c.state -> 'template' ->> 'language' offset 0
   ) t on true
   left join lateral (
-    select b from templates b
+    select b from wac.templates b
     where b.workspace_id = c.workspace_id and b.provider_account_id = (p.p).provider_account_id
       and b.name = c.state -> 'templateB' ->> 'name' and b.language = c.state -> 'templateB' ->> 'language' offset 0
   ) b on true
@@ -82,11 +82,11 @@ const loadRows = statement(
   },
   ({ after, campaignId, limit, route, sender, upTo, workspaceId }) =>
     `select r.place, r.content, m.is_known, ${contact.names("n")}
-  from campaign_rows r
+  from wac.campaign_rows r
   left join lateral (${contactNamed(sender, "r.customer")}) n on true
   cross join lateral (
     select exists (
-      select from messages m
+      select from wac.messages m
       where m.workspace_id = ${workspaceId} and m.route = ${route} and m.key = any (array[r.customer, n.key, n.user_id] || ${
       aliasesOf("n")
     })
@@ -105,12 +105,12 @@ const loadQueue = statement({
   limit: value<number>()
 }, ({ asked, campaignId, limit }) =>
   `with due as materialized (
-    select q.message_id, q.due_at, q.tries, q.time_zone from send_queue q
+    select q.message_id, q.due_at, q.tries, q.time_zone from wac.send_queue q
     where q.campaign_id = ${campaignId} and q.due_at <= ${Clocks.at(asked)}
     order by q.due_at, q.message_id limit ${limit}
     for update skip locked
   ), locked as materialized (
-    select m from messages m where m.id = any (array(select d.message_id from due d)) order by m.id
+    select m from wac.messages m where m.id = any (array(select d.message_id from due d)) order by m.id
     for update skip locked
   )
   select to_json(l.m) as send, (l.m).key, d.tries, d.time_zone from locked l join due d on d.message_id = (l.m).id
@@ -196,7 +196,7 @@ const insertQueued = insert(
       "variant"
     )
     .and(request),
-  "messages"
+  "wac.messages"
 )
 
 const enqueue = insert(
@@ -206,7 +206,7 @@ const enqueue = insert(
     dueAt: bigint(),
     timeZone: text<string | null>()
   }),
-  "send_queue"
+  "wac.send_queue"
 )
 
 const keepRows = statement(
@@ -219,7 +219,7 @@ const keepRows = statement(
     })
   },
   ({ campaignId, rows }) =>
-    `update campaign_rows r set message_id = k.message_id, problem = k.problem from ${rows("k")}
+    `update wac.campaign_rows r set message_id = k.message_id, problem = k.problem from ${rows("k")}
   where r.campaign_id = ${campaignId} and r.place = k.place`
 )
 

@@ -8,7 +8,7 @@ import { Database } from "../Database.ts"
 import { statement } from "../Statement.ts"
 
 /** One notification for each change; the publisher has removed duplicates. */
-const channel = "wac_changes"
+const channel = "wac:wac_changes"
 
 const publish = statement({ payloads: list<string>("text") }, ({ payloads }) => `
   select pg_notify('${channel}', c.payload) from unnest(${payloads}) c (payload)`)

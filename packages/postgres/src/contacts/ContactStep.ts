@@ -25,9 +25,9 @@ import * as StoredSuppression from "./StoredSuppression.ts"
 const lock = statement(
   { providerNumberIds: list<string>("text") },
   ({ providerNumberIds }) =>
-    `select pg_advisory_xact_lock(hashtext('contacts'), l.name)
+    `select pg_advisory_xact_lock(hashtext('wac:contacts'), l.name)
   from (
-    select distinct hashtext(p.id) as name from phone_numbers p
+    select distinct hashtext(p.id) as name from wac.phone_numbers p
     where p.provider_number_id = any (${providerNumberIds}) order by 1
   ) l`
 )
@@ -46,7 +46,7 @@ const loadNumbers = statement(
   { providerNumberIds: list<string>("text") },
   ({ providerNumberIds }) =>
     `select ${numbers.names("p")}, ${words.names("w")}
-  from phone_numbers p left join opt_out_words w on w.workspace_id = p.workspace_id
+  from wac.phone_numbers p left join wac.opt_out_words w on w.workspace_id = p.workspace_id
   where p.provider_number_id = any (${providerNumberIds})`
 )
 
@@ -58,7 +58,7 @@ export const wordsOf = (row: Row | undefined): OptOutWords.Settings =>
 const names = row({ providerNumberId: text(), name: text() })
 
 const number = `cross join lateral (
-    select p.id from phone_numbers p where p.provider_number_id = a.provider_number_id offset 0
+    select p.id from wac.phone_numbers p where p.provider_number_id = a.provider_number_id offset 0
   ) p`
 
 /** The columns of a contact. */
@@ -91,23 +91,25 @@ const uncalled = contact.omit("phone", "userId", "aliases")
  * Without `ids`, the name is no user id. A contact without a number has its user id as key.
  */
 export const contactNamed = (number: string, name: string, { ids = true } = {}): string =>
-  `select n.* from contacts n where n.phone_number_id = ${number} and n.key = ${name}
+  `select n.* from wac.contacts n where n.phone_number_id = ${number} and n.key = ${name}
     union all${
     ids
       ? `
-    select n.* from contacts n where n.phone_number_id = ${number} and n.user_id = ${name} and n.key <> ${name}
+    select n.* from wac.contacts n where n.phone_number_id = ${number} and n.user_id = ${name} and n.key <> ${name}
     union all`
       : ""
   }
-    select n.* from contact_names further cross join lateral (
-      select n.* from contacts n where n.phone_number_id = further.phone_number_id and n.key = further.key offset 0
+    select n.* from wac.contact_names further cross join lateral (
+      select n.* from wac.contacts n where n.phone_number_id = further.phone_number_id and n.key = further.key offset 0
     ) n
     where further.phone_number_id = ${number} and further.name = ${name}`
 
 /** Whether a workspace has a contact by a name, on whatever number. */
 export const isKnownName = (workspace: string, name: string): string =>
   `exists (
-    select from phone_numbers o cross join lateral (${contactNamed("o.id", name)}) c where o.workspace_id = ${workspace}
+    select from wac.phone_numbers o cross join lateral (${
+    contactNamed("o.id", name)
+  }) c where o.workspace_id = ${workspace}
   )`
 
 /** The further names of a contact, as an array. */
@@ -144,14 +146,14 @@ const remembered = memory.pick("phoneNumberId", "providerMessageId")
 const loadRemembered = statement({ names }, ({ names }) =>
   `select ${remembered.names("i")} from ${names("a")} ${number}
   cross join lateral (
-    select i.phone_number_id, i.provider_message_id from inbound_messages i
+    select i.phone_number_id, i.provider_message_id from wac.inbound_messages i
     where i.phone_number_id = p.id and i.provider_message_id = a.name offset 0
   ) i`)
 
 const loadSuppressions = statement({ names }, ({ names }) =>
   `select ${StoredSuppression.names("s")} from ${names("a")}
   cross join lateral (
-    select p.workspace_id from phone_numbers p where p.provider_number_id = a.provider_number_id offset 0
+    select p.workspace_id from wac.phone_numbers p where p.provider_number_id = a.provider_number_id offset 0
   ) p
   cross join lateral ${StoredSuppression.under("p.workspace_id", "a.name")} s`)
 
@@ -215,17 +217,17 @@ const read = (
 const place = contact.pick("phoneNumberId", "key")
 
 const remove = unlessEmpty(place, (rows) =>
-  `delete from contacts n using ${rows("g")}
+  `delete from wac.contacts n using ${rows("g")}
   where n.phone_number_id = g.phone_number_id and n.key = g.key`)
 
 /** A user id leads to one contact, so it is removed from the old contact before the new one gets it. */
 const release = unlessEmpty(place, (rows) =>
-  `update contacts n set user_id = null from ${rows("k")}
+  `update wac.contacts n set user_id = null from ${rows("k")}
   where n.phone_number_id = k.phone_number_id and n.key = k.key and n.user_id is not null`)
 
 const keep = insert(
   contact,
-  "contacts as n",
+  "wac.contacts as n",
   `
   on conflict (phone_number_id, key) do update set ${contact.set("excluded", "phoneNumberId", "key", "workspaceId")}`
 )
@@ -236,12 +238,12 @@ const alias = columns<Pick<Contact.Contact, "phoneNumberId"> & { readonly name: 
 })
 
 const drop = unlessEmpty(alias, (rows) =>
-  `delete from contact_names a using ${rows("d")}
+  `delete from wac.contact_names a using ${rows("d")}
   where a.phone_number_id = d.phone_number_id and a.name = d.name`)
 
 const add = insert(
   alias.and(contact.pick("key")),
-  "contact_names as a",
+  "wac.contact_names as a",
   `
   on conflict (phone_number_id, name) do update set key = excluded.key`
 )
@@ -269,7 +271,7 @@ const write = ({ added, dropped, gone, kept, moved, suppressions }: ContactStep.
   ]
 }
 
-const keepMemory = insert(memory, "inbound_messages")
+const keepMemory = insert(memory, "wac.inbound_messages")
 
 const remember = (remembered: ReadonlyArray<ContactStep.Remembered>): ReadonlyArray<Statement> =>
   keepMemory(remembered.map(({ number, until, ...message }) => ({
@@ -345,9 +347,9 @@ const workspaceIds = list<Id.WorkspaceId>("text")
 const lockAll = statement(
   { workspaceIds },
   ({ workspaceIds }) =>
-    `select pg_advisory_xact_lock(hashtext('contacts'), l.name)
+    `select pg_advisory_xact_lock(hashtext('wac:contacts'), l.name)
   from (
-    select distinct hashtext(p.id) as name from phone_numbers p where p.workspace_id = any (${workspaceIds}) order by 1
+    select distinct hashtext(p.id) as name from wac.phone_numbers p where p.workspace_id = any (${workspaceIds}) order by 1
   ) l`
 )
 
@@ -355,7 +357,8 @@ const owned = numbers.pick("id", "workspaceId")
 
 const loadOwned = statement(
   { workspaceIds },
-  ({ workspaceIds }) => `select ${owned.names("p")} from phone_numbers p where p.workspace_id = any (${workspaceIds})`
+  ({ workspaceIds }) =>
+    `select ${owned.names("p")} from wac.phone_numbers p where p.workspace_id = any (${workspaceIds})`
 )
 
 const loadChosen = statement({
@@ -363,7 +366,7 @@ const loadChosen = statement({
 }, ({ names }) =>
   `select p.id as number, a.name as asked, ${contact.names("n")}
   from ${names("a")}
-  cross join lateral (select p.id from phone_numbers p where p.workspace_id = a.workspace_id offset 0) p
+  cross join lateral (select p.id from wac.phone_numbers p where p.workspace_id = a.workspace_id offset 0) p
   cross join lateral (${contactNamed("p.id", "a.name")}) n`)
 
 /** `ContactStore.choose`. */

@@ -19,7 +19,7 @@ const get = statement({ workspaceId, phoneNumberId: value<Id.PhoneNumberId>(), n
 
 /** Those with a name, along the index of names. */
 const storedText = (isAfter: boolean): string =>
-  `select s.name, nullif(s.phone_number_id, '') as phone_number_id, s.at, s.source from suppressions s
+  `select s.name, nullif(s.phone_number_id, '') as phone_number_id, s.at, s.source from wac.suppressions s
   where s.workspace_id = $1 and s.name is not null and s.opted_out${
     isAfter ? " and (s.name, s.phone_number_id) > ($3, $4)" : ""
   }
@@ -27,16 +27,16 @@ const storedText = (isAfter: boolean): string =>
 
 /** Those of contacts, but for those that {@link storedText} lists. */
 const uncoveredText = (isAfter: boolean): string =>
-  `select c.key as name, c.phone_number_id, c.preference_at as at, null as source from contacts c
+  `select c.key as name, c.phone_number_id, c.preference_at as at, null as source from wac.contacts c
   where c.workspace_id = $1 and c.key > ''${isAfter ? " and (c.phone_number_id, c.key) > ($3, $4)" : ""}
     and c.opted_out and not exists (
-      select from suppressions s where s.workspace_id = $1 and s.name in (c.key, c.user_id) and s.opted_out
+      select from wac.suppressions s where s.workspace_id = $1 and s.name in (c.key, c.user_id) and s.opted_out
         and s.phone_number_id in ('', c.phone_number_id)
     )
   order by c.phone_number_id, c.key limit $2`
 
 const countErased = statement({ workspaceId }, ({ workspaceId }) => `
-  select count(distinct s.hash)::integer as names from suppressions s
+  select count(distinct s.hash)::integer as names from wac.suppressions s
   where s.workspace_id = ${workspaceId} and s.opted_out and s.name is null`)
 
 const optOut = columns<ContactStore.OptOut>({ name: "text", phoneNumberId: "text", at: "bigint", source: "text" })
@@ -45,16 +45,16 @@ const erased = row({ names: integer() })
 
 const ofWorkspace = row({ workspaceId: text<Id.WorkspaceId>() })
 
-const loadWords = select(words, "opt_out_words", ofWorkspace)
+const loadWords = select(words, "wac.opt_out_words", ofWorkspace)
 
 const setWords = insertOne(
   ofWorkspace.and(words),
-  "opt_out_words",
+  "wac.opt_out_words",
   ` on conflict (workspace_id) do update set ${words.set("excluded")}`
 )
 
 const named = statement({ workspaceId, name }, ({ name, workspaceId }) => `
-  select ${contact.names("c")} from phone_numbers p
+  select ${contact.names("c")} from wac.phone_numbers p
   cross join lateral (${contactNamed("p.id", name)}) c
   where p.workspace_id = ${workspaceId} order by p.id`)
 
@@ -62,7 +62,7 @@ const named = statement({ workspaceId, name }, ({ name, workspaceId }) => `
  * Uses the index `contacts_list`, whose condition is `key > ''`, from any position, for a workspace or for one number.
  */
 export const listText = (isAfter: boolean, isOfNumber: boolean): string =>
-  `select ${contact.names("c")} from contacts c
+  `select ${contact.names("c")} from wac.contacts c
   where c.workspace_id = $1 and c.key > ''${isAfter ? " and (c.phone_number_id, c.key) > ($3, $4)" : ""}${
     isOfNumber ? ` and c.phone_number_id = $${isAfter ? 5 : 3}` : ""
   }

@@ -20,13 +20,13 @@ const size = 1000
 /** Bodies of posts, which are larger. */
 const posts = 200
 
-const contactsText = `select distinct on (n.phone_number_id, n.key) ${contact.names("n")} from phone_numbers p
+const contactsText = `select distinct on (n.phone_number_id, n.key) ${contact.names("n")} from wac.phone_numbers p
   cross join lateral (
-    select n.* from contacts n where n.phone_number_id = p.id and n.key = any ($2::text[])
+    select n.* from wac.contacts n where n.phone_number_id = p.id and n.key = any ($2::text[])
     union all
-    select n.* from contacts n where n.phone_number_id = p.id and n.user_id = any ($2::text[])
+    select n.* from wac.contacts n where n.phone_number_id = p.id and n.user_id = any ($2::text[])
     union all
-    select n.* from contact_names a join contacts n on n.phone_number_id = a.phone_number_id and n.key = a.key
+    select n.* from wac.contact_names a join wac.contacts n on n.phone_number_id = a.phone_number_id and n.key = a.key
     where a.phone_number_id = p.id and a.name = any ($2::text[])
   ) n
   where p.workspace_id = $1 order by n.phone_number_id, n.key`
@@ -51,38 +51,38 @@ interface Walk {
 }
 
 const deliveries: Walk = {
-  page: `select d.id, d.event_id, d.webhook_id from deliveries d
+  page: `select d.id, d.event_id, d.webhook_id from wac.deliveries d
     where d.workspace_id = $1 and d.id > $3 order by d.id limit ${size}`,
   keys: ["id"],
   size,
   hit: "p.id, p.webhook_id",
-  from: `page p cross join lateral (select e.data from events e where e.id = p.event_id offset 0) e
+  from: `page p cross join lateral (select e.data from wac.events e where e.id = p.event_id offset 0) e
     where ${isTheirs("e", "$2")}`,
-  erase: `attempts_gone as (delete from attempts a using hit h where a.delivery_id = h.id),
+  erase: `attempts_gone as (delete from wac.attempts a using hit h where a.delivery_id = h.id),
     claims_gone as (
-      delete from delivery_claims c using hit h where c.webhook_id = h.webhook_id and c.delivery_id = h.id
+      delete from wac.delivery_claims c using hit h where c.webhook_id = h.webhook_id and c.delivery_id = h.id
     ),
     erased as (
-      delete from deliveries d using hit h where d.workspace_id = $1 and d.id = h.id returning null::json as data
+      delete from wac.deliveries d using hit h where d.workspace_id = $1 and d.id = h.id returning null::json as data
     )`,
   first: [""]
 }
 
 const events: Walk = {
-  page: `select e.created_at, e.id, e.data from events e
+  page: `select e.created_at, e.id, e.data from wac.events e
     where e.workspace_id = $1 and e.created_at >= $3 and (e.created_at, e.id) > ($3, $4)
     order by e.created_at, e.id limit ${size}`,
   keys: ["created_at", "id"],
   size,
   hit: "p.id, p.data",
   from: `page p where ${isTheirs("p", "$2")}`,
-  erase: "erased as (delete from events e using hit h where e.id = h.id returning e.data)",
+  erase: "erased as (delete from wac.events e using hit h where e.id = h.id returning e.data)",
   first: [0, ""]
 }
 
 const campaignRows: Walk = {
-  page: `select r.campaign_id, r.place, r.content, r.customer from campaigns c
-    join campaign_rows r on r.campaign_id = c.id
+  page: `select r.campaign_id, r.place, r.content, r.customer from wac.campaigns c
+    join wac.campaign_rows r on r.campaign_id = c.id
     where c.workspace_id = $1 and (r.campaign_id, r.place) > ($3, $4)
     order by r.campaign_id, r.place limit ${size}`,
   keys: ["campaign_id", "place"],
@@ -90,15 +90,15 @@ const campaignRows: Walk = {
   hit: "p.campaign_id, p.place, p.content",
   from: "page p where p.customer = any ($2::text[]) or p.content->'recipient'->>'to' = any ($2::text[])",
   erase: `erased as (
-      update campaign_rows r set content = '${JSON.stringify(CustomerRecords.erasedRow)}', customer = null
+      update wac.campaign_rows r set content = '${JSON.stringify(CustomerRecords.erasedRow)}', customer = null
       from hit h where r.campaign_id = h.campaign_id and r.place = h.place returning null::json as data
     )`,
   first: ["", 0]
 }
 
 const inboundMessages: Walk = {
-  page: `select i.phone_number_id, i.provider_message_id, i.customer from phone_numbers n
-    join inbound_messages i on i.phone_number_id = n.id
+  page: `select i.phone_number_id, i.provider_message_id, i.customer from wac.phone_numbers n
+    join wac.inbound_messages i on i.phone_number_id = n.id
     where n.workspace_id = $1 and (i.phone_number_id, i.provider_message_id) > ($3, $4)
     order by i.phone_number_id, i.provider_message_id limit ${size}`,
   keys: ["phone_number_id", "provider_message_id"],
@@ -106,7 +106,7 @@ const inboundMessages: Walk = {
   hit: "p.phone_number_id, p.provider_message_id",
   from: "page p where p.customer = any ($2::text[])",
   erase: `erased as (
-      update inbound_messages i set customer = null from hit h
+      update wac.inbound_messages i set customer = null from hit h
       where i.phone_number_id = h.phone_number_id and i.provider_message_id = h.provider_message_id
       returning null::json as data
     )`,
@@ -116,14 +116,15 @@ const inboundMessages: Walk = {
 
 /** Along the list of each name, from the beginning each time that some were erased. */
 const conversations: Walk = {
-  page: `select c.message_id, c.is_inbound, c.workspace_id, c.phone_number_id, c.received, c.said from conversations c
+  page:
+    `select c.message_id, c.is_inbound, c.workspace_id, c.phone_number_id, c.received, c.said from wac.conversations c
     where c.workspace_id = $1 and c.customer = any ($2::text[]) and c.message_id > $3 order by c.message_id limit ${size}`,
   keys: ["message_id"],
   size,
   hit: "p.*",
   from: "page p",
   erase: `erased as (
-      delete from conversations c using hit h where c.message_id = h.message_id returning c.said as data
+      delete from wac.conversations c using hit h where c.message_id = h.message_id returning c.said as data
     )`,
   first: [""]
 }
@@ -132,21 +133,21 @@ const conversations: Walk = {
 const inboundPosts: Walk = {
   page: `select p.provider, encode(p.digest, 'hex') as digest, p.digest as name, p.received_at,
       p.due_at is not null as busy
-    from inbound_posts p where (p.provider, p.digest) > ($3, decode($4, 'hex'))
+    from wac.inbound_posts p where (p.provider, p.digest) > ($3, decode($4, 'hex'))
     order by p.provider, p.digest limit ${posts}`,
   keys: ["provider", "digest"],
   size: posts,
   hit: "p.provider, p.name, p.received_at, p.busy, b.body",
   from: `page p cross join lateral (
-      select b.body from inbound_post_bodies b where b.provider = p.provider and b.digest = p.name offset 0
+      select b.body from wac.inbound_post_bodies b where b.provider = p.provider and b.digest = p.name offset 0
     ) b
     where exists (select from unnest($2::text[]) q (name) where position(convert_to(q.name, 'UTF8') in b.body) > 0)
       and exists (
-        select from phone_numbers n where n.workspace_id = $1
+        select from wac.phone_numbers n where n.workspace_id = $1
           and position(convert_to('"' || n.provider_number_id || '"', 'UTF8') in b.body) > 0
       )`,
   erase: `erased as (
-      update inbound_post_bodies b set body = '' from hit h
+      update wac.inbound_post_bodies b set body = '' from hit h
       where b.provider = h.provider and b.digest = h.name and not h.busy returning null::json as data
     )`,
   first: ["", ""],

@@ -12,22 +12,22 @@ import * as StoredSuppression from "./StoredSuppression.ts"
 const workspaceId = value<Id.WorkspaceId>()
 
 const lockWorkspace = statement({ workspaceId }, ({ workspaceId }) => `
-  select w.id from workspaces w where w.id = ${workspaceId} for no key update`)
+  select w.id from wac.workspaces w where w.id = ${workspaceId} for no key update`)
 
 const lockContacts = statement({ workspaceId }, ({ workspaceId }) => `
-  select pg_advisory_xact_lock(hashtext('contacts'), l.name) from (
-    select distinct hashtext(p.id) as name from phone_numbers p where p.workspace_id = ${workspaceId} order by 1
+  select pg_advisory_xact_lock(hashtext('wac:contacts'), l.name) from (
+    select distinct hashtext(p.id) as name from wac.phone_numbers p where p.workspace_id = ${workspaceId} order by 1
   ) l`)
 
 const lockNumbers = statement({ workspaceId }, ({ workspaceId }) => `
-  select p.id from phone_numbers p where p.workspace_id = ${workspaceId} order by p.id for no key update`)
+  select p.id from wac.phone_numbers p where p.workspace_id = ${workspaceId} order by p.id for no key update`)
 
 const erased = { workspaceId, keys: list<string>("text") }
 
 const loadContacts = statement(erased, ({ keys, workspaceId }) => `
-  select ${contact.names("n")} from phone_numbers p
+  select ${contact.names("n")} from wac.phone_numbers p
   cross join lateral (
-    select n.* from contacts n where n.phone_number_id = p.id and n.key = any (${keys}) offset 0
+    select n.* from wac.contacts n where n.phone_number_id = p.id and n.key = any (${keys}) offset 0
   ) n
   where p.workspace_id = ${workspaceId}`)
 
@@ -35,13 +35,13 @@ const pair = Limits.pairBucket("%1$s" as Id.PhoneNumberId, "%2$s")
 
 const removeBuckets = statement(erased, ({ keys, workspaceId }) => `
   with buckets_gone as (
-    delete from buckets b where b.key = any (array(
-      select format('${pair}', p.id, k.key) from phone_numbers p cross join unnest(${keys}) k (key)
+    delete from wac.buckets b where b.key = any (array(
+      select format('${pair}', p.id, k.key) from wac.phone_numbers p cross join unnest(${keys}) k (key)
       where p.workspace_id = ${workspaceId}
     ))
     returning b.phone_number_id, b.counted_at
   )
-  update phone_numbers p set customers_counted = greatest(p.customers_counted - g.customers, 0)
+  update wac.phone_numbers p set customers_counted = greatest(p.customers_counted - g.customers, 0)
   from (
     select g.phone_number_id, count(*)::integer as customers from buckets_gone g
     where g.counted_at is not null group by 1
@@ -49,7 +49,7 @@ const removeBuckets = statement(erased, ({ keys, workspaceId }) => `
   where p.id = g.phone_number_id`)
 
 const removeContacts = statement(erased, ({ keys, workspaceId }) => `
-  delete from contacts n using phone_numbers p
+  delete from wac.contacts n using wac.phone_numbers p
   where p.workspace_id = ${workspaceId} and n.phone_number_id = p.id and n.key = any (${keys})`)
 
 interface Loaded extends Step.Known {

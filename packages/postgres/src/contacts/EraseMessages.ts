@@ -13,33 +13,33 @@ import { texts } from "../Parameter.ts"
 const size = 2000
 
 /** $1 workspace, $2 the message before. The condition on the id is the index's. */
-const page = `select m.id, m.content->>'to' as recipient from messages m
+const page = `select m.id, m.content->>'to' as recipient from wac.messages m
   where (m.workspace_id, m.id) > ($1, $2) and m.workspace_id = $1 and m.id > ''
   order by m.workspace_id, m.id limit ${size}`
 
 export const pageText = `select p.id, p.recipient = any ($3::text[]) as is_theirs from (${page}) p order by p.id`
 
 /** Those whose customer was erased before are looked at again: their keys may be gone now. */
-const lockText = `select to_json(m) as send from messages m
+const lockText = `select to_json(m) as send from wac.messages m
   where m.id = any (array(select p.id from (${page}) p where p.recipient = any ($3::text[]) or p.recipient = ''))
   order by m.id for update`
 
 const unname = unlessEmpty(
   columns<MessageErasure.Erasure["unnamed"][number]>({ providerMessageId: "text", messageId: "text" }),
   (rows) =>
-    `delete from message_names n using ${rows("g")}
+    `delete from wac.message_names n using ${rows("g")}
   where n.provider_message_id = g.provider_message_id and n.message_id = g.message_id`
 )
 
 /** The columns that no other transition changes. */
 const empty = unlessEmpty(
   message.pick("id", "content"),
-  (rows) => `update messages m set content = g.content from ${rows("g")} where m.id = g.id`
+  (rows) => `update wac.messages m set content = g.content from ${rows("g")} where m.id = g.id`
 )
 
 const rekey = unlessEmpty(
   columns<Pick<MessageErasure.Erasure["rekeyed"][number], "messageId" | "key">>({ messageId: "text", key: "text" }),
-  (rows) => `update messages m set key = g.key from ${rows("g")} where m.id = g.message_id`
+  (rows) => `update wac.messages m set key = g.key from ${rows("g")} where m.id = g.message_id`
 )
 
 const found = message.pick("id")

@@ -29,7 +29,7 @@ export const names = (table: string): string => stored.names(table)
 
 /** The opt-outs under a hash: an expression for a `cross join lateral`. */
 export const under = (workspace: string, hash: string): string =>
-  `(select own.* from suppressions own where own.workspace_id = ${workspace} and own.hash = ${hash} offset 0)`
+  `(select own.* from wac.suppressions own where own.workspace_id = ${workspace} and own.hash = ${hash} offset 0)`
 
 /** Loads the opt-outs under hashes. */
 export const load = statement(
@@ -65,7 +65,7 @@ export const found = (
 
 const keep = insert(
   stored,
-  "suppressions as s",
+  "wac.suppressions as s",
   `
   on conflict (workspace_id, hash, phone_number_id) do update set ${
     stored.set("excluded", "workspaceId", "hash", "phoneNumberId")
@@ -75,7 +75,7 @@ const keep = insert(
 const remove = unlessEmpty(
   stored.pick("workspaceId", "hash", "phoneNumberId"),
   (rows) =>
-    `delete from suppressions s using ${rows("g")}
+    `delete from wac.suppressions s using ${rows("g")}
   where s.workspace_id = g.workspace_id and s.hash = g.hash and s.phone_number_id = g.phone_number_id`
 )
 

@@ -3,15 +3,16 @@
  * draw positions. So each first announces, for its duration, a position below all that it will draw. Only our own short
  * transactions announce, so foreign transactions delay nothing, however long they are.
  */
+import { lockOffset } from "../Schema.ts"
 
 /** The part of an announcement's lock that distinguishes it from other advisory locks. */
-const announced = "7305148000000000000"
+const announced = `(7305148000000000000 + ${lockOffset})`
 
 /** Announces that this transaction will draw positions (`nextval('positions')`). They must be drawn afterwards. */
-export const announce = `select pg_advisory_xact_lock_shared(${announced} + p.last_value) from positions p`
+export const announce = `select pg_advisory_xact_lock_shared(${announced} + p.last_value) from wac.positions p`
 
 /** The last position drawn. */
-export const last = "(select p.last_value from positions p)"
+export const last = "(select p.last_value from wac.positions p)"
 
 /**
  * The highest settled position: a later statement sees everything that will ever have this position or a lower one. The
@@ -19,12 +20,12 @@ export const last = "(select p.last_value from positions p)"
  */
 export const settled = `(
     select least(p.last_value, l.place)
-    from (select p.last_value from positions p offset 0) p
+    from (select p.last_value from wac.positions p offset 0) p
     cross join lateral (
       select min(l.place) as place from (
-        select (l.classid::bigint << 32 | l.objid::bigint) - ${announced} as place from pg_locks l
+        select (l.classid::bigint << 32 | l.objid::bigint) - ${announced} as place from pg_catalog.pg_locks l
         where l.locktype = 'advisory' and l.objsubid = 1
-          and l.database = (select d.oid from pg_database d where d.datname = current_database())
+          and l.database = (select d.oid from pg_catalog.pg_database d where d.datname = current_database())
           and (l.classid::bigint << 32 | l.objid::bigint) >= ${announced}
       ) l
       where l.place <= p.last_value

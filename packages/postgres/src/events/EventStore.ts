@@ -27,20 +27,20 @@ export const latestText = `
     select
       coalesce(
         (
-          select e.position from events e where e.workspace_id = $1 and e.created_at < $3::bigint - ${Clocks.spread}
+          select e.position from wac.events e where e.workspace_id = $1 and e.created_at < $3::bigint - ${Clocks.spread}
           order by e.created_at desc limit 1
         ),
         0
       ) as first,
       case
         when $2::text is null then 9223372036854775807
-        else (select e.position from events e where e.id = $2 and e.workspace_id = $1)
+        else (select e.position from wac.events e where e.id = $2 and e.workspace_id = $1)
       end as last
   )
   select ${event.names("page")}
   from (
     select e.* from unnest($4::text[]) as t (type) cross join lateral (
-      select * from events e
+      select * from wac.events e
       where e.workspace_id = $1 and e.type = t.type
         and e.position > (select first from bounds) and e.position < (select last from bounds)
         and coalesce(e.created_at >= $3, true)
@@ -52,13 +52,13 @@ export const latestText = `
 
 /** Events of one message, newest first: a few, by their own index. */
 const ofMessageText = `
-  select ${event.names("e")} from events e
+  select ${event.names("e")} from wac.events e
   where e.order_key = $5 and e.workspace_id = $1 and e.type::text = any($4)
     and coalesce(e.created_at >= $3::bigint, true)
-    and coalesce(e.position < (select b.position from events b where b.id = $2::text and b.workspace_id = $1), $2 is null)
+    and coalesce(e.position < (select b.position from wac.events b where b.id = $2::text and b.workspace_id = $1), $2 is null)
   order by e.position desc limit $6`
 
-const get = select(event, "events", event.pick("workspaceId", "id"))
+const get = select(event, "wac.events", event.pick("workspaceId", "id"))
 
 export const layer = Layer.effect(
   EventStore.EventStore,

@@ -15,14 +15,14 @@ const atOnce = 500
 
 /** When the oldest delivery that has not ended was recorded; null if there is none. */
 const oldestOpen = (workspace: string) =>
-  `(select min(d.created_at) from webhooks h cross join lateral (
-      select d.created_at from deliveries d where d.webhook_id = h.id and d.status = 'pending'
+  `(select min(d.created_at) from wac.webhooks h cross join lateral (
+      select d.created_at from wac.deliveries d where d.webhook_id = h.id and d.status = 'pending'
       order by d.created_at limit 1
     ) d where h.workspace_id = ${workspace})`
 
 /** When the oldest event was recorded that a subscription has not handled; null if there is none. */
 const oldestAwaited = (workspace: string) =>
-  `(select min(${oldestUnhandled("s")}) from subscriptions s where s.workspace_id = ${workspace})`
+  `(select min(${oldestUnhandled("s")}) from wac.subscriptions s where s.workspace_id = ${workspace})`
 
 /** Up to which time each workspace's events may go. */
 export const horizonsText = `select w.id as workspace_id, least(
@@ -31,7 +31,7 @@ export const horizonsText = `select w.id as workspace_id, least(
   oldestAwaited("w.id")
 } as oldest) a where a.oldest is not null)
   ) as until
-  from workspaces w`
+  from wac.workspaces w`
 
 const horizon = row({ workspaceId: text<Id.WorkspaceId>(), until: bigint<Time.Instant>() })
 
@@ -41,9 +41,9 @@ const bounds = { horizons: horizon.and(row({ below: text() })) }
 /** The bound of identifiers keeps the scan away from deliveries that are held. */
 export const deliveries = statement(bounds, ({ horizons }) =>
   `with gone as (
-    delete from deliveries d where d.ctid = any (array(
+    delete from wac.deliveries d where d.ctid = any (array(
       select o.ctid from ${horizons("g")} cross join lateral (
-        select o.ctid from deliveries o
+        select o.ctid from wac.deliveries o
         where o.workspace_id = g.workspace_id and o.id < g.below and o.status in ${endedStatuses}
         order by o.id limit ${atOnce}
         -- a replay may be about to begin a new round
@@ -52,9 +52,9 @@ export const deliveries = statement(bounds, ({ horizons }) =>
     ))
     returning d.id, d.webhook_id
   ), attempts as (
-    delete from attempts a using gone g where a.delivery_id = g.id
+    delete from wac.attempts a using gone g where a.delivery_id = g.id
   ), claims as (
-    delete from delivery_claims c using gone g where c.webhook_id = g.webhook_id and c.delivery_id = g.id
+    delete from wac.delivery_claims c using gone g where c.webhook_id = g.webhook_id and c.delivery_id = g.id
   )
   select count(*)::integer as gone from gone`)
 
@@ -66,19 +66,19 @@ export const events = statement(bounds, ({ horizons }) =>
     select g.workspace_id, least(g.until, ${oldestOpen("g.workspace_id")}) - ${Clocks.spread} as until
     from ${horizons("g")}
     where not exists (
-      select from deliveries d
+      select from wac.deliveries d
       where d.workspace_id = g.workspace_id and d.id < g.below and d.status in ${endedStatuses}
     )
   ), gone as (
-    delete from events e where e.ctid = any (array(
+    delete from wac.events e where e.ctid = any (array(
       select o.ctid from ready r cross join lateral (
-        select o.ctid from events o where o.workspace_id = r.workspace_id and o.created_at < r.until
+        select o.ctid from wac.events o where o.workspace_id = r.workspace_id and o.created_at < r.until
         order by o.created_at limit ${atOnce}
       ) o
     ))
     returning e.workspace_id, e.id
   ), set_aside as (
-    delete from subscription_entries n using gone g, subscriptions s
+    delete from wac.subscription_entries n using gone g, wac.subscriptions s
     where s.workspace_id = g.workspace_id and n.workspace_id = s.workspace_id and n.name = s.name and n.event_id = g.id
   )
   select (select count(*) from ready)::integer as ready, (select count(*) from gone)::integer as removed,

@@ -32,23 +32,23 @@ export interface Listed {
 }
 
 /** A separate statement, so that the statements after it see everything that is settled. */
-const lookText = `select set_config('wac.until', coalesce($1::bigint, ${last})::text, true) as until,
-  set_config('wac.settled', ${settled}::text, true)`
+const lookText = `select set_config('wac_step.until', coalesce($1::bigint, ${last})::text, true) as until,
+  set_config('wac_step.settled', ${settled}::text, true)`
 
-const until = "current_setting('wac.until')::bigint"
-const isSettled = "<= current_setting('wac.settled')::bigint"
+const until = "current_setting('wac_step.until')::bigint"
+const isSettled = "<= current_setting('wac_step.settled')::bigint"
 
 /** Each type is a range of the index of its own, so that a rare type is found among many others. */
 const listText = `select ${event.names("page")}
   from (
     select e.* from unnest($4::text[]) as t (type) cross join lateral (
-      select * from events e
+      select * from wac.events e
       where e.workspace_id = $1 and e.type = t.type and e.position ${isSettled}
         and e.position > (
           select coalesce(
-            (select e.position from events e where e.id = $2 and e.workspace_id = $1),
+            (select e.position from wac.events e where e.id = $2 and e.workspace_id = $1),
             (
-              select e.position from events e
+              select e.position from wac.events e
               where e.workspace_id = $1 and e.created_at < $6::bigint - ${Clocks.spread}
               order by e.created_at desc limit 1
             ),
@@ -65,7 +65,7 @@ const listText = `select ${event.names("page")}
 
 const heldBackText = `select not ${until} ${isSettled} and exists (
     select from unnest($2::text[]) as t (type) cross join lateral (
-      select from events e
+      select from wac.events e
       where e.workspace_id = $1 and e.type = t.type and not e.position ${isSettled} and e.position <= ${until}
       limit 1
     ) e

@@ -16,14 +16,14 @@ import { event } from "./StoredEvent.ts"
 const wait = statement(
   { followers: event.pick("workspaceId", "orderKey") },
   ({ followers }) =>
-    `select h.webhook_id from webhook_health h
+    `select h.webhook_id from wac.webhook_health h
   where h.webhook_id = any (array(
     select d.webhook_id from ${followers("e")}
     cross join lateral (
-      select w.id, w.skipped_until from webhooks w where w.workspace_id = e.workspace_id offset 0
+      select w.id, w.skipped_until from wac.webhooks w where w.workspace_id = e.workspace_id offset 0
     ) w
     cross join lateral (
-      select d.webhook_id from deliveries d
+      select d.webhook_id from wac.deliveries d
       where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending'
         -- skipped deliveries are not waited for
         and d.position > w.skipped_until
@@ -41,18 +41,18 @@ export const recording = (source: string, waiting = "false"): string =>
   `announced as materialized (
     ${announce}
   ), told as materialized (
-    select e.*, nextval('positions') as position from announced, ${source}
+    select e.*, nextval('wac.positions') as position from announced, ${source}
   ), events as (
-    insert into events (${event.names()}, position) select ${event.names("e")}, e.position from told e
+    insert into wac.events (${event.names()}, position) select ${event.names("e")}, e.position from told e
   ), wanted as materialized (
     select e.*, w.id as webhook_id, w.envelope, w.paused_at, ${waiting} as waits
     from told e
     cross join lateral (
-      select w.id, w.envelope, w.paused_at, w.event_types, w.skipped_until from webhooks w
+      select w.id, w.envelope, w.paused_at, w.event_types, w.skipped_until from wac.webhooks w
       where w.workspace_id = e.workspace_id and e.type = any (w.event_types) offset 0
     ) w
   ), recorded as (
-    insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
+    insert into wac.deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, order_key, sequence, status,
       next_attempt_at, created_at, position)
     select e.delivery_id, e.workspace_id, e.webhook_id, e.id, e.type, e.envelope, e.order_key, e.sequence, 'pending',
       case when not e.waits then e.created_at end, e.created_at, e.position
@@ -64,7 +64,8 @@ export const recording = (source: string, waiting = "false"): string =>
  * Deliveries recorded during a resume are found by the next poll. The payload is not empty, since an empty one means
  * that something may have been missed.
  */
-export const wake = `(select pg_notify('wac_deliveries', 'recorded') from wanted e where e.paused_at is null limit 1)`
+export const wake =
+  `(select pg_notify('wac:wac_deliveries', 'recorded') from wanted e where e.paused_at is null limit 1)`
 
 /** An event, and the id of its delivery. */
 const recorded = event.and(columns<Pick<Event.Recorded, "deliveryId">>({ deliveryId: "text" }))
@@ -82,7 +83,7 @@ const waits = `e.sequence > 1 and (
       )
       -- not exists, which drops the order and with it the index of order keys
       or (
-        select d.id from deliveries d
+        select d.id from wac.deliveries d
         where d.order_key = e.order_key and d.webhook_id = w.id and d.status = 'pending' and d.position > w.skipped_until
         order by d.sequence limit 1
       ) is not null

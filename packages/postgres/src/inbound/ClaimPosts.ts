@@ -28,7 +28,7 @@ const claim = statement(
     `with t as materialized (
     select ${now} as now
   ), due as materialized (
-    select p.digest, p.due_at, p.position, p.size from inbound_posts p
+    select p.digest, p.due_at, p.position, p.size from wac.inbound_posts p
     where p.provider = ${by.provider} and p.due_at <= (select t.now from t)
     order by p.due_at, p.position limit ${limit.posts}
     for update skip locked
@@ -37,13 +37,13 @@ const claim = statement(
     from (select d.*, sum(d.size) over (order by d.due_at, d.position) - d.size as before from due d) d
     where d.before < ${limit.bytes}
   ), claimed as (
-    update inbound_posts p set due_at = (select t.now from t) + ${leasedFor}::bigint, token = ${by.token}
+    update wac.inbound_posts p set due_at = (select t.now from t) + ${leasedFor}::bigint, token = ${by.token}
     from fitting f
     where p.provider = ${by.provider} and p.digest = f.digest
     returning p.digest, p.received_at, p.tries, f.due_at, f.position
   )
   select encode(c.digest, 'hex') as digest, b.body, c.received_at, c.tries
-  from claimed c join inbound_post_bodies b on b.provider = ${by.provider} and b.digest = c.digest
+  from claimed c join wac.inbound_post_bodies b on b.provider = ${by.provider} and b.digest = c.digest
   order by c.due_at, c.position`
 )
 

@@ -35,7 +35,7 @@ const endAll = statement({ given }, ({ given }) =>
   `with given as materialized (
     select g.*, decode(g.digest, 'hex') as name, coalesce(g.now, ${Clocks.now}) as at from ${given("g")}
   )
-  update inbound_posts p set
+  update wac.inbound_posts p set
     due_at = g.at + g.due_in,
     token = null,
     tries = p.tries + g.tries,

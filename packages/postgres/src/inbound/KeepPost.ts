@@ -10,11 +10,11 @@ const post = row({ provider: text(), digest: bytes(), body: bytes() })
 /** Returns no row if the post is known. */
 export const keep = statement({ post: post.one, now: Clocks.asked }, ({ now, post: { body, digest, provider } }) => `
   with kept as (
-    insert into inbound_posts (provider, digest, size, received_at, due_at)
+    insert into wac.inbound_posts (provider, digest, size, received_at, due_at)
     select ${provider}, ${digest}, length(${body}), t.now, t.now from (select ${now} as now) t
     on conflict do nothing
     returning provider, digest
   ), body as (
-    insert into inbound_post_bodies (${post.names()}) select k.provider, k.digest, ${body} from kept k
+    insert into wac.inbound_post_bodies (${post.names()}) select k.provider, k.digest, ${body} from kept k
   )
   select k.provider from kept k`)

@@ -12,7 +12,7 @@ const limit = InboundPostStore.countedExactly
 const counted = (what: string, condition: string, order: string): string =>
   `(
     select least(count(*), ${limit})::integer as posts, min(p.received_at) as oldest from (
-      select p.received_at from inbound_posts p where ${condition} order by ${order} limit ${limit + 1}
+      select p.received_at from wac.inbound_posts p where ${condition} order by ${order} limit ${limit + 1}
     ) p
   ) ${what}`
 

@@ -8,15 +8,15 @@ import { type Statement, statement, value } from "../Statement.ts"
 
 const sweep = statement({ now: Clocks.asked, limit: value<number>() }, ({ limit, now }) =>
   `with over as materialized (
-    select p.provider, p.digest from inbound_posts p
+    select p.provider, p.digest from wac.inbound_posts p
     where p.expires_at <= ${now}
     order by p.expires_at limit ${limit}
     -- a post whose claim is just ending is left to the next sweep
     for update skip locked
   ), bodies as (
-    delete from inbound_post_bodies b using over o where b.provider = o.provider and b.digest = o.digest
+    delete from wac.inbound_post_bodies b using over o where b.provider = o.provider and b.digest = o.digest
   ), posts as (
-    delete from inbound_posts p using over o where p.provider = o.provider and p.digest = o.digest
+    delete from wac.inbound_posts p using over o where p.provider = o.provider and p.digest = o.digest
     returning p.provider
   )
   select count(*)::integer as swept from posts`)

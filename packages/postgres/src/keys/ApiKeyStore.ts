@@ -55,7 +55,7 @@ const used = columns<Pick<ApiKey.ApiKey, "lastUsedAt">>({ lastUsedAt: "bigint" }
 /** The columns of the key `k`. */
 const keyColumns = `${
   stored.names("k")
-}, (select u.last_used_at from api_key_uses u where u.api_key_id = k.id) as last_used_at`
+}, (select u.last_used_at from wac.api_key_uses u where u.api_key_id = k.id) as last_used_at`
 
 /** The scopes of a key besides `messages:send`, which has a column of its own. */
 const further = (scopes: ReadonlyArray<ApiScope.ApiScope>): ReadonlyArray<ApiScope.ApiScope> =>
@@ -111,10 +111,10 @@ const issue = statement({
   now: Clocks.asked
 }, ({ earlier, fingerprint, key, now, place, retention }) => `
   with present as materialized (select ${now} as now), earlier as (
-    select r.fingerprint, r.api_key_id from api_key_requests r, present p
+    select r.fingerprint, r.api_key_id from wac.api_key_requests r, present p
     where r.workspace_id = ${key.workspaceId} and r.idempotency_key = ${earlier} and r.expires_at > p.now
   ), bound as (
-    insert into api_key_requests as r (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
+    insert into wac.api_key_requests as r (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
     select ${key.workspaceId}, ${place}, ${fingerprint}, ${key.id}, p.now + ${retention}::bigint from present p
     where not exists (select from earlier)
     on conflict (workspace_id, idempotency_key) do update set
@@ -123,7 +123,7 @@ const issue = statement({
       expires_at = case when r.expires_at <= (select p.now from present p) then excluded.expires_at else r.expires_at end
     returning fingerprint, api_key_id
   ), created as (
-    insert into api_keys (${stored.names()}) select ${stored.values(key)}
+    insert into wac.api_keys (${stored.names()}) select ${stored.values(key)}
     from bound where api_key_id = ${key.id}
     on conflict (id) do nothing
     returning id
@@ -135,9 +135,9 @@ const issued = row({ fingerprint: text(), apiKeyId: text<Id.ApiKeyId>(), created
 
 const time = row({ at: double() })
 
-const forget = statement({ now: Clocks.asked }, ({ now }) => Expired.forgetOne("api_key_requests", now))
+const forget = statement({ now: Clocks.asked }, ({ now }) => Expired.forgetOne("wac.api_key_requests", now))
 
-const selectKey = `select ${keyColumns} from api_keys k where`
+const selectKey = `select ${keyColumns} from wac.api_keys k where`
 
 const id = value<Id.ApiKeyId>()
 
@@ -149,7 +149,7 @@ const hash = value<string>()
 
 const findByHash = statement({ unbound: hash, bound: hash }, ({ bound, unbound }) => `
   select ${keyColumns}, ${workspaceBeside.names("w")}, ${Clocks.now}::double precision as at
-  from api_keys k join workspaces w on w.id = k.workspace_id
+  from wac.api_keys k join wac.workspaces w on w.id = k.workspace_id
   where k.token_hash in (${unbound}, ${bound})`)
 
 const get = statement({ workspaceId, id }, ({ id, workspaceId }) => `
@@ -167,15 +167,15 @@ const expiring = statement(
   ({ limit, now, until, usedSince, workspaceId }) =>
     `${selectKey} k.workspace_id = ${workspaceId} and k.revoked_at is null
     and k.expires_at > ${now} and k.expires_at <= ${until}
-    and exists (select from api_key_uses u where u.api_key_id = k.id and u.last_used_at > ${usedSince})
+    and exists (select from wac.api_key_uses u where u.api_key_id = k.id and u.last_used_at > ${usedSince})
   order by k.expires_at, k.id limit ${limit}`
 )
 
 /** Notified on commit with the identifier of each revoked key. */
-const revocationsChannel = "wac_revocations"
+const revocationsChannel = "wac:wac_revocations"
 
 const revoke = statement({ workspaceId, id, now: Clocks.asked }, ({ id, now, workspaceId }) => `
-  update api_keys k set revoked_at = coalesce(k.revoked_at, ${now})
+  update wac.api_keys k set revoked_at = coalesce(k.revoked_at, ${now})
   where k.id = ${id} and k.workspace_id = ${workspaceId}
   returning ${keyColumns}, pg_notify('${revocationsChannel}', k.id) as told`)
 
@@ -183,9 +183,9 @@ const use = row({ apiKeyId: text<Id.ApiKeyId>(), lastUsedAt: bigint<Time.Instant
 
 /** In a fixed order, so that processes that touch the same keys wait for each other without a deadlock. */
 const touch = unlessEmpty(use, (uses) =>
-  `insert into api_key_uses as u (${use.names()})
+  `insert into wac.api_key_uses as u (${use.names()})
   select ${use.names("g")} from ${uses("g")}
-  cross join lateral (select from api_keys k where k.id = g.api_key_id offset 0) k
+  cross join lateral (select from wac.api_keys k where k.id = g.api_key_id offset 0) k
   order by g.api_key_id
   on conflict (api_key_id) do update set last_used_at = excluded.last_used_at
     where u.last_used_at < excluded.last_used_at`)

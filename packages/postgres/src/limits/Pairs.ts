@@ -20,13 +20,13 @@ const pairBucket = (of: { readonly number: string; readonly customer: string }):
  */
 export const pairs = (number: string, customer: string): string =>
   `(
-      select b.* from buckets b where b.key = ${pairBucket({ number, customer: `coalesce(n.key, ${customer})` })}
+      select b.* from wac.buckets b where b.key = ${pairBucket({ number, customer: `coalesce(n.key, ${customer})` })}
       union all
-      select b.* from buckets b
+      select b.* from wac.buckets b
       where n.user_id <> n.key and b.key = ${pairBucket({ number, customer: "n.user_id" })}
       union all
       select b.* from json_array_elements_text(n.aliases) a (name)
       cross join lateral (
-        select b.* from buckets b where b.key = ${pairBucket({ number, customer: "a.name" })} offset 0
+        select b.* from wac.buckets b where b.key = ${pairBucket({ number, customer: "a.name" })} offset 0
       ) b
     ) b`

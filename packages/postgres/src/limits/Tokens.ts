@@ -6,16 +6,17 @@
 import { Limits, type RateLimit, TokenStep } from "@wac/core"
 import { double, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
+import type { Relation } from "../Schema.ts"
 import type { Statement } from "../Statement.ts"
 
-const lockOf = (table: string) =>
+const lockOf = (table: Relation) =>
   unlessEmpty(row({ key: text(), id: text() }), (rows) =>
     `select k.key, w.bucket_full_at as full_at
   from ${rows("k")} join ${table} w on w.id = k.id
   order by w.id for no key update of w`)
 
-const lockWorkspaces = lockOf("workspaces")
-const lockNumbers = lockOf("phone_numbers")
+const lockWorkspaces = lockOf("wac.workspaces")
+const lockNumbers = lockOf("wac.phone_numbers")
 
 const keys = list<string>("text")
 
@@ -26,30 +27,30 @@ const keys = list<string>("text")
 const lockOrMake = unlessEmpty(
   keys,
   (keys) =>
-    `insert into buckets as b (key, full_at) select k, 0 from unnest(${keys}) k order by k
+    `insert into wac.buckets as b (key, full_at) select k, 0 from unnest(${keys}) k order by k
   on conflict (key) do update set full_at = b.full_at
   returning b.key, b.full_at`
 )
 
 const lock = unlessEmpty(
   keys,
-  (keys) => `select b.key, b.full_at from buckets b where b.key = any (${keys}) order by b.key for no key update`
+  (keys) => `select b.key, b.full_at from wac.buckets b where b.key = any (${keys}) order by b.key for no key update`
 )
 
 const bucket = row({ key: text(), fullAt: double() })
 
-const keepOf = (table: string) =>
+const keepOf = (table: Relation) =>
   unlessEmpty(
     row({ id: text(), fullAt: double() }),
     (rows) => `update ${table} w set bucket_full_at = s.full_at from ${rows("s")} where w.id = s.id`
   )
 
-const keepWorkspaces = keepOf("workspaces")
-const keepNumbers = keepOf("phone_numbers")
+const keepWorkspaces = keepOf("wac.workspaces")
+const keepNumbers = keepOf("wac.phone_numbers")
 
 const keepOthers = unlessEmpty(
   bucket,
-  (rows) => `update buckets b set full_at = s.full_at from ${rows("s")} where b.key = s.key`
+  (rows) => `update wac.buckets b set full_at = s.full_at from ${rows("s")} where b.key = s.key`
 )
 
 /** Groups buckets by where they are stored. */

@@ -15,19 +15,19 @@ const goneAtOnce = 32
 
 const chunk = row({ mediaId: text<Id.MediaId>(), n: integer(), bytes: bytes() })
 
-const write = insertOne(chunk, "media_chunks")
+const write = insertOne(chunk, "wac.media_chunks")
 
 const read = statement(
   { of: chunk.pick("mediaId", "n").one, range: columns<MediaBytes.Range>({ start: "integer", end: "integer" }).one },
   ({ of, range: { end, start } }) =>
     `select substring(c.bytes from ${start} + 1 for ${end} - ${start}) as bytes
-  from media_chunks c where c.media_id = ${of.mediaId} and c.n = ${of.n}`
+  from wac.media_chunks c where c.media_id = ${of.mediaId} and c.n = ${of.n}`
 )
 
 const remove = statement({ mediaId: value<Id.MediaId>() }, ({ mediaId }) =>
   `with gone as (
-    delete from media_chunks c where c.media_id = ${mediaId} and c.n = any (array(
-      select o.n from media_chunks o where o.media_id = ${mediaId} order by o.n limit ${goneAtOnce}
+    delete from wac.media_chunks c where c.media_id = ${mediaId} and c.n = any (array(
+      select o.n from wac.media_chunks o where o.media_id = ${mediaId} order by o.n limit ${goneAtOnce}
     ))
     returning c.n
   )

@@ -14,13 +14,13 @@ const workspacesOf = (commands: ReadonlyArray<MediaStep.Command>): ReadonlyArray
 const workspaces = list<Id.WorkspaceId>("text")
 
 const start = statement({ workspaces }, ({ workspaces }) =>
-  `insert into media_usage (workspace_id, used)
+  `insert into wac.media_usage (workspace_id, used)
   select w.id, 0 from unnest(${workspaces}) w (id) order by 1 on conflict do nothing`)
 
 const lock = statement(
   { workspaces },
   ({ workspaces }) =>
-    `select 1 from media_usage u where u.workspace_id = any (${workspaces}) order by u.workspace_id for update`
+    `select 1 from wac.media_usage u where u.workspace_id = any (${workspaces}) order by u.workspace_id for update`
 )
 
 const usage = row({ workspaceId: text<Id.WorkspaceId>(), used: bigint() })
@@ -29,7 +29,7 @@ const loadUsage = statement(
   { workspaces },
   ({ workspaces }) =>
     `select ${usage.names("u")} from unnest(${workspaces}) w (id) cross join lateral (
-    select * from media_usage u where u.workspace_id = w.id offset 0
+    select * from wac.media_usage u where u.workspace_id = w.id offset 0
   ) u`
 )
 
@@ -43,7 +43,7 @@ export const stored = columns<
 
 const loadRows = statement({ ids: list<Id.MediaId>("text") }, ({ ids }) =>
   `select ${stored.names("m")}
-  from unnest(${ids}) i (id) cross join lateral (select * from media m where m.id = i.id offset 0) m`)
+  from unnest(${ids}) i (id) cross join lateral (select * from wac.media m where m.id = i.id offset 0) m`)
 
 const binding = row({ workspaceId: text<Id.WorkspaceId>(), key: text() }).and(
   columns<MediaStep.Binding>({ fingerprint: "text", media: "json", expiresAt: "bigint" })
@@ -52,7 +52,7 @@ const binding = row({ workspaceId: text<Id.WorkspaceId>(), key: text() }).and(
 const loadBindings = statement({ keys: binding.pick("workspaceId", "key") }, ({ keys }) =>
   `select ${binding.names("k")}
   from ${keys("i")} cross join lateral (
-    select * from media_keys k where k.workspace_id = i.workspace_id and k.key = i.key offset 0
+    select * from wac.media_keys k where k.workspace_id = i.workspace_id and k.key = i.key offset 0
   ) k`)
 
 /** A row as the core describes it. */
@@ -65,28 +65,28 @@ const bindingName = (workspaceId: Id.WorkspaceId, key: string): string => `${wor
 
 const keepRows = insert(
   stored,
-  "media as m",
+  "wac.media as m",
   `
   on conflict (id) do update set ${stored.set("excluded", "id", "workspaceId")}, fetch_at = null, lease_until = null`
 )
 
 const keepUsage = unlessEmpty(
   usage,
-  (rows) => `update media_usage u set used = s.used from ${rows("s")} where u.workspace_id = s.workspace_id`
+  (rows) => `update wac.media_usage u set used = s.used from ${rows("s")} where u.workspace_id = s.workspace_id`
 )
 
 /** Deletes as many expired keys as there are new ones, so that they need no sweep. */
 const forgetKeys = statement(
   { at: value<Time.Instant>(), limit: value<number>() },
   ({ at, limit }) =>
-    `delete from media_keys k where k.ctid = any (array(
-    select o.ctid from media_keys o where o.expires_at <= ${at} order by o.expires_at limit ${limit} for update skip locked
+    `delete from wac.media_keys k where k.ctid = any (array(
+    select o.ctid from wac.media_keys o where o.expires_at <= ${at} order by o.expires_at limit ${limit} for update skip locked
   ))`
 )
 
 const keepKeys = insert(
   binding,
-  "media_keys",
+  "wac.media_keys",
   `
   on conflict (workspace_id, key) do update set ${binding.set("excluded", "workspaceId", "key")}`
 )

@@ -15,22 +15,22 @@ const named = MediaStep.stored.pick("workspaceId", "id")
 const ofNamed = (write: (isNamed: string) => string) =>
   statement({ named: named.one }, (given) => write(named.are("m", given.named)))
 
-const find = select(MediaStep.stored, "media", named)
+const find = select(MediaStep.stored, "wac.media", named)
 
 const limit = value<number>()
 
 const due = statement({ now: Clocks.asked, limit }, ({ limit, now }) =>
-  `select ${named.names("m")} from media m
+  `select ${named.names("m")} from wac.media m
   where m.state <> 'removed' and m.due_at <= ${now} order by m.due_at limit ${limit}`)
 
 const removed = statement({ limit }, ({ limit }) => `
-  select ${named.names("m")} from media m where m.state = 'removed' order by m.id limit ${limit}`)
+  select ${named.names("m")} from wac.media m where m.state = 'removed' order by m.id limit ${limit}`)
 
 const forget = ofNamed((isNamed) =>
   `with gone as (
-    delete from media m where ${isNamed} and m.state = 'removed' returning m.id
+    delete from wac.media m where ${isNamed} and m.state = 'removed' returning m.id
   )
-  delete from media_uploads u using gone g where u.media_id = g.id`
+  delete from wac.media_uploads u using gone g where u.media_id = g.id`
 )
 
 const providerMedia = columns<MediaStore.ProviderMedia>({ providerMediaId: "text", expiresAt: "bigint" })
@@ -40,12 +40,12 @@ const upload = row({ mediaId: text<Id.MediaId>(), phoneNumberId: text<Id.PhoneNu
 const place = upload.pick("mediaId", "phoneNumberId")
 
 const uploaded = statement({ place: place.one, now: Clocks.asked, margin: value<number>() }, (given) => `
-  select ${providerMedia.names("u")} from media_uploads u
+  select ${providerMedia.names("u")} from wac.media_uploads u
   where ${place.are("u", given.place)} and u.expires_at > ${given.now} + ${given.margin}::bigint`)
 
 const keepUploaded = statement({ upload: upload.one }, ({ upload: given }) => `
-  insert into media_uploads (${upload.names()})
-  select ${upload.values(given)} from media m where m.id = ${given.mediaId} and m.state = 'stored'
+  insert into wac.media_uploads (${upload.names()})
+  select ${upload.values(given)} from wac.media m where m.id = ${given.mediaId} and m.state = 'stored'
   on conflict (${place.names()}) do update set ${providerMedia.set("excluded")}`)
 
 const expected = MediaStep.stored.omit("media").and(row({
@@ -57,7 +57,7 @@ const expected = MediaStep.stored.omit("media").and(row({
 /** The update changes nothing; without it, a row that is already there would not be returned. */
 const expect = insertOne(
   expected,
-  "media as m",
+  "wac.media as m",
   `
   on conflict (phone_number_id, provider_media_id) where provider_media_id is not null
   do update set provider_media_id = excluded.provider_media_id
@@ -70,10 +70,10 @@ const claim = { now: Clocks.asked, leasedFor: value<number>(), limit }
 
 const claimText = ({ leasedFor, limit, now }: Given<typeof claim>, which: string): string =>
   `with judged as (select ${now} as now)
-  update media m set lease_until = j.now + ${leasedFor}::bigint,
+  update wac.media m set lease_until = j.now + ${leasedFor}::bigint,
     fetch_at = case when m.fetch_at is null then null else j.now + ${leasedFor}::bigint end
   from judged j where m.id = any (array(
-    select o.id from media o where o.state = 'awaited'
+    select o.id from wac.media o where o.state = 'awaited'
       and (o.lease_until is null or o.lease_until <= ${now}) and ${which}
     limit ${limit} for update skip locked
   ))
@@ -89,11 +89,11 @@ const claimOne = statement(
 const claimed = row({ awaited: json<Media.Awaited>() })
 
 const lose = ofNamed((isNamed) =>
-  `update media m set state = 'gone', fetch_at = null, lease_until = null where ${isNamed} and m.state = 'awaited'`
+  `update wac.media m set state = 'gone', fetch_at = null, lease_until = null where ${isNamed} and m.state = 'awaited'`
 )
 
 const postpone = statement({ named: named.one, fetchAt: value<Time.Instant>() }, (given) => `
-  update media m set fetch_at = ${given.fetchAt}, lease_until = null
+  update wac.media m set fetch_at = ${given.fetchAt}, lease_until = null
   where ${named.are("m", given.named)} and m.state = 'awaited' and m.fetch_at is not null`)
 
 export const layer = Layer.effect(

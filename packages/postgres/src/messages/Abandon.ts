@@ -30,7 +30,7 @@ const ofWorkspace = columns<Pick<Workspace.Workspace, "id" | "tier">>({ id: "tex
 const lockWorkspaces = statement(
   { ids: list<Id.WorkspaceId>("text") },
   ({ ids }) =>
-    `select w.id, w.tier, w.bucket_full_at as full_at from workspaces w
+    `select w.id, w.tier, w.bucket_full_at as full_at from wac.workspaces w
   where w.id = any (${ids}) order by w.id for no key update`
 )
 
@@ -46,11 +46,11 @@ const keys = columns<Pick<MessageStore.KeyedRequest, "workspaceId" | "route" | "
 const bound = (keys: Table, what: string): string =>
   `${keys("k")}
   cross join lateral (
-    select ${what} from messages t where t.workspace_id = k.workspace_id and t.route = k.route and t.key = k.key offset 0
+    select ${what} from wac.messages t where t.workspace_id = k.workspace_id and t.route = k.route and t.key = k.key offset 0
   ) t`
 
 const lockSends = statement({ keys }, ({ keys }) =>
-  `select to_json(m) as send from messages m
+  `select to_json(m) as send from wac.messages m
   where m.id = any (array(select t.id from ${bound(keys, "t.id")}))
   order by m.id for update`)
 
@@ -66,7 +66,7 @@ const loadNumbers = statement(
   ({ keys }) =>
     `select distinct on (p.id) p.id, to_json(p) as number, p.bucket_full_at as full_at
   from ${bound(keys, "t.phone_number_id")}
-  cross join lateral (select p.* from phone_numbers p where p.id = t.phone_number_id offset 0) p`
+  cross join lateral (select p.* from wac.phone_numbers p where p.id = t.phone_number_id offset 0) p`
 )
 
 /** A row for each bucket of a customer, under all keys that the customer may have (`Contact.keysOf`). */
@@ -173,11 +173,11 @@ const giveBack = statement({
   pairs: pair.pick("countedAt").and(bucket).and(row({ key: text() }))
 }, ({ numbers, pairs, workspaces }) =>
   `with of_workspaces as (
-    update workspaces w set bucket_full_at = s.full_at from ${workspaces("s")} where w.id = s.id
+    update wac.workspaces w set bucket_full_at = s.full_at from ${workspaces("s")} where w.id = s.id
   ), of_pairs as (
-    update buckets b set full_at = s.full_at, counted_at = s.counted_at from ${pairs("s")} where b.key = s.key
+    update wac.buckets b set full_at = s.full_at, counted_at = s.counted_at from ${pairs("s")} where b.key = s.key
   )
-  update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted - s.customers
+  update wac.phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted - s.customers
   from ${numbers("s")} where p.id = s.id`)
 
 const write = (writes: AbandonStep.Writes): ReadonlyArray<Statement> => {

@@ -49,10 +49,10 @@ const lock = statement(
   { ids: list<Id.WorkspaceId>("text") },
   ({ ids }) =>
     `select ${workspace.names("w")}, w.bucket_full_at
-  from workspaces w
+  from wac.workspaces w
   where w.id = any (${ids} || array(
-    select o.workspace_id from phone_numbers p
-    join phone_numbers o on o.limit_pool = p.limit_pool and o.workspace_id <> p.workspace_id
+    select o.workspace_id from wac.phone_numbers p
+    join wac.phone_numbers o on o.limit_pool = p.limit_pool and o.workspace_id <> p.workspace_id
     where p.workspace_id = any (${ids}) and p.portfolio_id is not null
   ))
   order by w.id for no key update`
@@ -84,32 +84,32 @@ const loadKinds = statement({
   `select a.id is not null as is_known, ${apiKey.names("a")},
     to_json(p.p) as sender,
     (
-      select json_object_agg(o.id, o.customers_counted) from phone_numbers o
+      select json_object_agg(o.id, o.customers_counted) from wac.phone_numbers o
       where o.limit_pool = (p.p).limit_pool and o.id <> (p.p).id
     ) as others,
     to_json(t.t) as template,
     (
       select json_object_agg(q.month, q.used) from (
         (
-          select q.month, q.used from quota_usage q
+          select q.month, q.used from wac.quota_usage q
           where q.workspace_id = k.workspace_id order by q.month desc limit 2
         )
         union all
         select q.month, q.used from unnest(${months}) n (month)
         cross join lateral (
-          select q.month, q.used from quota_usage q
+          select q.month, q.used from wac.quota_usage q
           where q.workspace_id = k.workspace_id and q.month = n.month offset 0
         ) q
       ) q
     ) as used
   from ${kinds("k", "place")}
   left join lateral (
-    select a.id, ${apiKey.names("a")} from api_keys a
+    select a.id, ${apiKey.names("a")} from wac.api_keys a
     where a.id = k.api_key_id and a.workspace_id = k.workspace_id offset 0
   ) a on true
   ${sender("p", senderOfKind)}
   left join lateral (
-    select t from templates t
+    select t from wac.templates t
     where t.workspace_id = k.workspace_id and t.provider_account_id = (p.p).provider_account_id
       and t.name = k.template and t.language = k.language offset 0
   ) t on true
@@ -145,7 +145,7 @@ const loadSends = ({ isOfCampaign, isToKnown, isToUser }: Rare) =>
   }, ({ kinds, sends }) =>
     `with k as materialized (
     select k.place, k.workspace_id, k.route, p.id as number_id, (
-      select array_agg(o.id) from phone_numbers o where o.limit_pool = p.limit_pool and o.id <> p.id
+      select array_agg(o.id) from wac.phone_numbers o where o.limit_pool = p.limit_pool and o.id <> p.id
     ) as others
     from ${kinds("k", "place")}
     ${sender("p.id, p.limit_pool", senderOfKind)}
@@ -163,10 +163,10 @@ const loadSends = ({ isOfCampaign, isToKnown, isToUser }: Rare) =>
   from ${sends("s", "place")}
   join k on k.place = s.kind
   left join lateral (
-    select m from messages m where m.workspace_id = k.workspace_id and m.route = k.route and m.key = s.key offset 0
+    select m from wac.messages m where m.workspace_id = k.workspace_id and m.route = k.route and m.key = s.key offset 0
   ) m on true
   left join lateral (
-    select l from messages l where l.id = (m.m).id and l.claim_token is null for update skip locked
+    select l from wac.messages l where l.id = (m.m).id and l.claim_token is null for update skip locked
   ) l on true
   left join lateral (
     ${contactNamed("k.number_id", "s.customer", { ids: isToUser })}
@@ -178,7 +178,7 @@ const loadSends = ({ isOfCampaign, isToKnown, isToUser }: Rare) =>
       isOfCampaign
         ? `
   left join lateral (
-    select json_agg(t) as t from messages t
+    select json_agg(t) as t from wac.messages t
     where t.workspace_id = k.workspace_id and t.route = k.route
       and t.key = any (array[n.key, n.user_id] || ${aliasesOf("n")} || array(select json_array_elements_text(s.forms)))
       and t.key <> s.key
@@ -443,13 +443,13 @@ const loadLapsed = statement({
   atOnce: value<number>()
 }, ({ atOnce, numbers }) =>
   `select n.phone_number_id, g.keys, case when cardinality(g.keys) = ${atOnce} then (
-      select count(*)::integer from buckets b
+      select count(*)::integer from wac.buckets b
       where b.phone_number_id = n.phone_number_id and b.counted_at > n.lapsed
     ) end as counted
   from ${numbers("n")}
   cross join lateral (
     select coalesce(array_agg(o.key), '{}') as keys from (
-      select b.key from buckets b
+      select b.key from wac.buckets b
       where b.phone_number_id = n.phone_number_id and b.counted_at <= n.lapsed
       order by b.counted_at limit ${atOnce}
       for update skip locked
@@ -501,17 +501,17 @@ const more: NonNullable<StepOptions<never, Loaded, never, never, AcceptStep.Need
 
 const uncount = unlessEmpty(list<string>("text"), (keys) =>
   `with gone as (
-    update buckets b set counted_at = null where b.key = any (${keys})
+    update wac.buckets b set counted_at = null where b.key = any (${keys})
     returning b.phone_number_id
   )
-  update phone_numbers p set customers_counted = p.customers_counted - g.customers
+  update wac.phone_numbers p set customers_counted = p.customers_counted - g.customers
   from (select g.phone_number_id, count(*) as customers from gone g group by g.phone_number_id) g
   where p.id = g.phone_number_id`)
 
 const unbind = unlessEmpty(
   list<Id.MessageId>("text"),
   (ids) =>
-    `update messages m set route = null, key = null, fingerprint = null, claim_token = null,
+    `update wac.messages m set route = null, key = null, fingerprint = null, claim_token = null,
     lease_until = null, answer = null, last_failure = null, expires_at = null
   where m.id = any (${ids})`
 )
@@ -519,7 +519,7 @@ const unbind = unlessEmpty(
 const limits = columns<AcceptStep.Writes["workspaces"][number]>({ id: "text", fullAt: "double precision" })
 
 const limitText = (limits: Table): string =>
-  `update workspaces w set bucket_full_at = s.full_at from ${limits("s")} where w.id = s.id`
+  `update wac.workspaces w set bucket_full_at = s.full_at from ${limits("s")} where w.id = s.id`
 
 const limit = unlessEmpty(limits, limitText)
 
@@ -561,29 +561,29 @@ const spendAll = statement({
   `with of_workspaces as (
     ${limitText(workspaces)}
   ), of_pairs as (
-    insert into buckets as b (${spentPair.names()})
+    insert into wac.buckets as b (${spentPair.names()})
     select ${spentPair.names("s")} from ${pairs("s")}
     on conflict (key) do update set full_at = excluded.full_at, phone_number_id = excluded.phone_number_id,
       counted_at = coalesce(excluded.counted_at, b.counted_at),
       marketing_at = coalesce(excluded.marketing_at, b.marketing_at),
       marketing_until = coalesce(excluded.marketing_until, b.marketing_until)
   ), of_numbers as (
-    update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted + s.customers
+    update wac.phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted + s.customers
     from ${numbers("s")} where p.id = s.id
   ), of_months as (
-    insert into quota_usage as q (workspace_id, month, used)
+    insert into wac.quota_usage as q (workspace_id, month, used)
     select s.workspace_id, s.month, s.messages from ${quotas("s")} order by 1, 2
     on conflict (workspace_id, month) do update set used = q.used + excluded.used
   ), claims as materialized (
     select c.* from ${claims("c")}
   ), conversations as (
-    insert into conversations (message_id, workspace_id, phone_number_id, customer, is_inbound)
+    insert into wac.conversations (message_id, workspace_id, phone_number_id, customer, is_inbound)
     select c.id, c.workspace_id, c.phone_number_id, c.customer, false from claims c
   ), deadlines as (
-    insert into message_deadlines (workspace_id, due_at, message_ids)
+    insert into wac.message_deadlines (workspace_id, due_at, message_ids)
     select c.workspace_id, min(c.lease_until), array_agg(c.id) from claims c group by c.workspace_id
   )
-  insert into messages (${first.names()}, status_at) select ${first.names("c")}, c.created_at from claims c`)
+  insert into wac.messages (${first.names()}, status_at) select ${first.names("c")}, c.created_at from claims c`)
 
 const retried = message
   .pick("id", "status", "statusAt", "apiKeyId")
@@ -596,17 +596,17 @@ const corrected = row({ correctedContent: json<Message.OutboundMessage | null>()
 
 const retryAll = unlessEmpty(retried.and(customer).and(corrected), (rows) =>
   `with retried as (
-    update messages m set ${retried.set("s", "id")}, content = coalesce(s.corrected_content, m.content)
+    update wac.messages m set ${retried.set("s", "id")}, content = coalesce(s.corrected_content, m.content)
     from ${rows("s")}
     where m.id = s.id
     returning m.workspace_id, m.lease_until, m.id, m.phone_number_id
   ), conversations as (
-    insert into conversations (message_id, workspace_id, phone_number_id, customer, is_inbound)
+    insert into wac.conversations (message_id, workspace_id, phone_number_id, customer, is_inbound)
     select r.id, r.workspace_id, r.phone_number_id, u.customer, false
     from ${rows("u")} join retried r on r.id = u.id
     on conflict (message_id) do nothing
   )
-  insert into message_deadlines (workspace_id, due_at, message_ids)
+  insert into wac.message_deadlines (workspace_id, due_at, message_ids)
   select r.workspace_id, r.lease_until, array[r.id] from retried r`)
 
 /** What the tries write of their claims. */

@@ -14,12 +14,12 @@ const names = list<string>("text")
 const lock = statement(
   { references: list<Id.MessageId>("text"), names },
   ({ names, references }) =>
-    `select to_json(m) as send from messages m
+    `select to_json(m) as send from wac.messages m
   where m.id = any (array(
     select r from unnest(${references}) r
     union
     select n.message_id from unnest(${names}) k (name)
-    cross join lateral (select n.message_id from message_names n where n.provider_message_id = k.name offset 0) n
+    cross join lateral (select n.message_id from wac.message_names n where n.provider_message_id = k.name offset 0) n
   ))
   order by m.id for update`
 )
@@ -29,7 +29,7 @@ const findNames = statement(
   ({ names }) =>
     `select n.provider_message_id, n.message_id from unnest(${names}) k (name)
   cross join lateral (
-    select n.provider_message_id, n.message_id from message_names n where n.provider_message_id = k.name offset 0
+    select n.provider_message_id, n.message_id from wac.message_names n where n.provider_message_id = k.name offset 0
   ) n`
 )
 
@@ -39,7 +39,7 @@ const numbered = row({ id: text<Id.PhoneNumberId>(), providerNumberId: text() })
 
 const findNumbers = statement(
   { names: list<string>("text") },
-  ({ names }) => `select ${numbered.names("p")} from phone_numbers p where p.provider_number_id = any (${names})`
+  ({ names }) => `select ${numbered.names("p")} from wac.phone_numbers p where p.provider_number_id = any (${names})`
 )
 
 const distinct = <A>(values: ReadonlyArray<A | null>) => [...new Set(values)].filter((value) => value !== null)

@@ -21,7 +21,7 @@ const said = row({
   said: json<Said | null>()
 })
 
-const insertSaid = insert(said, "conversations")
+const insertSaid = insert(said, "wac.conversations")
 
 /** The statements that keep what customers wrote. */
 export const keepSaid = (messages: ReadonlyArray<ReceivedMessage.Said>): ReadonlyArray<Statement> =>
@@ -44,8 +44,8 @@ const move = statement(
     to: value<string>()
   },
   ({ names, phoneNumberId, to, workspaceId }) =>
-    `update conversations c set customer = ${to} where c.message_id = any (array(
-    select o.message_id from conversations o
+    `update wac.conversations c set customer = ${to} where c.message_id = any (array(
+    select o.message_id from wac.conversations o
     where o.workspace_id = ${workspaceId} and o.customer = any (${names}) and o.phone_number_id = ${phoneNumberId}
     order by o.message_id for update
   ))`
@@ -56,7 +56,7 @@ export const moveConversations = (moved: ReadonlyArray<Conversation.Moved>): Rea
 
 /** Messages that are deleted: part of a statement whose `ids` are selected by a query. */
 export const forgetText = (ids: string): string =>
-  `delete from conversations c using (${ids}) g (id) where c.message_id = g.id`
+  `delete from wac.conversations c using (${ids}) g (id) where c.message_id = g.id`
 
 const stored = said.omit("customer", "isInbound")
 
@@ -83,7 +83,7 @@ const found = stored.names("c")
 export const loadReceived = statement(
   { workspaceId: value<Id.WorkspaceId>(), id: value<Id.MessageId>() },
   ({ id, workspaceId }) =>
-    `select ${found} from conversations c
+    `select ${found} from wac.conversations c
   where c.message_id = ${id} and c.workspace_id = ${workspaceId} and c.is_inbound`
 )
 
@@ -94,7 +94,7 @@ export const loadReceived = statement(
 const listText = `with found as materialized (
     select c.* from unnest($4::text[]) n (name) cross join unnest($5::boolean[]) d (is_inbound)
     cross join lateral (
-      select ${found} from conversations c
+      select ${found} from wac.conversations c
       where (c.workspace_id, c.customer, c.is_inbound, c.message_id) >= ($1, n.name, d.is_inbound, '')
         and (c.workspace_id, c.customer, c.is_inbound, c.message_id) < ($1, n.name, d.is_inbound, $3)
       order by c.workspace_id desc, c.customer desc, c.is_inbound desc, c.message_id desc limit $2
@@ -102,14 +102,14 @@ const listText = `with found as materialized (
     order by c.message_id desc limit $2
   )
   select ${found}, (
-    select to_json(m) from messages m where m.id = c.message_id and c.received is null
+    select to_json(m) from wac.messages m where m.id = c.message_id and c.received is null
   ) as message
   from found c order by c.message_id desc`
 
 const outbound = result<{ readonly message: Message.Message | null }>({ message })
 
 /** A page of what customers wrote, along `conversations_inbound`. */
-const inboundText = `select ${found} from conversations c
+const inboundText = `select ${found} from wac.conversations c
   where (c.workspace_id, c.message_id) >= ($1, '') and (c.workspace_id, c.message_id) < ($1, $3) and c.is_inbound
   order by c.workspace_id desc, c.message_id desc limit $2`
 

@@ -17,26 +17,26 @@ const isOver = "m.status = any ($2::text[])"
 
 /** $1 the bound of identifiers, $2 the statuses of messages, $3 those of campaigns that have ended. */
 export const messagesText = `with gone as (
-    delete from messages m where m.ctid = any (array(
-      select m.ctid from messages m
+    delete from wac.messages m where m.ctid = any (array(
+      select m.ctid from wac.messages m
       where m.id < $1 and ${isOver} and (
         m.key is null or m.campaign_id is not null and not exists (
-          select from campaigns c where c.id = m.campaign_id and c.state->>'status' <> all ($3::text[])
+          select from wac.campaigns c where c.id = m.campaign_id and c.state->>'status' <> all ($3::text[])
         )
       )
       order by m.id limit ${atOnce} for update skip locked
     ))
     returning m.id, m.provider_message_id
   ), names as (
-    delete from message_names n using gone g
+    delete from wac.message_names n using gone g
     where n.provider_message_id = g.provider_message_id and n.message_id = g.id
   ), said as (${forgetText("select g.id from gone g")})
   select ${Forgotten.columns(atOnce)} from gone`
 
 const rowsText = `with gone as (
-    delete from campaign_rows r where r.ctid = any (array(
-      select r.ctid from campaigns c cross join lateral (
-        select r.ctid from campaign_rows r where r.campaign_id = c.id limit ${atOnce}
+    delete from wac.campaign_rows r where r.ctid = any (array(
+      select r.ctid from wac.campaigns c cross join lateral (
+        select r.ctid from wac.campaign_rows r where r.campaign_id = c.id limit ${atOnce}
       ) r
       where c.id < $1 and c.state->>'status' = any ($2::text[]) limit ${atOnce}
     ))
@@ -46,8 +46,8 @@ const rowsText = `with gone as (
 
 /** Older messages are few besides: only those that were sent and have not ended. $1 the bound of identifiers. */
 export const receivedText = `with gone as (
-    delete from conversations c where c.ctid = any (array(
-      select c.ctid from conversations c
+    delete from wac.conversations c where c.ctid = any (array(
+      select c.ctid from wac.conversations c
       where c.message_id < $1 and c.is_inbound order by c.message_id limit ${atOnce} for update skip locked
     ))
     returning 1
@@ -86,20 +86,20 @@ interface Writes {
 
 /** Along `conversations_received`. $1 the bound of identifiers. */
 export const receivedBodiesText =
-  `with reached as materialized (select f.received from forgotten_bodies f for update skip locked)
+  `with reached as materialized (select f.received from wac.forgotten_bodies f for update skip locked)
   select c.message_id from reached r cross join lateral (
-    select c.message_id from conversations c
+    select c.message_id from wac.conversations c
     where c.message_id > r.received and c.message_id < $1 and c.is_inbound order by c.message_id limit ${atOnce}
   ) c`
 
 /** As `ReceivedMessage.withoutBody`. */
 const emptyReceived = unlessEmpty(
   list<Id.MessageId>("text"),
-  (ids) => `update conversations c set said = null where c.message_id = any (${ids})`
+  (ids) => `update wac.conversations c set said = null where c.message_id = any (${ids})`
 )
 
 const empty = unlessEmpty(content, (rows) =>
-  `update messages m set content = e.content from ${rows("e")}
+  `update wac.messages m set content = e.content from ${rows("e")}
   where m.id = e.id`)
 
 /** `MessageStore.forgetBodies`. Finds nothing while another process does it. */
@@ -111,11 +111,11 @@ export const forgetBodies: StepOptions<
 > = {
   size: 1,
   load: ([command]) => [
-    { text: "insert into forgotten_bodies (reached) values ('') on conflict do nothing" },
+    { text: "insert into wac.forgotten_bodies (reached) values ('') on conflict do nothing" },
     {
-      text: `with reached as materialized (select f.reached from forgotten_bodies f for update skip locked)
+      text: `with reached as materialized (select f.reached from wac.forgotten_bodies f for update skip locked)
         select m.id, m.content, ${isOver} as is_over from reached r cross join lateral (
-          select m.* from messages m where m.id > r.reached and m.id < $1 order by m.id limit ${atOnce}
+          select m.* from wac.messages m where m.id > r.reached and m.id < $1 order by m.id limit ${atOnce}
         ) m`,
       params: [Id.lowestAt("msg", command!.before), texts(Message.over)]
     },
@@ -142,11 +142,11 @@ export const forgetBodies: StepOptions<
   write: ({ emptied, reached, received }) => [
     ...received.length === 0 ? [] : [
       ...emptyReceived(received),
-      { text: "update forgotten_bodies set received = $1", params: [received.at(-1)] }
+      { text: "update wac.forgotten_bodies set received = $1", params: [received.at(-1)] }
     ],
     ...reached === undefined ? [] : [
       ...empty(emptied),
-      { text: "update forgotten_bodies set reached = $1", params: [reached] }
+      { text: "update wac.forgotten_bodies set reached = $1", params: [reached] }
     ]
   ]
 }

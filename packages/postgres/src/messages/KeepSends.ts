@@ -32,7 +32,7 @@ const kept = message
   .and(row({ deliveryUnknown: boolean(), isBound: boolean() }))
 
 const writeSends = unlessEmpty(kept, (rows) =>
-  `update messages m set ${kept.set("s", "id", "isBound")},
+  `update wac.messages m set ${kept.set("s", "id", "isBound")},
     route = case when s.is_bound then m.route end, key = case when s.is_bound then m.key end,
     fingerprint = case when s.is_bound then m.fingerprint end
   from ${rows("s")}
@@ -52,7 +52,7 @@ const keep = (sends: ReadonlyArray<KeyedMessage.KeyedMessage>): ReadonlyArray<St
 const name = unlessEmpty(
   columns<SendBatch.Writes["names"][number]>({ providerMessageId: "text", messageId: "text" }),
   (rows) =>
-    `insert into message_names (provider_message_id, message_id)
+    `insert into wac.message_names (provider_message_id, message_id)
   select * from ${rows("n")} order by n.provider_message_id
   on conflict do nothing`
 )
@@ -61,7 +61,7 @@ const name = unlessEmpty(
 const changeQuotas = unlessEmpty(
   columns<KeyedMessage.QuotaChange>({ workspaceId: "text", month: "text", messages: "integer" }),
   (rows) =>
-    `update quota_usage q set used = q.used + c.messages
+    `update wac.quota_usage q set used = q.used + c.messages
   from (
     select * from ${rows("c")} order by 1, 2
   ) c
@@ -72,14 +72,14 @@ const changeQuotas = unlessEmpty(
 export const awaitDeadlines = unlessEmpty(
   columns<SendBatch.Deadline>({ workspaceId: "text", dueAt: "bigint", messageId: "text" }),
   (rows) =>
-    `insert into message_deadlines (workspace_id, due_at, message_ids)
+    `insert into wac.message_deadlines (workspace_id, due_at, message_ids)
   select d.workspace_id, d.due_at, array[d.message_id]
   from ${rows("d")}`
 )
 
 const remove = unlessEmpty(list<Id.MessageId>("text"), (ids) =>
   `with said as (${forgetText(`select unnest(${ids})`)})
-  delete from messages m where m.id = any (${ids})`)
+  delete from wac.messages m where m.id = any (${ids})`)
 
 /**
  * The statements that write everything except deadlines. The caller must hold the messages' locks. `ofQueue` are others

@@ -18,7 +18,7 @@ const find = statement({
   `select k.place::integer - 1 as place, to_json(m.m) as send
   from ${keys("k", "place")}
   cross join lateral (
-    select m from messages m where m.workspace_id = k.workspace_id and m.route = k.route and m.key = k.key offset 0
+    select m from wac.messages m where m.workspace_id = k.workspace_id and m.route = k.route and m.key = k.key offset 0
   ) m`)
 
 const found = result<{ readonly place: number; readonly send: KeyedMessage.KeyedMessage }>({ place: "integer", send })

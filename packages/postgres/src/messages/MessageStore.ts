@@ -29,7 +29,7 @@ const sweepBatch = 256
 const workspaceId = value<Id.WorkspaceId>()
 
 const get = statement({ workspaceId, id: value<Id.MessageId>() }, ({ id, workspaceId }) => `
-  select to_json(m) as message from messages m where m.id = ${id} and m.workspace_id = ${workspaceId}`)
+  select to_json(m) as message from wac.messages m where m.id = ${id} and m.workspace_id = ${workspaceId}`)
 
 const found = result<{ readonly message: Message.Message }>({ message })
 
@@ -54,17 +54,17 @@ const fingerprint = row({ fingerprint: text() })
 const getNamed = statement(
   { workspaceId, providerMessageId: value<string>() },
   ({ providerMessageId, workspaceId }) =>
-    `select to_json(m) as message from message_names n
-  join messages m on m.id = n.message_id
+    `select to_json(m) as message from wac.message_names n
+  join wac.messages m on m.id = n.message_id
   where n.provider_message_id = ${providerMessageId} and m.workspace_id = ${workspaceId}`
 )
 
 const loadNamed = statement({ workspaceId, id: value<Id.MessageId>() }, ({ id, workspaceId }) => `
   select m.phone_number_id, m.provider_message_id, m.content->>'to' as phone, null as customer
-    from messages m where m.id = ${id} and m.workspace_id = ${workspaceId}
+    from wac.messages m where m.id = ${id} and m.workspace_id = ${workspaceId}
   union all
   select i.phone_number_id, i.provider_message_id, null, i.customer
-    from inbound_messages i where i.message_id = ${id} and i.workspace_id = ${workspaceId}`)
+    from wac.inbound_messages i where i.message_id = ${id} and i.workspace_id = ${workspaceId}`)
 
 const namedOf = (messageId: Id.MessageId, row: Row): MessageReferences.Named => {
   const { customer, phone, ...others } = named.read(row)
@@ -76,7 +76,7 @@ const markKey = columns<MessageStore.ReadMarkKey>({ workspaceId: "text", message
 const mark = markKey.and(fingerprint)
 
 const recallMark = statement({ mark: markKey.one, now: Clocks.asked }, ({ mark, now }) => `
-  select r.fingerprint from read_marks r
+  select r.fingerprint from wac.read_marks r
   where ${markKey.are("r", mark)} and r.expires_at > ${now}`)
 
 /**
@@ -90,13 +90,13 @@ const keepMark = statement(
   ), gone as (
     ${
       Expired.forgetOne(
-        "read_marks",
+        "wac.read_marks",
         "(select j.now from judged j)",
         `not ${markKey.are("o", given)}`
       )
     }
   )
-  insert into read_marks as r (${mark.names()}, expires_at)
+  insert into wac.read_marks as r (${mark.names()}, expires_at)
   select ${mark.values(given)}, j.now + ${bindsFor}::bigint from judged j
   on conflict (${markKey.names()}) do update set
     fingerprint = case when r.expires_at > (select j.now from judged j) then r.fingerprint else excluded.fingerprint end,
@@ -108,18 +108,18 @@ const keepMark = statement(
 const idOf = statement(
   { providerNumberId: value<string>(), providerMessageId: value<string>() },
   ({ providerMessageId, providerNumberId }) =>
-    `select m.id as message_id from phone_numbers p
+    `select m.id as message_id from wac.phone_numbers p
     cross join lateral (
-      select n.message_id from message_names n where n.provider_message_id = ${providerMessageId} offset 0
+      select n.message_id from wac.message_names n where n.provider_message_id = ${providerMessageId} offset 0
     ) n
     cross join lateral (
-      select m.id from messages m where m.id = n.message_id and m.phone_number_id = p.id offset 0
+      select m.id from wac.messages m where m.id = n.message_id and m.phone_number_id = p.id offset 0
     ) m
     where p.provider_number_id = ${providerNumberId}
   union all
-  select i.message_id from phone_numbers p
+  select i.message_id from wac.phone_numbers p
     cross join lateral (
-      select i.message_id from inbound_messages i
+      select i.message_id from wac.inbound_messages i
       where i.phone_number_id = p.id and i.provider_message_id = ${providerMessageId} offset 0
     ) i
     where p.provider_number_id = ${providerNumberId}
@@ -139,7 +139,7 @@ export const listText = (isByReference: boolean): string => {
   const columns = (reference: string) => isByReference ? `m.workspace_id${reference}, m.id` : "m.workspace_id, m.id"
   const reference = ", (m.content->>'clientReference')"
   const of = (id: string) => isByReference ? `($1, $10, ${id})` : `($1, ${id})`
-  const newest = `from messages m
+  const newest = `from wac.messages m
     where (${columns(reference)}) >= ${of("$3")} and (${columns(reference)}) < ${of("$4")}
       and ${isByReference ? "m.content->>'clientReference' is not null" : "m.id > ''"}
     order by m.workspace_id desc${isByReference ? `${reference} desc` : ""}, m.id desc`

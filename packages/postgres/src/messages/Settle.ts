@@ -36,7 +36,7 @@ const place = row({ place: integer() })
  */
 const outrightText = (rows: Table, further = "") =>
   `with settled as (
-    update messages m set status = s.status, status_at = s.status_at, provider_message_id = s.provider_message_id,
+    update wac.messages m set status = s.status, status_at = s.status_at, provider_message_id = s.provider_message_id,
       sent_at = s.sent_at, sequence = s.sequence, claim_token = null, lease_until = null, expires_at = s.expires_at
     from (
       select s.* from ${rows("s")}
@@ -51,7 +51,7 @@ const outrightText = (rows: Table, further = "") =>
       s.message_id as order_key, s.sequence, s.data, s.trace, s.provider_message_id, s.place
   ), named as (
     -- the first message to get a name keeps it
-    insert into message_names (provider_message_id, message_id)
+    insert into wac.message_names (provider_message_id, message_id)
     select m.provider_message_id, m.order_key from settled m order by m.provider_message_id, m.place
     on conflict do nothing
   ), ${recording("settled e")}${further}

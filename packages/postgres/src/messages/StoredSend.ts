@@ -132,7 +132,7 @@ export const sends = result<{ readonly send: KeyedMessage.KeyedMessage }>({ send
 /** Locks sends in the order of their ids. */
 export const lockSends = statement(
   { ids: list<Id.MessageId>("text") },
-  ({ ids }) => `select to_json(m) as send from messages m where m.id = any (${ids}) order by m.id for update`
+  ({ ids }) => `select to_json(m) as send from wac.messages m where m.id = any (${ids}) order by m.id for update`
 )
 
 /** Finds the sends of rows by their ids. */

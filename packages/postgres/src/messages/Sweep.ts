@@ -7,6 +7,7 @@ import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { columns, result } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
+import type { Relation } from "../Schema.ts"
 import { type Input, type Statement, statement, value } from "../Statement.ts"
 import { keepSends } from "./KeepSends.ts"
 import { send } from "./StoredSend.ts"
@@ -42,7 +43,7 @@ const silences: Input<typeof timeouts, ReadonlyArray<string>> = {
 const joinDeadline = (timeouts: ReadonlyArray<string>): string =>
   `cross join lateral (
       select ${deadline(timeouts)} as deadline
-      from messages m where m.id = x.message_id offset 0
+      from wac.messages m where m.id = x.message_id offset 0
     ) m`
 
 /** Messages are first read without a lock: any change that gives one an earlier deadline adds a row of its own. */
@@ -50,7 +51,7 @@ const take = statement(
   { at: value<Time.Instant | null>(), timeouts: silences },
   ({ at, timeouts }) =>
     `with taken as materialized (
-    select o.* from message_deadlines o where o.due_at <= ${Clocks.at(at)}
+    select o.* from wac.message_deadlines o where o.due_at <= ${Clocks.at(at)}
     order by o.due_at, o.workspace_id, o.id limit ${taken}
     for update skip locked
   ), looked_at as materialized (
@@ -67,7 +68,7 @@ const take = statement(
     to_json(m.m) as send
   from taken t
   left join due d on d.entry = t.id
-  left join lateral (select m from messages m where m.id = d.message_id for update skip locked) m on true`
+  left join lateral (select m from wac.messages m where m.id = d.message_id for update skip locked) m on true`
 )
 
 /** A row of deadlines. */
@@ -91,11 +92,11 @@ const due = result<
 /** Messages with a later deadline move to new rows, grouped by about the same time. */
 const awaitLater = statement({ entries: entry, timeouts: silences }, ({ entries, timeouts }) =>
   `with taken as (
-    delete from message_deadlines a using ${entries("g")}
+    delete from wac.message_deadlines a using ${entries("g")}
     where a.due_at = g.due_at and a.workspace_id = g.workspace_id and a.id = g.id
     returning a.*
   )
-  insert into message_deadlines (workspace_id, due_at, message_ids)
+  insert into wac.message_deadlines (workspace_id, due_at, message_ids)
   select a.workspace_id, min(a.deadline), array_agg(a.message_id)
   from (
     select t.id as entry, t.workspace_id, m.deadline, x.message_id
@@ -166,7 +167,7 @@ export const tidied = 1000
 /** How long full buckets are kept. A missing bucket counts as full, but the clocks of processes may differ. */
 const fullFor = Duration.toMillis(Duration.minutes(1))
 
-const tidyText = (table: string, name: string, isDone: string, at: string): string =>
+const tidyText = (table: Relation, name: string, isDone: string, at: string): string =>
   `with gone as (
     delete from ${table} t using (
       select ${name} from ${table} o where ${isDone} order by o.${at} limit ${tidied} for update skip locked
@@ -180,7 +181,7 @@ const tidyText = (table: string, name: string, isDone: string, at: string): stri
 export const tidy = (now: Time.Instant | undefined): ReadonlyArray<Statement> => [
   {
     text: tidyText(
-      "buckets",
+      "wac.buckets",
       "o.key",
       `o.full_at <= ${Clocks.at("$1")} - $2::bigint and o.counted_at is null
         and (o.marketing_until is null or o.marketing_until <= ${Clocks.at("$1")})`,
@@ -191,7 +192,7 @@ export const tidy = (now: Time.Instant | undefined): ReadonlyArray<Statement> =>
   {
     // customers' messages too old to be repeated (`InboundMessage.rememberedUntil`)
     text: tidyText(
-      "inbound_messages",
+      "wac.inbound_messages",
       "o.phone_number_id, o.provider_message_id",
       `o.expires_at <= ${Clocks.at("$1")}`,
       "expires_at"

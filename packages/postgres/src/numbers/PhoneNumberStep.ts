@@ -42,7 +42,7 @@ const observed = columns<Pick<PhoneNumber.PhoneNumber, "id" | "credentialsVersio
 
 const updateObserved = unlessEmpty(
   observed,
-  (rows) => `update phone_numbers p set ${observed.set("g", "id")} from ${rows("g")} where p.id = g.id`
+  (rows) => `update wac.phone_numbers p set ${observed.set("g", "id")} from ${rows("g")} where p.id = g.id`
 )
 
 const keepObserved = (observed: ReadonlyArray<PhoneNumberStep.Observed>): ReadonlyArray<Statement> =>
@@ -54,13 +54,15 @@ const lockChosen = <I extends Inputs>(
   chosen: (given: Given<I>) => string
 ): (values: Values<I>) => ReadonlyArray<Statement> => {
   const workspaces = statement(inputs, (given) =>
-    `select w.id from workspaces w
-      where w.id = any (array(select p.workspace_id from phone_numbers p where p.id = any (array(${chosen(given)}))))
+    `select w.id from wac.workspaces w
+      where w.id = any (array(select p.workspace_id from wac.phone_numbers p where p.id = any (array(${
+      chosen(given)
+    }))))
       order by w.id for no key update`)
   const numbers = statement(
     inputs,
     (given) =>
-      `select to_json(p) as number from phone_numbers p where p.id = any (array(${chosen(given)})) order by p.id
+      `select to_json(p) as number from wac.phone_numbers p where p.id = any (array(${chosen(given)})) order by p.id
       for no key update`
   )
   return (values) => [workspaces(values), numbers(values)]
@@ -70,11 +72,11 @@ const lockNamed = lockChosen({
   names: list<string>("text"),
   accounts: row({ account: text(), phoneNumber: text<string | null>() })
 }, ({ accounts, names }) =>
-  `select p.id from phone_numbers p where p.provider_number_id = any (${names})
+  `select p.id from wac.phone_numbers p where p.provider_number_id = any (${names})
   union
   select p.id from ${accounts("a")}
   cross join lateral (
-    select p.id from phone_numbers p
+    select p.id from wac.phone_numbers p
     where p.provider_account_id = a.account and coalesce(p.phone_number = a.phone_number, true) offset 0
   ) p`)
 
@@ -109,16 +111,16 @@ export const observe: StepOptions<
 
 const ids = list<Id.PhoneNumberId>("text")
 
-const lockNumbers = lockChosen({ ids }, ({ ids }) => `select p.id from phone_numbers p where p.id = any (${ids})`)
+const lockNumbers = lockChosen({ ids }, ({ ids }) => `select p.id from wac.phone_numbers p where p.id = any (${ids})`)
 
 const removeCredentials = unlessEmpty(
   ids,
-  (ids) => `delete from phone_number_credentials c where c.phone_number_id = any (${ids})`
+  (ids) => `delete from wac.phone_number_credentials c where c.phone_number_id = any (${ids})`
 )
 
 const insertCredentials = insert(
   row({ phoneNumberId: text<Id.PhoneNumberId>() }).and(credentials),
-  "phone_number_credentials"
+  "wac.phone_number_credentials"
 )
 
 /** `PhoneNumberStore.setCredentials`. */
@@ -153,16 +155,16 @@ export const setCredentials: StepOptions<
 
 /** Locks workspaces: serializes changes of their default numbers, since each has one for each provider. */
 const lockText = (ids: string) =>
-  `select w.id from workspaces w where w.id = any (${ids}) order by w.id for no key update`
+  `select w.id from wac.workspaces w where w.id = any (${ids}) order by w.id for no key update`
 
 const numbersText = (ids: string) =>
-  `select to_json(p) as number from phone_numbers p where p.workspace_id = any (${ids}) order by p.id`
+  `select to_json(p) as number from wac.phone_numbers p where p.workspace_id = any (${ids}) order by p.id`
 
 const workspaceIds = list<Id.WorkspaceId>("text")
 const lockWorkspaces = statement({ ids: workspaceIds }, ({ ids }) => lockText(ids))
 const loadNumbers = statement({ ids: workspaceIds }, ({ ids }) => numbersText(ids))
 
-const ofNumbers = (ids: string) => `array(select p.workspace_id from phone_numbers p where p.id = any (${ids}))`
+const ofNumbers = (ids: string) => `array(select p.workspace_id from wac.phone_numbers p where p.id = any (${ids}))`
 
 /** The same for the workspaces of numbers. */
 const lockOwners = statement({ ids }, ({ ids }) => lockText(ofNumbers(ids)))
@@ -194,13 +196,16 @@ const keep = insert(
     .omit("credentialsVersion", "isDefault")
     .and(told.pick("learnedTier", "learnedMessagingLimit", "learnedQuality"))
     .and(row({ limitPool: text() })),
-  "phone_numbers",
+  "wac.phone_numbers",
   `
   on conflict (id) do update set provider = excluded.provider, provider_account_id = excluded.provider_account_id,
     portfolio_id = excluded.portfolio_id, limit_pool = excluded.limit_pool, is_default = false`
 )
 
-const makeDefault = unlessEmpty(ids, (ids) => `update phone_numbers p set is_default = true where p.id = any (${ids})`)
+const makeDefault = unlessEmpty(
+  ids,
+  (ids) => `update wac.phone_numbers p set is_default = true where p.id = any (${ids})`
+)
 
 /** Writes new and changed numbers. */
 export const keepNumbers = (numbers: ReadonlyArray<PhoneNumber.PhoneNumber>): ReadonlyArray<Statement> => [
@@ -212,13 +217,13 @@ export const keepNumbers = (numbers: ReadonlyArray<PhoneNumber.PhoneNumber>): Re
 export const lockNames = statement(
   { names: list<string>("text") },
   ({ names }) =>
-    `select pg_advisory_xact_lock(hashtext('phone_numbers'), l.name)
+    `select pg_advisory_xact_lock(hashtext('wac:phone_numbers'), l.name)
   from (select distinct hashtext(n.name) as name from unnest(${names}) n (name) order by 1) l`
 )
 
 const loadNames = statement(
   { names: list<string>("text") },
-  ({ names }) => `select ${name.names("p")} from phone_numbers p where p.provider_number_id = any (${names})`
+  ({ names }) => `select ${name.names("p")} from wac.phone_numbers p where p.provider_number_id = any (${names})`
 )
 
 /** `PhoneNumberStore.add`. */
@@ -260,23 +265,23 @@ export const assign: StepOptions<
  * its row, and then fails.
  */
 const removals = [
-  "delete from contacts c where c.phone_number_id",
-  "delete from inbound_messages i where i.phone_number_id",
+  "delete from wac.contacts c where c.phone_number_id",
+  "delete from wac.inbound_messages i where i.phone_number_id",
   // buckets that count no customer are swept once they are full
-  "delete from buckets b where b.counted_at is not null and b.phone_number_id",
-  "delete from phone_numbers p where p.id"
+  "delete from wac.buckets b where b.counted_at is not null and b.phone_number_id",
+  "delete from wac.phone_numbers p where p.id"
 ].map((text) => unlessEmpty(ids, (ids) => `${text} = any (${ids})`))
 
 const removeTemplates = unlessEmpty(
   own.pick("workspaceId", "providerAccountId"),
   (rows) =>
-    `delete from templates t using ${rows("l")}
+    `delete from wac.templates t using ${rows("l")}
   where t.workspace_id = l.workspace_id and t.provider_account_id = l.provider_account_id`
 )
 
 const lockRemoved = statement(
   { ids },
-  ({ ids }) => `select p.id from phone_numbers p where p.id = any (${ids}) order by p.id for update`
+  ({ ids }) => `select p.id from wac.phone_numbers p where p.id = any (${ids}) order by p.id for update`
 )
 
 /** `PhoneNumberStore.remove`. */

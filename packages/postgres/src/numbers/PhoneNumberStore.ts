@@ -47,7 +47,7 @@ export const layer = Layer.effect(
       list: (id) =>
         Effect.map(
           query("PhoneNumberStore.list", {
-            text: `select to_json(p) as number from phone_numbers p where workspace_id = $1
+            text: `select to_json(p) as number from wac.phone_numbers p where workspace_id = $1
             order by is_default desc, id`,
             params: [id]
           }),
@@ -57,19 +57,19 @@ export const layer = Layer.effect(
         const [condition, ...params] = isNamed(name)
         return Effect.map(
           query("PhoneNumberStore.named", {
-            text: `select to_json(p) as number from phone_numbers p where ${condition} order by id`,
+            text: `select to_json(p) as number from wac.phone_numbers p where ${condition} order by id`,
             params
           }),
           (rows) => rows.map((row) => numberRow.read(row).number)
         )
       },
-      configure: configuring(query, "PhoneNumberStore.configure", "phone_numbers", settings),
+      configure: configuring(query, "PhoneNumberStore.configure", "wac.phone_numbers", settings),
       observe,
       credentials: (id) =>
         Effect.map(
           query("PhoneNumberStore.credentials", {
             text: `select p.credentials_version as version, ${credentials.names("c")}
-            from phone_number_credentials c join phone_numbers p on p.id = c.phone_number_id
+            from wac.phone_number_credentials c join wac.phone_numbers p on p.id = c.phone_number_id
             where c.phone_number_id = $1`,
             params: [id]
           }),

@@ -14,11 +14,11 @@ export interface SenderOf {
 /** Joins the number that a message names, else the workspace's default number at the provider, as `p` with `what`. */
 export const sender = (what: string, { named, provider, workspaceId }: SenderOf): string =>
   `left join lateral (
-    select ${what} from phone_numbers p
+    select ${what} from wac.phone_numbers p
     where ${named} is null and p.workspace_id = ${workspaceId} and p.provider = ${provider} and p.is_default
     union all
-    select ${what} from phone_numbers p where p.workspace_id = ${workspaceId} and p.phone_number = ${named}
+    select ${what} from wac.phone_numbers p where p.workspace_id = ${workspaceId} and p.phone_number = ${named}
     union all
-    select ${what} from phone_numbers p where p.id = ${named} and p.workspace_id = ${workspaceId}
+    select ${what} from wac.phone_numbers p where p.id = ${named} and p.workspace_id = ${workspaceId}
     limit 1
   ) p on true`

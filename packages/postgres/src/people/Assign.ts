@@ -5,6 +5,7 @@
 import { type Id, MemberStep } from "@wac/core"
 import { columns, insert, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
+import type { Relation } from "../Schema.ts"
 import { statement, value } from "../Statement.ts"
 import { member, person as people } from "./StoredPerson.ts"
 
@@ -20,7 +21,7 @@ const command = columns<
 
 /** An identity has no row before it is known. */
 const lock = statement({ name: value<string>() }, ({ name }) => `
-  select pg_advisory_xact_lock(hashtext('identities'), hashtext(${name}))`)
+  select pg_advisory_xact_lock(hashtext('wac:identities'), hashtext(${name}))`)
 
 /**
  * Creates the row that serves as the lock of an address without an account. It becomes the person that the step decides
@@ -29,8 +30,8 @@ const lock = statement({ name: value<string>() }, ({ name }) => `
 const start = statement(
   { command: command.one },
   ({ command: { email, issuer, mayCreate, now, subject, userId } }) =>
-    `insert into people (user_id, email, created_at) select ${userId}, ${email}, ${now}
-  where ${mayCreate} and not exists (select from identities i where i.issuer = ${issuer} and i.subject = ${subject})
+    `insert into wac.people (user_id, email, created_at) select ${userId}, ${email}, ${now}
+  where ${mayCreate} and not exists (select from wac.identities i where i.issuer = ${issuer} and i.subject = ${subject})
   on conflict (email) do nothing returning user_id`
 )
 
@@ -38,47 +39,47 @@ const start = statement(
 const ofPerson = (write: (userId: string, issuer: string) => string) =>
   statement({ asked: command.pick("issuer", "subject", "email").one }, ({ asked: { email, issuer, subject } }) =>
     write(
-      `coalesce((select i.user_id from identities i where i.issuer = ${issuer} and i.subject = ${subject}),
-    (select e.user_id from people e where e.email = ${email}))`,
+      `coalesce((select i.user_id from wac.identities i where i.issuer = ${issuer} and i.subject = ${subject}),
+    (select e.user_id from wac.people e where e.email = ${email}))`,
       issuer
     ))
 
 const lockPerson = ofPerson((userId) =>
-  `select ${person.names("p")} from people p where p.user_id = ${userId} for update`
+  `select ${person.names("p")} from wac.people p where p.user_id = ${userId} for update`
 )
 
 /** The identities of the person at the issuer. */
 const loadLinks = ofPerson((userId, issuer) =>
-  `select i.subject from identities i where i.issuer = ${issuer} and i.user_id = ${userId}`
+  `select i.subject from wac.identities i where i.issuer = ${issuer} and i.user_id = ${userId}`
 )
 
 /** Locked against `change`, in the same order. */
 const lockMembers = ofPerson((userId) =>
-  `select ${membership.names("m")} from members m where m.user_id = ${userId} order by m.workspace_id for update`
+  `select ${membership.names("m")} from wac.members m where m.user_id = ${userId} order by m.workspace_id for update`
 )
 
 const keepPeople = insert(
   people,
-  "people as p",
+  "wac.people as p",
   `
   on conflict (user_id) do update set ${people.set("excluded", "userId", "email")}`
 )
 
-const keepLinks = insert(link, "identities")
+const keepLinks = insert(link, "wac.identities")
 
 /** Deletes the person's rows of a table in all workspaces but some. */
-const remove = (table: string) =>
+const remove = (table: Relation) =>
   statement(
     { userId: value<Id.UserId>(), left: list<Id.WorkspaceId>("text") },
     ({ left, userId }) => `delete from ${table} t where t.user_id = ${userId} and t.workspace_id <> all (${left})`
   )
 
-const removeMembers = remove("members")
+const removeMembers = remove("wac.members")
 
-const endSessions = remove("sessions")
+const endSessions = remove("wac.sessions")
 
 const keepMembers = unlessEmpty(member, (rows) => `
-  insert into members as m (${member.names()}) select ${member.names("s")} from ${rows("s")} order by s.workspace_id
+  insert into wac.members as m (${member.names()}) select ${member.names("s")} from ${rows("s")} order by s.workspace_id
   on conflict (workspace_id, user_id) do update set ${member.set("excluded", "workspaceId", "userId")}`)
 
 /** `MemberStore.assign`, one at a time. */

@@ -64,12 +64,12 @@ const forgotten = 100
 
 const keep = statement({ invitation: stored.one }, ({ invitation }) =>
   `with over as (
-    delete from invitations where id = any (array(
-      select i.id from invitations i where i.expires_at <= ${invitation.createdAt}
+    delete from wac.invitations where id = any (array(
+      select i.id from wac.invitations i where i.expires_at <= ${invitation.createdAt}
       order by i.expires_at limit ${forgotten}
     ))
   )
-  insert into invitations as i (${stored.names()}) values (${stored.values(invitation)})
+  insert into wac.invitations as i (${stored.names()}) values (${stored.values(invitation)})
   on conflict (workspace_id, email) do update set ${stored.set("excluded", "workspaceId", "email")}`)
 
 /**
@@ -77,7 +77,7 @@ const keep = statement({ invitation: stored.one }, ({ invitation }) =>
  * which locks them too, comes before the step or after it.
  */
 const managersText = (workspaces: string): string =>
-  `select m.workspace_id, m.user_id, m.role from members m
+  `select m.workspace_id, m.user_id, m.role from wac.members m
   where m.workspace_id in (${workspaces}) and m.role in ${listOf(Member.managers)}
   order by m.workspace_id, m.user_id for share of m`
 
@@ -98,7 +98,7 @@ const lockManagers = statement(
 const lockPending = statement(
   { places: stored.pick("workspaceId", "email") },
   ({ places }) =>
-    `select ${columnsOfInvitation} from invitations i
+    `select ${columnsOfInvitation} from wac.invitations i
   join ${places("s")} on s.workspace_id = i.workspace_id and s.email = i.email
   order by i.id for update of i`
 )
@@ -128,10 +128,10 @@ const ids = list<Id.InvitationId>("text")
 
 const lock = statement(
   { ids },
-  ({ ids }) => `select ${columnsOfInvitation} from invitations i where i.id = any (${ids}) order by i.id for update`
+  ({ ids }) => `select ${columnsOfInvitation} from wac.invitations i where i.id = any (${ids}) order by i.id for update`
 )
 
-const remove = unlessEmpty(ids, (ids) => `delete from invitations i where i.id = any (${ids})`)
+const remove = unlessEmpty(ids, (ids) => `delete from wac.invitations i where i.id = any (${ids})`)
 
 /** `InvitationStore.withdraw`. */
 const withdraw: StepOptions<
@@ -157,13 +157,13 @@ const tokenHashes = list<string>("text")
 const lockManagersOf = statement(
   { tokenHashes },
   ({ tokenHashes }) =>
-    managersText(`select i.workspace_id from invitations i where i.token_hash = any (${tokenHashes})`)
+    managersText(`select i.workspace_id from wac.invitations i where i.token_hash = any (${tokenHashes})`)
 )
 
 const lockInvitations = statement(
   { tokenHashes },
   ({ tokenHashes }) =>
-    `select ${columnsOfInvitation} from invitations i where i.token_hash = any (${tokenHashes})
+    `select ${columnsOfInvitation} from wac.invitations i where i.token_hash = any (${tokenHashes})
   order by i.id for update`
 )
 
@@ -179,18 +179,18 @@ const loadPeople = statement(
   { tokenHashes },
   ({ tokenHashes }) =>
     `select i.email, p.user_id, i.workspace_id, m.user_id is not null as is_member
-  from invitations i join people p on p.email = i.email
-  left join members m on m.workspace_id = i.workspace_id and m.user_id = p.user_id
+  from wac.invitations i join wac.people p on p.email = i.email
+  left join wac.members m on m.workspace_id = i.workspace_id and m.user_id = p.user_id
   where i.token_hash = any (${tokenHashes})`
 )
 
-const keepPeople = insert(person, "people")
+const keepPeople = insert(person, "wac.people")
 
-const keepMembers = insert(member, "members")
+const keepMembers = insert(member, "wac.members")
 
 const forgetAccepted = unlessEmpty(
   tokenHashes,
-  (tokenHashes) => `delete from invitations i where i.token_hash = any (${tokenHashes})`
+  (tokenHashes) => `delete from wac.invitations i where i.token_hash = any (${tokenHashes})`
 )
 
 /** `InvitationStore.accept`. */
@@ -238,11 +238,11 @@ const keepReset = statement(
   { reset: reset.one },
   ({ reset: { createdAt, expiresAt, tokenHash, userId } }) =>
     `with over as (
-    delete from password_resets where token_hash = any (array(
-      select r.token_hash from password_resets r where r.expires_at <= ${createdAt} order by r.expires_at limit ${forgotten}
+    delete from wac.password_resets where token_hash = any (array(
+      select r.token_hash from wac.password_resets r where r.expires_at <= ${createdAt} order by r.expires_at limit ${forgotten}
     ))
   )
-  insert into password_resets (token_hash, user_id, created_at, expires_at)
+  insert into wac.password_resets (token_hash, user_id, created_at, expires_at)
   values (${tokenHash}, ${userId}, ${createdAt}, ${expiresAt})`
 )
 
@@ -265,10 +265,10 @@ const createReset: StepOptions<Invitation.PasswordReset, Kept, void, ReadonlyArr
 /** A transaction that changes a person's password must hold the person's row. */
 const lockReset = statement({ tokenHash }, ({ tokenHash }) =>
   `select ${redeemable.names("r")}
-  from password_resets r join people p on p.user_id = r.user_id where r.token_hash = ${tokenHash} for update of p`)
+  from wac.password_resets r join wac.people p on p.user_id = r.user_id where r.token_hash = ${tokenHash} for update of p`)
 
 /** Read again behind the lock, because another transaction may have used the link. */
-const loadReset = select(reset, "password_resets", reset.pick("tokenHash"))
+const loadReset = select(reset, "wac.password_resets", reset.pick("tokenHash"))
 
 /** `InvitationStore.redeemReset`, one at a time. */
 const redeem: StepOptions<
@@ -294,13 +294,13 @@ const redeem: StepOptions<
 }
 
 const listPending = statement({ workspaceId: value<Id.WorkspaceId>(), now: Clocks.asked }, ({ now, workspaceId }) => `
-  select ${columnsOfInvitation} from invitations i
+  select ${columnsOfInvitation} from wac.invitations i
   where i.workspace_id = ${workspaceId} and i.expires_at > ${now} order by i.id desc`)
 
-const find = select(stored, "invitations", stored.pick("tokenHash"))
+const find = select(stored, "wac.invitations", stored.pick("tokenHash"))
 
 const findReset = statement({ tokenHash, now: Clocks.asked }, ({ now, tokenHash }) => `
-  select r.user_id from password_resets r where r.token_hash = ${tokenHash} and r.expires_at > ${now}`)
+  select r.user_id from wac.password_resets r where r.token_hash = ${tokenHash} and r.expires_at > ${now}`)
 
 export const layer = Layer.effect(
   InvitationStore.InvitationStore,

@@ -26,9 +26,9 @@ const joined = columns<Member.Member, { createdAt: "joined_at" }>({
 const account = (column: "email" | "user_id") =>
   statement({ name: value<string>() }, ({ name }) =>
     `select ${person.names("p")}, m.role, ${workspaceBeside.names("w")}
-  from people p
-  left join lateral (select m.* from members m where m.user_id = p.user_id offset 0) m on true
-  left join lateral (select w.* from workspaces w where w.id = m.workspace_id offset 0) w on true
+  from wac.people p
+  left join lateral (select m.* from wac.members m where m.user_id = p.user_id offset 0) m on true
+  left join lateral (select w.* from wac.workspaces w where w.id = m.workspace_id offset 0) w on true
   where p.${column} = ${name} order by m.created_at, m.workspace_id`)
 
 const byEmail = account("email")
@@ -36,7 +36,7 @@ const byEmail = account("email")
 const byUserId = account("user_id")
 
 const membersText = `select m.user_id, m.workspace_id, p.email, m.role, m.created_at as joined_at
-  from members m cross join lateral (select p.email from people p where p.user_id = m.user_id offset 0) p`
+  from wac.members m cross join lateral (select p.email from wac.people p where p.user_id = m.user_id offset 0) p`
 
 const accountOf = (rows: ReadonlyArray<Row>): Option.Option<MemberStore.Account> =>
   Option.map(Option.fromUndefinedOr(rows[0]), (row) => ({
@@ -62,22 +62,22 @@ const name = joined.pick("workspaceId", "userId")
 const setRoles = unlessEmpty(
   name.and(joined.pick("role")),
   (rows) =>
-    `update members m set role = s.role from ${rows("s")}
+    `update wac.members m set role = s.role from ${rows("s")}
   where m.workspace_id = s.workspace_id and m.user_id = s.user_id`
 )
 
 const remove = unlessEmpty(name, (rows) =>
-  `delete from members m using ${rows("s")}
+  `delete from wac.members m using ${rows("s")}
   where m.workspace_id = s.workspace_id and m.user_id = s.user_id`)
 
 const endSessions = unlessEmpty(name, (rows) =>
-  `delete from sessions e using ${rows("s")}
+  `delete from wac.sessions e using ${rows("s")}
   where e.workspace_id = s.workspace_id and e.user_id = s.user_id`)
 
 const stopAlerts = unlessEmpty(
   joined.pick("workspaceId", "email"),
   (rows) =>
-    `update alert_settings a set emails = array_remove(a.emails, s.email) from ${rows("s")}
+    `update wac.alert_settings a set emails = array_remove(a.emails, s.email) from ${rows("s")}
   where a.workspace_id = s.workspace_id and s.email = any (a.emails)`
 )
 
@@ -93,22 +93,22 @@ const made = columns<
 const loadMade = statement(
   { workspaces, userIds: list<Id.UserId>("text") },
   ({ userIds, workspaces }) =>
-    `select ${made.names("i")} from invitations i
+    `select ${made.names("i")} from wac.invitations i
   where i.workspace_id = any (${workspaces}) and i.by_user_id = any (${userIds})`
 )
 
 const endInvitations = unlessEmpty(
   list<Id.InvitationId>("text"),
-  (ids) => `delete from invitations i where i.id = any (${ids})`
+  (ids) => `delete from wac.invitations i where i.id = any (${ids})`
 )
 
 const counted = row({ count: integer() })
 
 const unlink = statement({ userId: value<Id.UserId>() }, ({ userId }) =>
   `with ended as (
-    delete from sessions s where s.user_id = ${userId}
+    delete from wac.sessions s where s.user_id = ${userId}
   ), gone as (
-    delete from identities i where i.user_id = ${userId} returning i.subject
+    delete from wac.identities i where i.user_id = ${userId} returning i.subject
   )
   select count(*)::integer as count from gone`)
 
@@ -157,7 +157,7 @@ export const layer = Layer.effect(
           text: `select m.user_id, m.workspace_id, p.email, m.role, m.created_at as joined_at, ${
             workspaceBeside.names("w")
           }
-          from members m join people p on p.user_id = m.user_id join workspaces w on w.id = m.workspace_id
+          from wac.members m join wac.people p on p.user_id = m.user_id join wac.workspaces w on w.id = m.workspace_id
           order by m.created_at, m.user_id, m.workspace_id`
         }),
         (rows) => rows.map((row) => ({ member: joined.read(row), workspace: workspaceBeside.read(row) }))

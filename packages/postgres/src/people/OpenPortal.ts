@@ -21,12 +21,12 @@ const opened = row({ isOpen: boolean() })
 const tokenHash = value<string>()
 
 const lock = statement({ tokenHash }, ({ tokenHash }) => `
-  select ${portal.names("o")}, o.is_open from portals o where o.token_hash = ${tokenHash} for update`)
+  select ${portal.names("o")}, o.is_open from wac.portals o where o.token_hash = ${tokenHash} for update`)
 
 const open = statement(
   { tokenHash, session: portal.pick("tokenHash", "createdAt", "expiresAt").one },
   ({ session, tokenHash }) =>
-    `update portals o set token_hash = ${session.tokenHash}, is_open = true, created_at = ${session.createdAt},
+    `update wac.portals o set token_hash = ${session.tokenHash}, is_open = true, created_at = ${session.createdAt},
     expires_at = ${session.expiresAt} where o.token_hash = ${tokenHash}`
 )
 

@@ -13,20 +13,20 @@ import { openPortal, portal } from "./OpenPortal.ts"
 const create = statement({ link: portal.one, now: Clocks.asked }, ({ link, now }) => {
   const expiresAt = `p.now + ${link.expiresAt} - ${link.createdAt}`
   return `with present as materialized (select ${now} as now)
-  insert into portals (${portal.names()}, is_open)
+  insert into wac.portals (${portal.names()}, is_open)
   select ${portal.values({ ...link, createdAt: "p.now", expiresAt })}, false from present p`
 })
 
 const tokenHash = value<string>()
 
 const find = statement({ tokenHash, now: Clocks.asked }, ({ now, tokenHash }) => `
-  select ${portal.names("o")} from portals o
+  select ${portal.names("o")} from wac.portals o
   where o.token_hash = ${tokenHash} and o.is_open and o.expires_at > ${now}`)
 
 const end = statement({ tokenHash }, ({ tokenHash }) => `
-  delete from portals o where o.token_hash = ${tokenHash} and o.is_open`)
+  delete from wac.portals o where o.token_hash = ${tokenHash} and o.is_open`)
 
-const forget = Forgotten.endedBefore("portals", "expires_at", "<=")
+const forget = Forgotten.endedBefore("wac.portals", "expires_at", "<=")
 
 export const layer = Layer.effect(
   PortalStore.PortalStore,

@@ -59,15 +59,15 @@ const create = statement({
     absoluteUntil: after(session.absoluteUntil)
   })
   return `with held as (
-    select p.user_id from people p
+    select p.user_id from wac.people p
     where p.user_id = ${session.userId} and (${passwordHash}::text is null or p.password_hash = ${passwordHash})
     for share
   ), present as materialized (
     select ${now} as now, h.user_id from held h
   ), ended as (
-    delete from sessions where token_hash = ${of} and exists (select from present)
+    delete from wac.sessions where token_hash = ${of} and exists (select from present)
   ), kept as (
-    insert into sessions (${stored.names()}) select ${kept} from present p
+    insert into wac.sessions (${stored.names()}) select ${kept} from present p
     on conflict (token_hash) do nothing
   )
   select user_id from present`
@@ -83,34 +83,34 @@ const userId = value<Id.UserId>()
  */
 const use = statement({ tokenHash, now: Clocks.asked, idleFor: value<number>() }, ({ idleFor, now, tokenHash }) => `
   with present as materialized (select ${now} as now)
-  update sessions set idle_until = greatest(idle_until, least(p.now + ${idleFor}::bigint, absolute_until))
+  update wac.sessions set idle_until = greatest(idle_until, least(p.now + ${idleFor}::bigint, absolute_until))
   from present p
   where token_hash = ${tokenHash} and p.now < idle_until and p.now < absolute_until
   returning ${session.names()}`)
 
 const isFresh = statement({ tokenHash, now: Clocks.asked }, ({ now, tokenHash }) => `
-  select from sessions where token_hash = ${tokenHash}
+  select from wac.sessions where token_hash = ${tokenHash}
     and ${now} < coalesce(proven_at, created_at) + ${Duration.toMillis(Session.freshFor)}`)
 
 const prove = statement({ tokenHash, now: Clocks.asked }, ({ now, tokenHash }) => `
-  update sessions set proven_at = ${now} where token_hash = ${tokenHash}`)
+  update wac.sessions set proven_at = ${now} where token_hash = ${tokenHash}`)
 
 const list = statement({ userId, now: Clocks.asked }, ({ now, userId }) =>
-  `select ${session.names()} from sessions
+  `select ${session.names()} from wac.sessions
   where user_id = ${userId} and idle_until > ${now} and absolute_until > ${now}
   order by created_at desc, id desc`)
 
-const end = remove("sessions", session.pick("userId", "id"))
+const end = remove("wac.sessions", session.pick("userId", "id"))
 
 const endAll = statement({ userId, keep: value<string | null>() }, ({ keep, userId }) => `
-  delete from sessions where user_id = ${userId} and token_hash is distinct from ${keep} returning id`)
+  delete from wac.sessions where user_id = ${userId} and token_hash is distinct from ${keep} returning id`)
 
 const move = statement({ tokenHash, workspaceId: value<Id.WorkspaceId>() }, ({ tokenHash, workspaceId }) => `
-  update sessions set workspace_id = ${workspaceId} where token_hash = ${tokenHash}`)
+  update wac.sessions set workspace_id = ${workspaceId} where token_hash = ${tokenHash}`)
 
-const removeOne = remove("sessions", session.pick("tokenHash"))
+const removeOne = remove("wac.sessions", session.pick("tokenHash"))
 
-const forget = Forgotten.endedBefore("sessions", "absolute_until", "<=")
+const forget = Forgotten.endedBefore("wac.sessions", "absolute_until", "<=")
 
 export const layer = Layer.effect(
   SessionStore.SessionStore,

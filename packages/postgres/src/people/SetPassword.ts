@@ -19,19 +19,19 @@ const person = row({ userId: text<Id.UserId>() })
 
 const set = unlessEmpty(
   person.and(row({ passwordHash: text() })),
-  (rows) => `update people p set password_hash = s.password_hash from ${rows("s")} where p.user_id = s.user_id`
+  (rows) => `update wac.people p set password_hash = s.password_hash from ${rows("s")} where p.user_id = s.user_id`
 )
 
 const endSessions = unlessEmpty(
   person.and(row({ keep: text<string | null>() })),
   (rows) =>
-    `delete from sessions e using ${rows("s")}
+    `delete from wac.sessions e using ${rows("s")}
   where e.user_id = s.user_id and e.token_hash is distinct from s.keep`
 )
 
 const forgetResets = unlessEmpty(
   person,
-  (rows) => `delete from password_resets r using ${rows("s")} where r.user_id = s.user_id`
+  (rows) => `delete from wac.password_resets r using ${rows("s")} where r.user_id = s.user_id`
 )
 
 /** The statements that set passwords, and end sessions and reset links. The caller must hold the people's rows. */
@@ -45,14 +45,14 @@ const ids = list<Id.UserId>("text")
 
 const lock = statement(
   { ids },
-  ({ ids }) => `select p.user_id from people p where p.user_id = any (${ids}) order by p.user_id for update`
+  ({ ids }) => `select p.user_id from wac.people p where p.user_id = any (${ids}) order by p.user_id for update`
 )
 
 const session = person.and(row({ tokenHash: text() }))
 
 const loadSessions = statement(
   { ids },
-  ({ ids }) => `select ${session.names("s")} from sessions s where s.user_id = any (${ids})`
+  ({ ids }) => `select ${session.names("s")} from wac.sessions s where s.user_id = any (${ids})`
 )
 
 interface Loaded extends Step.Known {

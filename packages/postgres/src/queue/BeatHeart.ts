@@ -8,11 +8,11 @@ import type { StepOptions } from "../Database.ts"
 import type { Statement } from "../Statement.ts"
 
 /** Processes that start together wait here for each other, even in a new database. */
-const lockText = "select pg_advisory_xact_lock(hashtext('heartbeats'), 0)"
+const lockText = "select pg_advisory_xact_lock(hashtext('wac:heartbeats'), 0)"
 
 /** The identifier is that of the server's files; a copy of them keeps it, and a dump in another server does not. */
 const heartbeatText = `select h.beat_at, h.server, h.held_since, s.system_identifier::text as current_server
-  from pg_control_system() s left join heartbeats h on true`
+  from pg_control_system() s left join wac.heartbeats h on true`
 
 const found = row({
   beatAt: bigint<number | null>(),
@@ -26,11 +26,11 @@ const heartbeat = columns<Heartbeat.Heartbeat, { at: "beat_at" }>(
   { at: "beat_at" }
 )
 
-const keep = insertOne(heartbeat, "heartbeats", ` on conflict (single) do update set ${heartbeat.set("excluded")}`)
+const keep = insertOne(heartbeat, "wac.heartbeats", ` on conflict (single) do update set ${heartbeat.set("excluded")}`)
 
-const jobsLockText = "select c.id from campaigns c where c.work_at is not null order by c.id for no key update"
+const jobsLockText = "select c.id from wac.campaigns c where c.work_at is not null order by c.id for no key update"
 
-const jobsText = `select ${campaignColumns} from campaigns c where c.work_at is not null order by c.id`
+const jobsText = `select ${campaignColumns} from wac.campaigns c where c.work_at is not null order by c.id`
 
 const loadJobs: ReadonlyArray<Statement> = [{ text: jobsLockText }, { text: jobsText }]
 

@@ -8,7 +8,7 @@ import * as Sizes from "./Sizes.ts"
 /** Parts of a `with` that take messages out of the queue, and out of the count of those that wait. */
 export const dequeuing = (ids: string): string =>
   `dequeued as (
-    delete from send_queue q where q.message_id = any (${ids}) returning q.workspace_id
+    delete from wac.send_queue q where q.message_id = any (${ids}) returning q.workspace_id
   ), uncounted as (
     ${Sizes.counting("dequeued", -1)}
   )`

@@ -11,7 +11,7 @@ import { hurryLanes } from "./Lanes.ts"
 const lockQueue = unlessEmpty(
   list<Id.MessageId>("text"),
   (ids) =>
-    `select q.message_id from send_queue q where q.message_id = any (${ids})
+    `select q.message_id from wac.send_queue q where q.message_id = any (${ids})
   order by q.message_id for update`
 )
 
@@ -22,7 +22,7 @@ const delay = unlessEmpty(
     tries: "integer"
   }),
   (rows) =>
-    `update send_queue q set due_at = d.due_at, tries = q.tries + d.tries
+    `update wac.send_queue q set due_at = d.due_at, tries = q.tries + d.tries
   from ${rows("d")}
   where q.message_id = d.message_id`
 )

@@ -39,9 +39,9 @@ const insert = unlessEmpty(queued.and(place.pick("sendUntil")), (rows) =>
   `with given as materialized (
     select g.* from ${rows("g")}
   ), of_messages as (
-    insert into messages (${queued.names()}) select ${queued.names("g")} from given g
+    insert into wac.messages (${queued.names()}) select ${queued.names("g")} from given g
   ), added as (
-    insert into send_queue (${place.names()})
+    insert into wac.send_queue (${place.names()})
     select g.id, g.phone_number_id, g.workspace_id, g.send_at, g.send_until from given g
     returning workspace_id
   )

@@ -30,7 +30,7 @@ const open = unlessEmpty(
     workspaceId: "text"
   }),
   (rows) =>
-    `insert into send_lanes as l (phone_number_id, workspace_id, work_at)
+    `insert into wac.send_lanes as l (phone_number_id, workspace_id, work_at)
   select d.phone_number_id, d.workspace_id, d.due_at from ${rows("d")} order by 1
   on conflict (phone_number_id) do update set work_at = excluded.work_at
   where l.work_at is null or l.work_at > excluded.work_at`
@@ -45,10 +45,10 @@ const hurry = unlessEmpty(
   columns<Due>({ phoneNumberId: "text", dueAt: "bigint" }),
   (rows) =>
     `with due as materialized (
-    select l.phone_number_id, d.due_at from ${rows("d")} join send_lanes l on l.phone_number_id = d.phone_number_id
+    select l.phone_number_id, d.due_at from ${rows("d")} join wac.send_lanes l on l.phone_number_id = d.phone_number_id
     order by l.phone_number_id for no key update of l
   )
-  update send_lanes l set work_at = d.due_at from due d
+  update wac.send_lanes l set work_at = d.due_at from due d
   where l.phone_number_id = d.phone_number_id and (l.work_at is null or l.work_at > d.due_at)`
 )
 

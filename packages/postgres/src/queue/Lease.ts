@@ -7,5 +7,5 @@ import { columns, unlessEmpty } from "../Columns.ts"
 /** The statements that do so. The caller must hold their rows of the queue. */
 export const lease = unlessEmpty(
   columns<{ readonly messageId: Id.MessageId; readonly dueAt: Time.Instant }>({ messageId: "text", dueAt: "bigint" }),
-  (rows) => `update send_queue q set due_at = l.due_at from ${rows("l")} where q.message_id = l.message_id`
+  (rows) => `update wac.send_queue q set due_at = l.due_at from ${rows("l")} where q.message_id = l.message_id`
 )

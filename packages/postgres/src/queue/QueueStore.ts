@@ -12,7 +12,7 @@ import { beat } from "./BeatHeart.ts"
 import { end } from "./EndQueued.ts"
 import { isHeld, work } from "./WorkOnLane.ts"
 
-export const nextText = `select l.work_at from send_lanes l
+export const nextText = `select l.work_at from wac.send_lanes l
   where l.work_at is not null and not ${isHeld("l.workspace_id")} order by l.work_at limit 1`
 
 const next = row({ workAt: bigint() })
@@ -22,17 +22,17 @@ const backlogOf = (isOfWorkspace: boolean): string =>
   `with judged as materialized (select ${Clocks.at("$1")} as at)
   select (
       select coalesce(sum(s.queued), 0)::double precision
-      from queue_sizes s${isOfWorkspace ? " where s.workspace_id = $2" : ""}
+      from wac.queue_sizes s${isOfWorkspace ? " where s.workspace_id = $2" : ""}
     ) as queued,
     (
-      select min(d.due_at) from send_lanes l
+      select min(d.due_at) from wac.send_lanes l
       cross join lateral (
-        select q.due_at from send_queue q where q.phone_number_id = l.phone_number_id
+        select q.due_at from wac.send_queue q where q.phone_number_id = l.phone_number_id
         order by q.due_at, q.message_id limit 1
       ) d
       where l.work_at is not null and d.due_at <= j.at${isOfWorkspace ? " and l.workspace_id = $2" : ""}
     ) as oldest_due_at,
-    (select h.held_since from heartbeats h${isOfWorkspace ? ` where ${isHeld("$2")}` : ""}) as held_since, j.at
+    (select h.held_since from wac.heartbeats h${isOfWorkspace ? ` where ${isHeld("$2")}` : ""}) as held_since, j.at
   from judged j`
 
 export const backlogTexts = { ofAll: backlogOf(false), ofWorkspace: backlogOf(true) } as const
@@ -45,9 +45,9 @@ const backlog = columns<QueueStore.Backlog>({
 })
 
 export const releaseTexts = {
-  ofAll: "update heartbeats h set held_since = null where h.held_since is not null returning 1",
-  ofWorkspace: `insert into queue_releases as r (workspace_id, held_since)
-  select $1, h.held_since from heartbeats h where h.held_since is not null
+  ofAll: "update wac.heartbeats h set held_since = null where h.held_since is not null returning 1",
+  ofWorkspace: `insert into wac.queue_releases as r (workspace_id, held_since)
+  select $1, h.held_since from wac.heartbeats h where h.held_since is not null
   on conflict (workspace_id) do update set held_since = excluded.held_since where r.held_since < excluded.held_since
   returning 1`
 } as const

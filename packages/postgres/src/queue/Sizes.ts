@@ -12,7 +12,7 @@ import { type Rows, statement } from "../Statement.ts"
  * workspace, and are not counted.
  */
 export const counting = (source: string, by: 1 | -1): string =>
-  `insert into queue_sizes as s (workspace_id, shard, queued)
+  `insert into wac.queue_sizes as s (workspace_id, shard, queued)
   select c.workspace_id, ${ownShard}, ${by} * count(*) from ${source} c
   where c.workspace_id is not null
   group by 1
@@ -23,7 +23,7 @@ export const counting = (source: string, by: 1 | -1): string =>
 export const load = statement(
   { workspaceIds: list<Id.WorkspaceId>("text") },
   ({ workspaceIds }) =>
-    `select s.workspace_id, sum(s.queued)::double precision as queued from queue_sizes s
+    `select s.workspace_id, sum(s.queued)::double precision as queued from wac.queue_sizes s
   where s.workspace_id = any (${workspaceIds}) group by s.workspace_id`
 )
 

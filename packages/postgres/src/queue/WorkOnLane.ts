@@ -20,8 +20,8 @@ export interface WorkCommand extends QueueWorkStep.Work {
 /** A condition: the queue of this workspace waits for a person. */
 export const isHeld = (workspaceId: string): string =>
   `exists (
-    select from heartbeats h where h.held_since is not null and not exists (
-      select from queue_releases r where r.workspace_id = ${workspaceId} and r.held_since >= h.held_since
+    select from wac.heartbeats h where h.held_since is not null and not exists (
+      select from wac.queue_releases r where r.workspace_id = ${workspaceId} and r.held_since >= h.held_since
     )
   )`
 
@@ -29,8 +29,8 @@ export const isHeld = (workspaceId: string): string =>
 const choose = statement(
   { asked: value<Time.Instant | null>() },
   ({ asked }) =>
-    `select set_config('wac.lane', coalesce((
-    select l.phone_number_id from send_lanes l
+    `select set_config('wac_step.lane', coalesce((
+    select l.phone_number_id from wac.send_lanes l
     where l.work_at <= ${Clocks.at(asked)} and not ${isHeld("l.workspace_id")}
     order by l.work_at limit 1
     for no key update of l skip locked
@@ -45,9 +45,9 @@ const lane = columns<QueueWorkStep.Lane>({
 })
 
 const loadLane: Statement = {
-  text: `select ${lane.names("l")}, to_json(p.p) as number from send_lanes l
-  left join lateral (select p from phone_numbers p where p.id = l.phone_number_id offset 0) p on true
-  where l.phone_number_id = current_setting('wac.lane')`
+  text: `select ${lane.names("l")}, to_json(p.p) as number from wac.send_lanes l
+  left join lateral (select p from wac.phone_numbers p where p.id = l.phone_number_id offset 0) p on true
+  where l.phone_number_id = current_setting('wac_step.lane')`
 }
 
 const ofLane = result<{ readonly number: PhoneNumber.PhoneNumber | null }>({ number })
@@ -62,24 +62,24 @@ const loadQueue = statement({
   limit: value<number>()
 }, ({ limit, now, phoneNumberId }) =>
   `with due as materialized (
-    select q.message_id, q.due_at, q.tries, q.send_until from send_queue q
+    select q.message_id, q.due_at, q.tries, q.send_until from wac.send_queue q
     where q.phone_number_id = ${phoneNumberId} and q.due_at <= ${now}::bigint
     order by q.due_at, q.message_id limit ${limit}
     for update skip locked
   ), locked as materialized (
-    select m from messages m where m.id = any (array(select d.message_id from due d)) order by m.id
+    select m from wac.messages m where m.id = any (array(select d.message_id from due d)) order by m.id
     for update skip locked
   )
   select n.next_at, to_json(l.m) as queued, l.tries, l.send_until
   from (
     select least(
       (
-        select q.due_at from send_queue q where q.phone_number_id = ${phoneNumberId} and q.due_at > ${now}::bigint
+        select q.due_at from wac.send_queue q where q.phone_number_id = ${phoneNumberId} and q.due_at > ${now}::bigint
         order by q.due_at, q.message_id limit 1
       ),
       case when (select count(*) from locked) < (
         select count(*) from (
-          select from send_queue q where q.phone_number_id = ${phoneNumberId} and q.due_at <= ${now}::bigint limit ${limit}
+          select from wac.send_queue q where q.phone_number_id = ${phoneNumberId} and q.due_at <= ${now}::bigint limit ${limit}
         ) q
       ) then ${now}::bigint + ${heldFor} end
     ) as next_at
@@ -134,7 +134,7 @@ const workOf = ([, rows]: ReadonlyArray<Rows>, now: Loaded["now"]): Loaded["work
 const keepLane = statement(
   { lane: lane.omit("workspaceId").one },
   ({ lane: { nextSlot, phoneNumberId, workAt } }) =>
-    `update send_lanes l set work_at = ${workAt}, next_slot = ${nextSlot} where l.phone_number_id = ${phoneNumberId}`
+    `update wac.send_lanes l set work_at = ${workAt}, next_slot = ${nextSlot} where l.phone_number_id = ${phoneNumberId}`
 )
 
 /**

@@ -38,22 +38,22 @@ const claim = statement(
   ({ claimed: given, now }) => {
     const leaseUntil = `p.now + ${Duration.toMillis(KeptAnswer.lease)}`
     return `with present as materialized (select ${now} as now)
-  insert into kept_answers as k (${kept.names()})
+  insert into wac.kept_answers as k (${kept.names()})
   select ${kept.values({ ...given, leaseUntil, expiresAt: `p.now + ${retention}` })} from present p
   on conflict (${place.names()}) do update set ${renewed}
   returning ${claimed.names("k")}, ${answer.names("k")}, (select p.now from present p) as now`
   }
 )
 
-const forget = statement({ now: Clocks.asked }, ({ now }) => Expired.forgetOne("kept_answers", now))
+const forget = statement({ now: Clocks.asked }, ({ now }) => Expired.forgetOne("wac.kept_answers", now))
 
 const owned = kept.omit("fingerprint", "leaseUntil", "expiresAt")
 
 const settle = statement({ own: owned.one, answer: answer.one, now: Clocks.asked }, ({ answer, now, own }) => `
-  update kept_answers k set status = ${answer.status}, body = ${answer.body}, expires_at = ${now} + ${retention}
+  update wac.kept_answers k set status = ${answer.status}, body = ${answer.body}, expires_at = ${now} + ${retention}
   where ${owned.are("k", own)}`)
 
-const giveBack = remove("kept_answers", owned)
+const giveBack = remove("wac.kept_answers", owned)
 
 export const layer = Layer.effect(
   KeptAnswerStore.KeptAnswerStore,

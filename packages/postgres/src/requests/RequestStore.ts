@@ -37,11 +37,11 @@ const record = statement(
   { requests: request, hours: list<Time.Instant>("bigint") },
   ({ hours, requests }) =>
     `with kept as (
-    insert into requests (${request.names()}) select ${request.names("g")} from ${requests("g")}
+    insert into wac.requests (${request.names()}) select ${request.names("g")} from ${requests("g")}
     on conflict do nothing
     returning workspace_id, at, api_key_id, code, reason
   )
-  insert into request_tallies as t (workspace_id, hour, api_key_id, code, reason, count, last_at)
+  insert into wac.request_tallies as t (workspace_id, hour, api_key_id, code, reason, count, last_at)
   select k.workspace_id, (select max(h.hour) from unnest(${hours}) h (hour) where h.hour <= k.at), k.api_key_id,
     coalesce(k.code, ''), coalesce(k.reason, ''), count(*), max(k.at)
   from kept k group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
@@ -51,7 +51,7 @@ const record = statement(
 
 /** Each filter has an index in the order of the list. */
 export const listText = ({ refused, word }: RequestStore.RequestFilter, after: string | null): string =>
-  `select ${request.names("r")} from requests r
+  `select ${request.names("r")} from wac.requests r
   where r.workspace_id = $1${refused === true || word !== undefined ? " and r.code is not null" : ""}
     ${word === undefined ? "and $4::text is null" : "and coalesce(r.reason, r.code) = $4"}
     ${after === null ? "and $3::text is null" : "and r.id < $3"}
@@ -59,23 +59,23 @@ export const listText = ({ refused, word }: RequestStore.RequestFilter, after: s
 
 export const talliesText = `select t.api_key_id, nullif(t.code, '') as code, nullif(t.reason, '') as reason,
     sum(t.count)::double precision as count, max(t.last_at) as last_at
-  from request_tallies t where t.workspace_id = $1 and t.hour >= $2 group by 1, 2, 3`
+  from wac.request_tallies t where t.workspace_id = $1 and t.hour >= $2 group by 1, 2, 3`
 
 /** Rows deleted at once for a workspace. */
 const forgottenAtOnce = 1000
 
 /** A range of the key for each workspace. */
 export const forgetText = `with gone as (
-    delete from requests r where r.ctid = any (array(
-      select r.ctid from workspaces w cross join lateral (
-        select r.ctid from requests r where r.workspace_id = w.id and r.id < $1 order by r.id limit $3
+    delete from wac.requests r where r.ctid = any (array(
+      select r.ctid from wac.workspaces w cross join lateral (
+        select r.ctid from wac.requests r where r.workspace_id = w.id and r.id < $1 order by r.id limit $3
       ) r
     ))
     returning r.workspace_id
   ), tallies as (
-    delete from request_tallies t where t.ctid = any (array(
-      select t.ctid from workspaces w cross join lateral (
-        select t.ctid from request_tallies t where t.workspace_id = w.id and t.hour < $2 order by t.hour limit $3
+    delete from wac.request_tallies t where t.ctid = any (array(
+      select t.ctid from wac.workspaces w cross join lateral (
+        select t.ctid from wac.request_tallies t where t.workspace_id = w.id and t.hour < $2 order by t.hour limit $3
       ) t
     ))
     returning t.workspace_id

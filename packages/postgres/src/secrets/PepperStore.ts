@@ -10,7 +10,7 @@ import { sealed } from "./StoredSeal.ts"
 /** The update changes nothing; without it, a row that is already there would not be returned. */
 const adopt = insertOne(
   sealed,
-  "peppers",
+  "wac.peppers",
   ` on conflict (single) do update set single = true returning ${sealed.names()}`
 )
 

@@ -16,19 +16,19 @@ const pepper = SealedSecretStore.pepperRow
  */
 const underText = `
   select row, nonce, ciphertext from (
-    select '${pepper}' as row, nonce, ciphertext from peppers where key_id = $1 and '${pepper}' > $2
+    select '${pepper}' as row, nonce, ciphertext from wac.peppers where key_id = $1 and '${pepper}' > $2
     union all (
-      select id, secret_nonce, secret_ciphertext from api_keys
+      select id, secret_nonce, secret_ciphertext from wac.api_keys
       where secret_key_id <= $1 and (secret_key_id, id) > ($1, $2)
       order by secret_key_id, id limit $3
     )
     union all (
-      select phone_number_id, nonce, ciphertext from phone_number_credentials
+      select phone_number_id, nonce, ciphertext from wac.phone_number_credentials
       where key_id <= $1 and (key_id, phone_number_id) > ($1, $2)
       order by key_id, phone_number_id limit $3
     )
     union all (
-      select webhook_id, nonce, ciphertext from webhook_secrets
+      select webhook_id, nonce, ciphertext from wac.webhook_secrets
       where key_id <= $1 and (key_id, webhook_id) > ($1, $2)
       order by key_id, webhook_id fetch first $3 rows with ties
     )
@@ -43,22 +43,22 @@ const rewrapText = `
     from json_to_recordset($1::text::json)
       as c (row text, "keyId" text, nonce text, "newKeyId" text, "newNonce" text, "newCiphertext" text)
   ), the_pepper as (
-    update peppers p set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
+    update wac.peppers p set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
     from changes c where c.row = '${pepper}' and p.key_id = "keyId" and p.nonce = c.nonce
     returning 1
   ), of_keys as (
-    update api_keys k set secret_key_id = "newKeyId", secret_nonce = new_nonce, secret_ciphertext = new_ciphertext
+    update wac.api_keys k set secret_key_id = "newKeyId", secret_nonce = new_nonce, secret_ciphertext = new_ciphertext
     from changes c where k.id = c.row and k.secret_key_id = "keyId" and k.secret_nonce = c.nonce
     returning 1
   ), of_numbers as (
-    update phone_number_credentials p set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
+    update wac.phone_number_credentials p set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
     from changes c where p.phone_number_id = c.row and p.key_id = "keyId" and p.nonce = c.nonce
     returning 1
   ), unrotated as materialized (
     -- a rotation writes back what it has read, so it must come before this or after
-    select w.id from webhooks w where w.id in (select row from changes) order by w.id for no key update
+    select w.id from wac.webhooks w where w.id in (select row from changes) order by w.id for no key update
   ), of_webhooks as (
-    update webhook_secrets s set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
+    update wac.webhook_secrets s set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
     from changes c join unrotated u on u.id = c.row
     where s.webhook_id = c.row and s.key_id = "keyId" and s.nonce = c.nonce
     returning 1

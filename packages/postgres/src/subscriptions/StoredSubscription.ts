@@ -40,13 +40,13 @@ export const entry = columns<Subscription.Entry>({
 export const oldestUnhandled = (subscription: string): string =>
   `(select least(
       (
-        select n.recorded_at from subscription_entries n
+        select n.recorded_at from wac.subscription_entries n
         where n.workspace_id = ${subscription}.workspace_id and n.name = ${subscription}.name and n.state <> 'failed'
         order by n.recorded_at limit 1
       ),
       (
         select min(v.created_at) from unnest(${subscription}.event_types) as t (type) cross join lateral (
-          select v.created_at from events v
+          select v.created_at from wac.events v
           where v.workspace_id = ${subscription}.workspace_id and v.type = t.type and v.position > ${subscription}.place
           order by v.position limit 1
         ) v

@@ -19,7 +19,7 @@ const opened = subscription.pick("workspaceId", "name", "types")
 const open = statement(
   { opened: opened.one, asked: Clocks.asked },
   ({ asked, opened: { name, types, workspaceId } }) =>
-    `insert into subscriptions as s (${opened.names()}, place, created_at)
+    `insert into wac.subscriptions as s (${opened.names()}, place, created_at)
   values (${workspaceId}, ${name}, ${types}, ${settled}, ${asked})
   on conflict (workspace_id, name) do update set event_types = excluded.event_types
   where s.event_types <> excluded.event_types`
@@ -30,12 +30,12 @@ const owned = subscription.pick("workspaceId", "name").and(columns<{ readonly ow
 const release = statement(
   { owned: owned.one },
   ({ owned: { name, owner, workspaceId } }) =>
-    `update subscriptions s set owner = null, lease_until = null
+    `update wac.subscriptions s set owner = null, lease_until = null
   where s.workspace_id = ${workspaceId} and s.name = ${name} and s.owner = ${owner}`
 )
 
 const failedText = `select n.attempts, n.failed_at, n.failure, ${event.names("e")}
-  from subscription_entries n join events e on e.id = n.event_id
+  from wac.subscription_entries n join wac.events e on e.id = n.event_id
   where n.workspace_id = $1 and n.name = $2 and n.state = 'failed' and n.event_id > coalesce($3, '')
   order by n.event_id limit $4`
 
@@ -53,7 +53,7 @@ const chosen = {
 
 /** `Subscription.retried`, of entries under this condition. */
 const retried = (isChosen: string, asked: string): string =>
-  `update subscription_entries n
+  `update wac.subscription_entries n
   set state = 'waiting', round_attempts = 0, round_started_at = null, next_at = ${asked}, failed_at = null
   where n.state = 'failed' and ${isChosen} returning 1`
 
@@ -67,24 +67,24 @@ const retryAll = statement(
 )
 
 const discarded = (isChosen: string): string =>
-  `delete from subscription_entries n where n.state = 'failed' and ${isChosen} returning 1`
+  `delete from wac.subscription_entries n where n.state = 'failed' and ${isChosen} returning 1`
 
 const discardOne = statement({ choice: chosen.one.one }, ({ choice }) => discarded(chosen.one.are("n", choice)))
 const discardAll = statement({ choice: chosen.all.one }, ({ choice }) => discarded(chosen.all.are("n", choice)))
 
-const removeSubscription = remove("subscriptions", key)
+const removeSubscription = remove("wac.subscriptions", key)
 
 const standings = statement(
   { workspaceId: value<string>() },
   ({ workspaceId }) =>
     `select s.name, ${oldestUnhandled("s")} as oldest_unhandled_at, (
     select count(*) from (
-      select from subscription_entries n
+      select from wac.subscription_entries n
       where n.workspace_id = s.workspace_id and n.name = s.name and n.state = 'failed'
       limit ${SubscriptionStore.maxCounted}
     ) n
   )::integer as failed
-  from subscriptions s where s.workspace_id = ${workspaceId} order by s.name collate "C"`
+  from wac.subscriptions s where s.workspace_id = ${workspaceId} order by s.name collate "C"`
 )
 
 const standing = columns<SubscriptionStore.Standing>({ name: "text", oldestUnhandledAt: "bigint", failed: "integer" })

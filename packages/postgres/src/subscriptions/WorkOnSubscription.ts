@@ -10,10 +10,11 @@ import { event } from "../events/StoredEvent.ts"
 import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { entry, key, subscription } from "./StoredSubscription.ts"
 
+/** As JSON, since the driver cannot read an array of a domain of ours in every schema. */
 const lock = statement(
   { key: key.one },
   ({ key: { name, workspaceId } }) =>
-    `select ${subscription.names("s")} from subscriptions s
+    `select ${subscription.array.text("s")} as subscription from wac.subscriptions s
   where s.workspace_id = ${workspaceId} and s.name = ${name} for no key update`
 )
 
@@ -26,16 +27,16 @@ const ofSubscription = (table: string, { name, workspaceId }: { readonly [Field 
   `${table}.workspace_id = ${workspaceId} and ${table}.name = ${name}`
 
 const entryJson = entry.array.text("n")
-const eventJson = `(select ${event.array.text("e")} from events e where e.id = n.event_id)`
+const eventJson = `(select ${event.array.text("e")} from wac.events e where e.id = n.event_id)`
 
 const running = statement({ key: key.one }, ({ key }) =>
   `select ${entryJson} as entry, (
-    select json_build_array(${entryJson}, ${eventJson}) from subscription_entries n
+    select json_build_array(${entryJson}, ${eventJson}) from wac.subscription_entries n
     where ${ofSubscription("n", key)} and n.order_key = r.order_key and n.state = 'held'
     order by n.place limit 1
   ) as follower
   from (
-    select n.* from subscription_entries n where ${ofSubscription("n", key)} and n.state = 'running'
+    select n.* from wac.subscription_entries n where ${ofSubscription("n", key)} and n.state = 'running'
   ) r cross join lateral (select r.*) n`)
 
 const due = statement(
@@ -46,10 +47,10 @@ const due = statement(
     ended: list<Id.EventId>("text")
   },
   ({ ended, key, limit, now }) =>
-    `select json_build_array(${entryJson}, ${eventJson}) as taken from subscription_entries n
+    `select json_build_array(${entryJson}, ${eventJson}) as taken from wac.subscription_entries n
   where ${ofSubscription("n", key)} and n.state = 'waiting' and n.next_at <= ${now}::bigint
     and not exists (
-      select from subscription_entries r
+      select from wac.subscription_entries r
       where ${ofSubscription("r", key)} and r.state = 'running' and r.order_key = n.order_key
         and r.event_id <> all (${ended})
     )
@@ -64,13 +65,13 @@ const fresh = statement({
   limit: value<number>()
 }, ({ key, limit, place, types }) =>
   `select ${event.names("f")}, f.position as place, (
-    select n.event_id from subscription_entries n
+    select n.event_id from wac.subscription_entries n
     where ${ofSubscription("n", key)} and n.order_key = f.order_key and n.state <> 'failed'
     order by n.place desc limit 1
   ) as behind
   from (
     select e.* from unnest(${types}) as t (type) cross join lateral (
-      select * from events e
+      select * from wac.events e
       where e.workspace_id = ${key.workspaceId} and e.type = t.type and e.position > ${place}::bigint
         and e.position ${isSettled}
       order by e.position limit ${limit}::integer
@@ -82,7 +83,7 @@ const fresh = statement({
 const next = statement(
   { key: key.one, now: value<Time.Instant>() },
   ({ key, now }) =>
-    `select n.next_at from subscription_entries n
+    `select n.next_at from wac.subscription_entries n
   where ${ofSubscription("n", key)} and n.state = 'waiting' and n.next_at > ${now}::bigint
   order by n.next_at limit 1`
 )
@@ -117,7 +118,7 @@ const changed = entry.omit("recordedAt", "place", "orderKey")
 const keepEntries = unlessEmpty(
   entry,
   (rows) =>
-    `insert into subscription_entries (${entry.names()}) select * from ${rows("g")}
+    `insert into wac.subscription_entries (${entry.names()}) select * from ${rows("g")}
   on conflict (workspace_id, name, event_id) do update set
     ${changed.set("excluded", "workspaceId", "name", "eventId")}`
 )
@@ -125,7 +126,7 @@ const keepEntries = unlessEmpty(
 const removeEntries = unlessEmpty(
   entry.pick("workspaceId", "name", "eventId"),
   (rows) =>
-    `delete from subscription_entries n using ${rows("g")}
+    `delete from wac.subscription_entries n using ${rows("g")}
   where n.workspace_id = g.workspace_id and n.name = g.name and n.event_id = g.event_id`
 )
 
@@ -134,7 +135,7 @@ const place = subscription.pick("workspaceId", "name", "place", "owner", "leaseU
 const keep = statement(
   { kept: place.one },
   ({ kept }) =>
-    `update subscriptions s set place = ${kept.place}, owner = ${kept.owner}, lease_until = ${kept.leaseUntil}
+    `update wac.subscriptions s set place = ${kept.place}, owner = ${kept.owner}, lease_until = ${kept.leaseUntil}
   where s.workspace_id = ${kept.workspaceId} and s.name = ${kept.name}`
 )
 
@@ -153,7 +154,11 @@ export const work: StepOptions<
 > = {
   size: 1,
   load: ([command]) => [lock({ key: command! })],
-  read: ([rows], now) => ({ now, subscription: rows!.map(subscription.read)[0], tasks: null }),
+  read: ([rows], now) => ({
+    now,
+    subscription: rows!.map((row) => subscription.array.read(row["subscription"] as Cells))[0],
+    tasks: null
+  }),
   decide: (loaded, [command]) => {
     const decided = SubscriptionStep.work(loaded, [command!])
     return "needs" in decided ? { needs: decided.needs.map((need) => ({ ...need, command: command! })) } : decided

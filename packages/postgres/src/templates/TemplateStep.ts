@@ -17,17 +17,17 @@ const workspaces = list<Id.WorkspaceId>("text")
 
 /** Serializes a workspace's listings without locking its row, which sends need. */
 const lock = statement({ workspaces }, ({ workspaces }) => `
-  select pg_advisory_xact_lock(hashtext('templates'), l.name)
+  select pg_advisory_xact_lock(hashtext('wac:templates'), l.name)
   from (select distinct hashtext(w.id) as name from unnest(${workspaces}) w (id) order by 1) l`)
 
 const loadAccounts = statement({ workspaces }, ({ workspaces }) => `
-  select ${account.names("p")} from phone_numbers p where p.workspace_id = any (${workspaces})`)
+  select ${account.names("p")} from wac.phone_numbers p where p.workspace_id = any (${workspaces})`)
 
 const loadAll = statement({ workspaces }, ({ workspaces }) => `
-  select ${template.names("t")}, t.told from templates t where t.workspace_id = any (${workspaces})
+  select ${template.names("t")}, t.told from wac.templates t where t.workspace_id = any (${workspaces})
   order by t.id for no key update`)
 
-const keepText = `insert into templates (id, workspace_id, provider_account_id, name, language, category, status,
+const keepText = `insert into wac.templates (id, workspace_id, provider_account_id, name, language, category, status,
     parameter_format, components, variables, unfillable, quality, rejection_reason, provider_template_id, synced_at, told)
   select k.template ->> 'id', k.template ->> 'workspaceId', k.template ->> 'providerAccountId', k.template ->> 'name',
     k.template ->> 'language', k.template ->> 'category', k.template ->> 'status', k.template ->> 'parameterFormat',
@@ -42,7 +42,7 @@ const keepText = `insert into templates (id, workspace_id, provider_account_id, 
 
 const removeGone = unlessEmpty(
   list<Id.TemplateId>("text"),
-  (ids) => `delete from templates t where t.id = any (${ids})`
+  (ids) => `delete from wac.templates t where t.id = any (${ids})`
 )
 
 const write = ({ gone, kept }: TemplateStep.Writes): ReadonlyArray<Statement> => [
@@ -103,14 +103,14 @@ const named = template.pick("providerAccountId", "name", "language")
 
 const lockNamed = statement({ names: named }, ({ names }) =>
   `select ${template.names("t")}, t.told
-  from templates t
+  from wac.templates t
   where t.id = any (array(
     select t.id from ${names("n")}
     cross join lateral (
-      select distinct p.workspace_id from phone_numbers p where p.provider_account_id = n.provider_account_id offset 0
+      select distinct p.workspace_id from wac.phone_numbers p where p.provider_account_id = n.provider_account_id offset 0
     ) p
     cross join lateral (
-      select t.id from templates t
+      select t.id from wac.templates t
       where t.workspace_id = p.workspace_id and t.provider_account_id = n.provider_account_id and t.name = n.name
         and t.language = n.language offset 0
     ) t

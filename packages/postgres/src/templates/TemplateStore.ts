@@ -12,10 +12,10 @@ import * as TemplateStep from "./TemplateStep.ts"
 /** The name comes first, because {@link named} refers to its parameter by number. */
 const filters = ["name", "status", "category", "language"] as const
 
-const get = select(template, "templates", template.pick("workspaceId", "id"))
+const get = select(template, "wac.templates", template.pick("workspaceId", "id"))
 
 /** A name has few templates (languages and accounts), so all are read before they are sorted. */
-const named = "(select * from templates n where n.workspace_id = $1 and n.name = $3 offset 0)"
+const named = "(select * from wac.templates n where n.workspace_id = $1 and n.name = $3 offset 0)"
 
 export const layer = Layer.effect(
   TemplateStore.TemplateStore,
@@ -46,14 +46,14 @@ export const layer = Layer.effect(
           params.push(filter.provider)
           conditions.push(
             `provider_account_id = any (array(
-              select p.provider_account_id from phone_numbers p where p.workspace_id = $1 and p.provider = $${params.length}
+              select p.provider_account_id from wac.phone_numbers p where p.workspace_id = $1 and p.provider = $${params.length}
             ))`
           )
         }
         if (page.after !== null) require("id", "<", page.after)
         return Effect.map(
           query("TemplateStore.list", {
-            text: `select ${template.names("t")} from ${filter.name === undefined ? "templates" : named} t where ${
+            text: `select ${template.names("t")} from ${filter.name === undefined ? "wac.templates" : named} t where ${
               conditions.join(" and ")
             } order by id desc limit $2`,
             params

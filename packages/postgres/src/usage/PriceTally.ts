@@ -21,7 +21,7 @@ export const count = columns<PriceTally.Count>({
 const addTold = unlessEmpty(
   count,
   (rows) =>
-    `insert into priced_messages as c (workspace_id, hour, shard, market, category, type, billable, messages)
+    `insert into wac.priced_messages as c (workspace_id, hour, shard, market, category, type, billable, messages)
   select p.workspace_id, p.hour, ${ownShard}, p.market, p.category, p.type, p.billable, p.messages
   from ${rows("p")}
   order by 1, 2, 4, 5, 6, 7
@@ -32,7 +32,7 @@ const addTold = unlessEmpty(
 const addUntold = unlessEmpty(
   count.omit("billable"),
   (rows) =>
-    `insert into untold_prices as c (workspace_id, hour, shard, market, category, type, messages)
+    `insert into wac.untold_prices as c (workspace_id, hour, shard, market, category, type, messages)
   select p.workspace_id, p.hour, ${ownShard}, p.market, p.category, p.type, p.messages
   from ${rows("p")}
   order by 1, 2, 4, 5, 6
@@ -50,10 +50,10 @@ export const pricedText = `select c.workspace_id, c.hour, c.market, c.category, 
     sum(c.messages)::double precision as messages
   from (
     select p.workspace_id, p.hour, p.market, p.category, p.type, p.billable, p.messages
-    from priced_messages p where p.workspace_id = $1 and p.hour >= $2
+    from wac.priced_messages p where p.workspace_id = $1 and p.hour >= $2
     union all
     select u.workspace_id, u.hour, u.market, u.category, u.type, null, u.messages
-    from untold_prices u where u.workspace_id = $1 and u.hour >= $2
+    from wac.untold_prices u where u.workspace_id = $1 and u.hour >= $2
   ) c
   group by c.workspace_id, c.hour, c.market, c.category, c.type, c.billable having sum(c.messages) <> 0
   order by c.hour`

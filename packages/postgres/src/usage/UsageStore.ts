@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { columns, integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
+import type { Relation } from "../Schema.ts"
 import { statement } from "../Statement.ts"
 import { count, pricedText } from "./PriceTally.ts"
 
@@ -20,25 +21,25 @@ const month = row({ month: text(), used: integer() })
 
 /** Ordered, so that concurrent processes do not deadlock. */
 const add = statement({ counts: activity }, ({ counts }) =>
-  `insert into usage_counts as u (${activity.names()})
+  `insert into wac.usage_counts as u (${activity.names()})
   select ${activity.names("c")} from ${counts("c")}
   order by 1, 2, 3
   on conflict (workspace_id, hour, activity) do update set count = u.count + excluded.count`)
 
 export const countsText = `select u.workspace_id, u.hour, u.activity, u.count::double precision as count
-  from usage_counts u where u.workspace_id = $1 and u.hour >= $2 order by u.hour, u.activity`
+  from wac.usage_counts u where u.workspace_id = $1 and u.hour >= $2 order by u.hour, u.activity`
 
-const monthsText = `select q.month, q.used from quota_usage q
+const monthsText = `select q.month, q.used from wac.quota_usage q
   where q.workspace_id = $1 order by q.month desc limit $2`
 
 /** Rows deleted at once for a workspace. */
 const forgottenAtOnce = 1000
 
 /** Deletes a range of the key for each workspace. */
-const forgetCountsText = (table: string) =>
+const forgetCountsText = (table: Relation) =>
   `with gone as (
     delete from ${table} c where c.ctid = any (array(
-      select c.ctid from workspaces w cross join lateral (
+      select c.ctid from wac.workspaces w cross join lateral (
         select c.ctid from ${table} c where c.workspace_id = w.id and c.hour < $1 order by c.hour limit $2
       ) c
     ))
@@ -46,11 +47,11 @@ const forgetCountsText = (table: string) =>
   )
   select ${Forgotten.columnsByWorkspace("$2")}`
 
-export const forgetText = forgetCountsText("usage_counts")
+export const forgetText = forgetCountsText("wac.usage_counts")
 
-export const forgetPricedText = forgetCountsText("priced_messages")
+export const forgetPricedText = forgetCountsText("wac.priced_messages")
 
-export const forgetUntoldText = forgetCountsText("untold_prices")
+export const forgetUntoldText = forgetCountsText("wac.untold_prices")
 
 export const layer = Layer.effect(
   UsageStore.UsageStore,

@@ -10,7 +10,7 @@ import type { Row, Statement } from "../Statement.ts"
 
 const inLine = (isDoubtful: boolean): string =>
   `(
-        select h.webhook_id, h.recovered_at from webhook_health h
+        select h.webhook_id, h.recovered_at from wac.webhook_health h
         where ${isDoubtful ? "" : "not "}h.doubtful and h.ready_at <= ${Clocks.at("$1")}
         order by h.ready_at limit 500
       )`
@@ -19,11 +19,11 @@ const open = "d.webhook_id = h.webhook_id and d.status = 'pending'"
 const untried = `${open} and d.next_attempt_at is not null and d.round_attempts = 0`
 
 const backlogText = `with counted as materialized (
-    select count(*) as pending from (select from deliveries d where d.status = 'pending' limit $3::integer + 1) d
+    select count(*) as pending from (select from wac.deliveries d where d.status = 'pending' limit $3::integer + 1) d
   ), waits as materialized (
     select min(greatest(d.at, w.resumed_at)) as since, (
       select count(*) from (
-        select from deliveries p
+        select from wac.deliveries p
         where p.webhook_id = w.id and p.status = 'pending' and p.created_at >= coalesce(w.replayed_from, 0)
         limit (select max(size) from unnest($2::bigint[]) as size)
       ) p
@@ -37,35 +37,35 @@ const backlogText = `with counted as materialized (
       select h.webhook_id, h.recovered_at
       from (
         select distinct d.webhook_id from (
-          select d.webhook_id from deliveries d
+          select d.webhook_id from wac.deliveries d
           where d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
           order by d.position desc limit 1000
         ) d
-      ) d join webhook_health h on h.webhook_id = d.webhook_id
+      ) d join wac.webhook_health h on h.webhook_id = d.webhook_id
     ) h
-    join webhooks w on w.id = h.webhook_id and w.paused_at is null
+    join wac.webhooks w on w.id = h.webhook_id and w.paused_at is null
     cross join lateral (
       (
-        select d.next_attempt_at as at from deliveries d
+        select d.next_attempt_at as at from wac.deliveries d
         where ${untried} and d.next_attempt_at >= coalesce(w.replayed_from, 0) and d.trigger <> 'replay'
         order by d.next_attempt_at limit 1
       )
       union all
       (
-        select d.next_attempt_at from deliveries d
+        select d.next_attempt_at from wac.deliveries d
         where ${untried} and d.trigger = 'replay'
         order by d.next_attempt_at limit 1
       )
       union all
       (
-        select d.next_attempt_at from deliveries d
+        select d.next_attempt_at from wac.deliveries d
         where ${open} and d.resumed_at = coalesce(w.resumed_at, 0)
           and d.next_attempt_at is not null and d.round_attempts > 0
         order by d.next_attempt_at limit 1
       )
       union all
       (
-        select d.first_attempt_at from deliveries d
+        select d.first_attempt_at from wac.deliveries d
         where ${open} and d.resumed_at < w.resumed_at
           and d.first_attempt_at >= coalesce(w.replayed_from, 0) and d.round_attempts > 0
         order by d.resumed_at, d.first_attempt_at limit 1
@@ -76,13 +76,13 @@ const backlogText = `with counted as materialized (
   )
   select json_build_object(
     'oldestDueAt', (select min(w.since) from waits w),
-    'pausedWebhooks', (select count(*) from webhooks w where w.paused_at is not null),
+    'pausedWebhooks', (select count(*) from wac.webhooks w where w.paused_at is not null),
     'failingWebhooks', (
-      select count(*) from webhook_health h join webhooks w on w.id = h.webhook_id
+      select count(*) from wac.webhook_health h join wac.webhooks w on w.id = h.webhook_id
       where h.opens_at is not null and w.paused_at is null
     ),
     'pending', case when c.pending <= $3 then c.pending else greatest(c.pending, (
-      select c.reltuples::bigint from pg_class c where c.oid = 'deliveries_open'::regclass
+      select c.reltuples::bigint from pg_catalog.pg_class c where c.oid = 'wac.deliveries_open'::regclass
     )) end,
     'webhooksByBacklog', (
       select json_agg((select count(*) from waits w where w.waiting >= s.size) order by s.place)

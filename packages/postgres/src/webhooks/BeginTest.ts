@@ -7,6 +7,7 @@ import { type Columns, columns, insert, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { announce } from "../events/EventPositions.ts"
 import { event } from "../events/StoredEvent.ts"
+import type { Relation } from "../Schema.ts"
 import { lockHealth } from "./Health.ts"
 import { delivery } from "./StoredDelivery.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
@@ -15,22 +16,22 @@ const claim = insert(
   delivery.pick("workspaceId", "webhookId").and(columns<
     Pick<DeliveryStep.BegunTest, "token" | "leaseUntil"> & { readonly deliveryId: Id.DeliveryId }
   >({ token: "text", leaseUntil: "bigint", deliveryId: "text" })),
-  "delivery_claims"
+  "wac.delivery_claims"
 )
 
 /** Writes rows that have positions. */
-const placing = <A>(table: string, columns: Columns<A>) =>
+const placing = <A>(table: Relation, columns: Columns<A>) =>
   unlessEmpty(columns, (rows) =>
     `with announced as materialized (
     ${announce}
   )
   insert into ${table} (${columns.names()}, position)
-  select ${columns.names("t")}, nextval('positions') from announced, ${rows("t")}`)
+  select ${columns.names("t")}, nextval('wac.positions') from announced, ${rows("t")}`)
 
-const recordEvents = placing("events", event.omit("orderKey", "sequence"))
+const recordEvents = placing("wac.events", event.omit("orderKey", "sequence"))
 
 const recordDeliveries = placing(
-  "deliveries",
+  "wac.deliveries",
   delivery.pick(
     "id",
     "workspaceId",

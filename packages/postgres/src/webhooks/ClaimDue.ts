@@ -21,20 +21,22 @@ import * as Clocks from "../Clocks.ts"
 import { bigint, boolean, list, result, row, texts } from "../Columns.ts"
 import { settled } from "../events/EventPositions.ts"
 import { event } from "../events/StoredEvent.ts"
+import { lockOffset } from "../Schema.ts"
 import { givenOf, type Rows, type Statement, statement, value } from "../Statement.ts"
 import { delivery } from "./StoredDelivery.ts"
 import { secret, secretsText } from "./StoredWebhook.ts"
 
 /** Serializes claims. Committing asynchronously is safe: if a server crash loses a claim, its attempt is made again. */
 const lockText = `select set_config('synchronous_commit', 'off', true), set_config('enable_bitmapscan', 'off', true),
-  set_config('enable_sort', 'off', true), set_config('enable_memoize', 'off', true), pg_advisory_xact_lock(7305148210)`
+  set_config('enable_sort', 'off', true), set_config('enable_memoize', 'off', true), 
+  pg_advisory_xact_lock(7305148210 + ${lockOffset})`
 
 /** The time and the settled position of the claim, read after earlier claims. */
 const look = statement(
   { asked: value<Time.Instant | null>() },
   ({ asked }) =>
-    `select set_config('wac.now', ${Clocks.at(asked)}::text, true),
-  set_config('wac.settled', ${settled}::text, true)`
+    `select set_config('wac_step.now', ${Clocks.at(asked)}::text, true),
+  set_config('wac_step.settled', ${settled}::text, true)`
 )
 
 /** The parameters of a claim. */
@@ -57,13 +59,13 @@ const inputs = {
 
 const given = givenOf(inputs)
 
-const now = "(select current_setting('wac.now')::bigint)"
-const until = "(select current_setting('wac.settled')::bigint)"
+const now = "(select current_setting('wac_step.now')::bigint)"
+const until = "(select current_setting('wac_step.settled')::bigint)"
 
 /** The first of a webhook's deliveries that are untried in their round. */
 const firstUntried = (condition: string): string =>
   `(
-          select d.next_attempt_at from deliveries d
+          select d.next_attempt_at from wac.deliveries d
           where d.webhook_id = h.webhook_id
             and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0 and ${condition}
           order by d.next_attempt_at limit 1
@@ -72,13 +74,13 @@ const firstUntried = (condition: string): string =>
 /** Webhooks of a standing whose turn it is. */
 const inLine = (isDoubtful: boolean, most: string): string =>
   `(
-      select h.webhook_id, h.changes, h.ready_at, h.doubtful, h.ready_at as at from webhook_health h
+      select h.webhook_id, h.changes, h.ready_at, h.doubtful, h.ready_at as at from wac.webhook_health h
       where ${isDoubtful ? "" : "not "}h.doubtful and h.ready_at <= ${now} order by h.ready_at limit ${most}
     )`
 
 const lastInLine = (isDoubtful: boolean): string =>
   `(
-        select h.ready_at from webhook_health h where ${isDoubtful ? "" : "not "}h.doubtful and h.ready_at <= ${now}
+        select h.ready_at from wac.webhook_health h where ${isDoubtful ? "" : "not "}h.doubtful and h.ready_at <= ${now}
         order by h.ready_at desc limit 1
       )`
 
@@ -103,28 +105,28 @@ const notSkipped = "d.position + 0 > o.skipped_until"
 const lineText = `look as materialized (
     select case
       when ${until} - ${given.seen}::bigint > 1000 + 4 * (
-        select c.reltuples from pg_class c where c.oid = 'webhook_health'::regclass
+        select c.reltuples from pg_catalog.pg_class c where c.oid = 'wac.webhook_health'::regclass
       ) then null
       else ${given.seen}::bigint
     end as seen
   ), arrived as (
-    select d.webhook_id, d.next_attempt_at as at from deliveries d
+    select d.webhook_id, d.next_attempt_at as at from wac.deliveries d
     where d.position > (select l.seen from look l)
       and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts = 0
     union all
     select h.webhook_id, heads.at
-    from webhook_health h join webhooks w on w.id = h.webhook_id cross join lateral (
+    from wac.webhook_health h join wac.webhooks w on w.id = h.webhook_id cross join lateral (
       select least(
         ${firstUntried("d.trigger <> 'replay'")},
         ${firstUntried("d.trigger = 'replay'")},
         (
-          select least(d.next_attempt_at, h.recovered_at) from deliveries d
+          select least(d.next_attempt_at, h.recovered_at) from wac.deliveries d
           where d.webhook_id = h.webhook_id and d.resumed_at = coalesce(w.resumed_at, 0)
             and d.status = 'pending' and d.next_attempt_at is not null and d.round_attempts > 0
           order by d.next_attempt_at limit 1
         ),
         (
-          select d.last_attempt_at from deliveries d
+          select d.last_attempt_at from wac.deliveries d
           where d.webhook_id = h.webhook_id and d.resumed_at < w.resumed_at
             and d.status = 'pending' and d.round_attempts > 0
           limit 1
@@ -141,7 +143,7 @@ const lineText = `look as materialized (
     select k.webhook_id, h.changes, h.ready_at, h.doubtful,
       case when e.at <= ${now}
         then least(e.at, 1 + (
-          select o.ready_at from webhook_health o where o.doubtful = h.doubtful and o.ready_at <= ${now}
+          select o.ready_at from wac.webhook_health o where o.doubtful = h.doubtful and o.ready_at <= ${now}
           order by o.ready_at limit 1
         ))
         else e.at
@@ -155,10 +157,10 @@ const lineText = `look as materialized (
       group by k.webhook_id
     ) k
     cross join lateral (
-      select h.changes, h.ready_at, h.doubtful from webhook_health h
+      select h.changes, h.ready_at, h.doubtful from wac.webhook_health h
       where h.webhook_id = k.webhook_id and coalesce(h.ready_at > ${now}, true) offset 0
     ) h
-    cross join lateral (select w.paused_at from webhooks w where w.id = k.webhook_id offset 0) w
+    cross join lateral (select w.paused_at from wac.webhooks w where w.id = k.webhook_id offset 0) w
     cross join lateral (select case when w.paused_at is null then least(h.ready_at, k.at) else ${now} end as at) e
     -- a webhook that was paused meanwhile leaves the line
     where w.paused_at is null or h.ready_at is not null
@@ -192,16 +194,16 @@ const turnText = `with chosen as (
         ) + 1 as share,
         f.claimed, f.in_flight, f.draining, f.first_end, f.last_end
       from unnest(c.turn) with ordinality as g (webhook_id, place)
-      cross join lateral (select h.* from webhook_health h where h.webhook_id = g.webhook_id offset 0) h
-      cross join lateral (select w.* from webhooks w where w.id = g.webhook_id offset 0) w
-      left join lateral (select n.next_at from webhook_drains n where n.webhook_id = g.webhook_id offset 0) n on true
+      cross join lateral (select h.* from wac.webhook_health h where h.webhook_id = g.webhook_id offset 0) h
+      cross join lateral (select w.* from wac.webhooks w where w.id = g.webhook_id offset 0) w
+      left join lateral (select n.next_at from wac.webhook_drains n where n.webhook_id = g.webhook_id offset 0) n on true
       cross join lateral (
         select coalesce(array_agg(k.delivery_id), '{}') as claimed,
           count(*) filter (where k.lease_until > ${now}) as in_flight,
           count(*) filter (where k.lease_until > ${now} and k.backlog) as draining,
           min(k.lease_until) as first_end,
           max(k.lease_until) as last_end
-        from delivery_claims k
+        from wac.delivery_claims k
         where k.webhook_id = h.webhook_id and k.delivery_id <> all (l.lapsed)
       ) f
     ), open as (
@@ -227,7 +229,7 @@ const turnText = `with chosen as (
         (
           select d.id, d.workspace_id, ${queue.fresh} as line, d.next_attempt_at as due_at,
             d.next_attempt_at as waits_since, true as allowed
-          from deliveries d
+          from wac.deliveries d
           where ${due} and d.round_attempts = 0 and d.trigger <> 'replay' and d.next_attempt_at >= o.fresh_from
             and ${notSkipped}
           order by d.next_attempt_at limit o.slots + 1
@@ -239,7 +241,7 @@ const turnText = `with chosen as (
           from (
             (
               select d.id, d.workspace_id, d.next_attempt_at as due_at, d.next_attempt_at as waits_since
-              from deliveries d
+              from wac.deliveries d
               where ${due} and d.round_attempts = 0 and d.trigger <> 'replay'
                 and d.next_attempt_at >= o.replayed_from and d.next_attempt_at < o.resumed_at and ${notSkipped}
               order by d.next_attempt_at limit o.drain_slots + 1
@@ -247,7 +249,7 @@ const turnText = `with chosen as (
             union all
             (
               select d.id, d.workspace_id, d.last_attempt_at, d.first_attempt_at
-              from deliveries d
+              from wac.deliveries d
               where ${due} and d.round_attempts > 0 and d.resumed_at < o.resumed_at
                 and d.first_attempt_at >= o.replayed_from and ${notSkipped}
               order by d.resumed_at, d.first_attempt_at limit o.drain_slots + 1
@@ -255,7 +257,7 @@ const turnText = `with chosen as (
             union all
             (
               select d.id, d.workspace_id, d.next_attempt_at, d.next_attempt_at
-              from deliveries d
+              from wac.deliveries d
               where ${due} and d.round_attempts = 0 and d.trigger = 'replay' and ${notSkipped}
               order by d.next_attempt_at limit o.drain_slots + 1
             )
@@ -270,14 +272,14 @@ const turnText = `with chosen as (
                 case when d.last_attempt_at < o.recovered_at then least(d.next_attempt_at, o.recovered_at)
                   else d.next_attempt_at
                 end as due_at
-              from deliveries d
+              from wac.deliveries d
               where ${due} and d.round_attempts > 0 and d.resumed_at = o.fresh_from
               order by d.next_attempt_at limit o.slots + 1
             )
             union all
             -- those that its recovery brings forward
             (
-              select d.id, d.workspace_id, least(d.next_attempt_at, o.recovered_at) from deliveries d
+              select d.id, d.workspace_id, least(d.next_attempt_at, o.recovered_at) from wac.deliveries d
               where ${due} and d.round_attempts > 0 and d.resumed_at = o.fresh_from
                 and d.last_attempt_at >= o.fresh_from and d.last_attempt_at < o.recovered_at
               order by d.last_attempt_at limit o.slots + 1
@@ -373,7 +375,7 @@ const turnsText = `turns as (
     -- claims whose lease has ended and which no transaction is just ending late
     cross join lateral (
       select coalesce(array_agg(k.delivery_id), '{}') as lapsed from (
-        select k.delivery_id from delivery_claims k
+        select k.delivery_id from wac.delivery_claims k
         where k.webhook_id = any (c.turn) and k.lease_until <= ${now}
         for update skip locked
       ) k
@@ -400,15 +402,15 @@ const claim = statement(inputs, () =>
     cross join lateral unnest(t.ids, t.workspaces, t.webhooks, t.are_doubtful, t.are_backlog, t.are_lapsed)
       with ordinality as c (delivery_id, workspace_id, webhook_id, doubtful, backlog, lapsed, place)
   ), taken as (
-    insert into delivery_claims (webhook_id, delivery_id, workspace_id, token, lease_until, backlog)
+    insert into wac.delivery_claims (webhook_id, delivery_id, workspace_id, token, lease_until, backlog)
     select c.webhook_id, c.delivery_id, c.workspace_id, ${given.token}, ${now} + ${given.lease}, c.backlog from claimed c where not c.lapsed
   ), retaken as (
     -- separate, because it is rare: an insert that checks for conflicts costs half as much again
-    update delivery_claims k set token = ${given.token}, lease_until = ${now} + ${given.lease}, backlog = c.backlog
+    update wac.delivery_claims k set token = ${given.token}, lease_until = ${now} + ${given.lease}, backlog = c.backlog
     from claimed c
     where c.lapsed and k.webhook_id = c.webhook_id and k.delivery_id = c.delivery_id
   ), drains as (
-    insert into webhook_drains as n (webhook_id, next_at)
+    insert into wac.webhook_drains as n (webhook_id, next_at)
     select d.webhook_id, d.next_at from turns t cross join lateral unnest(t.drain_ids, t.drain_ats) d (webhook_id, next_at)
     on conflict (webhook_id) do update set next_at = excluded.next_at
   ), wanted as materialized (
@@ -422,11 +424,11 @@ const claim = statement(inputs, () =>
       and p.webhook_id not in (select unnest(t.turn) from turns t)
   ), free as (
     select h.webhook_id, w.at, coalesce(w.taken, h.slots_taken) as taken
-    from wanted w join webhook_health h on h.webhook_id = w.webhook_id
+    from wanted w join wac.webhook_health h on h.webhook_id = w.webhook_id
     where h.changes = w.changes
     for no key update of h skip locked
   ), done as (
-    update webhook_health h set ready_at = f.at, slots_taken = f.taken from free f where h.webhook_id = f.webhook_id
+    update wac.webhook_health h set ready_at = f.at, slots_taken = f.taken from free f where h.webhook_id = f.webhook_id
     returning h.webhook_id
   )
   select
@@ -442,9 +444,9 @@ const claim = statement(inputs, () =>
       )
       from claimed c
       cross join lateral (
-        select d.* from deliveries d where d.workspace_id = c.workspace_id and d.id = c.delivery_id offset 0
+        select d.* from wac.deliveries d where d.workspace_id = c.workspace_id and d.id = c.delivery_id offset 0
       ) d
-      cross join lateral (select e.* from events e where e.id = d.event_id offset 0) e
+      cross join lateral (select e.* from wac.events e where e.id = d.event_id offset 0) e
     ) as deliveries,
     (
       select coalesce(
@@ -452,19 +454,19 @@ const claim = statement(inputs, () =>
         '[]'
       )
       from (select distinct c.webhook_id from claimed c) c
-      cross join lateral (select w.id, w.url from webhooks w where w.id = c.webhook_id offset 0) w
+      cross join lateral (select w.id, w.url from wac.webhooks w where w.id = c.webhook_id offset 0) w
     ) as webhooks,
     set_config(
-      'wac.again',
+      'wac_step.again',
       array(select w.webhook_id from wanted w where w.webhook_id not in (select d.webhook_id from done d))::text,
       true
     ) as again`)
 
-const again = "current_setting('wac.again')::text[]"
+const again = "current_setting('wac_step.again')::text[]"
 
 const nextInLine = (isDoubtful: boolean, most: string): string =>
   `(
-      select h.ready_at from webhook_health h
+      select h.ready_at from wac.webhook_health h
       where ${most}::bigint > 0 and ${isDoubtful ? "" : "not "}h.doubtful and h.ready_at is not null
         and h.webhook_id <> all (${again})
       order by h.ready_at limit 1
@@ -483,7 +485,7 @@ const leave = statement(
       ${nextInLine(true, mostDoubtful)},
       case when ${again} <> '{}' then ${now} + 10 end
     ) as next_due_at,
-    exists (select from deliveries d where d.status = 'testing') as has_tests`
+    exists (select from wac.deliveries d where d.status = 'testing') as has_tests`
 )
 
 /** The state that a claimer keeps from its last claim. */

@@ -52,7 +52,7 @@ const loadWebhooks = statement(
   { ids: list<Id.WebhookId>("text") },
   ({ ids }) =>
     `select ${state.names("w")}, ${health.names("h")}, ${place.names("h")}
-  from webhook_health h cross join lateral (select w.* from webhooks w where w.id = h.webhook_id offset 0) w
+  from wac.webhook_health h cross join lateral (select w.* from wac.webhooks w where w.id = h.webhook_id offset 0) w
   where h.webhook_id = any (${ids})`
 )
 
@@ -62,11 +62,11 @@ const claim = row({ webhookId: text<Id.WebhookId>(), deliveryId: text<Id.Deliver
 const claimed = (claims: Table) =>
   `${claims("g")}
   cross join lateral (
-    select k.workspace_id from delivery_claims k
+    select k.workspace_id from wac.delivery_claims k
     where k.webhook_id = g.webhook_id and k.delivery_id = g.delivery_id and k.token = g.token offset 0
   ) k
   cross join lateral (
-    select d.* from deliveries d where d.workspace_id = k.workspace_id and d.id = g.delivery_id offset 0
+    select d.* from wac.deliveries d where d.workspace_id = k.workspace_id and d.id = g.delivery_id offset 0
   ) d`
 
 const token = claim.pick("token")
@@ -80,9 +80,9 @@ const loadOrders = statement(
   { claims: claim },
   ({ claims }) =>
     `select distinct on (n.workspace_id, n.id) ${delivery.names("n")} from ${claimed(claims)}
-  cross join lateral (select w.skipped_until from webhooks w where w.id = g.webhook_id offset 0) w
+  cross join lateral (select w.skipped_until from wac.webhooks w where w.id = g.webhook_id offset 0) w
   cross join lateral (
-    select n.* from deliveries n
+    select n.* from wac.deliveries n
     where n.order_key = d.order_key and n.webhook_id = d.webhook_id and n.status = 'pending'
       and n.position > w.skipped_until
     order by n.sequence offset 0
@@ -140,7 +140,7 @@ const decide = (
 }
 
 const endClaims = unlessEmpty(claim.omit("token"), (rows) =>
-  `delete from delivery_claims k using ${rows("g")}
+  `delete from wac.delivery_claims k using ${rows("g")}
   where k.webhook_id = g.webhook_id and k.delivery_id = g.delivery_id`)
 
 const written = delivery.pick(
@@ -159,18 +159,20 @@ const written = delivery.pick(
 const writeDeliveries = unlessEmpty(
   written.and(state.pick("resumedAt")),
   (rows) =>
-    `update deliveries d set ${written.set("g", "workspaceId", "id")}, resumed_at = coalesce(g.resumed_at, d.resumed_at)
+    `update wac.deliveries d set ${
+      written.set("g", "workspaceId", "id")
+    }, resumed_at = coalesce(g.resumed_at, d.resumed_at)
   from ${rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`
 )
 
-const insertAttempts = insert(attempt.and(delivery.pick("workspaceId")).and(claim.pick("deliveryId")), "attempts")
+const insertAttempts = insert(attempt.and(delivery.pick("workspaceId")).and(claim.pick("deliveryId")), "wac.attempts")
 
 const placedHealth = healthWritten.and(place.pick("readyAt"))
 
 const writeHealth = unlessEmpty(
   placedHealth,
   (rows) =>
-    `update webhook_health h set ${placedHealth.set("g", "webhookId")}, slots_taken = false, changes = h.changes + 1
+    `update wac.webhook_health h set ${placedHealth.set("g", "webhookId")}, slots_taken = false, changes = h.changes + 1
   from ${rows("g")}
   where h.webhook_id = g.webhook_id`
 )
@@ -178,7 +180,8 @@ const writeHealth = unlessEmpty(
 /** A person may have paused it meanwhile. */
 const pause = unlessEmpty(
   state.pick("id", "pausedAt"),
-  (rows) => `update webhooks w set paused_at = p.paused_at from ${rows("p")} where w.id = p.id and w.paused_at is null`
+  (rows) =>
+    `update wac.webhooks w set paused_at = p.paused_at from ${rows("p")} where w.id = p.id and w.paused_at is null`
 )
 
 const write = (

@@ -34,23 +34,23 @@ const written = row({ place: integer(), isSooner: boolean<boolean | null>() })
  */
 const writeOutright = statement({ pollEvery: value<number>(), recorded }, ({ pollEvery, recorded }) =>
   `with ended as (
-    delete from delivery_claims k
-    using ${recorded("g")}, webhook_health h
+    delete from wac.delivery_claims k
+    using ${recorded("g")}, wac.webhook_health h
     where k.webhook_id = g.webhook_id and k.delivery_id = g.delivery_id and k.token = g.token
       and h.webhook_id = g.webhook_id and not h.doubtful
     returning g.*, k.workspace_id
   ), written as (
-    update deliveries d set status = 'delivered', attempt_count = e.number, round_attempts = 1,
+    update wac.deliveries d set status = 'delivered', attempt_count = e.number, round_attempts = 1,
       first_attempt_at = e.first_attempt_at, last_attempt_at = e.ended_at, next_attempt_at = null,
       completed_at = e.ended_at
     from ended e where d.workspace_id = e.workspace_id and d.id = e.delivery_id
     returning e.*
   ), kept as (
-    insert into attempts (id, delivery_id, workspace_id, number, ${outcome.names()})
+    insert into wac.attempts (id, delivery_id, workspace_id, number, ${outcome.names()})
     select w.attempt_id, w.delivery_id, w.workspace_id, w.number, ${outcome.names("w")}
     from written w
   ), healths as (
-    update webhook_health h set
+    update wac.webhook_health h set
       last_success_at = greatest(h.last_success_at, a.last_success_at),
       last_attempt_at = a.last_attempt_at,
       slots_taken = false,

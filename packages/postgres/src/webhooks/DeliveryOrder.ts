@@ -31,19 +31,19 @@ export const follow = unlessEmpty(followed, (rows) =>
   `with next as (
     select distinct on (n.workspace_id, n.id) n.workspace_id, n.id, coalesce(k.at, ${Clocks.now}) as at
     from ${rows("k")}
-    cross join lateral (select w.skipped_until from webhooks w where w.id = k.webhook_id offset 0) w
+    cross join lateral (select w.skipped_until from wac.webhooks w where w.id = k.webhook_id offset 0) w
     cross join lateral (
-      select d.workspace_id, d.id, d.next_attempt_at from deliveries d
+      select d.workspace_id, d.id, d.next_attempt_at from wac.deliveries d
       where d.order_key = k.order_key and d.webhook_id = k.webhook_id and d.status = 'pending'
         and d.position > w.skipped_until
       order by d.sequence limit 1
     ) n
     where n.next_attempt_at is null
   ), freed as (
-    update deliveries d set next_attempt_at = n.at from next n where d.workspace_id = n.workspace_id and d.id = n.id
+    update wac.deliveries d set next_attempt_at = n.at from next n where d.workspace_id = n.workspace_id and d.id = n.id
     returning d.webhook_id, n.at
   )
-  update webhook_health h set ready_at = least(h.ready_at, f.at)
+  update wac.webhook_health h set ready_at = least(h.ready_at, f.at)
   from (select f.webhook_id, min(f.at) as at from freed f group by f.webhook_id) f
   where h.webhook_id = f.webhook_id
   returning h.webhook_id`)

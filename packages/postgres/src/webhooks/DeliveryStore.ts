@@ -27,7 +27,7 @@ import * as TidySkipped from "./TidySkipped.ts"
 type Store = DeliveryStore.DeliveryStore["Service"]
 
 const attempts =
-  "(select coalesce(json_agg(to_json(a) order by a.number), '[]') from attempts a where a.delivery_id = d.id)"
+  "(select coalesce(json_agg(to_json(a) order by a.number), '[]') from wac.attempts a where a.delivery_id = d.id)"
 
 const attempted = result<{ readonly attempts: ReadonlyArray<Delivery.Attempt> }>({ attempts: [{ read: attemptOf }] })
 
@@ -41,8 +41,8 @@ const forgottenAtOnce = 2000
 
 /** A range of the key: identifiers of deliveries begin with the time of their recording. */
 export const forgetAttemptsText = `with gone as (
-    delete from attempts a where a.ctid = any (array(
-      select o.ctid from attempts o where o.delivery_id < $1 and o.started_at < $2
+    delete from wac.attempts a where a.ctid = any (array(
+      select o.ctid from wac.attempts o where o.delivery_id < $1 and o.started_at < $2
       order by o.delivery_id, o.number limit $3 for update skip locked
     ))
     returning 1
@@ -71,7 +71,7 @@ export const layer = Layer.effect(
 
     let looked: Looked = { seen: null, again: [] }
 
-    const notifications = yield* listen("wac_deliveries")
+    const notifications = yield* listen("wac:wac_deliveries")
     yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(notifications), (payload) => {
       // after a reconnection this may be another server, for which the last look means nothing
       if (payload === "") looked = { ...looked, seen: null }

@@ -11,15 +11,18 @@ export type Strength = "key share" | "no key update" | "update"
 
 /** Locks the health of workspaces' present webhooks. */
 export const lockHealth = (strength: Strength) =>
-  statement({ workspaces: list<Id.WorkspaceId>("text") }, ({ workspaces }) =>
-    `select h.webhook_id from webhook_health h
-    where h.webhook_id = any (array(select w.id from webhooks w where w.workspace_id = any (${workspaces})))
-    order by h.webhook_id for ${strength}`)
+  statement(
+    { workspaces: list<Id.WorkspaceId>("text") },
+    ({ workspaces }) =>
+      `select h.webhook_id from wac.webhook_health h
+    where h.webhook_id = any (array(select w.id from wac.webhooks w where w.workspace_id = any (${workspaces})))
+    order by h.webhook_id for ${strength}`
+  )
 
 const lockAll = statement(
   { webhooks: list<Id.WebhookId>("text") },
   ({ webhooks }) =>
-    `select h.webhook_id from webhook_health h where h.webhook_id = any (${webhooks})
+    `select h.webhook_id from wac.webhook_health h where h.webhook_id = any (${webhooks})
     order by h.webhook_id for no key update`
 )
 

@@ -13,10 +13,10 @@ import { delivery, shownOf } from "./StoredDelivery.ts"
 /** The columns that {@link viewOf} reads. */
 export const shown = (more = ""): string =>
   `select ${delivery.names("d")}, w.paused_at::double precision, s.skipped_at::double precision${more}
-  from deliveries d
-  left join webhooks w on w.id = d.webhook_id
+  from wac.deliveries d
+  left join wac.webhooks w on w.id = d.webhook_id
   left join lateral (
-    select s.skipped_at from webhook_skips s where s.webhook_id = d.webhook_id and s.until >= d.position
+    select s.skipped_at from wac.webhook_skips s where s.webhook_id = d.webhook_id and s.until >= d.position
     order by s.until limit 1
   ) s on d.status = 'pending'`
 
@@ -31,7 +31,7 @@ export const viewOf = (row: Row): DeliveryStore.DeliveryView => {
 const present = (pausedAt: string): string => {
   const webhook = (column: string) =>
     `(
-    select p.${column} from webhooks p where p.workspace_id = $1 and p.paused_at is ${pausedAt}
+    select p.${column} from wac.webhooks p where p.workspace_id = $1 and p.paused_at is ${pausedAt}
   )`
   return `d.status = 'pending' and d.webhook_id = ${webhook("id")} and d.position > ${webhook("skipped_until")}`
 }
@@ -55,7 +55,7 @@ const whereOf = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean):
     held: present("not null")
   }[status ?? "all"]
   const after = isOpen(status)
-    ? "(d.created_at, d.id) < ((select c.created_at from deliveries c where c.workspace_id = $1 and c.id = $3), $3)"
+    ? "(d.created_at, d.id) < ((select c.created_at from wac.deliveries c where c.workspace_id = $1 and c.id = $3), $3)"
     : "d.id < $3"
   return `${where}${isAfter ? ` and ${after}` : ""}`
 }
@@ -80,7 +80,7 @@ const filteredText = (status: Delivery.DeliveryStatus | undefined, isAfter: bool
     where coalesce(l.event_type = $7, true)
       and coalesce(l.created_at >= $8::bigint, true) and coalesce(l.created_at < $9::bigint, true)
       and ($10::text is null and $11::integer is null or exists (
-        select from attempts a where a.delivery_id = l.id and a.number = l.attempt_count
+        select from wac.attempts a where a.delivery_id = l.id and a.number = l.attempt_count
           and coalesce(a.outcome::text = $10, true) and coalesce(a.status_code = $11, true)
       ))
     order by ${orderOf(status, "l")} limit $2
@@ -145,7 +145,7 @@ export const pageOf = (rows: Rows, request: Page.PageRequest): Page.Page<Deliver
 const event = stored.pick("id")
 
 /** A message's events, by their index. */
-export const eventsText = "select e.id from events e where e.order_key = $2 and e.workspace_id = $1"
+export const eventsText = "select e.id from wac.events e where e.order_key = $2 and e.workspace_id = $1"
 
 /** The deliveries of these events: searched among ids created at about the same time as the events'. */
 export const deliveriesOf = (workspaceId: Id.WorkspaceId, events: Rows): Asked => {
@@ -154,7 +154,7 @@ export const deliveriesOf = (workspaceId: Id.WorkspaceId, events: Rows): Asked =
   return {
     text: `select d.id from unnest($2::text[], $3::text[], $4::text[]) as e (id, first, last)
       cross join lateral (
-        select d.id from deliveries d
+        select d.id from wac.deliveries d
         where d.workspace_id = $1 and d.id >= e.first and d.id < e.last and d.event_id = e.id
       ) d`,
     params: [

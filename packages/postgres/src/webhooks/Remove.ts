@@ -15,7 +15,7 @@ export const everything = "9223372036854775807"
 const skip = unlessEmpty(
   row({ webhookId: text<Id.WebhookId>(), at: bigint() }),
   (rows) =>
-    `insert into webhook_skips (webhook_id, until, skipped_at, created_before)
+    `insert into wac.webhook_skips (webhook_id, until, skipped_at, created_before)
   select r.webhook_id, ${everything}, r.at, ${everything} from ${rows("r")}`
 )
 
@@ -23,12 +23,12 @@ const skippedTests = delivery.pick("webhookId", "status", "nextAttemptAt", "comp
 
 /** Tests in progress, which are never skipped by position. */
 const skipTests = unlessEmpty(skippedTests, (rows) =>
-  `update deliveries d set ${skippedTests.set("r", "webhookId")}
+  `update wac.deliveries d set ${skippedTests.set("r", "webhookId")}
   from ${rows("r")} where d.webhook_id = r.webhook_id and d.status = 'testing'`)
 
 const ids = list<Id.WebhookId>("text")
-const removeWebhooks = unlessEmpty(ids, (ids) => `delete from webhooks w where w.id = any (${ids})`)
-const removeDrains = unlessEmpty(ids, (ids) => `delete from webhook_drains n where n.webhook_id = any (${ids})`)
+const removeWebhooks = unlessEmpty(ids, (ids) => `delete from wac.webhooks w where w.id = any (${ids})`)
+const removeDrains = unlessEmpty(ids, (ids) => `delete from wac.webhook_drains n where n.webhook_id = any (${ids})`)
 
 const lock = lockHealth("update")
 

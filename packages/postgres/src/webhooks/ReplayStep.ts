@@ -44,14 +44,17 @@ const jobOf = (row: Row): ReplayStep.Job => {
 
 const job = replay.and(progress)
 
-const insertJobs = insert(job.omit("state", "replayed", "completedAt", "reachedId"), "replays")
+const insertJobs = insert(job.omit("state", "replayed", "completedAt", "reachedId"), "wac.replays")
 
 const kept = job.pick("id", "state", "total", "replayed", "completedAt", "stepAt", "reachedAt", "reachedId")
 
-const writeKept = unlessEmpty(kept, (rows) =>
-  `update replays r set ${kept.set("g", "id", "reachedAt", "reachedId")},
+const writeKept = unlessEmpty(
+  kept,
+  (rows) =>
+    `update wac.replays r set ${kept.set("g", "id", "reachedAt", "reachedId")},
     reached_at = coalesce(g.reached_at, r.reached_at), reached_id = coalesce(g.reached_id, r.reached_id)
-  from ${rows("g")} where r.id = g.id`)
+  from ${rows("g")} where r.id = g.id`
+)
 
 const keep = (jobs: ReadonlyArray<ReplayStep.Job>): ReadonlyArray<Statement> =>
   writeKept(jobs.map(({ reached, replay, stepAt }) => ({
@@ -74,19 +77,19 @@ const loadCovered = statement({
   countedAtOnce: value<number>()
 }, ({ countedAtOnce, ranges }) =>
   `select a.id, a.workspace_id, w.id as webhook_id, (
-    select case when count(*) <= ${countedAtOnce}::integer and not exists (select from webhook_skips s where s.webhook_id = w.id)
+    select case when count(*) <= ${countedAtOnce}::integer and not exists (select from wac.webhook_skips s where s.webhook_id = w.id)
       then count(*) filter (where o.is_covered)
     end
     from (
       select d.trigger not in ${testTriggers} and (a.status is null or d.status = a.status) as is_covered
-      from deliveries d
+      from wac.deliveries d
       where d.webhook_id = w.id and d.created_at >= a.since and d.created_at < coalesce(a.until, 9223372036854775807)
         and d.status in ${endedStatuses}
       order by d.created_at, d.id limit ${countedAtOnce}::integer + 1
     ) o
   )::double precision as covered
   from ${ranges("a")}
-  cross join lateral (select w.id from webhooks w where w.workspace_id = a.workspace_id offset 0) w`)
+  cross join lateral (select w.id from wac.webhooks w where w.workspace_id = a.workspace_id offset 0) w`)
 
 const covered = columns<
   Pick<Replay.Replay, "id" | "workspaceId" | "webhookId"> & { readonly covered: number | null }
@@ -123,7 +126,7 @@ export const create: StepOptions<
 /** Waits for a step in progress. */
 const lockJobs = statement(
   { ids: list<Id.ReplayId>("text") },
-  ({ ids }) => `select ${job.names("r")} from replays r where r.id = any (${ids}) order by r.id for no key update`
+  ({ ids }) => `select ${job.names("r")} from wac.replays r where r.id = any (${ids}) order by r.id for no key update`
 )
 
 /** `ReplayStore.cancel`. */
@@ -152,32 +155,32 @@ export const cancel: StepOptions<
 const choose = statement(
   { asked: value<Time.Instant | null>() },
   ({ asked }) =>
-    `select set_config('wac.job', coalesce((
-    select r.id from replays r
+    `select set_config('wac_step.job', coalesce((
+    select r.id from wac.replays r
     where r.state = 'running' and r.step_at <= ${Clocks.at(asked)}
     order by r.step_at limit 1
     for no key update skip locked
   ), ''), true)`
 )
 
-const chosen = "current_setting('wac.job')"
+const chosen = "current_setting('wac_step.job')"
 
-const lockText = `select h.webhook_id from webhook_health h
-  where h.webhook_id = (select r.webhook_id from replays r where r.id = ${chosen}) for no key update`
+const lockText = `select h.webhook_id from wac.webhook_health h
+  where h.webhook_id = (select r.webhook_id from wac.replays r where r.id = ${chosen}) for no key update`
 
 const loadJob = statement({ maxWaiting: value<number>() }, ({ maxWaiting }) =>
   `select ${job.names("r")},
-    exists (select from webhooks w where w.id = r.webhook_id) as is_present,
-    not exists (select from webhook_skips s where s.webhook_id = r.webhook_id) as is_written,
+    exists (select from wac.webhooks w where w.id = r.webhook_id) as is_present,
+    not exists (select from wac.webhook_skips s where s.webhook_id = r.webhook_id) as is_written,
     (
       select count(*) from (
-        select from deliveries d
+        select from wac.deliveries d
         where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at is not null
           and d.round_attempts = 0 and d.trigger = 'replay'
         limit ${maxWaiting}::integer
       ) d
     )::double precision as waiting
-  from replays r where r.id = ${chosen}`)
+  from wac.replays r where r.id = ${chosen}`)
 
 const chosenJob = columns<Pick<ReplayStep.LoadedStep, "isPresent" | "isWritten" | "waiting">>({
   isPresent: "boolean",
@@ -187,13 +190,13 @@ const chosenJob = columns<Pick<ReplayStep.LoadedStep, "isPresent" | "isWritten" 
 
 const loadEnded = statement({ limit: value<number>() }, ({ limit }) =>
   `select ${delivery.names("d")}
-  from replays r cross join lateral (
-    select d.* from deliveries d
+  from wac.replays r cross join lateral (
+    select d.* from wac.deliveries d
     where d.webhook_id = r.webhook_id and (d.created_at, d.id) > (r.reached_at, r.reached_id) and d.created_at < r.until
       and d.status in ${endedStatuses}
       -- nothing is read for a job that must wait
-      and exists (select from webhooks w where w.id = r.webhook_id)
-      and not exists (select from webhook_skips s where s.webhook_id = r.webhook_id)
+      and exists (select from wac.webhooks w where w.id = r.webhook_id)
+      and not exists (select from wac.webhook_skips s where s.webhook_id = r.webhook_id)
     order by d.created_at, d.id limit ${limit}::integer
   ) d
   where r.id = ${chosen} order by d.created_at, d.id`)

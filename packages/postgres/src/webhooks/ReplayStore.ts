@@ -12,10 +12,10 @@ import * as ReplayStep from "./ReplayStep.ts"
 
 const { replay } = ReplayStep
 
-const get = select(replay, "replays", replay.pick("workspaceId", "id"))
+const get = select(replay, "wac.replays", replay.pick("workspaceId", "id"))
 
 const list = pages({ workspaceId: value<Id.WorkspaceId>() }, ({ workspaceId }, { isAfter, limit }) => `
-  select ${replay.names("r")} from replays r
+  select ${replay.names("r")} from wac.replays r
   where r.workspace_id = ${workspaceId} and ${isAfter("r.id")} order by r.id desc limit ${limit}`)
 
 export const layer = Layer.effect(

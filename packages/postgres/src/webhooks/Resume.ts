@@ -46,7 +46,7 @@ const loadPlaces = statement(
   { workspaces: list<Id.WorkspaceId>("text") },
   ({ workspaces }) =>
     `select w.id, w.skipped_until, w.replayed_from, ${settled} as settled
-  from webhooks w where w.workspace_id = any (${workspaces}) order by w.id for no key update`
+  from wac.webhooks w where w.workspace_id = any (${workspaces}) order by w.id for no key update`
 )
 
 const first = row({ id: text<Id.WebhookId>(), since: bigint(), place: bigint<number | null>() })
@@ -56,18 +56,18 @@ const loadFirst = statement({
 }, ({ asked }) =>
   `select w.id, a.since, (
     select min(oldest.position) from (
-      select d.position from deliveries d
+      select d.position from wac.deliveries d
       where d.webhook_id = w.id and d.status = 'pending' and d.created_at >= a.since
       order by d.created_at, d.id limit ${lookedAt}
     ) oldest
   ) as place
   from ${asked("a")}
-  cross join lateral (select w.id from webhooks w where w.workspace_id = a.workspace_id offset 0) w`)
+  cross join lateral (select w.id from wac.webhooks w where w.workspace_id = a.workspace_id offset 0) w`)
 
 const writeResumed = unlessEmpty(
   columns<Pick<Webhook.Webhook, "id" | "resumedAt">>({ id: "text", resumedAt: "bigint" }),
   (rows) =>
-    `update webhooks w set paused_at = null, resumed_at = r.resumed_at
+    `update wac.webhooks w set paused_at = null, resumed_at = r.resumed_at
   from ${rows("r")} where w.id = r.id`
 )
 
@@ -81,16 +81,16 @@ const skip = row({
 const skipUntil = unlessEmpty(
   skip.pick("webhookId", "until").and(placed.pick("replayedFrom")),
   (rows) =>
-    `update webhooks w set skipped_until = s.until, replayed_from = s.replayed_from
+    `update wac.webhooks w set skipped_until = s.until, replayed_from = s.replayed_from
   from ${rows("s")} where w.id = s.webhook_id`
 )
 
-const insertSkips = insert(skip, "webhook_skips")
+const insertSkips = insert(skip, "wac.webhook_skips")
 
 const makeReady = unlessEmpty(
   row({ webhookId: text<Id.WebhookId>(), at: bigint() }),
   (rows) =>
-    `update webhook_health h set ready_at = least(h.ready_at, r.at), changes = h.changes + 1
+    `update wac.webhook_health h set ready_at = least(h.ready_at, r.at), changes = h.changes + 1
   from ${rows("r")} where h.webhook_id = r.webhook_id`
 )
 
@@ -144,7 +144,7 @@ export const resume: StepOptions<
       ...skipUntil(skips),
       ...insertSkips(skips),
       ...makeReady(resumed.map(({ at, webhook }) => ({ webhookId: webhook.id, at }))),
-      { text: "select pg_notify('wac_deliveries', 'resumed')" }
+      { text: "select pg_notify('wac:wac_deliveries', 'resumed')" }
     ]
   }
 }

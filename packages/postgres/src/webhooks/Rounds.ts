@@ -32,14 +32,14 @@ const writeBegun = unlessEmpty(begin, (rows) =>
   `with announced as materialized (
     ${announce}
   )
-  update deliveries d set ${begin.set("g", "workspaceId", "id")}, position = nextval('positions')
+  update wac.deliveries d set ${begin.set("g", "workspaceId", "id")}, position = nextval('wac.positions')
   from announced, ${rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`)
 
 const writeFreed = unlessEmpty(free, (rows) =>
   `with announced as materialized (
     ${announce}
   )
-  update deliveries d set next_attempt_at = g.next_attempt_at, position = nextval('positions')
+  update wac.deliveries d set next_attempt_at = g.next_attempt_at, position = nextval('wac.positions')
   from announced, ${rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`)
 
 /** Writes started rounds, and notifies claimers. */
@@ -47,7 +47,7 @@ export const writeRounds = ({ begun, freed }: DeliveryStep.RoundWrites): Readonl
   begun.length === 0 ? [] : [
     ...writeBegun(begun),
     ...writeFreed(freed),
-    { text: "select pg_notify('wac_deliveries', 'asked for again')" }
+    { text: "select pg_notify('wac:wac_deliveries', 'asked for again')" }
   ]
 
 const names = delivery.pick("workspaceId", "id")
@@ -56,19 +56,19 @@ const loadDeliveries = statement({ names }, ({ names }) =>
   `select ${delivery.names("d")}, ${skippedAt("d")}
   from ${names("g")}
   cross join lateral (
-    select d.* from deliveries d where d.workspace_id = g.workspace_id and d.id = g.id offset 0
+    select d.* from wac.deliveries d where d.workspace_id = g.workspace_id and d.id = g.id offset 0
   ) d`)
 
 const loadOrders = statement({ names }, ({ names }) =>
   `select distinct on (n.workspace_id, n.id) ${delivery.names("n")}
   from ${names("g")}
   cross join lateral (
-    select d.order_key, d.webhook_id from deliveries d
+    select d.order_key, d.webhook_id from wac.deliveries d
     where d.workspace_id = g.workspace_id and d.id = g.id and d.order_key is not null offset 0
   ) d
-  cross join lateral (select w.skipped_until from webhooks w where w.id = d.webhook_id offset 0) w
+  cross join lateral (select w.skipped_until from wac.webhooks w where w.id = d.webhook_id offset 0) w
   cross join lateral (
-    select n.* from deliveries n
+    select n.* from wac.deliveries n
     where n.order_key = d.order_key and n.webhook_id = d.webhook_id and n.status = 'pending'
       and n.position > w.skipped_until
     order by n.sequence offset 0

@@ -44,7 +44,7 @@ export const deliveryOf = (row: Row): Delivery.Delivery => {
 /** When a resume or a removal skipped a delivery, if that is not written yet. */
 export const skippedAt = (table: string): string =>
   `(
-    select s.skipped_at from webhook_skips s
+    select s.skipped_at from wac.webhook_skips s
     where ${table}.status = 'pending' and s.webhook_id = ${table}.webhook_id and s.until >= ${table}.position
     order by s.until limit 1
   )::double precision as skipped_at`

@@ -40,7 +40,7 @@ export const secretsText = `select coalesce(
       ) order by s.position
     ),
     '[]'
-  ) from webhook_secrets s where s.webhook_id = w.id`
+  ) from wac.webhook_secrets s where s.webhook_id = w.id`
 
 const own = columns<Omit<Webhook.Webhook, "secrets" | "health">>({
   id: "text",
@@ -93,7 +93,7 @@ export const writtenHealth = ({ health, id }: Pick<Webhook.Webhook, "id" | "heal
 
 /** The columns that {@link webhookOf} reads, of the webhook `w`. */
 export const webhookColumns = `to_json(w) as webhook,
-  (select to_json(h) from webhook_health h where h.webhook_id = w.id) as health,
+  (select to_json(h) from wac.webhook_health h where h.webhook_id = w.id) as health,
   (${secretsText}) as secrets`
 
 const stored = result<
@@ -120,7 +120,7 @@ const insertSecrets = insert(
   row({ webhookId: text<Id.WebhookId>(), position: integer() })
     .and(sealed)
     .and(columns<Pick<Webhook.WebhookSecret, "expiresAt">>({ expiresAt: "bigint" })),
-  "webhook_secrets"
+  "wac.webhook_secrets"
 )
 
 /** Writes secrets of webhooks that have none. */

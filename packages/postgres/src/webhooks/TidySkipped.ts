@@ -42,21 +42,21 @@ const choose = statement({
   webhookId: value<string>(),
   until: value<string>()
 }, ({ asked, until, webhookId }) =>
-  `select set_config('wac.skip', coalesce((
-    select s.webhook_id || ' ' || s.until from webhook_skips s
+  `select set_config('wac_step.skip', coalesce((
+    select s.webhook_id || ' ' || s.until from wac.webhook_skips s
     where (s.webhook_id, s.until) > (${webhookId}::text, ${until}::bigint)
       and (
         s.until < ${everything} or s.skipped_at < ${Clocks.at(asked)} - ${Clocks.spread}
-        or exists (select from deliveries d where d.webhook_id = s.webhook_id and d.status = 'pending')
+        or exists (select from wac.deliveries d where d.webhook_id = s.webhook_id and d.status = 'pending')
       )
     order by s.webhook_id, s.until limit 1
     for update skip locked
   ), ' 0'), true)`)
 
-const chosen = "split_part(current_setting('wac.skip'), ' ', 1)"
-const isChosen = `s.webhook_id = ${chosen} and s.until = split_part(current_setting('wac.skip'), ' ', 2)::bigint`
+const chosen = "split_part(current_setting('wac_step.skip'), ' ', 1)"
+const isChosen = `s.webhook_id = ${chosen} and s.until = split_part(current_setting('wac_step.skip'), ' ', 2)::bigint`
 
-const lockText = `select h.webhook_id from webhook_health h where h.webhook_id = ${chosen} for no key update`
+const lockText = `select h.webhook_id from wac.webhook_health h where h.webhook_id = ${chosen} for no key update`
 
 interface Skip {
   readonly webhookId: Id.WebhookId
@@ -80,15 +80,15 @@ const loadSkip = statement(
   ({ asked }) =>
     `select s.webhook_id, s.until::text, s.skipped_at, s.tidied_until,
     s.until < ${everything} or s.skipped_at < ${Clocks.at(asked)} - ${Clocks.spread} as is_over
-  from webhook_skips s where ${isChosen}`
+  from wac.webhook_skips s where ${isChosen}`
 )
 
 const skipped = delivery.pick("workspaceId", "id", "createdAt", "orderKey")
 
 const loadSkipped = statement({ limit: value<number>() }, ({ limit }) =>
   `select ${skipped.names("d")}
-  from webhook_skips s cross join lateral (
-    select d.* from deliveries d
+  from wac.webhook_skips s cross join lateral (
+    select d.* from wac.deliveries d
     where d.webhook_id = s.webhook_id and d.status = 'pending' and d.position <= s.until
       and d.created_at >= s.tidied_until and d.created_at < s.created_before
     order by d.created_at, d.id limit ${limit}::integer
@@ -117,44 +117,47 @@ const endClaims = statement({
   ids: list<Id.DeliveryId>("text"),
   now: value<Time.Instant>()
 }, ({ ids, now, webhookId }) =>
-  `delete from delivery_claims k
+  `delete from wac.delivery_claims k
   where k.webhook_id = ${webhookId} and k.delivery_id = any (${ids}) and k.lease_until <= ${now}`)
 
-const writeSkipped = unlessEmpty(written, (rows) =>
-  `update deliveries d set ${written.set("u", "workspaceId", "id")}
-  from ${rows("u")} where d.workspace_id = u.workspace_id and d.id = u.id`)
+const writeSkipped = unlessEmpty(
+  written,
+  (rows) =>
+    `update wac.deliveries d set ${written.set("u", "workspaceId", "id")}
+  from ${rows("u")} where d.workspace_id = u.workspace_id and d.id = u.id`
+)
 
 const place = skip.pick("webhookId", "until").one
 
 const reach = statement(
   { place, at: value<Time.Instant>() },
   ({ at, place: { until, webhookId } }) =>
-    `update webhook_skips s set tidied_until = ${at} where s.webhook_id = ${webhookId} and s.until = ${until}::bigint`
+    `update wac.webhook_skips s set tidied_until = ${at} where s.webhook_id = ${webhookId} and s.until = ${until}::bigint`
 )
 
 const remove = statement(
   { place },
   ({ place: { until, webhookId } }) =>
-    `delete from webhook_skips s where s.webhook_id = ${webhookId} and s.until = ${until}::bigint`
+    `delete from wac.webhook_skips s where s.webhook_id = ${webhookId} and s.until = ${until}::bigint`
 )
 
 const webhook = { webhookId: value<Id.WebhookId>() }
 
 const finish = statement(webhook, ({ webhookId }) =>
-  `update webhooks w set replayed_from = null
-  where w.id = ${webhookId} and not exists (select from webhook_skips s where s.webhook_id = ${webhookId})`)
+  `update wac.webhooks w set replayed_from = null
+  where w.id = ${webhookId} and not exists (select from wac.webhook_skips s where s.webhook_id = ${webhookId})`)
 
 const makeReady = statement(
   { ...webhook, now: value<Time.Instant>() },
   ({ now, webhookId }) =>
-    `update webhook_health h set ready_at = least(h.ready_at, ${now}::bigint), changes = h.changes + 1
+    `update wac.webhook_health h set ready_at = least(h.ready_at, ${now}::bigint), changes = h.changes + 1
   where h.webhook_id = ${webhookId}
-    and exists (select from webhooks w where w.id = ${webhookId} and w.paused_at is null)`
+    and exists (select from wac.webhooks w where w.id = ${webhookId} and w.paused_at is null)`
 )
 
 const notice = statement(
   webhook,
-  ({ webhookId }) => `update webhook_health h set changes = h.changes + 1 where h.webhook_id = ${webhookId}`
+  ({ webhookId }) => `update wac.webhook_health h set changes = h.changes + 1 where h.webhook_id = ${webhookId}`
 )
 
 const write = ({ now, skip, skipped }: Writes): ReadonlyArray<Statement> => {
@@ -169,7 +172,7 @@ const write = ({ now, skip, skipped }: Writes): ReadonlyArray<Statement> => {
       ...follow(keys.map((orderKey) => ({ webhookId, orderKey, at: now }))),
       ...keys.length === 0 ? [] : [
         notice({ webhookId }),
-        { text: "select pg_notify('wac_deliveries', 'freed')" }
+        { text: "select pg_notify('wac:wac_deliveries', 'freed')" }
       ]
     ]
   }

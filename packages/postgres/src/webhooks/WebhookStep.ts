@@ -13,7 +13,7 @@ const workspaces = list<Id.WorkspaceId>("text")
 const lockCreation = statement(
   { workspaces },
   ({ workspaces }) =>
-    `select pg_advisory_xact_lock(hashtext('webhooks'), l.name)
+    `select pg_advisory_xact_lock(hashtext('wac:webhooks'), l.name)
   from (select distinct hashtext(o.id) as name from unnest(${workspaces}) o (id) order by 1) l`
 )
 
@@ -21,13 +21,13 @@ const lockCreation = statement(
 const lock = statement(
   { workspaces },
   ({ workspaces }) =>
-    `select w.id from webhooks w where w.workspace_id = any (${workspaces}) order by w.id for no key update`
+    `select w.id from wac.webhooks w where w.workspace_id = any (${workspaces}) order by w.id for no key update`
 )
 
 /** Loads the present webhooks of workspaces. Must come in a statement after the one that locks them. */
 export const loadPresent = statement(
   { workspaces },
-  ({ workspaces }) => `select ${webhookColumns} from webhooks w where w.workspace_id = any (${workspaces})`
+  ({ workspaces }) => `select ${webhookColumns} from wac.webhooks w where w.workspace_id = any (${workspaces})`
 )
 
 /** Reads the result of {@link loadPresent}. */
@@ -44,7 +44,8 @@ const load = (commands: ReadonlyArray<Pick<Webhook.Webhook, "workspaceId">>): Re
 const read = (rows: ReadonlyArray<Rows>, now: Step.Known["now"]) => readPresent(rows.at(-1)!, now)
 
 /** As JSON, because each webhook has a list of event types. */
-const putText = `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at,
+const putText =
+  `insert into wac.webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at,
     resumed_at)
   select c.id, c."workspaceId", c.url, c.envelope, c."eventTypes", c."createdAt", c."updatedAt", c."pausedAt",
     c."resumedAt"
@@ -53,7 +54,7 @@ const putText = `insert into webhooks (id, workspace_id, url, envelope, event_ty
   on conflict (id) do update set url = excluded.url, envelope = excluded.envelope, event_types = excluded.event_types,
     updated_at = excluded.updated_at`
 
-const insertHealth = insert(healthWritten, "webhook_health")
+const insertHealth = insert(healthWritten, "wac.webhook_health")
 
 /** `WebhookStore.put`. */
 export const put: StepOptions<Webhook.Webhook, WebhookStep.Loaded, WebhookStep.Put, WebhookStep.Writes> = {
@@ -75,7 +76,7 @@ export const put: StepOptions<Webhook.Webhook, WebhookStep.Loaded, WebhookStep.P
 
 const removeSecrets = unlessEmpty(
   list<Id.WebhookId>("text"),
-  (ids) => `delete from webhook_secrets s where s.webhook_id = any (${ids})`
+  (ids) => `delete from wac.webhook_secrets s where s.webhook_id = any (${ids})`
 )
 
 /** `WebhookStore.rotateSecret`. */
@@ -93,7 +94,7 @@ export const rotateSecret: StepOptions<
 
 const writePause = unlessEmpty(
   columns<Pick<Webhook.Webhook, "id" | "pausedAt">>({ id: "text", pausedAt: "bigint" }),
-  (rows) => `update webhooks w set paused_at = p.paused_at from ${rows("p")} where w.id = p.id`
+  (rows) => `update wac.webhooks w set paused_at = p.paused_at from ${rows("p")} where w.id = p.id`
 )
 
 /** `WebhookStore.pause`. Writes only the webhook's row; the next claim finds out by itself. */

@@ -14,7 +14,7 @@ import * as WebhookStep from "./WebhookStep.ts"
 
 const held = "d.webhook_id = w.id and d.status = 'pending'"
 
-export const findText = `select ${webhookColumns} from webhooks w where w.workspace_id = $1`
+export const findText = `select ${webhookColumns} from wac.webhooks w where w.workspace_id = $1`
 
 /** Excludes skipped deliveries, which are scanned until their status is written. */
 const notSkipped = "d.position > w.skipped_until"
@@ -24,26 +24,26 @@ export const getText = `
   select ${webhookColumns},
     case
       when w.paused_at is null then 0
-      when w.replayed_from is null then (select count(*) from deliveries d where ${held})
-      else (select count(*) from deliveries d where ${held} and ${notSkipped})
+      when w.replayed_from is null then (select count(*) from wac.deliveries d where ${held})
+      else (select count(*) from wac.deliveries d where ${held} and ${notSkipped})
     end::double precision as held_count,
     case
       when w.paused_at is null then null
       when w.replayed_from is null then (
-        select d.created_at from deliveries d where ${held} order by d.created_at limit 1
+        select d.created_at from wac.deliveries d where ${held} order by d.created_at limit 1
       )
       else (
-        select d.created_at from deliveries d where ${held} and ${notSkipped} order by d.created_at limit 1
+        select d.created_at from wac.deliveries d where ${held} and ${notSkipped} order by d.created_at limit 1
       )
     end::double precision as oldest_held_at,
     (
-      select d.first_attempt_at from deliveries d
+      select d.first_attempt_at from wac.deliveries d
       where d.webhook_id = w.id and d.status = 'pending' and d.round_attempts > 0
         and d.first_attempt_at > coalesce(h.last_success_at, -9007199254740992)
         and d.resumed_at = coalesce(w.resumed_at, 0)
       order by d.first_attempt_at limit 1
     )::double precision as oldest_tried_at
-  from webhooks w join webhook_health h on h.webhook_id = w.id
+  from wac.webhooks w join wac.webhook_health h on h.webhook_id = w.id
   where w.workspace_id = $1`
 
 const waiting = columns<Omit<WebhookStore.WebhookState, "webhook">>({

@@ -8,7 +8,7 @@ import { keepNumbers, lockNames } from "../numbers/PhoneNumberStep.ts"
 import { type Statement, statement } from "../Statement.ts"
 import { workspace } from "./StoredWorkspace.ts"
 
-const lockText = "select pg_advisory_xact_lock(hashtext('workspaces'), 0)"
+const lockText = "select pg_advisory_xact_lock(hashtext('wac:workspaces'), 0)"
 
 const found = columns<Pick<WorkspaceStep.Loaded, "isAny"> & { readonly known: ReadonlyArray<string> }>({
   isAny: "boolean",
@@ -18,12 +18,12 @@ const found = columns<Pick<WorkspaceStep.Loaded, "isAny"> & { readonly known: Re
 const load = statement(
   { names: list<string>("text") },
   ({ names }) =>
-    `select exists (select from workspaces) as is_any, array(
-    select p.provider_number_id from phone_numbers p where p.provider_number_id = any (${names})
+    `select exists (select from wac.workspaces) as is_any, array(
+    select p.provider_number_id from wac.phone_numbers p where p.provider_number_id = any (${names})
   ) as known`
 )
 
-const insertWorkspaces = insert(workspace, "workspaces")
+const insertWorkspaces = insert(workspace, "wac.workspaces")
 
 const insertOwners = unlessEmpty(
   columns<WorkspaceStep.Writes["owners"][number]>({
@@ -36,10 +36,10 @@ const insertOwners = unlessEmpty(
   }),
   (rows) =>
     `with people as (
-    insert into people (user_id, email, password_hash, created_at)
+    insert into wac.people (user_id, email, password_hash, created_at)
     select o.user_id, o.email, o.password_hash, o.created_at from ${rows("o")}
   )
-  insert into members (user_id, workspace_id, role, created_at)
+  insert into wac.members (user_id, workspace_id, role, created_at)
   select o.user_id, o.workspace_id, o.role, o.created_at from ${rows("o")}`
 )
 

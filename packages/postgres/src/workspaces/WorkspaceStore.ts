@@ -13,7 +13,7 @@ import { workspace as workspaces } from "./StoredWorkspace.ts"
 /** The operator's settings. */
 const settings = workspaces.pick("tier", "monthlyQuota", "suspended")
 
-const get = select(workspaces, "workspaces", workspaces.pick("id"))
+const get = select(workspaces, "wac.workspaces", workspaces.pick("id"))
 
 /** Whether a workspace was created. Fails if its number belongs to another one. */
 const made = (created: WorkspaceStep.Created): Effect.Effect<boolean, StoreError.StoreError> =>
@@ -36,11 +36,11 @@ export const layer = Layer.effect(
       get: (id) => Effect.map(query("WorkspaceStore.get", get({ id })), first(workspaces.read)),
       list: Effect.map(
         query("WorkspaceStore.list", {
-          text: `select ${workspaces.names("w")} from workspaces w order by created_at, id`
+          text: `select ${workspaces.names("w")} from wac.workspaces w order by created_at, id`
         }),
         (rows) => rows.map(workspaces.read)
       ),
-      configure: configuring(query, "WorkspaceStore.configure", "workspaces", settings)
+      configure: configuring(query, "WorkspaceStore.configure", "wac.workspaces", settings)
     })
   })
 )

@@ -15,7 +15,7 @@ it.live("a record is deleted once its message can no longer be repeated", () =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
     const remembered = Effect.map(
-      client<{ readonly many: number }>`select count(*)::int as many from inbound_messages`,
+      client<{ readonly many: number }>`select count(*)::int as many from wac.inbound_messages`,
       ([row]) => row!.many
     )
     const sweep = (now: number) => MessageStore.MessageStore.use((store) => store.sweep(now))

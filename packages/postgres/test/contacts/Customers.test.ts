@@ -31,10 +31,11 @@ const vault = Layer.mock(Vault.Vault, {
 const dump = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
   const tables = yield* client<{ readonly name: string }>`
-    select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`
+    select relname as name from pg_class where relnamespace = 'wac'::regnamespace and relkind = 'r'`
   const rows = yield* Effect.forEach(
     tables,
-    ({ name }) => client.unsafe<{ readonly row: string }>(`select '${name} ' || to_json(t)::text as row from ${name} t`)
+    ({ name }) =>
+      client.unsafe<{ readonly row: string }>(`select '${name} ' || to_json(t)::text as row from wac.${name} t`)
   )
   const readable = (row: string) =>
     row.replace(/\\\\x([0-9a-f]+)/g, (_, hex: string) => Buffer.from(hex, "hex").toString("latin1"))

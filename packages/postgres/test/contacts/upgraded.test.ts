@@ -21,13 +21,13 @@ it.live("an upgrade keeps every contact, window and opt-out, and contacts of one
     yield* Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       yield* Migrations.run(Migrations.all.slice(0, before))
-      yield* client`insert into workspaces (id, name, created_at) values ('ws_1', 'One', 0)`
+      yield* client`insert into wac.workspaces (id, name, created_at) values ('ws_1', 'One', 0)`
       yield* client`
-        insert into phone_numbers (id, workspace_id, phone_number, provider, provider_number_id, provider_account_id)
+        insert into wac.phone_numbers (id, workspace_id, phone_number, provider, provider_number_id, provider_account_id)
         values ('pn_1', 'ws_1', '+12025550100', 'sandbox', 'n', 'a')`
       for (const [i, name] of names.entries()) {
         const [phone, userId] = name.startsWith("+") ? [name, null] : [null, name]
-        yield* client`insert into contacts (workspace_id, phone_number_id, key, phone, user_id, is_user_first, last_inbound_at,
+        yield* client`insert into wac.contacts (workspace_id, phone_number_id, key, phone, user_id, is_user_first, last_inbound_at,
           opted_out, preference_at, known_since)
           values ('ws_1', 'pn_1', ${name}, ${phone}, ${userId}, ${phone === null}, ${1_000 + i}, ${
           i === 1

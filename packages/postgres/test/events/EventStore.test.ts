@@ -68,7 +68,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("events in transac
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       const own = yield* world()
-      const foreign = yield* open(client`update workspaces set name = 'renamed' where id = ${own.workspace.id}`)
+      const foreign = yield* open(client`update wac.workspaces set name = 'renamed' where id = ${own.workspace.id}`)
       yield* recordAt(own, 1)
       yield* recordAt(own, 2)
       assert.deepStrictEqual(timesOf(own, yield* list(own, null)), [1, 2])
@@ -114,7 +114,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("events in transac
       const [all, failed, late] = yield* Fiber.join(readers)
       for (
         const row of yield* client<{ id: Id.EventId; type: Event.EventType }>`
-        select id, type from events where workspace_id = ${own.workspace.id}`
+        select id, type from wac.events where workspace_id = ${own.workspace.id}`
       ) written.set(row.id, row.type)
       assert.strictEqual(written.size, 300)
       const same = (events: ReadonlyArray<Event.Event>, keep: (event: Event.Event) => boolean) =>

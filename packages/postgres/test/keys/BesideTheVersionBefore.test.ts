@@ -19,7 +19,7 @@ it.live("the version before, which knows no binding, finds no bound key by its t
       yield* Fixture.issuedKey(workspace.id, start, { allowedCidrs: ["203.0.113.0/24"] })
     ]
     /** As the version before looks a key up. */
-    const found = (tokenHash: string) => client`select id from api_keys where token_hash = ${tokenHash}`
+    const found = (tokenHash: string) => client`select id from wac.api_keys where token_hash = ${tokenHash}`
     assert.deepStrictEqual(yield* found(free.tokenHash), [{ id: free.id }])
     for (const key of bound) {
       assert.deepStrictEqual(yield* found(key.tokenHash), [])
@@ -37,7 +37,7 @@ it.live("what the version before bound to an Idempotency-Key stays bound until i
     const { start, workspace } = yield* Fixture.world()
     const key = yield* Fixture.issuedKey(workspace.id, start)
     // as the version before writes it
-    yield* client`insert into api_key_requests (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
+    yield* client`insert into wac.api_key_requests (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
       values (${workspace.id}, 'k', 'one', ${key.id}, ${start + 1000})`
     const issue = (at: number, fingerprint: string) =>
       Effect.flatMap(
@@ -57,11 +57,11 @@ it.live("a key of the version before has the default scopes, and that version fi
     const store = yield* ApiKeyStore.ApiKeyStore
     const { start, workspace } = yield* Fixture.world()
     const key = yield* Fixture.issuedKey(workspace.id, start, { scopes: ApiScope.all })
-    assert.deepStrictEqual(yield* client`select scopes from api_keys where id = ${key.id}`, [
+    assert.deepStrictEqual(yield* client`select scopes from wac.api_keys where id = ${key.id}`, [
       { scopes: ["messages:send"] }
     ])
     // as the version before writes it
-    yield* client`update api_keys set further_scopes = default where id = ${key.id}`
+    yield* client`update wac.api_keys set further_scopes = default where id = ${key.id}`
     assert.deepStrictEqual(
       yield* store.get(workspace.id, key.id),
       Option.some({ ...key, scopes: ApiScope.defaults })

@@ -163,7 +163,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       yield* claim(own, { now: own.start })
       yield* DeliveryFixture.record(own, 20)
       const now = own.start + second
-      const completion = yield* open(client`select from webhook_health where webhook_id = ${webhook.id} for update`)
+      const completion = yield* open(client`select from wac.webhook_health where webhook_id = ${webhook.id} for update`)
       const first = yield* claim(own, { now, limit: 3 })
       assert.strictEqual(first.deliveries.length, 3)
       const second_ = yield* claim(own, { now, limit: 3 })
@@ -224,7 +224,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       yield* DeliveryFixture.record(own, 2)
       yield* tryOne(own, { startedAt: own.start })
       // as if a crash had come between the look and its record
-      yield* client`update webhook_health set ready_at = null`
+      yield* client`update wac.webhook_health set ready_at = null`
       const now = own.start + minute
       const seen = yield* Effect.scoped(
         Effect.flatMap(startProcess(url), (process) => Effect.provideContext(claim(own, { now }), process))
@@ -242,7 +242,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       const both = [own, other]
       yield* claim(both, { now: own.start })
       const events = [...yield* DeliveryFixture.record(own, 3), ...yield* DeliveryFixture.record(other, 3)]
-      yield* client`select setval('positions', (select last_value from positions) + 1000000)`
+      yield* client`select setval('positions', (select last_value from wac.positions) + 1000000)`
       const now = own.start + minute
       const first = yield* claim(both, { now, limit: 2 })
       const rest = yield* claim(both, { now })
@@ -263,7 +263,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       yield* DeliveryFixture.record(own, 1)
       const first = yield* claimOne(own, { now: own.start })
       const now = own.start + DeliveryFixture.lease
-      const recording = yield* open(client`delete from delivery_claims where delivery_id = ${first.delivery.id}`)
+      const recording = yield* open(client`delete from wac.delivery_claims where delivery_id = ${first.delivery.id}`)
       const early = yield* claim(own, { now })
       assert.deepStrictEqual(early.deliveries, [])
       assert.isNotNull(early.nextDueAt)
@@ -333,9 +333,9 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
             ? null
             : own.start - random.pick([0, 1, hour, 24 * hour, 30 * hour])
           const lastAttemptAt = attemptCount === 0 ? null : (firstAttemptAt ?? own.start) + 7
-          yield* client`update deliveries set attempt_count = ${attemptCount}, round_attempts = ${roundAttempts},
+          yield* client`update wac.deliveries set attempt_count = ${attemptCount}, round_attempts = ${roundAttempts},
           first_attempt_at = ${firstAttemptAt}, last_attempt_at = ${lastAttemptAt} where id = ${deliveryId}`
-          yield* client`insert into delivery_claims (delivery_id, workspace_id, webhook_id, token, lease_until)
+          yield* client`insert into wac.delivery_claims (delivery_id, workspace_id, webhook_id, token, lease_until)
           values (${deliveryId}, ${own.workspace.id}, ${webhook.id}, 'mine', ${own.start + hour})`
           const { delivery } = yield* view(own, deliveryId)
           assert.deepStrictEqual(

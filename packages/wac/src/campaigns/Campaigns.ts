@@ -3,56 +3,20 @@
  */
 import { CampaignsApi } from "@wac/api"
 import { type Campaign as Core, Campaigns as Service, Errors, type Id, Recipient } from "@wac/core"
-import { CampaignsHandlers } from "@wac/http"
-import { Effect, Schema, Stream } from "effect"
+import { CampaignsHandlers, KeptAnswers } from "@wac/http"
+import { Effect, Result, Schema, Stream } from "effect"
+import * as CallOptions from "../CallOptions.ts"
 import type {
+  CallOptions as Options,
   Campaign,
-  CampaignChange,
   CampaignRecipient,
-  CampaignRow,
-  CampaignRowFilter,
-  NewCampaign
-} from "../generated/Resources.ts"
+  Campaigns,
+  SendOptions
+} from "../generated/Messaging.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
-import type { Running } from "../Running.ts"
+import type { Failure, Running } from "../Running.ts"
 import { iso, type TimeInput } from "../TimeInput.ts"
-
-/** The campaigns of a workspace. An action that has already happened changes nothing, so each is safe to repeat. */
-export interface Campaigns {
-  /** Creates a draft. Nothing is sent before it was checked and started. */
-  readonly create: (campaign: NewCampaign) => Promise<Campaign>
-  /** Newest first. */
-  readonly list: () => Listing.Listing<Campaign>
-  readonly get: (id: string) => Promise<Campaign>
-  readonly edit: (id: string, change: CampaignChange) => Promise<Campaign>
-  /** Deletes a campaign that was not started, with its recipients. */
-  readonly remove: (id: string) => Promise<void>
-  /**
-   * Adds recipients to a campaign that was not started. They are read one after another, so that memory use does not
-   * depend on their number, and count together: if reading them throws, the promise rejects with that error, and the
-   * campaign stays as it was. It also does if another call begins meanwhile. The check reports malformed recipients.
-   */
-  readonly addRecipients: (
-    id: string,
-    recipients: Iterable<CampaignRecipient> | AsyncIterable<CampaignRecipient>
-  ) => Promise<Campaign>
-  /** As `addRecipients`, in place of all recipients that the campaign has, which then are not checked. */
-  readonly replaceRecipients: (
-    id: string,
-    recipients: Iterable<CampaignRecipient> | AsyncIterable<CampaignRecipient>
-  ) => Promise<Campaign>
-  /** Checks the recipients in the background; the campaign is `ready` afterwards. */
-  readonly check: (id: string) => Promise<Campaign>
-  readonly start: (id: string) => Promise<Campaign>
-  /** Within a second nothing more is sent. */
-  readonly pause: (id: string) => Promise<Campaign>
-  readonly resume: (id: string) => Promise<Campaign>
-  /** Skips every recipient that is not sent to yet. */
-  readonly cancel: (id: string) => Promise<Campaign>
-  /** The added recipients in their order, or those with an outcome or a reason, or those that are not sent to. */
-  readonly recipients: (id: string, filter?: CampaignRowFilter) => Listing.Listing<CampaignRow>
-}
 
 const readCampaign = Input.read(CampaignsApi.CreateCampaign)
 const readChange = Input.read(CampaignsApi.EditCampaign)
@@ -69,43 +33,84 @@ const timed = <Fields extends { readonly startAt?: TimeInput | null; readonly no
 
 type Recipients = Iterable<CampaignRecipient> | AsyncIterable<CampaignRecipient>
 
+const kept: KeptAnswers.Kept<Campaign> = {
+  answerOf: (campaign) => ({ status: 201, body: JSON.stringify(campaign) }),
+  resultOf: ({ body }) => JSON.parse(body)
+}
+
 async function* each(recipients: Recipients): AsyncGenerator<CampaignRecipient> {
   yield* recipients
 }
 
-export const make = Effect.map(
-  Service.Campaigns,
-  (campaigns) => (running: Running, workspaceId: Id.WorkspaceId): Campaigns => {
+export const make = Effect.gen(function*() {
+  const campaigns = yield* Service.Campaigns
+  const keep = yield* KeptAnswers.keeper
+
+  return (running: Running, workspaceId: Id.WorkspaceId): Campaigns => {
     const { run } = running
-    const act = (_tag: "Check" | "Start" | "Pause" | "Resume" | "Cancel") => (id: string): Promise<Campaign> =>
-      run(Effect.map(campaigns.change(workspaceId, id, { _tag }), CampaignsHandlers.shown))
-    const shown = <E>(campaign: Effect.Effect<Core.Campaign, E>) => Effect.map(campaign, CampaignsHandlers.shown)
-    const upload = (end: "add" | "replace") => async (id: string, recipients: Recipients): Promise<Campaign> => {
-      const failed: { cause?: unknown } = {}
-      const rows = Stream.fromAsyncIterable(each(recipients), (cause) => {
-        failed.cause = cause
-        return new Errors.InvalidBody({ reason: "invalid_field", message: "the recipients could not be read" })
+    /** Runs what needs no key, since it can be repeated; one that is given must be a key. */
+    const repeatable = <A>(operation: Effect.Effect<A, Failure>, options: SendOptions | undefined): Promise<A> => {
+      const key = CallOptions.keyOf(options)
+      return run(Result.isFailure(key) ? Effect.fail(key.failure) : operation, {
+        options,
+        names: ["idempotencyKey"],
+        idempotencyKey: Result.getOrUndefined(key)
       })
-      try {
-        return await run(shown(campaigns.upload(workspaceId, id, Stream.map(rows, Recipient.parse), end)))
-      } catch (error) {
-        throw "cause" in failed ? failed.cause : error
-      }
     }
+    const act =
+      (_tag: "Check" | "Start" | "Pause" | "Resume" | "Cancel") =>
+      (id: string, options?: SendOptions): Promise<Campaign> =>
+        repeatable(Effect.map(campaigns.change(workspaceId, id, { _tag }), CampaignsHandlers.shown), options)
+    const shown = <E>(campaign: Effect.Effect<Core.Campaign, E>) => Effect.map(campaign, CampaignsHandlers.shown)
+    const upload =
+      (end: "add" | "replace") => async (id: string, recipients: Recipients, options?: Options): Promise<Campaign> => {
+        const failed: { cause?: unknown } = {}
+        const rows = Stream.fromAsyncIterable(each(recipients), (cause) => {
+          failed.cause = cause
+          return new Errors.InvalidBody({ reason: "invalid_field", message: "the recipients could not be read" })
+        })
+        try {
+          return await run(shown(campaigns.upload(workspaceId, id, Stream.map(rows, Recipient.parse), end)), {
+            options,
+            stops: true
+          })
+        } catch (error) {
+          throw "cause" in failed ? failed.cause : error
+        }
+      }
     return {
-      create: (campaign) =>
-        run(shown(Effect.flatMap(
-          readCampaign(timed(campaign)),
-          (plan) => campaigns.create(workspaceId, CampaignsHandlers.planOf(plan))
-        ))),
-      list: () => Listing.make(running, (page) => campaigns.list(workspaceId, page), CampaignsHandlers.shown),
-      get: (id) => run(shown(campaigns.get(workspaceId, id))),
-      edit: (id, change) =>
-        run(shown(Effect.flatMap(
-          readChange(timed(change)),
-          (plan) => campaigns.change(workspaceId, id, { _tag: "Edit", plan: CampaignsHandlers.planOf(plan) })
-        ))),
-      remove: (id) => run(campaigns.remove(workspaceId, id)),
+      create: (campaign, options) => {
+        const key = CallOptions.keyOf(options)
+        const given = timed(campaign)
+        const create = Effect.gen(function*() {
+          const plan = CampaignsHandlers.planOf(yield* readCampaign(given))
+          const { result } = yield* keep(
+            // apart from the keys of the HTTP API, whose answers have the names of the wire
+            { workspaceId, caller: "host", route: "campaigns.create", key: yield* Effect.fromResult(key) },
+            { body: JSON.parse(JSON.stringify(given)), token: crypto.randomUUID() },
+            shown(campaigns.create(workspaceId, plan)),
+            kept
+          )
+          return result
+        })
+        return run(create, {
+          options,
+          names: ["idempotencyKey"],
+          idempotencyKey: Result.getOrUndefined(key)
+        })
+      },
+      list: (_filter, options) =>
+        Listing.make(running, (page) => campaigns.list(workspaceId, page), CampaignsHandlers.shown, options),
+      get: (id, options) => run(shown(campaigns.get(workspaceId, id)), { options }),
+      edit: (id, change, options) =>
+        run(
+          shown(Effect.flatMap(
+            readChange(timed(change)),
+            (plan) => campaigns.change(workspaceId, id, { _tag: "Edit", plan: CampaignsHandlers.planOf(plan) })
+          )),
+          { options }
+        ),
+      remove: (id, options) => run(campaigns.remove(workspaceId, id), { options }),
       addRecipients: upload("add"),
       replaceRecipients: upload("replace"),
       check: act("Check"),
@@ -113,12 +118,13 @@ export const make = Effect.map(
       pause: act("Pause"),
       resume: act("Resume"),
       cancel: act("Cancel"),
-      recipients: (id, filter = {}) =>
+      recipients: (id, filter = {}, options) =>
         Listing.make(
           running,
           (page) => Effect.flatMap(readFilter(filter), (filter) => campaigns.rows(workspaceId, id, filter, page)),
-          CampaignsHandlers.shownRow
+          CampaignsHandlers.shownRow,
+          options
         )
     }
   }
-)
+})

@@ -5,38 +5,22 @@ import { EventsApi } from "@wac/api"
 import { Event as Core, Events as Service, type EventStore, type Id, type Page, Polling } from "@wac/core"
 import { Cause, Clock, Context, Duration, Effect, Fiber, Schema } from "effect"
 import type { Event, EventType } from "../generated/Event.ts"
+import type * as Messaging from "../generated/Messaging.ts"
+import type { EventFilter, EventOf } from "../generated/Messaging.ts"
 import type { InFlight } from "../InFlight.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import type { During } from "../messages/Provider.ts"
 import type { Running } from "../Running.ts"
-import { iso, type TimeInput } from "../TimeInput.ts"
+import { iso } from "../TimeInput.ts"
 import { badOption } from "../WacError.ts"
 import { Recorded } from "./Recorded.ts"
-
-/** The event of a type. */
-export type EventOf<Type extends EventType> = Extract<Event, { readonly type: Type }>
 
 /** Handles an event. If it throws or rejects, the error is logged, and no listener misses an event. */
 export type Listener<Type extends EventType> = (event: EventOf<Type>) => unknown
 
-/** Which events to list. */
-export interface EventFilter<Type extends EventType = EventType> {
-  /** Only events recorded at or after this time. */
-  readonly since?: TimeInput
-  readonly type?: Type
-  /** Which events come first. Defaults to `oldest`. */
-  readonly order?: "oldest" | "newest"
-}
-
 /** The recorded events of a workspace. */
-export interface Events {
-  /**
-   * Oldest first: iterating to the end never skips an event that was being recorded meanwhile. The last page has a
-   * `nextCursor` too, with `hasMore: false`; a later page from that cursor has what was recorded since. Newest first:
-   * events that are being recorded may be missing, and `nextCursor` is `null` at the end.
-   */
-  readonly list: <Type extends EventType = EventType>(filter?: EventFilter<Type>) => Listing.Listing<EventOf<Type>>
+export interface Events extends Messaging.Events {
   readonly get: (id: string) => Promise<Event>
 }
 
@@ -58,7 +42,7 @@ const pollEvery = Duration.seconds(1)
 const retryAfter = Duration.seconds(1)
 
 export const make = Effect.map(Service.Events, (events) => (running: Running, workspaceId: Id.WorkspaceId): Events => ({
-  list: <Type extends EventType>(filter: EventFilter<Type> = {}) =>
+  list: <Type extends EventType>(filter: EventFilter<Type> = {}, options?: Messaging.CallOptions) =>
     Listing.make(
       running,
       (page) =>
@@ -72,6 +56,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
           }
         ),
       (event) => shown(event) as EventOf<Type>,
+      options,
       (page, request) => filter.order === "newest" ? page.next : Service.resumeAfter(page, request)
     ),
   get: (id) => running.run(Effect.map(events.get(workspaceId, id), shown))

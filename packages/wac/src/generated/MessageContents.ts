@@ -156,7 +156,7 @@ export interface SendText {
 export interface TextContent {
   /** 1 to 4,096 characters. */
   readonly body: string
-  readonly previewUrl?: boolean
+  readonly preview_url?: boolean
 }
 
 /** Sends a message of kind `image`, within 24 hours after the recipient last wrote. */

@@ -3,7 +3,7 @@
  * definition; do not edit.
  */
 import type { EventType, ProviderDetail } from "./Event.ts"
-import type { BodyParams, MessageStatus, TemplateButton, TemplateContent, TemplateHeader } from "./MessageContents.ts"
+import type { CampaignCounts, CampaignDifference, UsageLine } from "./Messaging.ts"
 import type { Json } from "../Json.ts"
 import type { TimeInput } from "../TimeInput.ts"
 
@@ -311,149 +311,6 @@ export interface SenderBlock {
   readonly provider: ProviderDetail | null
 }
 
-/** A new campaign. */
-export interface NewCampaign {
-  readonly name: string
-  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
-  readonly template: TemplateContent
-  /** A second variant of the template: half of the customers, chosen by chance, get it. */
-  readonly templateB?: TemplateContent
-  /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
-  readonly from?: string
-  /** When it starts, once it was started; defaults to that moment. */
-  readonly startAt?: TimeInput
-  /** Nothing is sent after this time; defaults to 24 hours after the start. */
-  readonly notAfter?: TimeInput
-  /** When nothing is sent, by each recipient's own clock. */
-  readonly quietHours?: QuietHours
-  /** The share of the phone number's rate that it may use; defaults to 0.5. */
-  readonly share?: number
-  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
-  readonly maxFailureRate?: number
-  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
-  readonly holdout?: number
-}
-
-/** A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`. */
-export interface QuietHours {
-  readonly from: string
-  readonly to: string
-}
-
-/** One template to many customers, each once. */
-export interface Campaign {
-  readonly id: string
-  readonly name: string
-  readonly status: CampaignStatus
-  /** Why it is paused, or why its check stopped. */
-  readonly pausedReason: PauseReason | null
-  readonly template: TemplateContent
-  readonly templateB: TemplateContent | null
-  readonly from: string | null
-  readonly startAt: string | null
-  readonly notAfter: string | null
-  readonly quietHours: QuietHours | null
-  readonly share: number
-  readonly maxFailureRate: number
-  readonly holdout: number
-  readonly createdAt: string
-  readonly startedAt: string | null
-  readonly completedAt: string | null
-  /** How many recipients were added. */
-  readonly rows: number
-  /** How many of them were checked. */
-  readonly checked: number
-  /** How many of the checked ones are not sent to. */
-  readonly problems: number
-  /** The forecast; `null` until the recipients are checked. */
-  readonly forecast: CampaignForecast | null
-  readonly counts: CampaignCounts
-  /** Why recipients failed or were skipped, the most frequent reason first. */
-  readonly reasons: ReadonlyArray<{
-    readonly outcome: "failed" | "skipped"
-    readonly reason: string
-    readonly recipients: number
-  }>
-  /** The result by variant of the template: `a` is `template`. `null` without a second variant. */
-  readonly comparison: CampaignComparison | null
-}
-
-/** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
-export type CampaignStatus =
-  | "draft"
-  | "checking"
-  | "ready"
-  | "scheduled"
-  | "running"
-  | "paused"
-  | "completed"
-  | "cancelled"
-
-/** Why a campaign is paused: a person did it, or it paused itself. */
-export type PauseReason =
-  | "person"
-  | "template_not_approved"
-  | "template_category"
-  | "sender_not_available"
-  | "quota_exhausted"
-  | "failure_rate"
-  | "provider_policy"
-  | "restored"
-
-/** The forecast of a campaign. Other sends, quiet hours and failures make it take longer. */
-export interface CampaignForecast {
-  readonly messages: number
-  /** How many customers count against the messaging limit: those outside a service window when they were checked. */
-  readonly limitedCustomers: number
-  readonly messagingLimit: number | null
-  /** How many days the messaging limit makes it take; `null` if the limit is 0. */
-  readonly days: number | null
-  /** How long it takes at its pace. */
-  readonly seconds: number
-  /** The messages by the price that they are expected to have, by market, category and type. */
-  readonly lines: ReadonlyArray<UsageLine>
-  /** The sum of `lines` in each currency; empty without a rate card. */
-  readonly costs: ReadonlyArray<{
-    readonly currency: string
-    /** A decimal number, such as `12.3456`. */
-    readonly amount: string
-  }>
-}
-
-/** Messages of one price. */
-export interface UsageLine {
-  /** The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known. */
-  readonly market: string
-  /** As the provider reported it, such as `marketing`. */
-  readonly category: string
-  /** As the provider reported it, such as `regular` or `free_customer_service`. */
-  readonly type: string
-  /** `null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
-  readonly billable: boolean | null
-  readonly messages: number
-  /** `null` if nothing is charged, or if there is no rate for it. */
-  readonly cost: {
-    readonly currency: string
-    /** A decimal number, such as `12.3456`. */
-    readonly amount: string
-    /** The day from which the rates used are valid. */
-    readonly ratesFrom: string
-  } | null
-}
-
-/** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
-export interface CampaignCounts {
-  readonly total: number
-  readonly queued: number
-  readonly sent: number
-  readonly delivered: number
-  readonly read: number
-  readonly failed: number
-  readonly held: number
-  readonly unknown: number
-  readonly skipped: number
-}
-
 /** The result by variant of the template. The shares are those of the messages that were tried. */
 export interface CampaignComparison {
   readonly counts: {
@@ -465,81 +322,6 @@ export interface CampaignComparison {
   /** The shares that were read. */
   readonly read: CampaignDifference | null
 }
-
-/** The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval). */
-export interface CampaignDifference {
-  /** The share of variant `a`, from 0 to 1. */
-  readonly a: number
-  /** The share of variant `b`, from 0 to 1. */
-  readonly b: number
-  /** `b` less `a`. */
-  readonly difference: number
-  readonly low: number
-  readonly high: number
-  /** Whether the difference can be told from chance: the interval from `low` to `high` does not contain 0. */
-  readonly isDistinguishable: boolean
-}
-
-/** A change of a campaign. Omitted fields stay; `null` restores a default. */
-export interface CampaignChange {
-  readonly name?: string
-  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
-  readonly template?: TemplateContent
-  /** A second variant of the template: half of the customers, chosen by chance, get it. */
-  readonly templateB?: TemplateContent | null
-  readonly from?: string | null
-  /** When it starts, once it was started; defaults to that moment. */
-  readonly startAt?: TimeInput | null
-  /** Nothing is sent after this time; defaults to 24 hours after the start. */
-  readonly notAfter?: TimeInput | null
-  /** When nothing is sent, by each recipient's own clock. */
-  readonly quietHours?: QuietHours | null
-  /** The share of the phone number's rate that it may use; defaults to 0.5. */
-  readonly share?: number
-  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
-  readonly maxFailureRate?: number
-  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
-  readonly holdout?: number
-}
-
-/** A recipient as it was added, with the result. */
-export interface CampaignRow {
-  /** Its place among those that were added, from 1. */
-  readonly row: number
-  /** Why it is not sent to; `null` if it is, or was not checked yet. */
-  readonly problem: {
-    readonly reason:
-      | "malformed"
-      | "duplicate"
-      | "opted_out"
-      | "phone_number_required"
-      | "template_params_mismatch"
-    readonly message: string
-    /** The line of its file in which the row begins; `null` if it came from no file. */
-    readonly line: number | null
-    /** The problem of the row, else the customer's name, as it was given. */
-    readonly value: string | null
-  } | null
-  readonly messageId: string | null
-  readonly to: string | null
-  /** The variant of the template that its customer gets; `null` in a campaign without variants. */
-  readonly variant: CampaignVariant | null
-  readonly status: MessageStatus | null
-  /** The count that its recipient is in. */
-  readonly outcome: CampaignOutcome | null
-  /** Why the message failed, or was skipped. */
-  readonly error: {
-    readonly code: string
-    readonly reason?: string
-    readonly message: string
-  } | null
-}
-
-/** The variant of a campaign's template: `a` is `template`, `b` is `templateB`. */
-export type CampaignVariant = "a" | "b"
-
-/** The outcome under which a recipient is counted. */
-export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
 
 /** A customer's state for one of the workspace's numbers. */
 export interface Contact {
@@ -835,31 +617,6 @@ export interface UsageStep {
   readonly attemptsFailed: number
 }
 
-/** The filters of the list of templates, which match exactly. */
-export interface TemplateFilter {
-  readonly status?: string
-  readonly category?: string
-  readonly language?: string
-  readonly name?: string
-}
-
-/** The filter of a campaign's rows. */
-export interface CampaignRowFilter {
-  /** Only recipients with this outcome, or the rows that are not sent to. */
-  readonly outcome?:
-    | "queued"
-    | "sent"
-    | "delivered"
-    | "read"
-    | "failed"
-    | "held"
-    | "unknown"
-    | "skipped"
-    | "left_out"
-  /** Only recipients that failed or were skipped for this reason, and rows with this problem. */
-  readonly reason?: string
-}
-
 /** The filters of the list of contacts. */
 export interface ContactFilter {
   /** Only contacts of this phone number. */
@@ -884,17 +641,3 @@ export interface DeliveryFilter {
 
 /** Days up to now: 1, 7, 30 or 90. */
 export type UsagePeriod = "day" | "week" | "month" | "quarter"
-
-/** A customer to write to. What is omitted comes from the campaign's template. */
-export interface CampaignRecipient {
-  readonly to: string
-  readonly bodyParams?: BodyParams
-  readonly header?: TemplateHeader
-  readonly buttons?: ReadonlyArray<TemplateButton>
-  /** For quiet hours, in the IANA database: `Europe/Paris`; if omitted, the zones of the country in `to`. */
-  readonly timeZone?: string
-  /** What replaces `{{name}}` in the template's values. */
-  readonly variables?: {
-    readonly [field: string]: string
-  }
-}

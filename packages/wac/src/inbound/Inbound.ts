@@ -14,11 +14,11 @@ import {
   Provider
 } from "@wac/core"
 import { Clock, DateTime, Effect, Predicate, Result, Schema, Struct } from "effect"
-import type { Pricing, ReceivedContentByType, ReceivedContext } from "../generated/Event.ts"
+import type { Pricing, ProviderDetail, ReceivedContentByType, ReceivedContext } from "../generated/Event.ts"
+import type { ErrorCode, ErrorReason } from "../generated/Messaging.ts"
 import * as Input from "../Input.ts"
 import type { Running } from "../Running.ts"
 import { iso, type TimeInput } from "../TimeInput.ts"
-import type { ErrorCode, ErrorReason, ProviderDetail } from "../WacError.ts"
 import type { OneContent } from "./OneContent.ts"
 
 /** The status of a message. */

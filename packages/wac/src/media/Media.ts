@@ -1,56 +1,19 @@
 /**
  * Files that messages contain (contract §10).
  */
-import { Errors, type Id, Idempotency, type Media as Core, Media as Rules, MediaLibrary, Time } from "@wac/core"
-import { Effect, Stream } from "effect"
+import { Errors, type Id, type Media as Core, Media as Rules, MediaLibrary, Time } from "@wac/core"
+import { Effect, Result, Stream } from "effect"
+import * as CallOptions from "../CallOptions.ts"
+import type * as Messaging from "../generated/Messaging.ts"
+import type { NewFile, StoredFile } from "../generated/Messaging.ts"
 import type { Running } from "../Running.ts"
 
-/** A file of a workspace: uploaded, or from a customer. */
-export interface StoredFile {
-  /** The id that messages name: `{ image: { media: id } }`. */
-  readonly id: string
-  /** As detected from the bytes. */
-  readonly mimeType: string
-  /** In bytes. */
-  readonly size: number
-  /** Of the bytes, in lower-case hexadecimal. */
-  readonly sha256: string
-  readonly filename: string | null
-  /** When it is deleted unless it is used before. */
-  readonly expiresAt: string
-}
-
 /** A file that can be read. */
-export interface OpenedFile extends StoredFile {
-  /**
-   * The bytes from `start` to before `end`, counted from 0: all of them by default. They are read from the storage only
-   * as fast as the stream is.
-   */
-  readonly stream: (range?: { readonly start?: number; readonly end?: number }) => ReadableStream<Uint8Array>
-}
-
-/** A file to upload: at most 100 MB. */
-export interface NewFile {
-  /** All bytes, or a stream of pieces such as `fs.createReadStream(path)` or a `ReadableStream`. */
-  readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
-  /** The file's name, which recipients and downloads see. */
-  readonly filename?: string
-}
+export interface OpenedFile extends Messaging.OpenedFile, StoredFile {}
 
 /** The files of a workspace. */
-export interface Media {
-  /**
-   * Uploads a file. Its type is detected from its bytes. It is deleted `retention.media` days after its last use. If
-   * the stream throws, the promise rejects with that, and nothing is kept. The same bytes and name with the same
-   * `idempotencyKey` are stored once.
-   */
-  readonly upload: (file: NewFile, options?: { readonly idempotencyKey?: string }) => Promise<StoredFile>
-  /**
-   * Opens a file of the workspace. A customer's file is fetched from the provider first if it was not yet; `not_found`
-   * with the reason `media_expired` if the provider no longer has it.
-   */
-  readonly open: (id: string) => Promise<OpenedFile>
-  readonly remove: (id: string) => Promise<void>
+export interface Media extends Messaging.Media {
+  readonly open: (id: string, options?: Messaging.CallOptions) => Promise<OpenedFile>
 }
 
 const shown = (media: Core.Media): StoredFile => ({
@@ -86,10 +49,11 @@ const piecesOf = (bytes: NewFile["bytes"]) => {
 export const make = Effect.map(
   MediaLibrary.MediaLibrary,
   (library) => (running: Running, workspaceId: Id.WorkspaceId): Media => ({
-    upload: async ({ bytes, filename }, { idempotencyKey = crypto.randomUUID() } = {}) => {
+    upload: async ({ bytes, filename }, options) => {
       const { failed, pieces } = piecesOf(bytes)
+      const key = CallOptions.keyOf(options)
       const upload = Effect.flatMap(
-        Effect.fromResult(Idempotency.parseKey(idempotencyKey)),
+        Effect.fromResult(key),
         (key) =>
           library.upload({
             workspaceId,
@@ -100,13 +64,19 @@ export const make = Effect.map(
           })
       )
       try {
-        return shown((await running.run(upload)).media)
+        const { media } = await running.run(upload, {
+          options,
+          names: ["idempotencyKey"],
+          idempotencyKey: Result.getOrUndefined(key),
+          stops: true
+        })
+        return shown(media)
       } catch (error) {
         throw "cause" in failed ? failed.cause : error
       }
     },
-    open: async (id) => {
-      const { media, read } = await running.run(library.open(workspaceId, id))
+    open: async (id, options) => {
+      const { media, read } = await running.run(library.open(workspaceId, id), { options })
       return {
         ...shown(media),
         stream: ({ end = media.size, start = 0 } = {}) => {
@@ -115,6 +85,6 @@ export const make = Effect.map(
         }
       }
     },
-    remove: (id) => running.run(library.remove(workspaceId, id))
+    remove: (id, options) => running.run(library.remove(workspaceId, id), { options })
   })
 )

@@ -3,6 +3,7 @@
  */
 import { S3Location, type S3MediaBytes } from "@wac/s3"
 import { Redacted } from "effect"
+import * as KnownOptions from "../KnownOptions.ts"
 import { badOption } from "../WacError.ts"
 
 /**
@@ -37,6 +38,11 @@ export const s3 = (options: string | Omit<S3MediaStore, "type">): S3MediaStore =
 
 const credentialsOf = (credentials: S3MediaStore["credentials"]): S3MediaBytes.Options["credentials"] => {
   if (credentials === undefined) return undefined
+  KnownOptions.check(
+    credentials,
+    { accessKeyId: true, secretAccessKey: true, sessionToken: true } satisfies Record<keyof typeof credentials, true>,
+    "mediaStore.credentials."
+  )
   const { accessKeyId, secretAccessKey, sessionToken } = credentials
   if (![accessKeyId, secretAccessKey, sessionToken ?? "x"].every((text) => typeof text === "string" && text !== "")) {
     throw badOption("mediaStore.credentials", "mediaStore.credentials must have accessKeyId and secretAccessKey")
@@ -51,6 +57,14 @@ const credentialsOf = (credentials: S3MediaStore["credentials"]): S3MediaBytes.O
 /** Builds the composition's object store. Throws on an invalid option. */
 export const composed = (store: MediaStore): S3MediaBytes.Options => {
   if (store?.type !== "s3") throw badOption("mediaStore", "mediaStore must be s3(url)")
+  KnownOptions.check(
+    store,
+    { type: true, url: true, endpoint: true, region: true, credentials: true } satisfies Record<
+      keyof S3MediaStore,
+      true
+    >,
+    "mediaStore."
+  )
   const location = typeof store.url === "string" ? S3Location.parse(store.url) : undefined
   if (location === undefined) {
     throw badOption("mediaStore.url", "mediaStore.url must have the form s3://bucket/prefix")

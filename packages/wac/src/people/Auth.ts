@@ -8,6 +8,7 @@ import { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import type * as Composition from "../Composition.ts"
 import type { Role } from "../generated/Resources.ts"
+import * as KnownOptions from "../KnownOptions.ts"
 import type { During } from "../messages/Provider.ts"
 import { badOption } from "../WacError.ts"
 
@@ -63,7 +64,14 @@ const readEmail = Schema.decodeUnknownOption(SessionApi.SetUp.fields.email)
 const readPassword = Schema.decodeUnknownOption(Password.Password)
 
 /** Validates the first workspace's owner in {@link local}. */
-export const ownerOf = ({ owner }: LocalAuth): { readonly email: string; readonly password: Redacted.Redacted } => {
+export const ownerOf = (auth: LocalAuth): { readonly email: string; readonly password: Redacted.Redacted } => {
+  KnownOptions.check(auth, { type: true, owner: true } satisfies Record<keyof LocalAuth, true>, "auth.")
+  const { owner } = auth
+  KnownOptions.check(
+    owner ?? {},
+    { email: true, password: true } satisfies Record<keyof LocalAuth["owner"], true>,
+    "auth.owner."
+  )
   const email = readEmail(owner?.email)
   if (Option.isNone(email)) throw badOption("auth.owner.email", "auth.owner.email must be an e-mail address")
   const password = readPassword(owner.password)

@@ -1,13 +1,14 @@
 /**
  * The host, for programs that use Effect: its own workspace, and sends that are identified by a key of the host.
  */
-import { type Errors, Id, type Idempotency, Message, Messages, StoreError } from "@wac/core"
+import { MessagesApi } from "@wac/api"
+import { type Errors, Id, type Idempotency, Messages, StoreError } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { NewMessage } from "../generated/Messaging.ts"
 import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
 import * as MessagesOfHost from "../messages/Messages.ts"
-import type { NewMessage, SendOptions } from "../messages/Messages.ts"
 import * as Workspaces from "../workspaces/Workspaces.ts"
 
 export class Host extends Context.Service<Host, {
@@ -18,7 +19,10 @@ export class Host extends Context.Service<Host, {
    * `Messages.send`. Fails with its errors; only `outcome_unknown` and `delivery_unknown` mean that the message may
    * have been sent.
    */
-  readonly send: (message: NewMessage, options: SendOptions) => Effect.Effect<Idempotency.Sent, Errors.DomainError>
+  readonly send: (
+    message: NewMessage,
+    options: { readonly idempotencyKey: string }
+  ) => Effect.Effect<Idempotency.Sent, Errors.DomainError>
 }>()("wac/people/Host") {
   /** Requires what `Composition.layer` provides. The name is for the first workspace if there is none yet. */
   static readonly layer = (workspaceName: string) =>
@@ -47,4 +51,4 @@ export class Host extends Context.Service<Host, {
     ).pipe(Layer.provide(HostKeys.layer))
 }
 
-const readMessage = Input.read(Message.OutboundMessage)
+const readMessage = Input.read(MessagesApi.NewMessage)

@@ -13,9 +13,10 @@ import {
   SubscriptionStore
 } from "@wac/core"
 import { type Context, DateTime, Effect, Schema } from "effect"
-import { type EventOf, shown } from "../events/Events.ts"
+import { shown } from "../events/Events.ts"
 import { Recorded } from "../events/Recorded.ts"
 import type { Event, EventType } from "../generated/Event.ts"
+import type { EventOf } from "../generated/Messaging.ts"
 import type { InFlight } from "../InFlight.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"

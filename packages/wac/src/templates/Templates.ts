@@ -6,15 +6,15 @@ import { TemplatesApi } from "@wac/api"
 import { type Id, TemplateDraft, Templates as Service } from "@wac/core"
 import { TemplatesHandlers } from "@wac/http"
 import { Effect, Schema } from "effect"
-import type { NewTemplate, Template, TemplateEdit, TemplateFilter } from "../generated/Resources.ts"
+import type * as Messaging from "../generated/Messaging.ts"
+import type { NewTemplate, Template, TemplateEdit } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import type { Running } from "../Running.ts"
 
 /** The message templates of a workspace. */
-export interface Templates {
-  /** Newest first. */
-  readonly list: (filter?: TemplateFilter) => Listing.Listing<Template>
+export interface Templates extends Messaging.Templates {
+  readonly list: (filter?: Messaging.TemplateFilter, options?: Messaging.CallOptions) => Listing.Listing<Template>
   /** Creates a template at the provider, which reviews it and reports the result later. */
   readonly create: (template: NewTemplate) => Promise<Template>
   /** Changes a template, which the provider reviews again. */
@@ -33,11 +33,12 @@ const readEdit = Input.read(TemplateDraft.TemplateEdit)
 export const make = Effect.map(
   Service.Templates,
   (templates) => (running: Running, workspaceId: Id.WorkspaceId): Templates => ({
-    list: (filter = {}) =>
+    list: (filter = {}, options) =>
       Listing.make(
         running,
         (page) => Effect.flatMap(readFilter(filter), (filter) => templates.list(workspaceId, filter, page)),
-        TemplatesHandlers.shown
+        TemplatesHandlers.shown,
+        options
       ),
     create: (template) =>
       running.run(

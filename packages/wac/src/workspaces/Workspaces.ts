@@ -123,7 +123,7 @@ export const running = Effect.map(WorkspaceStore.WorkspaceStore, (store) => {
     known.add(text)
   })
   return ({ run }: Running, id: string): Running => ({
-    run: (operation, requestId) => run(known.has(id) ? operation : Effect.andThen(find(id), operation), requestId)
+    run: (operation, call) => run(known.has(id) ? operation : Effect.andThen(find(id), operation), call)
   })
 })
 

@@ -90,7 +90,7 @@ describe("a customer's message from a test or a provider", () => {
       { ...customer, from: to, fromUserId: "US.1", providerMessageId: "in-1", text: { body: "Thank you" } },
       { ...customer, from: "+15551230002", providerMessageId: "in-2", text: { body: "Who is this?" } }
     ])
-    const reply = await wac.messages.send({ to, type: "text", text: { body: "Bye", previewUrl: true } }, fresh())
+    const reply = await wac.messages.send({ to, type: "text", text: { body: "Bye", preview_url: true } }, fresh())
     await clock.advance("1 second")
     const conversation = (await wac.messages.conversation({ contact: "US.1" }).page()).data
     const [bye, received, first] = conversation
@@ -99,7 +99,7 @@ describe("a customer's message from a test or a provider", () => {
       direction: "outbound",
       messageId: reply.messageId,
       status: "read",
-      text: { body: "Bye", previewUrl: true }
+      text: { body: "Bye", preview_url: true }
     })
     assert.deepInclude(first, { messageId: sent.messageId, clientReference: "order-7", template })
     assert(received?.direction === "inbound")
@@ -210,7 +210,11 @@ describe("a customer's message from a test or a provider", () => {
       const error = await failure(
         wac.inbound.receive([{ ...customer, providerMessageId: "in-1", ...content }] as never)
       )
-      assert.deepInclude(error, { code: "invalid_body", param: `[0].${param}`, reason }, JSON.stringify(content))
+      assert.deepInclude<object>(
+        error,
+        { code: "invalid_body", param: `[0].${param}`, reason },
+        JSON.stringify(content)
+      )
     }
     assert.deepStrictEqual((await wac.events.list().page()).data, [])
   })

@@ -52,15 +52,11 @@ describe("a send", () => {
     assert.deepInclude(conflict, { code: "idempotency_conflict", reason: "payload_mismatch" })
   })
 
-  it("a send requires an idempotency key", async () => {
+  it("a send without an idempotency key gets one, which its error names", async () => {
     const { wac } = await start()
-    // @ts-expect-error the key is required
-    const missing = await failure(wac.messages.send(hello(), {}))
-    assert.deepInclude(missing, {
-      code: "invalid_body",
-      reason: "missing_idempotency_key",
-      param: "idempotencyKey"
-    })
+    assert.isFalse((await wac.messages.send(hello())).replayed)
+    const refused = await failure(wac.messages.send(hello("+15005550001"), {}))
+    assert.match(refused.idempotencyKey ?? "", /^[0-9a-f-]{36}$/)
     const bad = await failure(wac.messages.send(hello(), { idempotencyKey: "with space" }))
     assert.deepInclude(bad, { reason: "invalid_idempotency_key", param: "idempotencyKey" })
   })
@@ -88,7 +84,7 @@ describe("a send", () => {
   it.each(wrong)("a send with %s is refused, and the error names the field", async (_, message, reason, param) => {
     const { wac } = await start()
     const error = await failure(wac.messages.send(message as NewMessage, fresh()))
-    assert.deepInclude(error, { code: "invalid_body", reason, param })
+    assert.deepInclude<object>(error, { code: "invalid_body", reason, param })
   })
 
   it("a field that is undefined counts as omitted", async () => {
@@ -109,7 +105,7 @@ describe("a send", () => {
   it.each(refused)("a send to %s ends as the provider decides: %s, %s", async (to, code, reason, retryAfter) => {
     const { wac } = await start()
     const error = await failure(wac.messages.send(hello(to), fresh()))
-    assert.deepInclude(error, { code, reason, retryAfter })
+    assert.deepInclude<object>(error, { code, reason, retryAfter })
     assert.match(error.requestId!, /^req_/)
   })
 
