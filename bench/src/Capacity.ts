@@ -124,7 +124,7 @@ const forget = (storage: Context.Context<Stores>, before: number) => {
     Effect.repeat(step(before), { while: ({ isMore }) => isMore })
   return Effect.all([
     whole(Context.get(storage, DeliveryStore.DeliveryStore).forgetAttempts),
-    whole(Context.get(storage, EventStore.EventStore).forget),
+    whole((before) => Context.get(storage, EventStore.EventStore).forget(before, before)),
     whole(Context.get(storage, MessageStore.MessageStore).forget)
   ], { discard: true }).pipe(Effect.mapError(because("the deletion")))
 }

@@ -27,6 +27,7 @@ import { RequestStore } from "./requests/RequestStore.ts"
 import { PepperStore } from "./secrets/PepperStore.ts"
 import { SealedSecretStore } from "./secrets/SealedSecretStore.ts"
 import { Storage } from "./Storage.ts"
+import { SubscriptionStore } from "./subscriptions/SubscriptionStore.ts"
 import { TemplateStore } from "./templates/TemplateStore.ts"
 import { UsageStore } from "./usage/UsageStore.ts"
 import { DeliveryStore } from "./webhooks/DeliveryStore.ts"
@@ -62,6 +63,7 @@ export const all = {
   SealedSecretStore,
   SessionStore,
   Storage,
+  SubscriptionStore,
   TemplateStore,
   UsageStore,
   WebhookStore,

@@ -14,6 +14,7 @@ import { SessionStore } from "./people/SessionStore.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
 import * as Retention from "./Retention.ts"
 import type { StoreError } from "./StoreError.ts"
+import * as Subscription from "./subscriptions/Subscription.ts"
 import type { Instant } from "./Time.ts"
 import * as Activity from "./usage/Activity.ts"
 import { UsageStore } from "./usage/UsageStore.ts"
@@ -36,6 +37,13 @@ interface Kept {
 const kinds = Effect.gen(function*() {
   const retention = yield* Retention.CurrentRetention
   const messages = yield* MessageStore
+  const events = yield* EventStore
+  /** Unhandled events wait for their subscriptions, but not without end. */
+  const forgetEvents: Kept["forget"] = (before) =>
+    Effect.flatMap(
+      Clock.currentTimeMillis,
+      (now) => events.forget(before, now - Duration.toMillis(Subscription.keptFor))
+    )
   const configured = (kind: Retention.Kind, forget: Kept["forget"]): Kept => ({
     kind,
     retention: Retention.keptFor(retention, kind),
@@ -43,7 +51,7 @@ const kinds = Effect.gen(function*() {
   })
   const all: ReadonlyArray<Kept> = [
     configured("attempts", (yield* DeliveryStore).forgetAttempts),
-    configured("events", (yield* EventStore).forget),
+    configured("events", forgetEvents),
     configured("messages", messages.forget),
     ...retention.bodies < retention.messages ? [configured("bodies", messages.forgetBodies)] : [],
     configured("requests", (yield* RequestStore).forget),

@@ -17,6 +17,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "people",
     "queue",
     "secrets",
+    "subscriptions",
     "templates",
     "usage",
     "webhooks",
@@ -76,6 +77,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
   secrets: [],
   templates: ["media", "messages", "numbers", "workspaces"],
   usage: ["changes", "contacts", "limits", "messages", "queue", "workspaces"],
+  subscriptions: ["events", "webhooks"],
   webhooks: ["events", "keys", "secrets", "usage"],
   // the first start sets up every part
   workspaces: ["limits", "messages", "numbers", "people", "templates"]

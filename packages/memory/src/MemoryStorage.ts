@@ -30,6 +30,7 @@ import * as PepperStore from "./secrets/PepperStore.ts"
 import * as SealedSecretStore from "./secrets/SealedSecretStore.ts"
 import { State } from "./State.ts"
 import * as Storage from "./Storage.ts"
+import * as SubscriptionStore from "./subscriptions/SubscriptionStore.ts"
 import * as TemplateStore from "./templates/TemplateStore.ts"
 import * as UsageStore from "./usage/UsageStore.ts"
 import * as DeliveryStore from "./webhooks/DeliveryStore.ts"
@@ -66,6 +67,7 @@ export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   SealedSecretStore.layer,
   SessionStore.layer,
   Storage.layer,
+  SubscriptionStore.layer,
   TemplateStore.layer,
   UsageStore.layer,
   WebhookStore.layer,

@@ -6,6 +6,7 @@ import { Polling, type Time } from "@wac/core"
 import { Clock, Duration, Effect, Layer } from "effect"
 import { nextAt } from "./queue/Queue.ts"
 import { type Memory, State } from "./State.ts"
+import { dueAt as subscriptionsDueAt } from "./subscriptions/SubscriptionStore.ts"
 import { earliest } from "./webhooks/DeliveryStore.ts"
 
 /** When a poll would next find something, provided nothing changes, and an effect that waits for a change. */
@@ -49,7 +50,8 @@ const outlooks: { readonly [look in Polling.Look]: Outlook } = {
     dueAt: ({ media }) => least([...media.values()].flatMap(({ fetchAt }) => fetchAt === null ? [] : [fetchAt])),
     changed: ({ mediaHint }) => mediaHint.wait
   },
-  events: { dueAt: () => null, changed: ({ eventHint }) => eventHint.wait }
+  events: { dueAt: () => null, changed: ({ eventHint }) => eventHint.wait },
+  subscriptions: { dueAt: subscriptionsDueAt, changed: ({ subscriptionHint }) => subscriptionHint.wait }
 }
 
 /** Skips polls but keeps their schedule: at whole intervals from now. */

@@ -39,6 +39,7 @@ import {
   Session,
   type SessionStore,
   StorageTime,
+  type Subscription,
   type Suppression,
   type Template,
   type Time,
@@ -171,6 +172,12 @@ export interface KeptCampaign {
   readonly queue: Map<Id.MessageId, KeptQueued>
 }
 
+/** A durable subscription with the events that it has taken up. */
+export interface KeptSubscription {
+  subscription: Subscription.Subscription
+  readonly entries: Map<Id.EventId, Subscription.Entry>
+}
+
 export interface Memory {
   readonly workspaces: Map<Id.WorkspaceId, Workspace.Workspace>
   readonly phoneNumbers: Table<PhoneNumber.PhoneNumber>
@@ -238,8 +245,16 @@ export interface Memory {
   readonly events: Map<Id.WorkspaceId, Array<Event.Event>>
   /** The index of an event among its workspace's events. */
   readonly eventPosition: Map<Id.EventId, number>
+  /** The place of every event that is kept, in the order of recording of all workspaces. */
+  readonly eventPlaces: Map<Id.EventId, number>
+  /** The last of {@link eventPlaces}. */
+  lastPlace: number
   /** Notified of every event. */
   readonly eventHint: Hint
+  /** By workspace and name. */
+  readonly subscriptions: Map<Id.WorkspaceId, Map<string, KeptSubscription>>
+  /** Notified of every event, and of events that were set aside and are retried. */
+  readonly subscriptionHint: Hint
   /** The webhook that was served longest ago comes first. */
   readonly outboxes: Map<Id.WorkspaceId, Outbox>
   readonly deliveries: Table<Consignment>
@@ -359,7 +374,11 @@ const make = (now: Memory["now"]): Memory => ({
   countedCustomers: new Map(),
   events: new Map(),
   eventPosition: new Map(),
+  eventPlaces: new Map(),
+  lastPlace: 0,
   eventHint: new Hint(),
+  subscriptions: new Map(),
+  subscriptionHint: new Hint(),
   outboxes: new Map(),
   deliveries: new Table(),
   replays: new Table(),

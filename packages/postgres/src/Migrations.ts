@@ -39,6 +39,7 @@ import * as conversations from "./migrations/0029_conversations.ts"
 import * as keyBindings from "./migrations/0030_key_bindings.ts"
 import * as autovacuum from "./migrations/0031_autovacuum.ts"
 import * as queue from "./migrations/0032_queue.ts"
+import * as subscriptions from "./migrations/0033_subscriptions.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
@@ -88,7 +89,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "conversations", sql: conversations.sql, additive: true },
   { name: "key bindings", sql: keyBindings.sql, additive: true },
   { name: "autovacuum", sql: autovacuum.sql, additive: true },
-  { name: "queue", sql: queue.sql, additive: true }
+  { name: "queue", sql: queue.sql, additive: true },
+  { name: "subscriptions", sql: subscriptions.sql, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */

@@ -36,6 +36,7 @@ import * as PepperStore from "./secrets/PepperStore.ts"
 import * as SealedSecretStore from "./secrets/SealedSecretStore.ts"
 import * as ServerUrl from "./ServerUrl.ts"
 import * as Storage from "./Storage.ts"
+import * as SubscriptionStore from "./subscriptions/SubscriptionStore.ts"
 import * as TemplateStore from "./templates/TemplateStore.ts"
 import * as UsageStore from "./usage/UsageStore.ts"
 import * as DeliveryStore from "./webhooks/DeliveryStore.ts"
@@ -70,6 +71,7 @@ export const layer = Layer.mergeAll(
   RequestStore.layer,
   SealedSecretStore.layer,
   SessionStore.layer,
+  SubscriptionStore.layer,
   TemplateStore.layer,
   UsageStore.layer,
   WebhookStore.layer,

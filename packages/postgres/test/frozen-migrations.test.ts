@@ -39,7 +39,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["conversations", "97b348dc8a27a9e53e0adeeec5d64427b7ae8b1cab5594e0489b66b5ab54a030"],
   ["key bindings", "8cf3f6b58ff3dcfaabe8e2247e0db7c7a5b7f6b43634d7bea3545789980d53e1"],
   ["autovacuum", "b2eb08bc6d5dac24cf1ced9278fb3726d3195dec07eef6edd03c858bde44a61f"],
-  ["queue", "3d9720f281a013b57ebbefe3884b91c405e5bdc924be7b25e84a9e6cf7e54f5e"]
+  ["queue", "3d9720f281a013b57ebbefe3884b91c405e5bdc924be7b25e84a9e6cf7e54f5e"],
+  ["subscriptions", "bfbfc06ee863efed90e9575d9688c6ed42c99c04354515a001da16becfca67df"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

@@ -232,6 +232,17 @@ export const possible: { readonly [table: string]: Row } = {
     reached_at: 0,
     step_at: 1
   },
+  subscriptions: { workspace_id: "ws", name: "one", event_types: ["message.sent"], place: 1, created_at: 1 },
+  subscription_entries: {
+    workspace_id: "ws",
+    name: "one",
+    event_id: "evt",
+    place: 1,
+    recorded_at: 1,
+    state: "held",
+    attempts: 0,
+    round_attempts: 0
+  },
   campaigns: { id: "cmp", workspace_id: "ws", state: {}, work_at: 1 },
   campaign_rows: { campaign_id: "cmp", place: 1, content: {} },
   send_queue: { message_id: "msg", campaign_id: "cmp", due_at: 1, tries: 0 },

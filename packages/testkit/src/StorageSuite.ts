@@ -55,6 +55,7 @@ import * as PepperStoreSuite from "./secrets/PepperStoreSuite.ts"
 import * as SealedSecretStoreSuite from "./secrets/SealedSecretStoreSuite.ts"
 import type * as SeededRandom from "./SeededRandom.ts"
 import * as StorageTimeSuite from "./StorageTimeSuite.ts"
+import * as SubscriptionStoreSuite from "./subscriptions/SubscriptionStoreSuite.ts"
 import * as TemplateStoreSuite from "./templates/TemplateStoreSuite.ts"
 import * as UsageStoreSuite from "./usage/UsageStoreSuite.ts"
 import * as DeliveryStoreClaimSuite from "./webhooks/DeliveryStoreClaimSuite.ts"
@@ -167,6 +168,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   RequestStore: [{ tests: RequestStoreSuite.tests }],
   UsageStore: [{ tests: UsageStoreSuite.tests }],
   EventStore: [{ tests: EventStoreSuite.tests }],
+  SubscriptionStore: [{ tests: SubscriptionStoreSuite.tests }],
   RateLimitStore: [{ tests: RateLimitStoreSuite.tests }],
   PepperStore: [{ tests: PepperStoreSuite.tests, testsOfEmpty: PepperStoreSuite.testsOfEmpty }],
   SealedSecretStore: [{ tests: SealedSecretStoreSuite.tests, testsOfEmpty: SealedSecretStoreSuite.testsOfEmpty }],

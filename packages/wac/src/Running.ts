@@ -73,7 +73,7 @@ export const make = (
   const rejection = (cause: Cause.Cause<Failure>, called: Called): WacError => {
     const failure = Cause.findErrorOption(cause)
     if (Option.isSome(failure)) return ofFailure(failure.value, called)
-    return inFlight.isStopped ? closed() : unexpected(cause, called)
+    return inFlight.isRefusing ? closed() : unexpected(cause, called)
   }
 
   return {
@@ -86,7 +86,7 @@ export const make = (
           error.stack = `${error.name}: ${error.message}${site.stack?.replace(/^.*/, "") ?? ""}`
           reject(error)
         }
-        if (inFlight.isStopped) return refuse(closed())
+        if (inFlight.isRefusing) return refuse(closed())
         const checked = CallOptions.check(options, names)
         if (Result.isFailure(checked)) return refuse(ofDomain(checked.failure))
         const { signal, timeout } = checked.success

@@ -45,6 +45,7 @@ import * as Portal from "./people/Portal.ts"
 import * as Running from "./Running.ts"
 import * as Cryptography from "./secrets/Cryptography.ts"
 import { MasterKeyFileError } from "./secrets/MasterKeyFile.ts"
+import * as Subscriptions from "./subscriptions/Subscriptions.ts"
 import * as Templates from "./templates/Templates.ts"
 import * as Usage from "./usage/Usage.ts"
 import { badOption, ofDomain, WacError } from "./WacError.ts"
@@ -74,10 +75,22 @@ export interface Workspace extends Messaging.Messaging {
    * Calls a function for every event of a type that is recorded in the workspace from now on, by any process, and
    * returns a function that stops this. Each listener gets every event once, in the order of recording, and gets the
    * next one when its promise for the previous one has settled. Listeners do not outlive the process: for events that
-   * must not be missed, use `events.list({ since })` or a webhook. If a listener throws, the error is logged and no
-   * listener misses an event.
+   * must not be missed, use `subscribe`. If a listener throws, the error is logged and no listener misses an event.
    */
   readonly on: Events.On
+  /**
+   * Handles every event of the workspace, recorded by any process since the name was first used, at least once, across
+   * restarts and crashes. Events of one message are handled in order. Any number of processes may subscribe under the
+   * same name: one of them at a time handles events. An event whose handler throws or rejects is tried again 1 s, 5 s,
+   * 25 s, 2 min, 10 min, 50 min and then every 4 h 10 min later, and only its own message waits; after 24 hours it is
+   * set aside (`subscriptions.failed`). Events are kept for a subscription beyond their retention, for at most 90 days.
+   *
+   * Resolves once the name is recorded, to a function that stops handling: that resolves when running handlers are
+   * done. Types that are added later are handled from then on.
+   */
+  readonly subscribe: Subscriptions.Subscribe
+  /** Events that subscriptions could not handle, and how far each has come. */
+  readonly subscriptions: Subscriptions.Subscriptions
 }
 
 /** The service. Its own operations apply to the default workspace. */
@@ -101,8 +114,10 @@ export interface Wac extends Workspace {
    */
   readonly metrics: () => Promise<string>
   /**
-   * Closes the instance gracefully: requests and sends in flight finish first (within 9.5 seconds), delivery claims are
-   * released, and the storage is closed. New operations are refused as soon as it is called. Calling it again is safe.
+   * Closes the instance gracefully. Nothing new is begun, and requests, sends, listeners and handlers of subscriptions
+   * that are running finish first, within 9.5 seconds together; then claims are released and the storage is closed. While
+   * a listener or handler is running, operations are still carried out, since it may need them; otherwise they are
+   * refused as soon as this is called. Calling it again is safe.
    */
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -214,11 +229,14 @@ const operations = Effect.gen(function*() {
   const phoneNumbers = yield* PhoneNumbers.make
   const usage = yield* Usage.make
   const listening = yield* Events.listening
+  const subscriptions = yield* Subscriptions.make
+  const subscribing = yield* Subscriptions.subscribing
   const runningOf = yield* Workspaces.running
 
-  return (all: Running.Running, context: Context.Context<never>, during: Provider.During) => {
-    const on = listening(context, during)
-    return (id: Id.WorkspaceId): Workspace => {
+  return (all: Running.Running, context: Context.Context<never>, during: Provider.During, inFlight: InFlight) => {
+    const on = listening(context, during, inFlight)
+    const { of: subscribe, stopAll } = subscribing(context, during, inFlight)
+    const of = (id: Id.WorkspaceId): Workspace => {
       const running = runningOf(all, id)
       return {
         id,
@@ -233,9 +251,12 @@ const operations = Effect.gen(function*() {
         customers: customers(running, id),
         phoneNumbers: phoneNumbers(running, id),
         usage: usage(running, id),
-        on: on(id)
+        on: on(id),
+        subscribe: subscribe(running, id),
+        subscriptions: subscriptions(running, id)
       }
     }
+    return { of, stopAll }
   }
 })
 
@@ -325,7 +346,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
         return {
           context,
           handlers: Handlers.counted(yield* Handlers.make(context, prefix, yieldToEventLoop), inFlight),
-          of: of(running, context, during),
+          ...of(running, context, during, inFlight),
           workspaces: (yield* Workspaces.make)(running),
           inbound: (yield* Inbound.make)(running),
           portal: (yield* Portal.make(Options.portalBaseOf(options, prefix), workspace.id))(running),
@@ -344,10 +365,11 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
     await Effect.runPromise(Scope.close(scope, opened))
     throw openFailure(opened.cause)
   }
-  const { context, handlers, inbound, metrics, of, portal, running, workspaces } = opened.value
+  const { context, handlers, inbound, metrics, of, portal, running, stopAll, workspaces } = opened.value
 
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
+    void stopAll()
     await Promise.all([inFlight.stop(), Effect.runPromiseWith(context)(stopping.begin)])
     await Effect.runPromise(Scope.close(scope, Exit.void))
   }

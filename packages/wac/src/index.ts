@@ -60,6 +60,16 @@ export {
   type PostgresStorage,
   type Storage
 } from "./Storage.ts"
+export type {
+  FailedEvent,
+  Subscribe,
+  SubscribeOptions,
+  SubscriptionFilter,
+  SubscriptionHandler,
+  Subscriptions,
+  SubscriptionStatus,
+  Try
+} from "./subscriptions/Subscriptions.ts"
 export type * from "./templates/AccountTemplates.ts"
 export type { Templates } from "./templates/Templates.ts"
 export type { TimeInput } from "./TimeInput.ts"

@@ -66,6 +66,19 @@ export const use = async (): Promise<ReadonlyArray<string>> => {
   })
   const all: Array<string> = []
   const off = wac.on("message.delivered", ({ data }) => void data.delivered_at.length)
+  const stop = await wac.subscribe(
+    "receipts",
+    { types: ["message.delivered", "message.read"] },
+    async ({ data }, { attempt, signal }) => {
+      await fetch("http://localhost/", { signal, method: "POST", body: `${data.status} ${attempt}` })
+    },
+    { concurrency: 4 }
+  )
+  await stop()
+  for await (const { error, event } of wac.subscriptions.failed("receipts")) {
+    if (error === "gone") await wac.subscriptions.discard("receipts", event.id)
+  }
+  await wac.subscriptions.retry("receipts")
   // @ts-expect-error there is no such event
   wac.on("message.lost", () => {})
   wac.on("message.received", ({ data }) => data.type === "text" && all.push(data.text.body))

@@ -11,6 +11,8 @@ export const alertPlaces = {
   queue_late: { to: "/messages", search: { status: "queued" } },
   quota_high: { to: "/usage" },
   quota_used_up: { to: "/usage" },
+  subscription_behind: { to: "/alerts" },
+  subscription_failed: { to: "/alerts" },
   template_paused: { to: "/templates" },
   webhook_failing: { to: "/settings/webhook" },
   webhook_paused: { to: "/settings/webhook" },

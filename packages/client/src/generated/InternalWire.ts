@@ -1196,6 +1196,8 @@ export type AlertKind =
   | "queue_late"
   | "quota_high"
   | "quota_used_up"
+  | "subscription_behind"
+  | "subscription_failed"
   | "template_paused"
   | "webhook_failing"
   | "webhook_paused"

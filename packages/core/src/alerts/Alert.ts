@@ -9,6 +9,8 @@ import * as ApiKey from "../keys/ApiKey.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import * as SenderBlock from "../numbers/SenderBlock.ts"
 import type { Backlog } from "../queue/QueueStore.ts"
+import * as Subscription from "../subscriptions/Subscription.ts"
+import type { Standing } from "../subscriptions/SubscriptionStore.ts"
 import type { Template } from "../templates/Template.ts"
 import { type Instant, iso } from "../Time.ts"
 import * as Webhook from "../webhooks/Webhook.ts"
@@ -24,6 +26,8 @@ export const kinds = [
   "queue_late",
   "quota_high",
   "quota_used_up",
+  "subscription_behind",
+  "subscription_failed",
   "template_paused",
   "webhook_failing",
   "webhook_paused",
@@ -35,7 +39,7 @@ export type Kind = (typeof kinds)[number]
 /** A problem that exists now. */
 export interface Matter {
   readonly kind: Kind
-  /** The id of the affected object, or the month of a quota. */
+  /** The id of the affected object, the name of a subscription, or the month of a quota. */
   readonly subject: string
   /** One sentence, for people. */
   readonly message: string
@@ -110,11 +114,12 @@ export interface State {
   >
   readonly quota: { readonly month: string; readonly used: number; readonly limit: number | null }
   readonly queue: Backlog
+  readonly subscriptions: ReadonlyArray<Standing>
 }
 
 /** Lists every current problem. Pure. */
 export const matters = (
-  { expiringKeys, now, numbers, pausedCampaigns, pausedTemplates, queue, quota, webhook }: State
+  { expiringKeys, now, numbers, pausedCampaigns, pausedTemplates, queue, quota, subscriptions, webhook }: State
 ): ReadonlyArray<Matter> => {
   const found: Array<Matter> = []
   if (webhook !== undefined) {
@@ -183,6 +188,23 @@ export const matters = (
         ? "Queued messages are sent more than a minute late."
         : "Queued messages wait until a person releases them, because the database was restored from a backup."
     })
+  }
+  for (const { failed, name, oldestUnhandledAt } of subscriptions) {
+    if (oldestUnhandledAt !== null && now - oldestUnhandledAt > Duration.toMillis(Subscription.patience)) {
+      found.push({
+        kind: "subscription_behind",
+        subject: name,
+        message: `The subscription ${name} has not handled events since ${iso(oldestUnhandledAt)}: ` +
+          `after ${Duration.toDays(Subscription.keptFor)} days they are deleted.`
+      })
+    }
+    if (failed > 0) {
+      found.push({
+        kind: "subscription_failed",
+        subject: name,
+        message: `The subscription ${name} has set events aside that its handler rejected for 24 hours.`
+      })
+    }
   }
   const { limit, month, used } = quota
   if (limit !== null && used >= limit * highFrom) {

@@ -15,6 +15,7 @@ import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import * as Mail from "../people/Mail.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
 import { Vault } from "../secrets/Vault.ts"
+import { SubscriptionStore } from "../subscriptions/SubscriptionStore.ts"
 import { TemplateStore } from "../templates/TemplateStore.ts"
 import { iso } from "../Time.ts"
 import { UsageStore } from "../usage/UsageStore.ts"
@@ -78,6 +79,7 @@ export const layer = Layer.effectDiscard(
     const campaigns = yield* CampaignStore
     const keys = yield* ApiKeyStore
     const queue = yield* QueueStore
+    const subscriptions = yield* SubscriptionStore
     const usage = yield* UsageStore
     const transport = yield* WebhookTransport
     const vault = yield* Vault
@@ -107,7 +109,8 @@ export const layer = Layer.effectDiscard(
         pausedCampaigns,
         expiringKeys,
         months,
-        backlog
+        backlog,
+        standings
       ] = yield* Effect.all(
         [
           webhookOf(id),
@@ -116,7 +119,8 @@ export const layer = Layer.effectDiscard(
           campaigns.paused(id),
           keys.expiring(id, Alert.expiringAt(now)),
           usage.months(id),
-          queue.backlog(id, now)
+          queue.backlog(id, now),
+          subscriptions.standings(id)
         ]
       )
       return Alert.matters({
@@ -127,6 +131,7 @@ export const layer = Layer.effectDiscard(
         pausedCampaigns,
         expiringKeys,
         queue: backlog,
+        subscriptions: standings,
         quota: {
           month,
           used: months.find((one) => one.month === month)?.used ?? 0,

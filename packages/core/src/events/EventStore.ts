@@ -39,7 +39,8 @@ export class EventStore extends Context.Service<EventStore, {
   ) => Effect.Effect<Page<Event>, StoreError>
   /**
    * Deletes a bounded number of events that were recorded before a time, with their deliveries and attempts. A
-   * workspace's events stay from the oldest one on that is still to be delivered.
+   * workspace's events stay from the oldest one on that is still to be delivered, or that a durable subscription has not
+   * handled. Those of before `unhandledBefore` do not wait for subscriptions.
    */
-  readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
+  readonly forget: (before: Instant, unhandledBefore: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/events/EventStore") {}

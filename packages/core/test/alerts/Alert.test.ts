@@ -13,7 +13,8 @@ const calm: State = {
   pausedCampaigns: [],
   expiringKeys: [],
   quota: { month: "2026-01", used: 0, limit: null },
-  queue: { at: start, queued: 0, oldestDueAt: null, heldSince: null }
+  queue: { at: start, queued: 0, oldestDueAt: null, heldSince: null },
+  subscriptions: []
 }
 
 const webhook = (fields: Partial<NonNullable<State["webhook"]>> = {}): NonNullable<State["webhook"]> => ({
@@ -60,6 +61,23 @@ describe("the alerts of a workspace", () => {
     assert.deepStrictEqual(late(minute), [])
     assert.deepStrictEqual(late(minute + 1), [["queue_late", "Queued messages are sent more than a minute late."]])
     assert.match(`${late(minute + 1, start)}`, /wait until a person releases them/)
+  })
+
+  it("a subscription is a problem if it sets events aside, or is three days behind", () => {
+    const found = (state: Partial<State["subscriptions"][number]>) =>
+      matters({ ...calm, subscriptions: [{ name: "orders", oldestUnhandledAt: null, failed: 0, ...state }] })
+        .map(({ kind, message, subject }) => [kind, subject, message])
+    assert.deepStrictEqual(found({ oldestUnhandledAt: start - 3 * day }), [])
+    assert.deepStrictEqual(found({ oldestUnhandledAt: start - 3 * day - 1 }), [[
+      "subscription_behind",
+      "orders",
+      "The subscription orders has not handled events since 2025-12-30T03:04:05.677Z: after 90 days they are deleted."
+    ]])
+    assert.deepStrictEqual(found({ failed: 1 }), [[
+      "subscription_failed",
+      "orders",
+      "The subscription orders has set events aside that its handler rejected for 24 hours."
+    ]])
   })
 
   it("a campaign that paused itself is a problem, and one that a person paused is not", () => {

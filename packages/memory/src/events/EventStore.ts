@@ -4,6 +4,7 @@
 import { type Event, EventStore, type Id, Page, type Retention, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
+import { forgetEvent, oldestUnhandled } from "../subscriptions/SubscriptionStore.ts"
 
 const matches = ({ messageId, since, type }: EventStore.LatestFilter) => (event: Event.Event): boolean =>
   (since === undefined || event.createdAt >= since) && (type === undefined || event.type === type) &&
@@ -59,19 +60,28 @@ const get = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.EventId): Optio
   return event?.id === id ? Option.some(event) : Option.none()
 }
 
-/** A workspace's events stay from the oldest one on that is still to be delivered. */
-const forget = (memory: Memory, before: Time.Instant): Retention.Forgotten => {
+/** A workspace's events stay from the oldest one on that is still to be delivered or handled. */
+const forget = (memory: Memory, before: Time.Instant, unhandledBefore: Time.Instant): Retention.Forgotten => {
   let removed = 0
   for (const [workspaceId, log] of memory.events) {
     const open = memory.outboxes.get(workspaceId)?.open ?? []
-    const until = Math.min(before, ...[...open].map(({ event }) => event.createdAt))
+    const until = Math.min(
+      before,
+      ...[...open].map(({ event }) => event.createdAt),
+      Math.max(oldestUnhandled(memory, workspaceId) ?? before, unhandledBefore)
+    )
     const kept = log.filter((event) => event.createdAt >= until)
     if (kept.length === log.length) continue
     removed += log.length - kept.length
     for (const consignment of memory.deliveries.all(workspaceId)) {
       if (consignment.event.createdAt < until) memory.deliveries.delete(consignment)
     }
-    for (const { id } of log) memory.eventPosition.delete(id)
+    for (const { createdAt, id } of log) {
+      memory.eventPosition.delete(id)
+      if (createdAt >= until) continue
+      memory.eventPlaces.delete(id)
+      forgetEvent(memory, workspaceId, id)
+    }
     kept.forEach(({ id }, position) => memory.eventPosition.set(id, position))
     memory.events.set(workspaceId, kept)
   }
@@ -85,6 +95,6 @@ export const layer = Layer.effect(
       get: (workspaceId, id) => Effect.sync(() => get(memory, workspaceId, id)),
       list: (workspaceId, filter, page) => Effect.sync(() => list(memory, workspaceId, filter, page)),
       latest: (workspaceId, filter, page) => Effect.sync(() => latest(memory, workspaceId, filter, page)),
-      forget: (before) => Effect.sync(() => forget(memory, before))
+      forget: (before, unhandledBefore) => Effect.sync(() => forget(memory, before, unhandledBefore))
     }))
 )

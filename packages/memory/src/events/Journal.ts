@@ -23,5 +23,7 @@ export const log = (memory: Memory, event: Event.Event): void => {
   const events = memory.events.get(event.workspaceId) ?? []
   memory.events.set(event.workspaceId, events)
   memory.eventPosition.set(event.id, events.push(event) - 1)
+  memory.eventPlaces.set(event.id, ++memory.lastPlace)
   memory.eventHint.notify()
+  memory.subscriptionHint.notify()
 }

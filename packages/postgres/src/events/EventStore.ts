@@ -108,8 +108,11 @@ export const layer = Layer.effect(
           }),
           (rows) => Page.fromOverread(rows.map(event.read), page, ({ id }) => id)
         ),
-      forget: Effect.fnUntraced(function*(before) {
-        const horizons = yield* query("EventStore.forget", { text: ForgetEvents.horizonsText, params: [before] })
+      forget: Effect.fnUntraced(function*(before, unhandledBefore) {
+        const horizons = yield* query("EventStore.forget", {
+          text: ForgetEvents.horizonsText,
+          params: [before, unhandledBefore]
+        })
         return ForgetEvents.forgotten(
           yield* planned("EventStore.forget", ForgetEvents.forgetEvents(horizons)),
           horizons

@@ -7,6 +7,7 @@ import * as Clocks from "../Clocks.ts"
 import { bigint, integer, row, text } from "../Columns.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { type Rows, type Statement, statement } from "../Statement.ts"
+import { oldestUnhandled } from "../subscriptions/StoredSubscription.ts"
 import { endedStatuses } from "../webhooks/StoredDelivery.ts"
 
 /** Rows deleted at once for a workspace. */
@@ -19,8 +20,17 @@ const oldestOpen = (workspace: string) =>
       order by d.created_at limit 1
     ) d where h.workspace_id = ${workspace})`
 
+/** When the oldest event was recorded that a subscription has not handled; null if there is none. */
+const oldestAwaited = (workspace: string) =>
+  `(select min(${oldestUnhandled("s")}) from wac.subscriptions s where s.workspace_id = ${workspace})`
+
 /** Up to which time each workspace's events may go. */
-export const horizonsText = `select w.id as workspace_id, least($1::bigint, ${oldestOpen("w.id")}) as until
+export const horizonsText = `select w.id as workspace_id, least(
+    $1::bigint, ${oldestOpen("w.id")},
+    (select greatest(a.oldest, $2::bigint) from (select ${
+  oldestAwaited("w.id")
+} as oldest) a where a.oldest is not null)
+  ) as until
   from wac.workspaces w`
 
 const horizon = row({ workspaceId: text<Id.WorkspaceId>(), until: bigint<Time.Instant>() })
@@ -66,7 +76,10 @@ export const events = statement(bounds, ({ horizons }) =>
         order by o.created_at limit ${atOnce}
       ) o
     ))
-    returning e.workspace_id
+    returning e.workspace_id, e.id
+  ), set_aside as (
+    delete from wac.subscription_entries n using gone g, wac.subscriptions s
+    where s.workspace_id = g.workspace_id and n.workspace_id = s.workspace_id and n.name = s.name and n.event_id = g.id
   )
   select (select count(*) from ready)::integer as ready, (select count(*) from gone)::integer as removed,
     exists (select from gone g group by g.workspace_id having count(*) = ${atOnce}) as is_more`)

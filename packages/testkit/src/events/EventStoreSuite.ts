@@ -250,7 +250,7 @@ export const tests = (it: Fixture.It): void => {
         for (const one of deliveries) yield* DeliveryFixture.complete({ ...one, token }, { startedAt: at, outcome })
         return deliveries.length
       })
-      const forgetAll = (before: number) => Forgetting.all(store.forget(before))
+      const forgetAll = (before: number) => Forgetting.all(store.forget(before, before))
       const { start } = own
       yield* recordedAt(start)
       assert.strictEqual(yield* tryAll(start, "delivered"), 1)

@@ -7,6 +7,7 @@ import { Cause, Clock, Context, Duration, Effect, Fiber, Schema } from "effect"
 import type { Event, EventType } from "../generated/Event.ts"
 import type * as Messaging from "../generated/Messaging.ts"
 import type { EventFilter, EventOf } from "../generated/Messaging.ts"
+import type { InFlight } from "../InFlight.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import type { During } from "../messages/Provider.ts"
@@ -28,8 +29,8 @@ export type On = <Type extends EventType>(type: Type, listener: Listener<Type>) 
 
 const readFilter = Input.read(Schema.Struct({ ...EventsApi.filter, order: EventsApi.order }))
 
-// the core's constructors determine the fields of each type
-const shown = (event: Core.Event): Event => Core.combined(event) as unknown as Event
+/** An event as the host gets it. The core's constructors determine the fields of each type. */
+export const shown = (event: Core.Event): Event => Core.combined(event) as unknown as Event
 
 /** Events read at once for a listener. */
 const pageSize = 100
@@ -68,7 +69,7 @@ export const listening = Effect.gen(function*() {
   const polling = yield* Polling.Polling
   const scope = yield* Effect.scope
 
-  return (context: Context.Context<never>, during: During) => {
+  return (context: Context.Context<never>, during: During, inFlight: InFlight) => {
     const fork = Effect.runForkWith(context)
     const clock = Context.get(context, Clock.Clock)
 
@@ -104,7 +105,12 @@ export const listening = Effect.gen(function*() {
       const tell = (event: Core.Event) =>
         event.type !== type ?
           Effect.void :
-          Effect.promise(() => during(Promise.resolve().then(() => listener(shown(event) as EventOf<typeof type>))))
+          // it ends with the instance
+          inFlight.isStopped ?
+          Effect.never :
+          Effect.promise(() =>
+            during(inFlight.hosted(async () => await listener(shown(event) as EventOf<typeof type>)))
+          )
             .pipe(
               Effect.asVoid,
               Effect.catchDefect((error) =>

@@ -5,6 +5,7 @@ import * as Events from "../../src/events/Events.ts"
 import { Recorded } from "../../src/events/Recorded.ts"
 import { steeredOf } from "../../src/FakeClock.ts"
 import { type Event, type EventType, fakeClock, type MessageReceived, WacError } from "../../src/index.ts"
+import { InFlight } from "../../src/InFlight.ts"
 import * as Log from "../../src/Log.ts"
 import { fresh, hello, start, until } from "../instance.ts"
 
@@ -142,7 +143,7 @@ describe("a listener", () => {
           Context.add(Clock.Clock, steered),
           Context.add(Scheduler.Scheduler, scheduler)
         )
-        const on = listening(context, during)
+        const on = listening(context, during, new InFlight())
         on(workspaceId)("message.sent", (event) => void heard.push(event.id))
         yield* Effect.promise(() => clock.advance("5 seconds"))
       })).pipe(

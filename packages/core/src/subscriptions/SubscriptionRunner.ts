@@ -1,0 +1,174 @@
+/**
+ * Handles the events of a durable subscription in this process (contract §16). Calls `SubscriptionStore`.
+ */
+import { Cause, Clock, Duration, Effect, Fiber, Latch, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { EventType } from "../events/Event.ts"
+import type { EventId } from "../Id.ts"
+import { Polling } from "../Polling.ts"
+import type { StoreError } from "../StoreError.ts"
+import * as Subscription from "./Subscription.ts"
+import type { Begun, Ended } from "./SubscriptionStep.ts"
+import { SubscriptionStore } from "./SubscriptionStore.ts"
+
+/** The longest time between two looks, since other processes give no hint. */
+const every = Duration.seconds(1)
+
+/** The wait after the storage failed. */
+const retryAfter = Duration.seconds(1)
+
+/** What is handled, and how. */
+export interface Options extends Subscription.Key {
+  readonly types: ReadonlyArray<EventType>
+  /** How many events are handled at a time, from 1 to `Subscription.maxConcurrency`. */
+  readonly concurrency: number
+  /**
+   * Handles an event, or fails with the reason. Interrupted when another process may have taken over, or when there is
+   * no time left.
+   */
+  readonly handle: (begun: Begun) => Effect.Effect<unknown, string>
+  /** Hints of this process: how often something was recorded, and a wait until that changes. */
+  readonly recorded: {
+    readonly count: () => number
+    readonly after: (count: number) => Effect.Effect<void>
+  }
+}
+
+/** A running subscription. */
+export interface Running {
+  /**
+   * Begins nothing more, waits for the running handlers, records their ends and gives the claim back. What is
+   * interrupted meanwhile is tried again later.
+   */
+  readonly stop: Effect.Effect<void>
+}
+
+/**
+ * Opens a subscription and handles its events in the background, until it is stopped or its scope is closed: that
+ * interrupts the running handlers. Several processes may run the same one; one of them at a time handles events.
+ */
+export const start = (options: Options) =>
+  Effect.gen(function*() {
+    const store = yield* SubscriptionStore
+    const random = yield* SecureRandom.SecureRandom
+    const { rest } = yield* Polling
+    const { concurrency, handle, name, recorded, types, workspaceId } = options
+    const key: Subscription.Key = { workspaceId, name }
+
+    /** By event: the fibers that handle them. A handler is removed when it has ended or is given up. */
+    const handlers = new Map<EventId, { fiber: Fiber.Fiber<void> | undefined }>()
+    let ended: Array<Ended> = []
+    let isStopping = false
+    /** Open when a handler has ended or the subscription is stopped. */
+    const news = Latch.makeUnsafe(false)
+    const scope = yield* Effect.scope
+
+    const run = Effect.fnUntraced(function*(begun: Begun) {
+      const { attempt, event: { id } } = begun
+      const handler: { fiber: Fiber.Fiber<void> | undefined } = { fiber: undefined }
+      handlers.set(id, handler)
+      const end = (failure: string | null) => {
+        if (handlers.get(id) !== handler) return
+        handlers.delete(id)
+        ended.push({ eventId: id, failure })
+        Latch.openUnsafe(news)
+      }
+      handler.fiber = yield* handle(begun).pipe(
+        Effect.matchCauseEffect({
+          onSuccess: () => Effect.sync(() => end(null)),
+          onFailure: (cause) => {
+            // its end is not known
+            if (Cause.hasInterruptsOnly(cause)) return Effect.void
+            const failure = Option.getOrElse(Cause.findErrorOption(cause), () => String(Cause.squash(cause)))
+            end(failure)
+            return Effect.logWarning(`the subscription ${name} failed at ${id} (attempt ${attempt}): ${failure}`)
+          }
+        }),
+        Effect.forkIn(scope)
+      )
+    })
+
+    /** Another process may handle what runs here. */
+    const giveUp = (): void => {
+      const fibers = [...handlers.values()]
+      handlers.clear()
+      ended = []
+      // without waiting: a handler may ignore its signal
+      for (const { fiber } of fibers) fiber?.interruptUnsafe()
+    }
+
+    const open = Effect.flatMap(Clock.currentTimeMillis, (now) => store.open({ ...key, types, now }))
+    yield* open
+    let owner = yield* random.uuidV4()
+
+    /** One step. Returns how long nothing is to be done, unless there is news. */
+    const step: Effect.Effect<Duration.Duration, StoreError> = Effect.gen(function*() {
+      const reported = ended
+      ended = []
+      Latch.closeUnsafe(news)
+      const room = isStopping ? 0 : concurrency - handlers.size
+      const worked = yield* store.work({
+        ...key,
+        types,
+        owner,
+        ended: reported,
+        running: [...handlers.keys(), ...ended.map(({ eventId }) => eventId)],
+        room,
+        now: yield* Clock.currentTimeMillis,
+        jitter: (yield* random.intBetween(0, 1_000_000)) / 1_000_000
+      }).pipe(Effect.onError(() => Effect.sync(() => ended = [...reported, ...ended])))
+      switch (worked._tag) {
+        case "working":
+          yield* Effect.forEach(worked.begun, run, { discard: true })
+          if (worked.isMore) return Duration.zero
+          return worked.nextIn === null ? every : Duration.min(every, Duration.millis(worked.nextIn))
+        case "lost":
+          yield* Effect.logWarning(`the subscription ${name} was taken over by another process`)
+          giveUp()
+          owner = yield* random.uuidV4()
+          return Duration.zero
+        case "removed":
+          giveUp()
+          yield* open
+          return Duration.zero
+        case "held":
+          return every
+      }
+    })
+
+    const isDone = () => isStopping && handlers.size + ended.length === 0
+
+    const loop = Effect.gen(function*() {
+      while (!isDone()) {
+        const seen = recorded.count()
+        const pause = yield* Effect.catchCause(step, (cause) =>
+          Effect.as(
+            Effect.logWarning(`the subscription ${name} could not reach the storage; it waits`, cause),
+            null
+          ))
+        if (isDone()) break
+        if (pause === null) {
+          yield* Effect.sleep(retryAfter)
+        } else if (Duration.isGreaterThan(pause, Duration.zero)) {
+          const isFull = isStopping || handlers.size >= concurrency
+          yield* Effect.raceAllFirst([
+            Latch.await(news),
+            ...isFull
+              ? [Effect.sleep(Subscription.renewEvery)]
+              : [recorded.after(seen), handlers.size > 0 ? Effect.sleep(pause) : rest("subscriptions", pause)]
+          ])
+        }
+      }
+    })
+
+    const released = Effect.ignore(Effect.suspend(() => store.release(key, owner)))
+    const fiber = yield* Effect.forkIn(Effect.ensuring(loop, released), scope)
+    const running: Running = {
+      stop: Effect.suspend(() => {
+        isStopping = true
+        Latch.openUnsafe(news)
+        return Effect.asVoid(Fiber.await(fiber))
+      })
+    }
+    return running
+  })

@@ -1,0 +1,208 @@
+/**
+ * The decisions for durable subscriptions (contract §16): which events a process may handle now, and what follows from
+ * the ends of its handlers. Pure.
+ */
+import { Duration } from "effect"
+import type { Event, EventType } from "../events/Event.ts"
+import type { EventId } from "../Id.ts"
+import type { Decide, Known } from "../Step.ts"
+import type { Instant } from "../Time.ts"
+import * as Subscription from "./Subscription.ts"
+
+/** The end of a try. */
+export interface Ended {
+  readonly eventId: EventId
+  /** `null` if the event is handled. */
+  readonly failure: string | null
+}
+
+/** Reports ends, and asks for events to handle. */
+export interface Work extends Subscription.Key {
+  readonly now: Instant
+  /** The token of the process's claim. */
+  readonly owner: string
+  readonly types: ReadonlyArray<EventType>
+  readonly ended: ReadonlyArray<Ended>
+  /** The events whose handlers are still running. */
+  readonly running: ReadonlyArray<EventId>
+  /** How many more handlers may run. */
+  readonly room: number
+  /** A random number in [0, 1), for the delays before retries. */
+  readonly jitter: number
+}
+
+/** An entry with its event. */
+export interface Taken {
+  readonly entry: Subscription.Entry
+  readonly event: Event
+}
+
+/** An event after the subscription's place. */
+export interface Fresh {
+  readonly event: Event
+  readonly place: number
+  /** The last unfinished entry of its message, which it must wait for. */
+  readonly behind: EventId | null
+}
+
+/** What the work needs once it is clear that the process may do it. */
+export interface Tasks {
+  /** Every entry whose handler runs, or ran when its process was lost. */
+  readonly running: ReadonlyArray<Subscription.Entry>
+  /** The first held entry of each message that has a running one. */
+  readonly followers: ReadonlyArray<Taken>
+  /**
+   * Waiting entries that are due, the longest first, and at least as many as there is room for. None of a message with
+   * a running entry that the command does not end.
+   */
+  readonly due: ReadonlyArray<Taken>
+  /** Events of the types after the place, in the order of recording, as many as there is room for. */
+  readonly fresh: ReadonlyArray<Fresh>
+  /** The place up to which everything was looked for. */
+  readonly settled: number
+  /** When the next waiting entry is due after those that are; `null` if there is none. */
+  readonly nextAt: Instant | null
+}
+
+/** The records that the work loads, under a lock on the subscription. */
+export interface LoadedWork extends Known {
+  /** `undefined` if it was removed. */
+  readonly subscription: Subscription.Subscription | undefined
+  /** If they were needed. */
+  readonly tasks: Tasks | null
+}
+
+/** What the work needs: {@link Tasks} for this command at this time. */
+export interface Need {
+  readonly subscription: Subscription.Subscription
+  readonly now: Instant
+}
+
+/** An event to handle. */
+export interface Begun {
+  readonly event: Event
+  /** How many tries have begun, with this one. */
+  readonly attempt: number
+}
+
+/**
+ * `working`: the ends are recorded and the events are the caller's. `held`: another process handles events now. `lost`:
+ * another process has taken over the caller's claim, and nothing was recorded. `removed`: there is no such subscription.
+ */
+export type Worked =
+  | { readonly _tag: "held" | "lost" | "removed" }
+  | {
+    readonly _tag: "working"
+    readonly begun: ReadonlyArray<Begun>
+    /** Whether there is room left and there may be more to begin now. */
+    readonly isMore: boolean
+    /** In how many milliseconds there is something to retry; `null` if there is nothing. */
+    readonly nextIn: number | null
+  }
+
+/** What the work writes. */
+export interface WorkWrites {
+  readonly subscription: Subscription.Subscription | undefined
+  readonly entries: ReadonlyArray<Subscription.Entry>
+  /** Entries of handled events. */
+  readonly removed: ReadonlyArray<Subscription.Entry>
+}
+
+/**
+ * How many places an idle subscription may be behind the last event, if none in between is of its types: so that every
+ * such event does not cost a write.
+ */
+const idlePlaces = 1000
+
+const nothing: WorkWrites = { subscription: undefined, entries: [], removed: [] }
+
+/** Decides `SubscriptionStore.work` for one command. */
+export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded, [command]) => {
+  const { ended, jitter, owner, room, running } = command!
+  const { subscription, tasks } = loaded
+  const now = loaded.now(command!.now)
+  if (subscription === undefined) return { answers: [{ _tag: "removed" }], writes: nothing }
+  if (subscription.owner !== owner && running.length + ended.length > 0) {
+    return { answers: [{ _tag: "lost" }], writes: nothing }
+  }
+  if (!Subscription.mayWork(subscription, owner, now)) return { answers: [{ _tag: "held" }], writes: nothing }
+  if (tasks === null) return { needs: [{ subscription, now }] }
+
+  const entries = new Map<EventId, Subscription.Entry>()
+  const removed: Array<Subscription.Entry> = []
+  /** Events whose followers need not wait for them any more. */
+  const over = new Set<EventId>()
+  const isOver = new Set<string>()
+
+  const failures = new Map(ended.map(({ eventId, failure }) => [eventId, failure]))
+  for (const entry of tasks.running) {
+    if (running.includes(entry.eventId)) continue
+    const failure = failures.has(entry.eventId) ? failures.get(entry.eventId)! : Subscription.unfinished
+    const after = failure === null ? undefined : Subscription.failed(entry, failure, now, jitter)
+    if (after === undefined) removed.push(entry)
+    else entries.set(entry.eventId, after)
+    if (after === undefined || after.state === "failed") {
+      over.add(entry.eventId)
+      if (entry.orderKey !== null) isOver.add(entry.orderKey)
+    }
+  }
+
+  const begun: Array<Begun> = []
+  const busy = new Set<string>()
+  const isFree = (orderKey: string | null) => orderKey === null || !busy.has(orderKey)
+  const begin = (entry: Subscription.Entry, event: Event) => {
+    const after = Subscription.begun(entry, now)
+    entries.set(entry.eventId, after)
+    begun.push({ event, attempt: after.attempts })
+    if (entry.orderKey !== null) busy.add(entry.orderKey)
+  }
+
+  const freed = tasks.followers
+    .filter(({ entry: { orderKey } }) => isOver.has(orderKey!))
+    .map(({ entry, event }) => ({ entry: Subscription.released(entry, now), event }))
+  for (const { entry } of freed) entries.set(entry.eventId, entry)
+  const due = [...freed, ...tasks.due].sort((a, b) => a.entry.place - b.entry.place)
+  for (const { entry, event } of due) {
+    if (begun.length < room && isFree(entry.orderKey)) begin(entry, event)
+  }
+
+  let { place } = subscription
+  let isExhausted = tasks.fresh.length < room
+  for (const { behind, event, place: at } of tasks.fresh) {
+    if (begun.length === room) {
+      isExhausted = false
+      break
+    }
+    const entry = Subscription.entryOf(command!, event, at)
+    const isHeld = behind !== null && !over.has(behind) || !isFree(event.orderKey)
+    if (isHeld) entries.set(entry.eventId, entry)
+    else begin(entry, event)
+    if (event.orderKey !== null) busy.add(event.orderKey)
+    place = at
+  }
+  if (isExhausted) place = Math.max(place, tasks.settled)
+
+  const isBusy = running.length + begun.length > 0
+  const after: Subscription.Subscription = {
+    ...subscription,
+    place,
+    owner: isBusy ? owner : null,
+    leaseUntil: isBusy ? now + Duration.toMillis(Subscription.lease) : null
+  }
+  const isChanged = isBusy || subscription.owner !== null || entries.size + removed.length > 0 ||
+    place - subscription.place >= idlePlaces
+  const waits = [
+    ...entries.values(),
+    ...tasks.nextAt === null ? [] : [{ state: "waiting", nextAt: tasks.nextAt, orderKey: null }]
+  ]
+    .flatMap(({ nextAt, orderKey, state }) => state === "waiting" && isFree(orderKey) ? [nextAt!] : [])
+  return {
+    answers: [{
+      _tag: "working",
+      begun,
+      isMore: begun.length < room && !isExhausted,
+      nextIn: waits.length === 0 ? null : Math.max(0, Math.min(...waits) - now)
+    }],
+    writes: isChanged ? { subscription: after, entries: [...entries.values()], removed } : nothing
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Subscriptions and their entries as they are stored, and how far they have come.
+ */
+import type { Subscription } from "@wac/core"
+import { columns } from "../Columns.ts"
+
+export const subscription = columns<Subscription.Subscription, { readonly types: "event_types" }>({
+  workspaceId: "text",
+  name: "text",
+  types: "text[]",
+  place: "bigint",
+  owner: "text",
+  leaseUntil: "bigint",
+  createdAt: "bigint"
+}, { types: "event_types" })
+
+export const key = subscription.pick("workspaceId", "name")
+
+export const entry = columns<Subscription.Entry>({
+  workspaceId: "text",
+  name: "text",
+  eventId: "text",
+  place: "bigint",
+  orderKey: "text",
+  recordedAt: "bigint",
+  state: "text",
+  attempts: "integer",
+  roundAttempts: "integer",
+  roundStartedAt: "bigint",
+  startedAt: "bigint",
+  nextAt: "bigint",
+  failedAt: "bigint",
+  failure: "text"
+})
+
+/**
+ * When the oldest event of its types was recorded that a subscription has not handled, apart from those set aside. Each
+ * type is a range of the index of its own.
+ */
+export const oldestUnhandled = (subscription: string): string =>
+  `(select least(
+      (
+        select n.recorded_at from wac.subscription_entries n
+        where n.workspace_id = ${subscription}.workspace_id and n.name = ${subscription}.name and n.state <> 'failed'
+        order by n.recorded_at limit 1
+      ),
+      (
+        select min(v.created_at) from unnest(${subscription}.event_types) as t (type) cross join lateral (
+          select v.created_at from wac.events v
+          where v.workspace_id = ${subscription}.workspace_id and v.type = t.type and v.position > ${subscription}.place
+          order by v.position limit 1
+        ) v
+      )
+    ))`

@@ -1,0 +1,144 @@
+/**
+ * `SubscriptionStore` in PostgreSQL: combines the operations of this folder and adds the short statements.
+ */
+import { Page, type Subscription, SubscriptionStore } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { callerClock } from "../CallerClock.ts"
+import * as Clocks from "../Clocks.ts"
+import { columns, remove } from "../Columns.ts"
+import { Database } from "../Database.ts"
+import { settled } from "../events/EventPositions.ts"
+import { event } from "../events/StoredEvent.ts"
+import { isAny, statement, value } from "../Statement.ts"
+import { entry, key, oldestUnhandled, subscription } from "./StoredSubscription.ts"
+import { work } from "./WorkOnSubscription.ts"
+
+const opened = subscription.pick("workspaceId", "name", "types")
+
+/** A subscription begins at the settled place: what is being recorded meanwhile comes after it. */
+const open = statement(
+  { opened: opened.one, asked: Clocks.asked },
+  ({ asked, opened: { name, types, workspaceId } }) =>
+    `insert into wac.subscriptions as s (${opened.names()}, place, created_at)
+  values (${workspaceId}, ${name}, ${types}, ${settled}, ${asked})
+  on conflict (workspace_id, name) do update set event_types = excluded.event_types
+  where s.event_types <> excluded.event_types`
+)
+
+const owned = subscription.pick("workspaceId", "name").and(columns<{ readonly owner: string }>({ owner: "text" }))
+
+const release = statement(
+  { owned: owned.one },
+  ({ owned: { name, owner, workspaceId } }) =>
+    `update wac.subscriptions s set owner = null, lease_until = null
+  where s.workspace_id = ${workspaceId} and s.name = ${name} and s.owner = ${owner}`
+)
+
+const failedText = `select n.attempts, n.failed_at, n.failure, ${event.names("e")}
+  from wac.subscription_entries n join wac.events e on e.id = n.event_id
+  where n.workspace_id = $1 and n.name = $2 and n.state = 'failed' and n.event_id > coalesce($3, '')
+  order by n.event_id limit $4`
+
+const failed = columns<Omit<SubscriptionStore.Failed, "event">>({
+  attempts: "integer",
+  failedAt: "bigint",
+  failure: "text"
+})
+
+/** One event or all, so that each is found by its own index. */
+const chosen = {
+  one: entry.pick("workspaceId", "name", "eventId"),
+  all: entry.pick("workspaceId", "name")
+} as const
+
+/** `Subscription.retried`, of entries under this condition. */
+const retried = (isChosen: string, asked: string): string =>
+  `update wac.subscription_entries n
+  set state = 'waiting', round_attempts = 0, round_started_at = null, next_at = ${asked}, failed_at = null
+  where n.state = 'failed' and ${isChosen} returning 1`
+
+const retryOne = statement(
+  { choice: chosen.one.one, asked: Clocks.asked },
+  ({ asked, choice }) => retried(chosen.one.are("n", choice), asked)
+)
+const retryAll = statement(
+  { choice: chosen.all.one, asked: Clocks.asked },
+  ({ asked, choice }) => retried(chosen.all.are("n", choice), asked)
+)
+
+const discarded = (isChosen: string): string =>
+  `delete from wac.subscription_entries n where n.state = 'failed' and ${isChosen} returning 1`
+
+const discardOne = statement({ choice: chosen.one.one }, ({ choice }) => discarded(chosen.one.are("n", choice)))
+const discardAll = statement({ choice: chosen.all.one }, ({ choice }) => discarded(chosen.all.are("n", choice)))
+
+const removeSubscription = remove("wac.subscriptions", key)
+
+const standings = statement(
+  { workspaceId: value<string>() },
+  ({ workspaceId }) =>
+    `select s.name, ${oldestUnhandled("s")} as oldest_unhandled_at, (
+    select count(*) from (
+      select from wac.subscription_entries n
+      where n.workspace_id = s.workspace_id and n.name = s.name and n.state = 'failed'
+      limit ${SubscriptionStore.maxCounted}
+    ) n
+  )::integer as failed
+  from wac.subscriptions s where s.workspace_id = ${workspaceId} order by s.name collate "C"`
+)
+
+const standing = columns<SubscriptionStore.Standing>({ name: "text", oldestUnhandledAt: "bigint", failed: "integer" })
+
+export const layer = Layer.effect(
+  SubscriptionStore.SubscriptionStore,
+  Effect.gen(function*() {
+    const { query, stepped } = yield* Database
+    const callerNow = yield* callerClock
+    const working = yield* stepped("SubscriptionStore.work", work)
+
+    return SubscriptionStore.SubscriptionStore.of({
+      open: ({ now, ...opened }) =>
+        Effect.asVoid(query("SubscriptionStore.open", open({ opened, asked: callerNow(now) }))),
+      work: working,
+      release: (key: Subscription.Key, owner) =>
+        Effect.asVoid(query("SubscriptionStore.release", release({ owned: { ...key, owner } }))),
+      failed: ({ name, workspaceId }, page) =>
+        Effect.map(
+          query("SubscriptionStore.failed", {
+            text: failedText,
+            params: [workspaceId, name, page.after, page.limit + 1]
+          }),
+          (rows) =>
+            Page.fromOverread(
+              rows.map((row) => ({ ...failed.read(row), event: event.read(row) })),
+              page,
+              ({ event: { id } }) => id
+            )
+        ),
+      retry: ({ eventId, now, ...key }) => {
+        const asked = callerNow(now)
+        return Effect.map(
+          query(
+            "SubscriptionStore.retry",
+            eventId === null ? retryAll({ choice: key, asked }) : retryOne({ choice: { ...key, eventId }, asked })
+          ),
+          ({ length }) => length
+        )
+      },
+      discard: ({ eventId, ...key }) =>
+        Effect.map(
+          query(
+            "SubscriptionStore.discard",
+            eventId === null ? discardAll({ choice: key }) : discardOne({ choice: { ...key, eventId } })
+          ),
+          ({ length }) => length
+        ),
+      remove: (key) => Effect.map(query("SubscriptionStore.remove", removeSubscription(key)), isAny),
+      standings: (workspaceId) =>
+        Effect.map(
+          query("SubscriptionStore.standings", standings({ workspaceId })),
+          (rows) => rows.map(standing.read)
+        )
+    })
+  })
+)
