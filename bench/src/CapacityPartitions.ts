@@ -50,7 +50,7 @@ const day = 86_400_000
 const make = ({ query }: Database, { at, days, indexes, name }: Partitioned, before: number) =>
   Effect.gen(function*() {
     const parts = `parts_${name}`
-    yield* query(`create table ${parts} (like ${name} including defaults) partition by range (${at})`)
+    yield* query(`create table ${parts} (like wac.${name} including defaults) partition by range (${at})`)
     // before is the end of the first day
     for (let n = 0; n < days; n++) {
       yield* query(
@@ -62,7 +62,7 @@ const make = ({ query }: Database, { at, days, indexes, name }: Partitioned, bef
       const [, unique = "", columns] = /^(unique )?(.*)$/.exec(index)!
       yield* query(`create ${unique}index ${parts}_i${n} on ${parts} ${columns}`)
     }
-    yield* query(`insert into ${parts} select * from ${name} where ${at} < ${before}`)
+    yield* query(`insert into ${parts} select * from wac.${name} where ${at} < ${before}`)
     yield* query(`vacuum (analyze) ${parts}`)
     return parts
   })

@@ -5,6 +5,7 @@
  */
 import {
   ApiKeys,
+  Capabilities,
   Id,
   Idempotency,
   Limits,
@@ -60,6 +61,7 @@ const accepting = Layer.succeed(
   Provider.Provider,
   Provider.Provider.of({
     name: "bench",
+    capabilities: Capabilities.all,
     send: () =>
       Effect.map(Effect.promise(() => Promise.resolve(`wamid.${randomUUID()}`)), (providerMessageId) => ({
         _tag: "Accepted",

@@ -2,7 +2,7 @@
  * Contestant (a)'s child process: the server of `apps/server` with a provider that accepts every message at once.
  */
 import { PgClient } from "@effect/sql-pg"
-import { ApiKeys, Id, Idempotency, Message, Messages, PhoneNumber, Provider } from "@wac/core"
+import { ApiKeys, Capabilities, Id, Idempotency, Message, Messages, PhoneNumber, Provider } from "@wac/core"
 import { Context, Effect, Layer, Logger, ManagedRuntime, Metric, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
@@ -54,6 +54,7 @@ const memory = (): number => {
 
 const provider = Layer.succeed(Provider.Provider, {
   name: "bench",
+  capabilities: Capabilities.all,
   send: () => Effect.sync(() => ({ _tag: "Accepted", providerMessageId: `wamid.${randomUUID()}` })),
   firstNumber: Effect.succeed({
     phoneNumber: "+12015550100",

@@ -86,6 +86,7 @@ describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) 
     await wac(`numbers token ${number} --token-from -`, { input: "another-token\n" })
     await wac(`numbers set ${number} --tier standard --sending off`)
     assert.include(JSON.stringify(await wac("numbers list")), number)
+    assert.include((await wac("templates types")).declaration, "readonly \"order_update\"")
     await wac(`numbers remove ${number}`)
 
     const { id } = await wac("keys create trial")

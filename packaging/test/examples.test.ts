@@ -6,8 +6,11 @@ import { execFile, spawn } from "node:child_process"
 import { createHmac } from "node:crypto"
 import { once } from "node:events"
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { json } from "node:stream/consumers"
 import { promisify } from "node:util"
 import { afterAll, afterEach, assert, describe, inject, it } from "vitest"
 import { root } from "../Published.ts"
@@ -229,6 +232,34 @@ describe("either-door", () => {
     assert.match(stdout, /pass 4\n/)
     assert.match(stdout, /fail 0\n/)
     assert.match(stdout, /skipped 0\n/)
+  })
+})
+
+describe("sms-provider", () => {
+  it("the example sends a text by the gateway, and takes its callbacks", async () => {
+    const texts: Array<{ readonly to: string; readonly text: string; readonly reference: string }> = []
+    const gateway = createServer((request, response) => {
+      void json(request).then((text) => {
+        texts.push(text as (typeof texts)[number])
+        response.writeHead(201).end(JSON.stringify({ id: `sms-${texts.length}` }))
+      })
+    })
+    gateway.listen(0, "127.0.0.1")
+    await once(gateway, "listening")
+    running.push(() => gateway.close())
+    const { port } = gateway.address() as AddressInfo
+    const { stop, url } = await start("sms-provider", {
+      GATEWAY_URL: `http://127.0.0.1:${port}`,
+      GATEWAY_TOKEN: "secret"
+    })
+    const sent = await (await post(`${url}/orders`, { id: "1042", phone: "+15551234567" })).json()
+    assert.deepInclude(sent, { status: "sent", providerMessageId: "sms-1" })
+    assert.deepInclude(texts, { to: "+15551234567", text: "Your order 1042 is ready.", reference: sent.messageId })
+    const report = { kind: "report", reference: sent.messageId, state: "delivered" }
+    assert.strictEqual((await post(`${url}/callback`, report)).status, 404)
+    const taken = await post(`${url}/callback`, report, { authorization: "Bearer secret" })
+    assert.deepStrictEqual(await taken.json(), { applied: true })
+    assert.strictEqual(await stop(), 0)
   })
 })
 

@@ -60,13 +60,21 @@ const remedies: { readonly [problem in StoreError.Problem]: string } = {
   read_only: "name the primary in DATABASE_URL, or all hosts separated by commas",
   disk_full: "free disk space, or enlarge the disk; the service continues by itself",
   not_permitted:
-    "grant the user of DATABASE_URL select, insert, update and delete on every table, and usage and select on every sequence",
+    "grant the user of DATABASE_URL select, insert, update and delete on every table, and usage and select on every sequence, and usage on the schema",
   no_schema: "run `wac migrate`, or restore the backup",
   io_error: "look at the database's log and at its disk"
 }
 
-const ofWrites = ({ problem }: Inspection.Inspection): ReadonlyArray<Finding> =>
-  problem === undefined ? [] : [wrong("database", Readiness.explain(problem), remedies[problem])]
+const ofWrites = ({ missingRights, problem, role }: Inspection.Inspection): ReadonlyArray<Finding> => [
+  ...problem === undefined ? [] : [wrong("database", Readiness.explain(problem), remedies[problem])],
+  ...missingRights.length === 0 ? [] : [
+    wrong(
+      "database",
+      `the role ${role} lacks rights: ${missingRights.join(", ")}`,
+      `grant them to ${role}; see docs/guides/postgresql.md, Two roles`
+    )
+  ]
+]
 
 /** A database that cannot be opened. `advice` is for what the database itself does not name. */
 export const ofUnopened = (

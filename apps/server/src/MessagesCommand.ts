@@ -4,6 +4,7 @@
  * queue, running servers send.
  */
 import {
+  Capabilities,
   ContactStore,
   CustomerNames,
   CustomerRecords,
@@ -176,7 +177,9 @@ const retry = Command.make(
       claimToken: id,
       leaseUntil: now,
       limits: yield* Limits.CurrentLimits,
-      provider: number.provider
+      provider: number.provider,
+      // the provider is in the server, which judges the message when it is sent
+      capabilities: Capabilities.all
     })
     if (accepted._tag === "Refused") return yield* accepted.error
     const answer = accepted._tag === "Queued" || accepted._tag === "Answered" ? accepted.answer : undefined

@@ -52,6 +52,10 @@ export const groups = {
       default: "pglite:.data"
     },
     DATABASE_LISTEN_URL: { kind: "secret", about: "The direct connection to PostgreSQL if DATABASE_URL is a pooler." },
+    DATABASE_SCHEMA: {
+      kind: "plain",
+      about: "The schema of everything in PostgreSQL; if omitted, wac, or public if an earlier version made it there."
+    },
     WAC_RESTORED: {
       kind: "plain",
       about: "true for a database that was restored from a backup: campaigns wait for a person.",

@@ -17,6 +17,7 @@ import { migrate } from "./MigrateCommand.ts"
 import { numbers } from "./NumbersCommand.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { start } from "./StartCommand.ts"
+import { templates } from "./TemplatesCommand.ts"
 import type { Environment } from "./Variable.ts"
 import { webhook } from "./WebhookCommand.ts"
 import { workspaces } from "./WorkspacesCommand.ts"
@@ -34,6 +35,7 @@ const wac = Command.make("wac").pipe(
     webhook,
     deliveries,
     messages,
+    templates,
     campaigns,
     mcp,
     doctor,

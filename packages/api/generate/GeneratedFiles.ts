@@ -93,6 +93,7 @@ const routesTable = (name: string, endpoints: ReadonlyArray<Endpoint>): string =
 /** Types that are written by hand, by the module that has them. */
 const handWritten: ReadonlyMap<string, string> = new Map([
   ...["Json", "UnknownName", "Page", "TimeInput"].map((name) => [name, `../${name}.ts`] as const),
+  ["TemplateMessage", "../templates/AccountTemplates.ts"],
   ["InternalPage", "../Page.ts"]
 ])
 
@@ -239,6 +240,12 @@ const limits = [
   constant("idempotencyKeyForm", "The form of an Idempotency-Key, in words.", JSON.stringify(Idempotency.keyForm))
 ]
 
+/** In the process, the account's templates can be declared. */
+const newMessages = {
+  client: "/** A message to send. */\nexport type NewMessage = SendMessage\n",
+  wac: "/** A message to send. */\nexport type NewMessage = TemplateMessage | Exclude<SendMessage, SendTemplate>\n"
+}
+
 export const files: ReadonlyArray<GeneratedFile> = [
   ...["client", "verifier", "wac"].map((name) =>
     file(
@@ -267,7 +274,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
     ],
     new Map([...fromWire, ...fromContents, ...fromEvent])
   ),
-  ...["client", "wac"].flatMap((name) => [
+  ...(["client", "wac"] as const).flatMap((name) => [
     file(
       `packages/${name}/src/generated/MessageContents.ts`,
       "Messages of every kind (contract §9), with the provider's field names; templates use our own.",
@@ -277,7 +284,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
       `packages/${name}/src/generated/Messaging.ts`,
       "The interface that `createWac()` and `createClient()` both implement (contract §16). Times are ISO 8601 in UTC.",
       [
-        "/** A message to send. */\nexport type NewMessage = SendMessage\n",
+        newMessages[name],
         Messaging.methods,
         Messaging.errors,
         ...declarations(interfaceTypes, new Map(), "interface")

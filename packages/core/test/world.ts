@@ -8,6 +8,7 @@ import { Aead, Digest, Mac, SecureRandom } from "effect/crypto"
 import * as Id from "../src/Id.ts"
 import type { ApiKey } from "../src/keys/ApiKey.ts"
 import { ApiKeys } from "../src/keys/ApiKeys.ts"
+import * as Capabilities from "../src/messages/Capabilities.ts"
 import type { IdempotencyKey } from "../src/messages/Idempotency.ts"
 import type { OutboundMessage } from "../src/messages/Message.ts"
 import {
@@ -173,6 +174,7 @@ export const stubProvider = () => {
     Provider,
     Provider.of({
       name: "stub",
+      capabilities: Capabilities.all,
       send: (command) => {
         if (stub.throws !== undefined) throw stub.throws
         return Effect.flatMap(Clock.currentTimeMillis, (at) => {

@@ -24,6 +24,9 @@ export interface Inspection {
   readonly isWritable: boolean
   /** Why a write fails; `undefined` if one succeeded, or if there is no schema or no write is accepted. */
   readonly problem: StoreError.Problem | undefined
+  /** The database's role, and the rights that a server needs and the role lacks, such as `insert on wac.messages`. */
+  readonly role: string
+  readonly missingRights: ReadonlyArray<string>
   /** The schema's version, 0 before the first migration, and the version that this code needs. */
   readonly schemaVersion: number
   readonly neededSchemaVersion: number
@@ -53,9 +56,47 @@ interface Row extends Record<keyof Inspection["settings"], string> {
   readonly bytes: number
 }
 
+/**
+ * The rights that the role lacks, known from the catalogs, which any role may read. Only migrations write the table of
+ * versions, and the sequence of an identity column needs no right.
+ */
+const rights = `select current_user::text as role, array(
+    select r.missing from (
+      select format('usage on schema %I', n.nspname) as missing where not pg_catalog.has_schema_privilege(n.oid, 'usage')
+      union all
+      select format('%s on %I.%I', p.privilege, n.nspname, c.relname)
+      from pg_catalog.pg_class c cross join lateral unnest(
+        case
+          when c.relkind = 'S' then array['usage', 'select']
+          when c.relname = 'schema_versions' then array['select']
+          else array['select', 'insert', 'update', 'delete']
+        end
+      ) p (privilege)
+      where c.relnamespace = n.oid and c.relkind in ('r', 'p', 'S')
+        and not exists (
+          select from pg_catalog.pg_depend d
+          where d.classid = 'pg_catalog.pg_class'::regclass and d.objid = c.oid and c.relkind = 'S' and d.deptype = 'i'
+        )
+        and not case
+          when c.relkind = 'S' then pg_catalog.has_sequence_privilege(c.oid, p.privilege)
+          else pg_catalog.has_table_privilege(c.oid, p.privilege)
+        end
+    ) r order by 1
+  ) as missing
+  from (values ($1::text)) s (name) left join pg_catalog.pg_namespace n on n.nspname = s.name`
+
 const inspect = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
-  const { named } = yield* Schema.Schema
+  const { name, named } = yield* Schema.Schema
+  const [granted] = yield* client.unsafe<{ role: string; missing: ReadonlyArray<string> }>(rights, [name])
+  const { missing: missingRights, role } = granted!
+  const unusable = missingRights.find((right) => right.startsWith("usage on schema"))
+  if (unusable !== undefined) {
+    return yield* new OpenError({
+      message: `the role ${role} lacks a right: ${unusable}`,
+      problem: "not_permitted"
+    })
+  }
   const schemaVersion = yield* Migrations.version
   const begun = yield* Clock.currentTimeMillis
   const sent = yield* Clock.monotonicTimeNanos
@@ -82,6 +123,8 @@ const inspect = Effect.gen(function*() {
     versionNumber: found.version_number,
     isWritable: !found.read_only,
     problem,
+    role,
+    missingRights,
     schemaVersion,
     neededSchemaVersion: Migrations.all.length,
     clockAhead: Time.certainLead({ at: found.now, resolution: 1 }, { begun, ended }),

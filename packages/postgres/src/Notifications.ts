@@ -45,6 +45,8 @@ export class Notifications extends Context.Service<Notifications, {
           const own = yield* Scope.provide(PgConnection.make(config), opened)
           // pinned, so that several channels share it
           const connection = yield* own.pin
+          // it waits for as long as nothing happens; behind a pooler no setting came with its start
+          yield* connection.query("set idle_session_timeout to 0", [], false)
           yield* Queue.clear(unheard)
           yield* Queue.offerAll(unheard, readers.channels())
           yield* Stream.fromQueue(unheard).pipe(

@@ -77,6 +77,8 @@ interface Peer {
   readonly isPooled: boolean
   /** Whether the settings of the user or the database limit the time of statements. */
   readonly isTimed: boolean
+  /** Whether the server has a limit for the time of transactions, as PostgreSQL 17 and later do. */
+  readonly limitsTransactions: boolean
 }
 
 /**
@@ -88,19 +90,35 @@ const peer = (config: PgConnection.Config): Effect.Effect<Peer, SqlError> =>
     const connection = yield* PgConnection.make(config)
     FatalReason.keep(connection)
     const { rows: [row] } = yield* connection.query(
-      "select pg_backend_pid() as pid, current_setting('statement_timeout') <> '0' as timed",
+      `select pg_backend_pid() as pid, current_setting('statement_timeout') <> '0' as timed,
+        current_setting('transaction_timeout', true) is not null as limits_transactions`,
       [],
       false
     )
-    return { isPooled: row!["pid"] !== connection.processId, isTimed: row!["timed"] === true }
+    return {
+      isPooled: row!["pid"] !== connection.processId,
+      isTimed: row!["timed"] === true,
+      limitsTransactions: row!["limits_transactions"] === true
+    }
   })))
 
 /** The settings of our own sessions. */
-const settings = (deadline: number): Readonly<Record<string, string>> => ({
+const settings = (
+  deadline: number,
+  { limitsTransactions }: Pick<Peer, "limitsTransactions">
+): Readonly<Record<string, string>> => ({
   // shorter than our own deadline, so that a slow statement is certainly undone when its caller is notified
   statement_timeout: String(serverTimeout(deadline)),
   // a step reads rows as JSON, in which a double has as many digits as this says; 1 is every digit
   extra_float_digits: "1",
+  // rows are decoded as the client expects, and texts are not interpreted
+  bytea_output: "hex",
+  standard_conforming_strings: "on",
+  array_nulls: "on",
+  // limits that would end our sessions, or statements before their own deadline
+  lock_timeout: "0",
+  idle_session_timeout: "0",
+  ...limitsTransactions ? { transaction_timeout: "0" } : {},
   // compiling a plan takes longer than any of our statements may
   jit: "off"
 })
@@ -123,11 +141,16 @@ const deaf = "DATABASE_URL leads to a pooler, by which no notification comes: wh
 const untimed = "DATABASE_URL leads to a pooler, and its user has no statement_timeout: what takes too long goes on " +
   "until it is cancelled. See docs/guides/postgresql.md"
 
-const noticed = (options: Options, direct: PgConnection.Config, isPooled: boolean, deadline: number) =>
+const noticed = (
+  options: Options,
+  direct: PgConnection.Config,
+  isPooled: boolean,
+  own: Readonly<Record<string, string>>
+) =>
   isPooled && options.listenUrl === undefined
     ? Layer.merge(Notifications.layerNone, Layer.effectDiscard(Effect.logWarning(deaf)))
     : Notifications.layerConnection(
-      isPooled ? direct : Primary.extended(direct, { startupParameters: settings(deadline) })
+      isPooled ? direct : Primary.extended(direct, { startupParameters: own })
     )
 
 /**
@@ -142,9 +165,9 @@ export const layer = (
     const deadline = yield* StatementTimeout
     const config = yield* destination(options.url)
     const direct = options.listenUrl === undefined ? config : yield* destination(options.listenUrl)
-    const { isPooled, isTimed } = yield* peer(config)
+    const { isPooled, isTimed, limitsTransactions } = yield* peer(config)
     if (isPooled && !isTimed) yield* Effect.logWarning(untimed)
-    const own = settings(deadline)
+    const own = settings(deadline, { limitsTransactions })
     const connections = Math.max(2, options.maxConnections ?? defaultConnections)
     const pool = (maxConnections: number, startupParameters: Readonly<Record<string, string>>): PgPool.Config =>
       Primary.extended(config, { maxConnections, minConnections: 1, ...(isPooled ? bare : { startupParameters }) })
@@ -152,7 +175,7 @@ export const layer = (
     return Layer.mergeAll(
       Layer.provideMerge(Schema.layer(options.schema), PgClient.layer(pool(connections - forSteps, own))),
       Sessions.layer(pool(forSteps, { ...own, ...stepSettings }), isPooled ? { ...own, ...stepSettings } : {}),
-      noticed(options, direct, isPooled, deadline)
+      noticed(options, direct, isPooled, own)
     )
   })).pipe(
     Layer.catchTag(

@@ -8,6 +8,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
 import * as tables from "./migrations/0001_tables.ts"
 import { OpenError } from "./OpenError.ts"
+import { longest, wrongName } from "./SchemaName.ts"
 import { describe } from "./SqlFailure.ts"
 
 /** A table, view or sequence of ours, as statements name it. */
@@ -18,22 +19,6 @@ export const standard = "wac"
 
 /** The schema of databases from before there was a choice. */
 const former = "public"
-
-/** The longest name of a schema or of a channel, in bytes: PostgreSQL cuts a longer one. */
-const longest = 63
-
-/** The fault of a schema's name, if any. */
-export const wrongName = (name: string): string | undefined =>
-  name === ""
-    ? "must not be empty"
-    : Buffer.byteLength(name) > longest
-    ? `must have at most ${longest} bytes`
-    // oxlint-disable-next-line no-control-regex
-    : /["'\\\u0000-\u001f]/.test(name) || !name.isWellFormed()
-    ? "must contain no quote, backslash or control character"
-    : /^pg_|^information_schema$/.test(name)
-    ? "must not be a schema of PostgreSQL itself"
-    : undefined
 
 /**
  * The number that distinguishes a schema's advisory locks with a single number from those of other schemas; added to

@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
-import { type Id, type Idempotency, Limits, type MessageStore, type QueueEndStep } from "@wac/core"
+import { Capabilities, type Id, type Idempotency, Limits, type MessageStore, type QueueEndStep } from "@wac/core"
 import { MessageFixture } from "@wac/testkit"
 import { Duration, Effect } from "effect"
 import * as Accept from "../src/messages/Accept.ts"
@@ -62,6 +62,7 @@ const sends = (
     leaseUntil: now + 1000,
     limits,
     provider: "sandbox",
+    capabilities: Capabilities.all,
     ...given
   }))
 

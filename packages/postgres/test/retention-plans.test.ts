@@ -77,10 +77,10 @@ for (const { layer: database, name } of databases) {
 
     it.effect("a workspace's horizon costs one delivery, however many are held", () =>
       Effect.gen(function*() {
-        const [deliveries] = yield* cost(horizonsText, [count * hour], "deliveries")
+        const [deliveries] = yield* cost(horizonsText, [count * hour, 0], "deliveries")
         assert.isAtMost(deliveries![0], 1)
         const client = yield* PgClient.PgClient
-        const [row] = yield* client.unsafe<{ readonly until: string }>(horizonsText, [count * hour])
+        const [row] = yield* client.unsafe<{ readonly until: string }>(horizonsText, [count * hour, 0])
         assert.strictEqual(Number(row!.until), held * hour)
       }))
 

@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Errors, type Id, type Idempotency, Limits, type MessageStore, type TokenStep } from "@wac/core"
+import { Capabilities, Errors, type Id, type Idempotency, Limits, type MessageStore, type TokenStep } from "@wac/core"
 import { MessageFixture } from "@wac/testkit"
 import { Effect } from "effect"
 import type { DirectOptions } from "../src/Database.ts"
@@ -49,7 +49,8 @@ const sends = (first: number, count: number): ReadonlyArray<MessageStore.AcceptS
     claimToken: "mine",
     leaseUntil: now + 1000,
     limits,
-    provider: "sandbox"
+    provider: "sandbox",
+    capabilities: Capabilities.all
   }))
 
 const tokens: ReadonlyArray<TokenStep.Tokens> = ["workspace:ws", "phone_number:pn"]

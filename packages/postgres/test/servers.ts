@@ -91,7 +91,7 @@ const reached: Way = PgBouncer.isEverywhere ? pooled : straight
 /** The storage in a database, as a process of this run reaches it. */
 export const storageIn = (
   direct: Redacted.Redacted,
-  options: Pick<PostgresClient.Options, "maxConnections"> = {}
+  options: Pick<PostgresClient.Options, "maxConnections" | "schema"> = {}
 ): Layer.Layer<Ports.Ports, OpenError> =>
   Layer.unwrap(Effect.map(reached(direct), (to) => PostgresStorage.layerServer({ ...to, ...options })))
 

@@ -4,6 +4,7 @@
  */
 import {
   type Addressee,
+  Capabilities,
   CustomerNames,
   Errors,
   type Id,
@@ -131,6 +132,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
 
     return Provider.Provider.of({
       name: "sandbox",
+      capabilities: Capabilities.all,
       templateEditor: {
         create: (_, draft) =>
           Effect.suspend(() => {

@@ -44,6 +44,7 @@ export const start = (
         before,
         Effect.map(Clock.currentTimeMillis, (at) => {
           for (const item of items) heard.push({ at, item })
+          return []
         })
       )
     const services = yield* Layer.build(

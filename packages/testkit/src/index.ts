@@ -1,11 +1,12 @@
 /**
- * The conformance suites of the storage ports, and tools for tests of a storage, a provider or a receiver.
+ * The conformance suites of storages and providers, and tools for tests of a storage, a provider or a receiver.
  */
 export * as Arrivals from "./Arrivals.ts"
 export * as Fixture from "./Fixture.ts"
 export * as StubProviderWebhook from "./inbound/StubProviderWebhook.ts"
 export * as KindFixture from "./messages/KindFixture.ts"
 export * as MessageFixture from "./messages/MessageFixture.ts"
+export * as ProviderSuite from "./messages/ProviderSuite.ts"
 export * as OutboxStoreSuite from "./outbox/OutboxStoreSuite.ts"
 export * as QueueFixture from "./queue/QueueFixture.ts"
 export * as SeededRandom from "./SeededRandom.ts"

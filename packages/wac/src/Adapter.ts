@@ -2,10 +2,11 @@
  * Turns a foreign storage or provider, written as a Layer of Effect, into an option of `createWac`. `Composition.layer`
  * takes the same Layers directly.
  */
-import type { Ports } from "@wac/core"
+import type { Ports, Provider } from "@wac/core"
 import type { Layer } from "effect"
 import type * as Composition from "./Composition.ts"
-import type { LayerProvider } from "./messages/Provider.ts"
+import type { CustomProvider } from "./messages/CustomProvider.ts"
+import { layerCustom, type LayerProvider } from "./messages/Provider.ts"
 import type { LayerStorage } from "./Storage.ts"
 
 /**
@@ -21,3 +22,7 @@ export const storage = (layer: Layer.Layer<Ports.Ports, unknown>): LayerStorage 
  * with its reason and message.
  */
 export const provider = (layer: Composition.Adapters<unknown>["provider"]): LayerProvider => ({ type: "layer", layer })
+
+/** A provider of `defineProvider` as a Layer of the port `Provider`, for its conformance suite and for `Composition`. */
+export const layerOf = (provider: CustomProvider): Layer.Layer<Provider.Provider> =>
+  layerCustom(provider, (promise) => promise)

@@ -81,7 +81,7 @@ export type BuiltInStorage =
   /** Lost with the process. */
   | { readonly _tag: "Memory" }
   /** PostgreSQL in the process, which uses the directory exclusively. */
-  | { readonly _tag: "Embedded"; readonly directory: string }
+  | { readonly _tag: "Embedded"; readonly directory: string; readonly schema?: string }
   /** A PostgreSQL server, which any number of processes may share. */
   | {
     readonly _tag: "Server"
@@ -89,6 +89,7 @@ export type BuiltInStorage =
     readonly listenUrl?: Redacted.Redacted
     readonly maxConnections?: number
     readonly migrate?: boolean
+    readonly schema?: string
   }
 
 /** A built-in storage, or any `Layer` of the ports that passes the suites of `@wac/testkit`. */

@@ -33,9 +33,18 @@ const textOf = (message: unknown): string =>
     ? message
     : JSON.stringify(message)
 
+/** The text of an error. What a provider or a listener throws may throw again when it is read. */
+const shown = (cause: Cause.Cause<unknown>): string => {
+  try {
+    return Cause.pretty(cause)
+  } catch {
+    return "an error that cannot be shown"
+  }
+}
+
 const telling = (log: Log) =>
   Logger.make<unknown, void>(({ cause, date, logLevel, message }) => {
-    const error = cause.reasons.length === 0 ? {} : { error: Cause.pretty(cause) }
+    const error = cause.reasons.length === 0 ? {} : { error: shown(cause) }
     try {
       log({ level: levels[logLevel], message: textOf(message), at: date, ...error })
     } catch {

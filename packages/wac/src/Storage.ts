@@ -2,6 +2,7 @@
  * The storages of an instance, as options.
  */
 import type { Ports } from "@wac/core"
+import * as SchemaName from "@wac/postgres/SchemaName"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
 import { Layer, Redacted, Result } from "effect"
 import type * as Composition from "./Composition.ts"
@@ -24,12 +25,19 @@ export interface PostgresStorage {
   readonly maxConnections?: number
   /** Whether to bring the schema up to date at start (the default). If false, opening fails unless it is up to date. */
   readonly migrate?: boolean
+  /**
+   * The schema of everything of wac's, made when it is missing. Defaults to `wac`, or to `public` if an earlier version
+   * made the tables there. Instances with different schemas share a database.
+   */
+  readonly schema?: string
 }
 
 /** PostgreSQL in this process, durable in a directory that no other process may use meanwhile. */
 export interface PgliteStorage {
   readonly type: "pglite"
   readonly directory: string
+  /** As that of {@link PostgresStorage}. */
+  readonly schema?: string
 }
 
 /** A storage of your own or of another package. Create it with `Adapter.storage` of `wac/effect`. */
@@ -56,7 +64,11 @@ export const postgres = (
  * Stores everything in a PostgreSQL that runs in this process, in this directory, which is created if needed. Unless
  * `masterKey` is given, a key is created on first run and kept beside the data, readable only by its owner.
  */
-export const pglite = (directory: string): PgliteStorage => ({ type: "pglite", directory })
+export const pglite = (directory: string, options: Pick<PgliteStorage, "schema"> = {}): PgliteStorage => ({
+  type: "pglite",
+  directory,
+  ...options
+})
 
 const serverUrl = (name: string, url: unknown): Redacted.Redacted => {
   const parsed = typeof url === "string" ? ServerUrl.parse(url) : Result.fail("it is not a string")
@@ -64,11 +76,18 @@ const serverUrl = (name: string, url: unknown): Redacted.Redacted => {
   throw badOption(name, `${name} must have the form postgres://user:password@host:port/database: ${parsed.failure}`)
 }
 
+const schemaOf = (schema: unknown): { readonly schema?: string } => {
+  if (schema === undefined) return {}
+  const wrong = typeof schema === "string" ? SchemaName.wrongName(schema) : "must be a string"
+  if (wrong !== undefined) throw badOption("storage.schema", `storage.schema ${wrong}`)
+  return { schema: schema as string }
+}
+
 /** The options of each kind of storage. */
 const names: { readonly [Type in Storage["type"]]: Record<keyof Extract<Storage, { readonly type: Type }>, true> } = {
   memory: { type: true },
-  postgres: { type: true, url: true, listenUrl: true, maxConnections: true, migrate: true },
-  pglite: { type: true, directory: true },
+  postgres: { type: true, url: true, listenUrl: true, maxConnections: true, migrate: true, schema: true },
+  pglite: { type: true, directory: true, schema: true },
   layer: { type: true, layer: true }
 }
 
@@ -82,15 +101,16 @@ export const composed = (storage: Storage): Composition.Storage<unknown> => {
       if (typeof storage.directory !== "string" || storage.directory === "") {
         throw badOption("storage.directory", "storage.directory must name a directory")
       }
-      return { _tag: "Embedded", directory: storage.directory }
+      return { _tag: "Embedded", directory: storage.directory, ...schemaOf(storage.schema) }
     case "postgres": {
-      const { listenUrl, maxConnections, migrate, url } = storage
+      const { listenUrl, maxConnections, migrate, schema, url } = storage
       return {
         _tag: "Server",
         url: serverUrl("storage.url", url),
         ...(listenUrl === undefined ? {} : { listenUrl: serverUrl("storage.listenUrl", listenUrl) }),
         ...(maxConnections === undefined ? {} : { maxConnections }),
-        ...(migrate === undefined ? {} : { migrate })
+        ...(migrate === undefined ? {} : { migrate }),
+        ...schemaOf(schema)
       }
     }
     case "layer":

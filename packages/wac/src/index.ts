@@ -14,25 +14,31 @@ export type * from "./generated/Messaging.ts"
 export type * from "./generated/Resources.ts"
 export type { Template } from "./generated/Resources.ts"
 export type { Handler, NodeHandler } from "./Handlers.ts"
-export type { CustomerMessage, Inbound, StatusReport, Told } from "./inbound/Inbound.ts"
+export type { CustomerMessage, Inbound, Received, StatusReport, Told } from "./inbound/Inbound.ts"
 export type { OneContent } from "./inbound/OneContent.ts"
 export type { Json } from "./Json.ts"
 export type { ApiKeys } from "./keys/ApiKeys.ts"
 export type { Log, LogEntry } from "./Log.ts"
 export type { Media, OpenedFile } from "./media/Media.ts"
 export { type MediaStore, s3, type S3MediaStore } from "./media/MediaStore.ts"
+export type {
+  Capabilities,
+  CustomProvider,
+  OutboundMessage,
+  OutboundMessageOf,
+  ProviderDefinition,
+  ProviderOutcome,
+  ProviderTemplate,
+  Sender
+} from "./messages/CustomProvider.ts"
 export type { EnqueuedMessage, InTransaction } from "./messages/Enqueuing.ts"
-export type { FreeFormMessage, Messages, TemplateMessage } from "./messages/Messages.ts"
+export type { FreeFormMessage, Messages } from "./messages/Messages.ts"
 export {
-  type CustomProvider,
+  defineProvider,
   type LayerProvider,
-  type OutboundMessage,
   type Provider,
-  type ProviderOutcome,
-  type ProviderTemplate,
   sandbox,
-  type SandboxProvider,
-  type Sender
+  type SandboxProvider
 } from "./messages/Provider.ts"
 export type { Query, Transaction } from "./messages/Transaction.ts"
 export type { NumberCredentials, PhoneNumbers } from "./numbers/PhoneNumbers.ts"
@@ -66,6 +72,7 @@ export type {
   SubscriptionStatus,
   Try
 } from "./subscriptions/Subscriptions.ts"
+export type * from "./templates/AccountTemplates.ts"
 export type { Templates } from "./templates/Templates.ts"
 export type { TimeInput } from "./TimeInput.ts"
 export type { UnknownName } from "./UnknownName.ts"

@@ -2,6 +2,7 @@
  * A storage and a provider that are not built in, composed from outside like another package's.
  */
 import {
+  Capabilities,
   type Id,
   Inbound,
   Limits,
@@ -61,6 +62,7 @@ const paper = (letters: Array<Letter>) =>
       Effect.map(Inbound.Inbound, (inbound) =>
         Provider.Provider.of({
           name: "paper",
+          capabilities: Capabilities.all,
           send: Effect.fnUntraced(function*({ message, messageId, sender }) {
             letters.push({ messageId, to: message.to })
             const providerMessageId = `letter-${letters.length}`

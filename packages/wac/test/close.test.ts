@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import { failure, fresh, hello, startLive, until } from "./instance.ts"
 
 describe("close", () => {
-  it("waits for a listener that is running, which may still use the instance, and refuses calls after that", async () => {
+  it("closing waits for a running listener, which may still use the instance, and refuses calls after that", async () => {
     const wac = await startLive()
     const { messageId } = await wac.messages.send(hello(), fresh())
     let began = 0
@@ -25,14 +25,14 @@ describe("close", () => {
     assert.strictEqual((await failure(wac.messages.get(messageId))).message, "this instance was closed")
   })
 
-  it("refuses calls at once while no listener is running", async () => {
+  it("closing refuses calls immediately if no listener is running", async () => {
     const wac = await startLive()
     const closing = wac.close()
     assert.strictEqual((await failure(wac.messages.send(hello(), fresh()))).message, "this instance was closed")
     await closing
   })
 
-  it("does not wait for a listener that never ends for more than 9.5 seconds", { timeout: 30_000 }, async () => {
+  it("closing waits at most 9.5 seconds for a listener that never ends", { timeout: 30_000 }, async () => {
     const wac = await startLive()
     let began = 0
     wac.on("message.sent", () => {

@@ -2,6 +2,7 @@
  * The `Provider` port over the Cloud API.
  */
 import {
+  Capabilities,
   CustomerNames,
   Errors,
   Inbound,
@@ -97,7 +98,7 @@ export const layer = (
         if (items.length === 0) return
         fork(
           Effect.catchCause(
-            inbound.receive(items),
+            Effect.asVoid(inbound.receive(items)),
             (cause) => Effect.logError("the consequences of a provider response could not be applied", cause)
           )
         )
@@ -327,6 +328,7 @@ export const layer = (
 
       return Provider.Provider.of({
         name: providerName,
+        capabilities: Capabilities.all,
         send,
         markRead,
         uploadFile,

@@ -43,7 +43,7 @@ const looking = Effect.fnUntraced(function*(
       phoneNumberId: sender.providerNumberId,
       businessAccountId: sender.providerAccountId
     }).pipe(Layer.provide([
-      Layer.mock(Inbound.Inbound, { receive: (items) => Effect.forEach(items, told.add, { discard: true }) }),
+      Layer.mock(Inbound.Inbound, { receive: (items) => Effect.as(Effect.forEach(items, told.add), []) }),
       Layer.mock(SenderCredentials.SenderCredentials, {
         of: ({ id }) => id === withOwn.id ? Effect.succeed({ accessToken: Redacted.make("own") }) : Effect.undefined
       }),

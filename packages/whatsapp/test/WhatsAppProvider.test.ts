@@ -32,7 +32,7 @@ type Receive = Inbound.Inbound["Service"]["receive"]
 const against = <A, E>(
   baseUrl: string,
   body: (world: World) => Effect.Effect<A, E>,
-  { credentials = Effect.undefined, receive = () => Effect.void, sendTimeout = Duration.seconds(10) }: {
+  { credentials = Effect.undefined, receive = () => Effect.succeed([]), sendTimeout = Duration.seconds(10) }: {
     readonly credentials?: ReturnType<SenderCredentials.SenderCredentials["Service"]["of"]>
     readonly receive?: Receive
     readonly sendTimeout?: Duration.Duration
@@ -253,7 +253,8 @@ describe("a send", () => {
         Deferred.await(isAnswered).pipe(
           // long enough for a stop that does not wait to be over
           Effect.andThen(Effect.replicateEffect(Effect.yieldNow, 100, { discard: true })),
-          Effect.andThen(Effect.sync(() => void (isOver = true)))
+          Effect.andThen(Effect.sync(() => void (isOver = true))),
+          Effect.as([])
         )
       yield* against(upstream.baseUrl, ({ provider }) =>
         Effect.flatMap(provider.send(send(text)), (outcome) => {

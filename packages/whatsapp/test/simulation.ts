@@ -35,7 +35,7 @@ export const simulated = Effect.fnUntraced(function*(
       businessAccountId: account
     }, sendTimeout === undefined ? {} : { sendTimeout }).pipe(
       Layer.provide([
-        Layer.mock(Inbound.Inbound, { receive: (items) => Effect.sync(() => void told.push(...items)) }),
+        Layer.mock(Inbound.Inbound, { receive: (items) => Effect.as(Effect.sync(() => told.push(...items)), []) }),
         Layer.mock(SenderCredentials.SenderCredentials, { of: () => Effect.undefined })
       ])
     )

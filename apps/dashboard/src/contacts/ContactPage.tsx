@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { Contact } from "@wac/client/internal"
 import * as RoleOf from "../generated/RoleOf.ts"
-import { api } from "../session/Service.ts"
+import { api, channel } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
@@ -54,9 +54,13 @@ export const ContactPage = () => {
           {(contact) => (
             <div className="p-4">
               <Facts>
-                <Fact name="Service window">
-                  <WindowState openUntil={contact.windowOpenUntil} />
-                </Fact>
+                {channel.serviceWindow
+                  ? (
+                    <Fact name="Service window">
+                      <WindowState openUntil={contact.windowOpenUntil} />
+                    </Fact>
+                  )
+                  : null}
                 <Fact name="Last wrote">
                   <TimeOr at={contact.lastInboundAt} none="Never" />
                 </Fact>

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
 import type { Contact } from "@wac/client/internal"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
-import { api } from "../session/Service.ts"
+import { api, channel } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { SelectFilter, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
@@ -21,7 +21,12 @@ const columns: ReadonlyArray<Column<Contact>> = [
       <Link to="/contacts/$id" params={{ id }} className={rowLink}>{phone ?? userId ?? id}</Link>
     )
   },
-  { name: "Service window", cell: ({ windowOpenUntil }) => <WindowState openUntil={windowOpenUntil} /> },
+  ...(channel.serviceWindow
+    ? [{
+      name: "Service window",
+      cell: ({ windowOpenUntil }: Contact) => <WindowState openUntil={windowOpenUntil} />
+    }]
+    : []),
   {
     name: "Last wrote",
     from: "sm",

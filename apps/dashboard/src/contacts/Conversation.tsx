@@ -7,7 +7,7 @@ import * as MaxLength from "../generated/MaxLength.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { MessageState } from "../messages/MessageWords.tsx"
 import { useOnce } from "../session/Once.ts"
-import { api, firstPage } from "../session/Service.ts"
+import { api, channel, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
@@ -61,7 +61,9 @@ const Reply = ({ contact }: { readonly contact: Contact }) => {
   const once = useOnce<SendMessage>()
   const to = addressOf(contact)
   const { optedOut, phoneNumberId: from, windowOpenUntil } = contact
-  const isOpen = useNow((now) => windowOpenUntil !== null && Date.parse(windowOpenUntil) > now)
+  const isOpen = useNow((now) =>
+    !channel.serviceWindow || (windowOpenUntil !== null && Date.parse(windowOpenUntil) > now)
+  )
   const send = useMutation({
     mutationFn: () => {
       const { idempotencyKey, request } = once([to, from, body], () => ({ to, from, type: "text", text: { body } }))

@@ -5,7 +5,7 @@ import type { MessageDetail } from "@wac/client/internal"
 import { CustomerWindow } from "../contacts/Window.tsx"
 import { KeyName } from "../keys/KeyName.tsx"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
-import { api, errorAddress } from "../session/Service.ts"
+import { api, channel, errorAddress } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { Notice } from "../ui/Failure.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
@@ -91,9 +91,13 @@ export const MessagePage = () => {
                   <Link to="/messages" search={{ to: message.to }} className="text-accent underline">{message.to}</Link>
                 </Fact>
                 <Fact name="From">{message.from}</Fact>
-                <Fact name="Customer’s service window">
-                  <Window message={message} />
-                </Fact>
+                {channel.serviceWindow
+                  ? (
+                    <Fact name="Customer’s service window">
+                      <Window message={message} />
+                    </Fact>
+                  )
+                  : null}
                 <Fact name="Kind">{capitalized(message.type)}</Fact>
                 <Fact name="Client reference">
                   {message.clientReference ?? <span className="text-muted">None</span>}

@@ -10,7 +10,7 @@ import * as RoleOf from "../generated/RoleOf.ts"
 import { FromField } from "../numbers/FromField.tsx"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { useOnce } from "../session/Once.ts"
-import { api } from "../session/Service.ts"
+import { api, channel } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Preview, TextPreview } from "../templates/Preview.tsx"
 import { approvedQuery } from "../templates/Queries.ts"
@@ -81,7 +81,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
   const number = from === "" ? numbers.data?.find(({ isDefault }) => isDefault)?.id : from
   const choices: ReadonlyArray<readonly [Kind, ReactNode]> = [
     ["template", "A template, at any time"],
-    ["text", "Text, while the customer’s service window is open"]
+    ["text", channel.serviceWindow ? "Text, while the customer’s service window is open" : "Text"]
   ]
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem]">
@@ -113,8 +113,8 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
             )}
           </Field>
           <FromField value={from} onChange={setFrom} error={error} />
-          <Choices label="Kind" value={kind} onChange={setKind} choices={choices} />
-          {kind === "text" && number !== undefined && isName(to.trim())
+          {channel.templates ? <Choices label="Kind" value={kind} onChange={setKind} choices={choices} /> : null}
+          {channel.serviceWindow && kind === "text" && number !== undefined && isName(to.trim())
             ? (
               <div>
                 <p className="text-[13px] text-muted">

@@ -18,6 +18,14 @@ export const pages = portal === undefined ? `${root}dashboard` : `${root}portal/
 
 export const version = meta("version")
 
+const lacking: ReadonlyArray<string> = (meta("lacks") ?? "").split(" ")
+
+/** What the provider's channel has, of what these pages show. */
+export const channel = {
+  serviceWindow: !lacking.includes("serviceWindow"),
+  templates: !lacking.includes("templates")
+}
+
 /** Whether somebody has set the service up; `undefined` if that is not known. */
 export const isSetUp = { yes: true, no: false }[meta("set-up") ?? ""]
 

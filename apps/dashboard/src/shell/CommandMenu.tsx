@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router"
 import { useId, useState } from "react"
 import { isUserId } from "../contacts/Names.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
-import { places } from "./Places.ts"
+import { isOfChannel, places } from "./Places.ts"
 
 interface Command {
   readonly name: string
@@ -14,7 +14,7 @@ interface Command {
   readonly id?: string
 }
 
-const pageCommands: ReadonlyArray<Command> = [
+const everyCommand: ReadonlyArray<Command> = [
   ...places.flatMap((group) => group.places.map(({ icon, name, to }): Command => ({ name, icon, to }))),
   { name: "Send a message", icon: "arrow", to: "/messages/new" },
   { name: "New campaign", icon: "campaign", to: "/campaigns/new" },
@@ -38,6 +38,8 @@ const pageCommands: ReadonlyArray<Command> = [
   { name: "Change password", icon: "person", to: "/account" },
   { name: "Customer replies", icon: "event", to: "/events", search: { type: "message.received" } }
 ]
+
+const pageCommands = everyCommand.filter(({ to }) => isOfChannel(to))
 
 const byPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: IconName, to: string]> = [
   ["msg_", "Open message", "message", "/messages/$id"],

@@ -1,5 +1,5 @@
 /** Every page that the menus lead to. */
-import { portal } from "../session/Service.ts"
+import { channel, portal } from "../session/Service.ts"
 import type { IconName } from "../ui/Icon.tsx"
 
 interface Place {
@@ -61,10 +61,17 @@ export const portalHome = "/settings/webhook"
 export const isInPortal = (path: string): boolean =>
   ofPortal.some((page) => path === page || path.startsWith(`${page}/`))
 
+/** The pages that are empty on a channel without templates. */
+const ofTemplates: ReadonlyArray<string> = ["/templates", "/campaigns"] satisfies Array<Known["to"]>
+
+/** Whether the provider's channel has what a page, or the one of a thing on it, is about. */
+export const isOfChannel = (path: string): boolean =>
+  channel.templates || !ofTemplates.some((page) => path === page || path.startsWith(`${page}/`))
+
 /** In groups, as the side shows them. */
 export const places: ReadonlyArray<{ readonly name: string; readonly places: ReadonlyArray<Known> }> =
   portal === undefined
-    ? all
+    ? all.map(({ name, places }) => ({ name, places: places.filter(({ to }) => isOfChannel(to)) }))
     : [{
       name: "",
       places: all.flatMap(({ places }): ReadonlyArray<Known> => places).filter(({ to }) => isInPortal(to))

@@ -1,6 +1,7 @@
 /**
  * The storage, its files and its keys.
  */
+import * as SchemaName from "@wac/postgres/SchemaName"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
 import { S3Location, type S3MediaBytes } from "@wac/s3"
 import { Effect, Redacted, Schema } from "effect"
@@ -27,6 +28,18 @@ const serverUrl = (variable: Variable.Name, text: string) =>
     Redacted.make(text)
   )
 
+/** The schema of everything in PostgreSQL, if one is asked for (contract §16 `DATABASE_SCHEMA`). */
+const schemaName = Effect.gen(function*() {
+  const variable = "DATABASE_SCHEMA"
+  const expected = "the name of a schema in the database"
+  const schema = yield* optional(variable, Schema.String, expected)
+  if (schema === undefined) return {}
+  const wrong = SchemaName.wrongName(schema)
+  return wrong === undefined
+    ? { schema }
+    : yield* new BadVariable({ variable, expected: `${expected}, which ${wrong}` })
+})
+
 /** Where everything but files may be (contract §8 `DATABASE_URL`). */
 export const storage = Effect.gen(function*() {
   const variable = "DATABASE_URL"
@@ -34,7 +47,8 @@ export const storage = Effect.gen(function*() {
   const text = yield* read(variable, Schema.String, expected, "pglite:.data")
   if (text === "memory:") return { _tag: "Memory" as const }
   const directory = /^pglite:(.+)$/.exec(text)?.[1]
-  if (directory !== undefined) return { _tag: "Embedded" as const, directory }
+  const schema = yield* schemaName
+  if (directory !== undefined) return { _tag: "Embedded" as const, directory, ...schema }
   if (!/^postgres(ql)?:\/\//.test(text)) return yield* new BadVariable({ variable, expected })
   const url = yield* serverUrl(variable, text)
   const listen = "DATABASE_LISTEN_URL"
@@ -42,7 +56,8 @@ export const storage = Effect.gen(function*() {
   return {
     _tag: "Server" as const,
     url,
-    ...(listenText === undefined ? {} : { listenUrl: yield* serverUrl(listen, listenText) })
+    ...(listenText === undefined ? {} : { listenUrl: yield* serverUrl(listen, listenText) }),
+    ...schema
   }
 })
 

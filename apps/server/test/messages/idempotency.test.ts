@@ -2,7 +2,7 @@
  * Idempotency keys (contract §4): one send per key, whatever callers do.
  */
 import { assert, describe, layer } from "@effect/vitest"
-import { Errors, Id, Idempotency, Limits, MessageStore, type Provider } from "@wac/core"
+import { Capabilities, Errors, Id, Idempotency, Limits, MessageStore, type Provider } from "@wac/core"
 import { Context, Deferred, Duration, Effect, Fiber } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { vi } from "vitest"
@@ -337,7 +337,8 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
                 claimToken: "elsewhere",
                 leaseUntil: checks.now() + 30_000,
                 limits: Limits.standard,
-                provider: "sandbox"
+                provider: "sandbox",
+                capabilities: Capabilities.all
               })
             })
             const elsewhere = yield* Effect.orDie(accept).pipe(

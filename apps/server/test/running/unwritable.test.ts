@@ -17,8 +17,9 @@ const served = Effect.gen(function*() {
   const env = { DATABASE_URL: database, WAC_MASTER_KEY: processes.masterKey() }
   yield* processes.carryOut(env, "migrate")
   yield* processes.sql(database, "create role sender login password 'sender'")
-  yield* processes.sql(database, "grant select, insert, update, delete on all tables in schema public to sender")
-  yield* processes.sql(database, "grant usage, select on all sequences in schema public to sender")
+  yield* processes.sql(database, "grant usage on schema wac to sender")
+  yield* processes.sql(database, "grant select, insert, update, delete on all tables in schema wac to sender")
+  yield* processes.sql(database, "grant usage, select on all sequences in schema wac to sender")
   const limited = new URL(database)
   limited.username = limited.password = "sender"
   const limitedEnv = { ...env, DATABASE_URL: limited.href }
@@ -34,7 +35,7 @@ describe("a storage that cannot be written", () => {
       Effect.gen(function*() {
         const { database, env, server } = yield* served
         const { output, url } = server
-        yield* processes.sql(database, "revoke insert on messages from sender")
+        yield* processes.sql(database, "revoke insert on wac.messages from sender")
         for (let i = 0; i < 20; i++) {
           const answer = yield* send(server, hello())
           checks.assertError(answer, 503, unavailable)
@@ -54,7 +55,7 @@ describe("a storage that cannot be written", () => {
         )
         const told = output.stdout.split("\n").filter((line) => line.includes("permission denied for table messages"))
         assert.lengthOf(told, 1)
-        yield* processes.sql(database, "grant insert on messages to sender")
+        yield* processes.sql(database, "grant insert on wac.messages to sender")
         yield* isReadyAgain(url)
         assert.strictEqual((yield* send(server, hello())).status, 200)
       })

@@ -24,4 +24,4 @@ await wac.subscribe("kills", {
   note("end", id, data.message_id, type, attempt, process.pid)
 }, { concurrency: 3 })
 
-console.log("subscribed")
+process.stdout.write("subscribed\n")

@@ -70,6 +70,7 @@ it.live(
       const lines = Effect.map(Effect.promise(() => readFile(file, "utf8").catch(() => "")), linesOf)
 
       let killed = 0
+      const isKilling = () => killed < kills
       const dead = new Set<number>()
       const killing = yield* Effect.forkScoped(
         Effect.gen(function*() {
@@ -81,11 +82,11 @@ it.live(
           dead.add(victim.child.pid!)
           killed++
           alive.push(yield* begin)
-        }).pipe(Effect.delay("500 millis"), Effect.repeat({ while: () => killed < kills }))
+        }).pipe(Effect.delay("500 millis"), Effect.repeat({ while: isKilling }))
       )
       const sent: Array<string> = []
       yield* Effect.promise(async () => {
-        for (let n = 0; n < messages || killed < kills; n++) {
+        for (let n = 0; n < messages || isKilling(); n++) {
           const to = `+49151${10_000_000 + n}`
           const message = { to, type: "template", template: { name: "hello_world", language: "en_US" } } as const
           sent.push((await wac.messages.send(message, { idempotencyKey: `m-${n}` })).messageId)

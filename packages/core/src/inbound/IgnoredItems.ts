@@ -4,6 +4,9 @@
  */
 import { Effect } from "effect"
 
+/** Why a status or a customer's message changes nothing. */
+export type Reason = "unknown_message" | "unknown_number" | "too_old"
+
 /** A part of a post that has no consequence. */
 export interface IgnoredItem {
   /** A fixed description of the kind; nothing of the content. */
@@ -13,6 +16,8 @@ export interface IgnoredItem {
    * it.
    */
   readonly isUsual: boolean
+  /** The rule that applied, for what a host reports. */
+  readonly reason?: Reason
 }
 
 /** Logs ignored items in one line, at debug level if all of them are usual. */

@@ -24,7 +24,11 @@ import * as IgnoredItems from "./IgnoredItems.ts"
 import type { InboundItem } from "./InboundItem.ts"
 import * as InboundMessage from "./InboundMessage.ts"
 
-const strange = (what: string): IgnoredItems.IgnoredItem => ({ what, isUsual: false })
+const strange = (what: string, reason?: IgnoredItems.Reason): IgnoredItems.IgnoredItem => ({
+  what,
+  isUsual: false,
+  ...(reason === undefined ? {} : { reason })
+})
 const usual = (what: string): IgnoredItems.IgnoredItem => ({ what, isUsual: true })
 
 export class Inbound extends Context.Service<Inbound, {
@@ -33,8 +37,13 @@ export class Inbound extends Context.Service<Inbound, {
    * know; in that case the result describes it. Safe to repeat, even after a {@link StoreError}.
    */
   readonly apply: (item: InboundItem) => Effect.Effect<IgnoredItems.IgnoredItem | undefined, StoreError>
-  /** Applies items in the order given, and logs the ignored items in one line. Safe to repeat, like `apply`. */
-  readonly receive: (items: ReadonlyArray<InboundItem>) => Effect.Effect<void, StoreError>
+  /**
+   * Applies items in the order given, and logs the ignored items in one line. Returns the result of `apply` for each.
+   * Safe to repeat, like `apply`.
+   */
+  readonly receive: (
+    items: ReadonlyArray<InboundItem>
+  ) => Effect.Effect<ReadonlyArray<IgnoredItems.IgnoredItem | undefined>, StoreError>
 }>()("@wac/core/inbound/Inbound") {
   static readonly layer = Layer.effect(
     Inbound,
@@ -142,14 +151,16 @@ export class Inbound extends Context.Service<Inbound, {
             const { preference: _, recipient: __, ...report } = item
             const reported = yield* messages.applyReport({ ...report, now, ids })
             yield* learn(item, reported, now)
-            return reported === undefined ? usual("a status of an unknown message") : undefined
+            return reported === undefined
+              ? { ...usual("a status of an unknown message"), reason: "unknown_message" as const }
+              : undefined
           }
           case "Message": {
             const recorded = yield* record(item.message, now)
             return recorded === "too_old"
-              ? strange("a customer's message from more than 30 days ago")
+              ? strange("a customer's message from more than 30 days ago", recorded)
               : recorded === "unknown_number"
-              ? strange("a customer's message to an unknown number")
+              ? strange("a customer's message to an unknown number", recorded)
               : undefined
           }
           case "Preference": {
@@ -202,6 +213,7 @@ export class Inbound extends Context.Service<Inbound, {
         receive: Effect.fn("Inbound.receive")(function*(items) {
           const ignored = yield* Effect.forEach(items, traced)
           yield* IgnoredItems.tell("the provider's report", ignored.filter((one) => one !== undefined))
+          return ignored
         })
       })
     })

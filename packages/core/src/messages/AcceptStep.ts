@@ -289,6 +289,7 @@ class Batch {
       now,
       message: content,
       provider: command.provider,
+      capabilities: command.capabilities,
       sender: found.sender?.number,
       boundTo: apiKey?.phoneNumberIds ?? null,
       template,
@@ -364,7 +365,7 @@ class Batch {
       pair.marketingAt = FrequencyCap.note(cap, pair.marketingAt, now)
       pair.marketingUntil = FrequencyCap.endOf(cap, now)
     }
-    const isCounted = Policy.countsAgainstMessagingLimit({ contact, now })
+    const isCounted = Policy.countsAgainstMessagingLimit(facts)
     const countedBefore = counted!.countedAt
     if (isCounted) {
       if (countedBefore === null) shared!.customers++

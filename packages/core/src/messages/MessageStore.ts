@@ -18,6 +18,7 @@ import * as StorageTime from "../StorageTime.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
+import type { Capabilities } from "./Capabilities.ts"
 import type * as Conversation from "./Conversation.ts"
 import type { Answer, IdempotencyKey, Queued, Verdict } from "./Idempotency.ts"
 import { type Message, type MessageStatus, type OutboundMessage, type Report, unsent } from "./Message.ts"
@@ -79,6 +80,8 @@ export interface AcceptSend {
   readonly limits: Limits
   /** The name of the running provider (`Provider.name`). Numbers of other providers cannot send. */
   readonly provider: string
+  /** What the running provider's channel has. */
+  readonly capabilities: Capabilities
 }
 
 /**

@@ -16,6 +16,7 @@ import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import * as SenderBlock from "../numbers/SenderBlock.ts"
 import { isMarketing, needsPhoneNumber, type Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
+import * as Capabilities from "./Capabilities.ts"
 import { isFreeForm, type OutboundMessage } from "./Message.ts"
 import * as TemplateFit from "./TemplateFit.ts"
 
@@ -25,6 +26,8 @@ export interface Circumstances {
   readonly message: OutboundMessage
   /** The name of the running provider (`Provider.name`). */
   readonly provider: string
+  /** What its channel has. */
+  readonly capabilities: Capabilities.Capabilities
   /**
    * The number that the message names, or the workspace's default number at that provider; undefined if there is none.
    */
@@ -59,7 +62,8 @@ export type KnownCircumstances = Omit<
 
 /** The first reason to refuse the message that is known whenever it is to be sent (contract §15). */
 export const knownRefusal = (given: KnownCircumstances): Forbidden | InvalidBody | ServerError | undefined =>
-  CustomerNames.refusal(given.message.to, given.isKnownName) ?? senderRefusal(given) ?? templateRefusal(given) ??
+  CustomerNames.refusal(given.message.to, given.isKnownName) ?? senderRefusal(given) ??
+    Capabilities.refusal(given.capabilities, given.message) ?? templateRefusal(given) ??
     addresseeRefusal(given.message.to, given.template) ?? optOutRefusal(given)
 
 /** Refuses a message for which the queue has no room. */
@@ -153,8 +157,10 @@ const optOutRefusal = ({ contact, message, sender, suppressions, template }: Kno
     : undefined
 
 /** Checked again just before the provider is called, with that moment as `now` (contract §7). */
-export const windowRefusal = ({ contact, message, now }: Pick<Circumstances, "contact" | "message" | "now">) =>
-  isFreeForm(message) && !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
+export const windowRefusal = (
+  { capabilities, contact, message, now }: Pick<Circumstances, "capabilities" | "contact" | "message" | "now">
+) =>
+  capabilities.serviceWindow && isFreeForm(message) && !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
     ? new Forbidden({
       reason: "outside_service_window",
       param: "type",
@@ -178,6 +184,7 @@ const messagingLimitRefusal = (given: Circumstances) =>
     })
     : undefined
 
-/** Only messages outside a service window count. */
-export const countsAgainstMessagingLimit = ({ contact, now }: Pick<Circumstances, "contact" | "now">): boolean =>
-  !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
+/** Only messages outside a service window count, and none on a channel without windows. */
+export const countsAgainstMessagingLimit = (
+  { capabilities, contact, now }: Pick<Circumstances, "capabilities" | "contact" | "now">
+): boolean => capabilities.serviceWindow && !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)

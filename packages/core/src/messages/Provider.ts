@@ -11,6 +11,7 @@ import type { PhoneNumber, ProviderNumber } from "../numbers/PhoneNumber.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { ProviderTemplate, Template } from "../templates/Template.ts"
 import type { TemplateDraft, TemplateEdit } from "../templates/TemplateDraft.ts"
+import type { Capabilities } from "./Capabilities.ts"
 import type { OutboundMessage } from "./Message.ts"
 import type { Resolved } from "./MessageReferences.ts"
 
@@ -98,6 +99,8 @@ export interface TemplateEditor {
 export class Provider extends Context.Service<Provider, {
   /** The name in the terminal and the log. */
   readonly name: string
+  /** What its channel has. Rules of what it has not are not enforced, and no message that needs it is sent. */
+  readonly capabilities: Capabilities
   /**
    * Sends a message once and never retries by itself. Every result is an outcome and never an error. A defect, an
    * interruption or 8 seconds without an answer count as `Unknown`.

@@ -11,6 +11,7 @@ import * as Lookup from "../Lookup.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import { orUnavailable } from "../StoreError.ts"
+import * as Capabilities from "./Capabilities.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { MessageStore } from "./MessageStore.ts"
 import * as Policy from "./Policy.ts"
@@ -42,7 +43,8 @@ const notAvailable = (message: string) => new Forbidden({ reason: "sender_not_av
 export class ReadMarks extends Context.Service<ReadMarks, {
   /**
    * Marks a customer's message as read, once per idempotency key. Fails with `not_found` for the workspace's own
-   * messages and for messages that are no longer remembered, and with `sender_not_available` if the customer wrote to a
+   * messages and for messages that are no longer remembered, with `invalid_body` for a typing indicator on a channel
+   * without read marks, and with `sender_not_available` if the customer wrote to a
    * number that the caller's key is not bound to. If the provider fails, nothing is stored and a retry calls
    * it again; marking a message twice is harmless. Spends neither quota nor messaging limit.
    */
@@ -83,6 +85,8 @@ export class ReadMarks extends Context.Service<ReadMarks, {
           const { messageId, phoneNumberId, providerMessageId } = yield* find(workspaceId, id)
           const bound = Policy.bindingRefusal(boundTo, phoneNumberId)
           if (bound !== undefined) return yield* bound
+          const unsupported = Capabilities.typingRefusal(provider.capabilities, isTyping)
+          if (unsupported !== undefined) return yield* unsupported
           const fingerprint = yield* Idempotency.fingerprint(digest, { typing: isTyping })
           const request = { workspaceId, messageId, key }
           const conflict = () =>

@@ -9,74 +9,10 @@ import type { MediaId, MessageId } from "../Id.ts"
 import * as Media from "../media/Media.ts"
 import type { SendableMedia } from "../media/SendableMedia.ts"
 import { orUnavailable } from "../StoreError.ts"
-import type { FileContent } from "./FileContent.ts"
 import type { OutboundMessage } from "./Message.ts"
+import * as MessageFiles from "./MessageFiles.ts"
 import { type Named, none, type Resolved } from "./MessageReferences.ts"
 import type { ClaimedSend, MessageStore } from "./MessageStore.ts"
-
-interface File {
-  readonly id: MediaId
-  readonly kind: Media.FileKind
-  readonly param: string
-  readonly isVoice: boolean
-}
-
-/** The kinds that hold one file, including those of a header. */
-const fileKinds = ["image", "audio", "video", "document", "sticker"] as const satisfies ReadonlyArray<Media.FileKind>
-
-/** A message with one file, or a header. */
-type Holder = { readonly type?: string } & { readonly [Kind in Media.FileKind]?: FileContent }
-
-/** A template, a card or an interactive message, which may have a header. */
-interface Headed {
-  readonly type?: string
-  readonly header?: Holder
-}
-
-/** The files with one of our ids among these fields. */
-const fileIn = (holder: Holder, param: string): ReadonlyArray<File> =>
-  fileKinds.flatMap((kind) => {
-    const file = holder[kind]
-    return file?.media === undefined ? [] : [{
-      id: file.media,
-      kind,
-      param: param === "" ? `${kind}.media` : `${param}.${kind}.media`,
-      isVoice: "voice" in file && file.voice === true
-    }]
-  })
-
-const inHeaders = (
-  { header }: Headed,
-  cards: ReadonlyArray<Headed>,
-  of: string,
-  ofCards: string
-): ReadonlyArray<File> => [
-  ...header === undefined ? [] : fileIn(header, `${of}.header`),
-  ...cards.flatMap(({ header }, i) => header === undefined ? [] : fileIn(header, `${ofCards}[${i}].header`))
-]
-
-const filesOf = (message: OutboundMessage): ReadonlyArray<File> => {
-  switch (message.type) {
-    case "template":
-      return inHeaders(message.template, message.template.cards ?? [], "template", "template.cards")
-    case "interactive": {
-      const { interactive } = message
-      const cards = interactive.type === "carousel" ? interactive.action.cards : []
-      return inHeaders(interactive, cards, "interactive", "interactive.action.cards")
-    }
-    case "image":
-    case "audio":
-    case "video":
-    case "document":
-    case "sticker":
-      return fileIn(message, "")
-    case "text":
-    case "location":
-    case "contacts":
-    case "reaction":
-      return []
-  }
-}
 
 const quotedBy = (message: OutboundMessage): { readonly id: MessageId; readonly param: string } | undefined =>
   message.type === "reaction"
@@ -105,7 +41,7 @@ export const resolve = (
 ): Effect.Effect<Resolved, DomainError> => {
   const { content, workspaceId } = claimed.message
   const quoted = quotedBy(content)
-  const files = filesOf(content)
+  const files = MessageFiles.of(content)
   if (quoted === undefined && files.length === 0) return Effect.succeed(none)
   return Effect.gen(function*() {
     let providerMessageId: string | null = null

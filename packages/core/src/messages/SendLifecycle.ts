@@ -51,6 +51,7 @@ import {
 } from "./MessageStore.ts"
 import * as Policy from "./Policy.ts"
 import { Provider, type ProviderOutcome } from "./Provider.ts"
+import * as ProviderAnswer from "./ProviderAnswer.ts"
 import * as ResolveReferences from "./ResolveReferences.ts"
 
 /** The provider's deadline. Past it, the outcome is unknown. */
@@ -171,14 +172,17 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
       const ask = (claimed: ClaimedSend, refers: Resolved): Effect.Effect<ProviderOutcome> =>
         Effect.contextWith((context: Context.Context<never>) =>
           Effect.callback((resume) => {
-            const asked = Effect.runForkWith(context)(Effect.suspend(() =>
-              provider.send({
-                messageId: claimed.message.id,
-                sender: claimed.sender,
-                message: claimed.message.content,
-                template: claimed.template,
-                refers
-              })
+            const asked = Effect.runForkWith(context)(Effect.map(
+              Effect.suspend(() =>
+                provider.send({
+                  messageId: claimed.message.id,
+                  sender: claimed.sender,
+                  message: claimed.message.content,
+                  template: claimed.template,
+                  refers
+                })
+              ),
+              ProviderAnswer.outcomeOf
             ))
             const meet = timeouts.set(providerTimeout, () => {
               resume(Effect.succeed({ _tag: "Unknown" }))
@@ -283,6 +287,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         function*(claimed: ClaimedSend, hold: Hold, requestId: Id.RequestId): Effect.fn.Return<Ended> {
           const { content: message } = claimed.message
           const late = Policy.windowRefusal({
+            capabilities: provider.capabilities,
             contact: claimed.contact,
             message,
             // the storage's time: the time of the claim plus the time since the request for it
@@ -340,7 +345,8 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           claimToken: hold.token,
           leaseUntil: now + Duration.toMillis(Idempotency.lease),
           limits,
-          provider: provider.name
+          provider: provider.name,
+          capabilities: provider.capabilities
         }).pipe(Effect.tapError(() => FiberSet.run(lost, abandonLost(hold))))
         if (accepted._tag === "Refused") {
           countUsage({ workspaceId: keyed.workspaceId, at: now, activity: "sendsRefused" })

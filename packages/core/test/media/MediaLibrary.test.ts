@@ -3,6 +3,7 @@ import { Clock, Duration, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import * as MediaInspector from "../../src/media/MediaInspector.ts"
 import { MediaLibrary, uploadPatience } from "../../src/media/MediaLibrary.ts"
 import { MediaStore } from "../../src/media/MediaStore.ts"
+import * as Capabilities from "../../src/messages/Capabilities.ts"
 import { Provider } from "../../src/messages/Provider.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { hour } from "../checks.ts"
@@ -35,6 +36,7 @@ const setUp = () => {
     Provider,
     Provider.of({
       name: "stub",
+      capabilities: Capabilities.all,
       send: () => Effect.die("no test sends"),
       firstNumber: Effect.succeed(providerNumber),
       templates: () => Effect.succeed(templates),

@@ -4,6 +4,7 @@ import { keyOf } from "../../src/contacts/CustomerNames.ts"
 import * as Limits from "../../src/limits/Limits.ts"
 import { monthOf } from "../../src/limits/Quota.ts"
 import { abandon, type Tried } from "../../src/messages/AbandonStep.ts"
+import * as Capabilities from "../../src/messages/Capabilities.ts"
 import type { IdempotencyKey } from "../../src/messages/Idempotency.ts"
 import type { AcceptSend } from "../../src/messages/MessageStore.ts"
 import { inBatches, sizes } from "../batches.ts"
@@ -32,7 +33,8 @@ const send = (n: number, customer = n): AcceptSend => ({
   claimToken: claimOf(n),
   leaseUntil: start + 30 * second,
   limits: Limits.standard,
-  provider: "sandbox"
+  provider: "sandbox",
+  capabilities: Capabilities.all
 })
 
 /** A send after its first try, which counted a customer who had not counted before. */

@@ -8,6 +8,7 @@ import { pairBucket, phoneNumberBucket, standard, workspaceBucket } from "../../
 import { counts, poolOf } from "../../src/limits/MessagingLimit.ts"
 import { monthOf } from "../../src/limits/Quota.ts"
 import { accept, type Bound, type Found, type Loaded, type Need, type OfNumber } from "../../src/messages/AcceptStep.ts"
+import * as Capabilities from "../../src/messages/Capabilities.ts"
 import type { IdempotencyKey } from "../../src/messages/Idempotency.ts"
 import type { Message, OutboundMessage } from "../../src/messages/Message.ts"
 import type { Accepted, AcceptSend } from "../../src/messages/MessageStore.ts"
@@ -168,7 +169,8 @@ const send = (
   claimToken: `t${n}`,
   leaseUntil: now + 30 * second,
   limits,
-  provider: "sandbox"
+  provider: "sandbox",
+  capabilities: Capabilities.all
 })
 
 const customerOf = (n: number) => `+1202555${String(n).padStart(4, "0")}` as const

@@ -19,6 +19,7 @@ import { ApiKeys } from "../../src/keys/ApiKeys.ts"
 import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
 import { standard } from "../../src/limits/Limits.ts"
 import * as RateLimit from "../../src/limits/RateLimit.ts"
+import * as Capabilities from "../../src/messages/Capabilities.ts"
 import * as Idempotency from "../../src/messages/Idempotency.ts"
 import type { Report } from "../../src/messages/Message.ts"
 import { Messages, type SendRequest } from "../../src/messages/Messages.ts"
@@ -362,7 +363,8 @@ const elsewhere = (request: SendRequest) =>
       claimToken: "elsewhere",
       leaseUntil: now + 30 * second,
       limits: standard,
-      provider: "stub"
+      provider: "stub",
+      capabilities: Capabilities.all
     })
     if (accepted._tag !== "Claimed") return assert.fail(accepted._tag)
     const { message } = accepted

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Contact } from "../../src/contacts/Contact.ts"
+import * as Capabilities from "../../src/messages/Capabilities.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
 import { type Circumstances, countsAgainstMessagingLimit, refusal, windowRefusal } from "../../src/messages/Policy.ts"
 import type { SenderBlock } from "../../src/numbers/SenderBlock.ts"
@@ -12,6 +13,7 @@ const good: Circumstances = {
   now: start,
   message: templated(["7", "ready"]),
   provider: "sandbox",
+  capabilities: Capabilities.all,
   sender: sender(),
   boundTo: null,
   template: template(),
@@ -273,19 +275,38 @@ describe("of any reasons the earliest is given", () => {
 
 describe("the second check of the window before the provider is called", () => {
   it("the window is judged again just before the provider's call", () => {
-    const given = { contact: contact({ lastInboundAt: start }), message: text() }
+    const given = { capabilities: Capabilities.all, contact: contact({ lastInboundAt: start }), message: text() }
     assert.isUndefined(windowRefusal({ ...given, now: start + day - 1 }))
     assert.strictEqual(windowRefusal({ ...given, now: start + day })?.reason, "outside_service_window")
   })
 
   it("templates need no window", () => {
-    assert.isUndefined(windowRefusal({ contact: undefined, message: templated(), now: start }))
+    assert.isUndefined(windowRefusal({ ...good, message: templated() }))
   })
 })
 
 it("only messages outside a window count against the messaging limit", () => {
   const counts = (lastInboundAt: number | null) =>
-    countsAgainstMessagingLimit({ contact: contact({ lastInboundAt }), now: start })
+    countsAgainstMessagingLimit({ ...good, contact: contact({ lastInboundAt }) })
   assert.deepStrictEqual([null, start - day, start - day + 1, start].map(counts), [true, true, false, false])
-  assert.isTrue(countsAgainstMessagingLimit({ contact: undefined, now: start }))
+  assert.isTrue(countsAgainstMessagingLimit(good))
+})
+
+describe("a channel that has less", () => {
+  const bare = Capabilities.none
+
+  it("free-form messages need no window where the channel has none, and nobody counts against the messaging limit", () => {
+    const given: Circumstances = { ...goodText, contact: undefined, messagingLimit: 0 }
+    assert.strictEqual(reason(given), "outside_service_window")
+    assert.isUndefined(reason({ ...given, capabilities: bare }))
+    assert.isTrue(countsAgainstMessagingLimit(given))
+    assert.isFalse(countsAgainstMessagingLimit({ ...given, capabilities: bare }))
+  })
+
+  it("an opt-out, a quota and a number that is switched off hold on every channel", () => {
+    const given: Circumstances = { ...goodText, capabilities: bare }
+    assert.strictEqual(reason({ ...given, contact: contact({ optedOut: true }) }), "opted_out")
+    assert.strictEqual(reason({ ...given, quota: 1, quotaUsed: 1 }), "quota_exhausted")
+    assert.strictEqual(reason({ ...given, sender: sender({ available: false }) }), "sender_not_available")
+  })
 })

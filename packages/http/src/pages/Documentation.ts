@@ -3,7 +3,8 @@
  * it: prepared once per process. The page and its two assets come from this service, and its policy lets browsers load
  * nothing from other sites.
  */
-import { Api, ErrorAddress, EventSchemas, OpenApiDocument, PostmanCollection } from "@wac/api"
+import { Api, ErrorAddress, EventSchemas, OpenApiChannel, OpenApiDocument, PostmanCollection } from "@wac/api"
+import { Capabilities, Provider } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { HttpApi, HttpApiSwagger, OpenApi } from "effect/http-api"
@@ -60,11 +61,22 @@ export const document = once(() => OpenApi.fromApi(Api))
 const asJson = (value: unknown): StaticFile.StaticFile =>
   StaticFile.make({ text: JSON.stringify(value), contentType: "application/json", headers: briefly })
 
-/** The document for routes that are mounted at a path, with server-relative addresses below it. */
-const mountedDocument = StaticFile.byPlace((mount) => asJson(OpenApiDocument.mountedAt(document(), mount)))
+/** The document of a service whose provider's channel has this. */
+const documentOf = (capabilities: Capabilities.Capabilities) => {
+  const made = once(() => OpenApiChannel.of(document(), capabilities))
+  return {
+    /** For routes that are mounted at a path, with server-relative addresses below it. */
+    mounted: StaticFile.byPlace((mount) => asJson(OpenApiDocument.mountedAt(made(), mount))),
+    /** For the service's own address: clients keep it as a file. */
+    collection: StaticFile.byPlace((base) => asJson(PostmanCollection.of(made(), base)))
+  }
+}
 
-/** The collection and the schemas for the service's own address: clients keep them as files. */
-const collectionBelow = StaticFile.byPlace((base) => asJson(PostmanCollection.of(document(), base)))
+/** Services of one process mostly have the same channel. */
+const ofWhole = documentOf(Capabilities.all)
+
+const documentFor = (capabilities: Capabilities.Capabilities) =>
+  Capabilities.missingIn(capabilities).length === 0 ? ofWhole : documentOf(capabilities)
 
 const schemasBelow = StaticFile.byPlace((base) => asJson(EventSchemas.of(document(), base)))
 
@@ -169,18 +181,21 @@ const serve = (path: `/${string}`, file: Effect.Effect<StaticFile.StaticFile>) =
       Effect.flatMap(file, ({ respond }) => respond(request)))
   )
 
-const ofService = (publicUrl: URL) => {
+const ofService = Effect.fnUntraced(function*() {
+  const publicUrl = yield* PublicUrl
+  const { capabilities } = yield* Provider.Provider
+  const { collection, mounted } = documentFor(capabilities)
   const base = Effect.map(MountPath, (mount) => ErrorAddress.baseOf(publicUrl, mount))
-  return Layer.merge(
-    serve(PostmanCollection.path, Effect.map(base, collectionBelow)),
+  return Layer.mergeAll(
+    serve(documentPath, Effect.map(MountPath, mounted)),
+    serve(PostmanCollection.path, Effect.map(base, collection)),
     serve(EventSchemas.path, Effect.map(base, schemasBelow))
   )
-}
+})
 
 export const layer = Layer.mergeAll(
   serve(pagePath, Effect.sync(page)),
   serve(scriptPath, Effect.map(Effect.promise(assets), ({ script }) => script)),
   serve(stylePath, Effect.map(Effect.promise(assets), ({ style }) => style)),
-  serve(documentPath, Effect.map(MountPath, mountedDocument)),
-  Layer.unwrap(Effect.map(PublicUrl, ofService))
+  Layer.unwrap(ofService())
 )

@@ -78,7 +78,7 @@ export const events = statement(bounds, ({ horizons }) =>
     ))
     returning e.workspace_id, e.id
   ), set_aside as (
-    delete from wac.subscription_entries n using gone g, subscriptions s
+    delete from wac.subscription_entries n using gone g, wac.subscriptions s
     where s.workspace_id = g.workspace_id and n.workspace_id = s.workspace_id and n.name = s.name and n.event_id = g.id
   )
   select (select count(*) from ready)::integer as ready, (select count(*) from gone)::integer as removed,

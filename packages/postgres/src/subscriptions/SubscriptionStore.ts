@@ -34,9 +34,9 @@ const release = statement(
   where s.workspace_id = ${workspaceId} and s.name = ${name} and s.owner = ${owner}`
 )
 
-export const failedText = `select n.attempts, n.failed_at, n.failure, ${event.names("e")}
+const failedText = `select n.attempts, n.failed_at, n.failure, ${event.names("e")}
   from wac.subscription_entries n join wac.events e on e.id = n.event_id
-  where n.workspace_id = $1 and n.name = $2 and n.state = 'failed' and coalesce(n.event_id > $3, true)
+  where n.workspace_id = $1 and n.name = $2 and n.state = 'failed' and n.event_id > coalesce($3, '')
   order by n.event_id limit $4`
 
 const failed = columns<Omit<SubscriptionStore.Failed, "event">>({
@@ -45,28 +45,32 @@ const failed = columns<Omit<SubscriptionStore.Failed, "event">>({
   failure: "text"
 })
 
-const choice = entry.pick("workspaceId", "name").and(
-  columns<Pick<SubscriptionStore.Choice, "eventId">>({ eventId: "text" })
-)
+/** One event or all, so that each is found by its own index. */
+const chosen = {
+  one: entry.pick("workspaceId", "name", "eventId"),
+  all: entry.pick("workspaceId", "name")
+} as const
 
-/** The condition of a choice. */
-const isChosen = ({ eventId, name, workspaceId }: { readonly [Field in keyof SubscriptionStore.Choice]: string }) =>
-  `n.workspace_id = ${workspaceId} and n.name = ${name} and n.state = 'failed'
-    and coalesce(n.event_id = ${eventId}, true)`
-
-/** `Subscription.retried`. */
-const retry = statement(
-  { choice: choice.one, asked: Clocks.asked },
-  ({ asked, choice }) =>
-    `update wac.subscription_entries n
+/** `Subscription.retried`, of entries under this condition. */
+const retried = (isChosen: string, asked: string): string =>
+  `update wac.subscription_entries n
   set state = 'waiting', round_attempts = 0, round_started_at = null, next_at = ${asked}, failed_at = null
-  where ${isChosen(choice)} returning 1`
+  where n.state = 'failed' and ${isChosen} returning 1`
+
+const retryOne = statement(
+  { choice: chosen.one.one, asked: Clocks.asked },
+  ({ asked, choice }) => retried(chosen.one.are("n", choice), asked)
+)
+const retryAll = statement(
+  { choice: chosen.all.one, asked: Clocks.asked },
+  ({ asked, choice }) => retried(chosen.all.are("n", choice), asked)
 )
 
-const discard = statement(
-  { choice: choice.one },
-  ({ choice }) => `delete from wac.subscription_entries n where ${isChosen(choice)} returning 1`
-)
+const discarded = (isChosen: string): string =>
+  `delete from wac.subscription_entries n where n.state = 'failed' and ${isChosen} returning 1`
+
+const discardOne = statement({ choice: chosen.one.one }, ({ choice }) => discarded(chosen.one.are("n", choice)))
+const discardAll = statement({ choice: chosen.all.one }, ({ choice }) => discarded(chosen.all.are("n", choice)))
 
 const removeSubscription = remove("wac.subscriptions", key)
 
@@ -111,9 +115,24 @@ export const layer = Layer.effect(
               ({ event: { id } }) => id
             )
         ),
-      retry: ({ now, ...choice }) =>
-        Effect.map(query("SubscriptionStore.retry", retry({ choice, asked: callerNow(now) })), ({ length }) => length),
-      discard: (choice) => Effect.map(query("SubscriptionStore.discard", discard({ choice })), ({ length }) => length),
+      retry: ({ eventId, now, ...key }) => {
+        const asked = callerNow(now)
+        return Effect.map(
+          query(
+            "SubscriptionStore.retry",
+            eventId === null ? retryAll({ choice: key, asked }) : retryOne({ choice: { ...key, eventId }, asked })
+          ),
+          ({ length }) => length
+        )
+      },
+      discard: ({ eventId, ...key }) =>
+        Effect.map(
+          query(
+            "SubscriptionStore.discard",
+            eventId === null ? discardAll({ choice: key }) : discardOne({ choice: { ...key, eventId } })
+          ),
+          ({ length }) => length
+        ),
       remove: (key) => Effect.map(query("SubscriptionStore.remove", removeSubscription(key)), isAny),
       standings: (workspaceId) =>
         Effect.map(

@@ -10,10 +10,11 @@ import { event } from "../events/StoredEvent.ts"
 import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { entry, key, subscription } from "./StoredSubscription.ts"
 
+/** As JSON, since the driver cannot read an array of a domain of ours in every schema. */
 const lock = statement(
   { key: key.one },
   ({ key: { name, workspaceId } }) =>
-    `select ${subscription.names("s")} from wac.subscriptions s
+    `select ${subscription.array.text("s")} as subscription from wac.subscriptions s
   where s.workspace_id = ${workspaceId} and s.name = ${name} for no key update`
 )
 
@@ -153,7 +154,11 @@ export const work: StepOptions<
 > = {
   size: 1,
   load: ([command]) => [lock({ key: command! })],
-  read: ([rows], now) => ({ now, subscription: rows!.map(subscription.read)[0], tasks: null }),
+  read: ([rows], now) => ({
+    now,
+    subscription: rows!.map((row) => subscription.array.read(row["subscription"] as Cells))[0],
+    tasks: null
+  }),
   decide: (loaded, [command]) => {
     const decided = SubscriptionStep.work(loaded, [command!])
     return "needs" in decided ? { needs: decided.needs.map((need) => ({ ...need, command: command! })) } : decided

@@ -3,6 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import {
+  Capabilities,
   type Contact,
   ContactStore,
   CustomerNames,
@@ -71,6 +72,7 @@ export interface SendOptions {
   readonly limits?: Limits.Limits
   /** The provider that runs. Defaults to the number's. */
   readonly provider?: string
+  readonly capabilities?: Capabilities.Capabilities
 }
 
 /**
@@ -99,7 +101,8 @@ export const send = (
       claimToken: yield* Fixture.word,
       leaseUntil: options.leaseUntil ?? now + 30 * Fixture.second,
       limits: options.limits ?? Fixture.roomy,
-      provider: options.provider ?? world.number.provider
+      provider: options.provider ?? world.number.provider,
+      capabilities: options.capabilities ?? Capabilities.all
     }
   })
 

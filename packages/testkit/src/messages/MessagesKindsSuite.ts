@@ -4,6 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import {
+  Capabilities,
   Errors,
   type Id,
   Idempotency,
@@ -74,6 +75,7 @@ const play = Effect.gen(function*() {
     Provider.Provider,
     Provider.Provider.of({
       name: own.number.provider,
+      capabilities: Capabilities.all,
       firstNumber: Effect.die("nobody asks"),
       templates: () => Effect.die("nobody asks"),
       send: (command) =>

@@ -2,7 +2,7 @@
  * Conformance of a storage with the requirements of `ReadMarks`.
  */
 import { assert } from "@effect/vitest"
-import { Errors, type Id, type Idempotency, MessageStore, Provider, ReadMarks } from "@wac/core"
+import { Capabilities, Errors, type Id, type Idempotency, MessageStore, Provider, ReadMarks } from "@wac/core"
 import { Clock, Effect, Exit, Layer, Option } from "effect"
 import { Digest } from "effect/crypto"
 import * as Fixture from "../Fixture.ts"
@@ -20,6 +20,7 @@ const play = Effect.gen(function*() {
     Provider.Provider,
     Provider.Provider.of({
       name: own.number.provider,
+      capabilities: Capabilities.all,
       send: () => Effect.die("nothing is sent"),
       firstNumber: Effect.die("nobody asks"),
       templates: () => Effect.die("nobody asks"),

@@ -107,7 +107,7 @@ const setAside = (own: Fixture.World, id: Id.EventId) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("hands out every event since the name was first used, in the order of recording", () =>
+  it.effect("a subscription hands out every event since the name was first used, in the order of recording", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* record(own, 2)
@@ -120,7 +120,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* handleAll(own, { now: own.start + minute, owner: "second", room: 2 }), later)
     }))
 
-  it.effect("hands out the types that are asked for, and only of its workspace", () =>
+  it.effect("a subscription hands out the types that are asked for, and only of its workspace", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world()
@@ -144,7 +144,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* handleAll(own, { now: own.start + minute, name: "billing" }), ids)
     }))
 
-  it.effect("begins no more than there is room for", () =>
+  it.effect("work begins no more than there is room for", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* open(own)
@@ -158,7 +158,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("hands out the events of a message one at a time, in their order", () =>
+  it.effect("work hands out the events of a message one at a time, in their order", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* open(own)
@@ -313,7 +313,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* begun(own, { now: now + second }), [[ids[1]!, 2]])
     }))
 
-  it.effect("skips no event that was being recorded meanwhile, and gives no two processes the same", () =>
+  it.effect("work skips no event that was being recorded meanwhile, and gives no two processes the same", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* open(own)

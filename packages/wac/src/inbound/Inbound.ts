@@ -7,11 +7,13 @@ import {
   CustomerNames,
   Errors,
   type Id,
+  type IgnoredItems,
   Inbound as Service,
   type InboundItem,
   type InboundMessage,
   PlainText,
-  Provider
+  Provider,
+  ProviderAnswer
 } from "@wac/core"
 import { Clock, DateTime, Effect, Predicate, Result, Schema, Struct } from "effect"
 import type { Pricing, ProviderDetail, ReceivedContentByType, ReceivedContext } from "../generated/Event.ts"
@@ -75,19 +77,30 @@ export type CustomerMessage = FromCustomer & OneContent
 /** One item of a provider's report. */
 export type Told = StatusReport | CustomerMessage
 
+/** What became of a reported item. A repeated one is applied, and changes nothing more. */
+export type Received =
+  | { readonly applied: true }
+  | {
+    readonly applied: false
+    /**
+     * No message has the report's `messageId` or `providerMessageId`, no workspace has the number, or the customer
+     * wrote more than 30 days ago.
+     */
+    readonly reason: "unknown_message" | "unknown_number" | "too_old"
+  }
+
 /** Receives the reports of a provider of your own, or of a test. */
 export interface Inbound {
   /**
    * Applies the reports of a provider of your own. With `sandbox()`, whose number is `sandbox-1`, a test uses it to
-   * report what a customer writes. Items may come in any order and repeatedly; items about an unknown message or number
-   * are ignored. An invalid item rejects the call, by its place (`[0].from`), before anything is applied. If the call
+   * report what a customer writes. Items may come in any order and repeatedly. Resolves to what became of each: an item
+   * about an unknown message or number, or about a message of more than 30 days ago, changes nothing. An invalid item rejects the call, by its place (`[0].from`), before anything is applied. If the call
    * rejects for another reason, repeat all of it.
    */
-  readonly receive: (told: ReadonlyArray<Told>) => Promise<void>
+  readonly receive: (told: ReadonlyArray<Told>) => Promise<ReadonlyArray<Received>>
 }
 
-/** A provider's id. An index of PostgreSQL cannot hold much longer text. */
-const Name = PlainText.between(1, 512)
+const Name = ProviderAnswer.ProviderId
 
 const at = Schema.optionalKey(Timestamp.TimeGiven)
 
@@ -308,6 +321,10 @@ const itemOf = (told: Read, now: number, takesFiles: boolean): InboundItem.Inbou
   }
 }
 
+const receivedOf = (ignored: IgnoredItems.IgnoredItem | undefined): Received =>
+  // every reason to ignore a status or a message is named
+  ignored === undefined ? { applied: true } : { applied: false, reason: ignored.reason! }
+
 export const make = Effect.map(
   Effect.all([Service.Inbound, Provider.Provider]),
   ([inbound, provider]) => ({ run }: Running): Inbound => ({
@@ -323,7 +340,8 @@ export const make = Effect.map(
         const all = yield* Effect.fromResult(Result.all(told.map(read)))
         const now = yield* Clock.currentTimeMillis
         const takesFiles = provider.downloadFile !== undefined
-        yield* inbound.receive(all.map((one) => itemOf(one, now, takesFiles)))
+        const ignored = yield* inbound.receive(all.map((one) => itemOf(one, now, takesFiles)))
+        return ignored.map(receivedOf)
       }))
   })
 )

@@ -39,12 +39,10 @@ import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
 import * as Listing from "../Listing.ts"
 import type { Running } from "../Running.ts"
+import type { TemplateMessage } from "../templates/AccountTemplates.ts"
 import { inMillis, written, writtenTimes } from "../TimeInput.ts"
 import { ofDomain } from "../WacError.ts"
 import * as Enqueuing from "./Enqueuing.ts"
-
-/** An approved template, which may be sent at any time. */
-export type TemplateMessage = Extract<NewMessage, { readonly type: "template" }>
 
 /** A message of any other kind, only within 24 hours after the recipient last wrote. */
 export type FreeFormMessage = Exclude<NewMessage, TemplateMessage>

@@ -2,131 +2,44 @@
  * The providers of an instance, as options: the one that delivers messages to phones.
  */
 import { Errors, PhoneNumber, Provider as Port, TemplateFit } from "@wac/core"
-import { Duration, Effect, Layer, Schema, Stream } from "effect"
-import type { ErrorReasons } from "../generated/ErrorReasons.ts"
-import type { TemplateButton, TemplateCard, TemplateHeader, TemplateValue } from "../generated/MessageContents.ts"
-import { badOption, type ProviderDetail } from "../WacError.ts"
+import { Clock, Effect, Layer, Stream } from "effect"
 import type { WhatsAppProvider } from "../WhatsApp.ts"
-import type { FreeFormMessage } from "./Messages.ts"
+import type {
+  Capabilities,
+  CustomProvider,
+  Outbound,
+  OutboundMessage,
+  ProviderDefinition,
+  Sender
+} from "./CustomProvider.ts"
+import * as CustomProviderOption from "./CustomProviderOption.ts"
+import * as ProviderResult from "./ProviderResult.ts"
 
 /** The provider that needs no account; see {@link sandbox}. */
 export interface SandboxProvider {
   readonly type: "sandbox"
 }
 
-/** The number that a message is sent from. */
-export interface Sender {
-  readonly id: string
-  /** In E.164 format. */
-  readonly phoneNumber: string
-  /** The provider's id of the number. */
-  readonly providerNumberId: string
-}
-
-interface Outbound {
-  /** Our id of the message. Send it along as a reference, so that reports can be matched by it. */
-  readonly messageId: string
-  readonly from: Sender
-  /** In E.164 format. */
-  readonly to: string
-  readonly clientReference?: string
-  /** Your provider's id of the message that this one quotes or reacts to. */
-  readonly quotes?: string
-  /** Your provider's ids of uploaded files, by their ids in the message. */
-  readonly mediaIds?: { readonly [mediaId: string]: string }
-}
-
-/** A message for a provider to send. */
-export type OutboundMessage =
-  | Outbound & {
-    readonly type: "template"
-    readonly template: {
-      readonly name: string
-      readonly language: string
-      /** Values of the body's placeholders, in order. */
-      readonly bodyParams: ReadonlyArray<TemplateValue>
-      /** Further values that the sender fills in. */
-      readonly header?: TemplateHeader
-      readonly buttons?: ReadonlyArray<TemplateButton>
-      readonly cards?: ReadonlyArray<TemplateCard>
-      readonly limitedTimeOffer?: { readonly expiresAt: string }
-      /** The provider's id of the template. */
-      readonly providerTemplateId: string
-    }
-  }
-  | WithContent<FreeFormMessage>
-
-type WithContent<Message extends FreeFormMessage> = Message extends unknown
-  ? Outbound & Pick<Message, Extract<keyof Message, "type" | Message["type"]>>
-  : never
-
-interface Refusal<Code extends keyof ErrorReasons> {
-  readonly code: Code
-  readonly reason: ErrorReasons[Code]
-  readonly message: string
-  readonly param?: string
-  /** The provider's own error. */
-  readonly provider?: ProviderDetail
-}
-
-/** The outcome of a send at the provider. */
-export type ProviderOutcome =
-  /** The provider accepted the message and returned its id. */
-  | { readonly status: "accepted"; readonly providerMessageId: string }
-  /** The provider refused it for good: the message fails, and retrying gets the same answer. */
-  | ({ readonly status: "refused" } & (Refusal<"invalid_body"> | Refusal<"forbidden">))
-  /** The provider certainly sent nothing, and may accept the same message later. `retryAfter` is in milliseconds. */
-  | (
-    & { readonly status: "not_sent" }
-    & ((Refusal<"rate_limited"> & { readonly retryAfter: number }) | Refusal<"server_error">)
-  )
-  /** The request may have been sent, but no response said what became of it. Never return `not_sent` in this case. */
-  | { readonly status: "unknown" }
-
-/** A template as the provider lists it. */
-export interface ProviderTemplate {
-  readonly providerTemplateId: string
-  readonly name: string
-  /** `<ll>_<CC>` or `<ll>`: `en_US`, `en`. */
-  readonly language: string
-  /** `marketing`, `utility`, `authentication`. */
-  readonly category: string
-  /** `approved`, `pending`, `rejected`, `paused`, … Only an approved template can be sent. */
-  readonly status: string
-  /** In the format of the WhatsApp Cloud API: `[{ type: "BODY", text: "Hello {{1}}" }]`. */
-  readonly components: ReadonlyArray<unknown>
-  /** Defaults to `positional`. */
-  readonly parameterFormat?: "positional" | "named"
-  readonly quality?: string | null
-  readonly rejectionReason?: string | null
-}
-
-/** A provider of your own: a number and two methods. */
-export interface CustomProvider {
-  /** The provider's name in the log. */
-  readonly name?: string
-  /** The number that the first workspace sends from, in E.164 format. */
-  readonly phoneNumber: string
-  /** The provider's id of that number. Defaults to the number itself. */
-  readonly providerNumberId?: string
-  /**
-   * Sends a message once, and must not retry on its own. After 8 seconds, or if it rejects, the outcome counts as
-   * unknown.
-   */
-  readonly send: (message: OutboundMessage) => Promise<ProviderOutcome>
-  /** Every template of the number's account, of every status. */
-  readonly templates: (sender: Sender) => Promise<ReadonlyArray<ProviderTemplate>>
-  /** Marks a customer's message as read, by your own id of it. Omit it if you have no read receipts. */
-  readonly markRead?: (
-    command: { readonly sender: Sender; readonly providerMessageId: string; readonly typing: boolean }
-  ) => Promise<void>
-  /**
-   * Downloads a file that a customer sent, by the `id` that you reported; `null` if you no longer have it. With it,
-   * events have our `media_id` in place of your `id`. Without it, they have what you reported.
-   */
-  readonly download?: (
-    file: { readonly sender: Sender; readonly providerMediaId: string }
-  ) => Promise<AsyncIterable<Uint8Array> | null>
+/**
+ * Defines a provider of your own by what its channel has. `send` gets only the kinds of message that the channel has.
+ * Throws a `WacError` that names the field if something is missing, unknown or contradictory.
+ *
+ * @example
+ * const provider = defineProvider({
+ *   phoneNumber: "+15005550100",
+ *   capabilities: {},
+ *   send: async ({ messageId, to, text }) => {
+ *     const { id } = await gateway.send({ to, text: text.body, reference: messageId })
+ *     return { status: "accepted", providerMessageId: id }
+ *   }
+ * })
+ */
+export const defineProvider = <const Has extends Capabilities>(
+  definition: ProviderDefinition<Has>
+): CustomProvider => {
+  const provider = definition as unknown as CustomProvider
+  CustomProviderOption.check(provider)
+  return provider
 }
 
 /**
@@ -176,85 +89,32 @@ const outboundOf = ({ message, messageId, refers, sender, template }: Port.Provi
     : { ...outbound, type: message.type, [message.type]: message[message.type as never] } as OutboundMessage
 }
 
-const described = ({ message, param, provider }: Refusal<keyof ErrorReasons>) => ({
-  message,
-  ...(param === undefined ? {} : { param }),
-  ...(provider === undefined ? {} : { provider })
-})
-
-/** Throws if this is not a valid outcome, which the core treats as an unknown outcome. */
-const outcomeOf = (outcome: ProviderOutcome): Port.ProviderOutcome => {
-  switch (outcome.status) {
-    case "accepted":
-      if (typeof outcome.providerMessageId !== "string") {
-        throw new TypeError("the result of an accepted message has no providerMessageId")
-      }
-      return { _tag: "Accepted", providerMessageId: outcome.providerMessageId }
-    case "refused":
-      return {
-        _tag: "Refused",
-        error: outcome.code === "forbidden"
-          ? new Errors.Forbidden({ reason: outcome.reason, ...described(outcome) })
-          : new Errors.InvalidBody({ reason: outcome.reason, ...described(outcome) })
-      }
-    case "not_sent":
-      return {
-        _tag: "NotSent",
-        error: outcome.code === "rate_limited"
-          ? new Errors.RateLimited({
-            reason: outcome.reason,
-            retryAfter: Duration.millis(outcome.retryAfter),
-            ...described(outcome)
-          })
-          : new Errors.ServerError({ reason: outcome.reason, ...described(outcome) })
-      }
-    case "unknown":
-      return { _tag: "Unknown" }
-    default:
-      throw new TypeError("the provider's result has an unknown status")
-  }
-}
-
-const templateOf = (template: ProviderTemplate) => ({
-  providerTemplateId: template.providerTemplateId,
-  name: template.name,
-  language: template.language,
-  category: template.category.toLowerCase(),
-  status: template.status.toLowerCase(),
-  parameterFormat: template.parameterFormat ?? "positional" as const,
-  components: template.components as ReadonlyArray<Schema.Json>,
-  quality: template.quality ?? null,
-  rejectionReason: template.rejectionReason ?? null
-})
-
 const notDownloaded = () =>
   new Port.ProviderError({ reason: "provider_error", message: "the provider did not hand out the file" })
 
-/** Makes a fake clock wait for a promise of the host (see `FakeClock`). */
-export type During = <A>(promise: Promise<A>) => Promise<A>
+/** The longest time that a listing of templates may take. */
+const listTimeout = "1 minute"
+
+export type { During } from "./ProviderResult.ts"
 
 /** Adapts a provider of the host to our port. */
-export const layerCustom = (provider: CustomProvider, during: During): Layer.Layer<Port.Provider> => {
-  if (typeof provider?.send !== "function" || typeof provider.templates !== "function") {
-    throw badOption(
-      "provider",
-      "provider must be sandbox(), whatsapp({…}), or an object with the methods send and templates"
-    )
-  }
-  const { phoneNumber } = provider
-  if (!Schema.is(PhoneNumber.E164)(phoneNumber)) {
-    throw badOption("provider.phoneNumber", "provider.phoneNumber must be a phone number in E.164 format")
-  }
+export const layerCustom = (provider: CustomProvider, during: ProviderResult.During): Layer.Layer<Port.Provider> => {
+  CustomProviderOption.check(provider)
+  const { name = "custom", phoneNumber } = provider
+  const capabilities = CustomProviderOption.capabilitiesOf(provider)
+  const called = ProviderResult.calling(during)
   return Layer.succeed(
     Port.Provider,
     Port.Provider.of({
-      name: provider.name ?? "custom",
-      send: (command) => Effect.map(Effect.promise(() => during(provider.send(outboundOf(command)))), outcomeOf),
+      name,
+      capabilities,
+      send: (command) =>
+        Effect.map(Effect.promise(() => called(() => provider.send(outboundOf(command)))), ProviderResult.outcomeOf),
       ...(provider.markRead === undefined ? {} : {
         markRead: ({ isTyping, providerMessageId, sender }) =>
           Effect.asVoid(
             Effect.tryPromise(() =>
-              during(provider.markRead!({ sender: senderOf(sender), providerMessageId, typing: isTyping }))
+              called(() => provider.markRead!({ sender: senderOf(sender), providerMessageId, typing: isTyping }))
             )
           ).pipe(
             Effect.mapError(() =>
@@ -265,28 +125,59 @@ export const layerCustom = (provider: CustomProvider, during: During): Layer.Lay
             )
           )
       }),
+      ...(provider.upload === undefined ? {} : {
+        uploadFile: ({ bytes, media, sender }) =>
+          Effect.gen(function*() {
+            const now = yield* Clock.currentTimeMillis
+            const pieces = yield* Stream.toAsyncIterableEffect(bytes)
+            const { filename, id, mimeType, size } = media
+            const file = { sender: senderOf(sender), mediaId: id, mimeType, filename, size, bytes: pieces }
+            const uploaded = yield* Effect.tryPromise(() => called(() => provider.upload!(file)))
+            return yield* Effect.try(() => ProviderResult.uploadOf(uploaded, now))
+          }).pipe(
+            Effect.mapError(() =>
+              new Errors.ServerError({ reason: "provider_error", message: "the provider did not take the file" })
+            )
+          )
+      }),
       ...(provider.download === undefined ? {} : {
         downloadFile: ({ providerMediaId, sender }) =>
           Stream.unwrap(
             Effect.tryPromise({
-              try: () => during(provider.download!({ sender: senderOf(sender), providerMediaId })),
+              try: () => called(() => provider.download!({ sender: senderOf(sender), providerMediaId })),
               catch: notDownloaded
             }).pipe(
-              Effect.flatMap((bytes) => bytes === null ? Effect.fail(new Port.FileGone()) : Effect.succeed(bytes)),
-              Effect.map((bytes) => Stream.fromAsyncIterable(bytes, notDownloaded))
+              Effect.flatMap(({ value }) => value === null ? Effect.fail(new Port.FileGone()) : Effect.succeed(value)),
+              Effect.map((file) => Stream.fromAsyncIterable(ProviderResult.bytesOf(file), notDownloaded))
             )
           )
       }),
       firstNumber: Effect.succeed({
         phoneNumber,
         providerNumberId: provider.providerNumberId ?? phoneNumber,
-        providerAccountId: provider.name ?? "custom",
+        providerAccountId: name,
         learned: PhoneNumber.unlearned
       }),
       templates: (sender) =>
-        Effect.tryPromise(() => during(provider.templates(senderOf(sender)))).pipe(
-          Effect.map((templates) => templates.map(templateOf)),
-          Effect.mapError(() => new Port.TemplatesUnavailable({ message: "the provider could not list its templates" }))
+        provider.templates === undefined ? Effect.succeed([]) : Effect.tryPromise({
+          try: () => called(() => provider.templates!(senderOf(sender))),
+          catch: () => new Port.TemplatesUnavailable({ message: "the provider could not list its templates" })
+        }).pipe(
+          Effect.timeoutOrElse({
+            duration: listTimeout,
+            orElse: () =>
+              Effect.fail(new Port.TemplatesUnavailable({ message: "the provider did not list its templates in time" }))
+          }),
+          Effect.flatMap(({ value }) =>
+            Effect.try({
+              try: () => ProviderResult.templatesOf(value),
+              catch: (error) =>
+                new Port.TemplatesUnavailable({
+                  reason: "provider_error",
+                  message: `the provider listed invalid templates${ProviderResult.placeOf(error)}`
+                })
+            })
+          )
         )
     })
   )

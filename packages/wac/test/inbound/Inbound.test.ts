@@ -4,9 +4,11 @@ import type {
   CustomerMessage,
   ErrorReason,
   OneContent,
-  ReceivedContentByType
+  Received,
+  ReceivedContentByType,
+  Told
 } from "../../src/index.ts"
-import { failure, fresh, start } from "../instance.ts"
+import { failure, fresh, hello, start } from "../instance.ts"
 
 const customer = { type: "message", providerNumberId: "sandbox-1", from: "+15551234567" } as const
 
@@ -218,4 +220,29 @@ describe("a customer's message from a test or a provider", () => {
     }
     assert.deepStrictEqual((await wac.events.list().page()).data, [])
   })
+})
+
+it("what became of each report is returned, in its place", async () => {
+  const { wac } = await start()
+  const { messageId } = await wac.messages.send(hello("+15005550003"), fresh())
+  const from = { from: "+15551234567", text: { body: "Hi" } }
+  const told = (): ReadonlyArray<Told> => [
+    { type: "status", messageId, status: "delivered" },
+    { type: "status", messageId: "msg_01JD0000000000000000000000", status: "delivered" },
+    { type: "status", providerMessageId: "nobody's", status: "read" },
+    { type: "message", providerNumberId: "unknown", providerMessageId: "in-1", ...from },
+    { type: "message", providerNumberId: "sandbox-1", providerMessageId: "in-2", ...from, at: "2020-01-01T00:00:00Z" },
+    { type: "message", providerNumberId: "sandbox-1", providerMessageId: "in-3", ...from }
+  ]
+  const expected: ReadonlyArray<Received> = [
+    { applied: true },
+    { applied: false, reason: "unknown_message" },
+    { applied: false, reason: "unknown_message" },
+    { applied: false, reason: "unknown_number" },
+    { applied: false, reason: "too_old" },
+    { applied: true }
+  ]
+  assert.deepStrictEqual(await wac.inbound.receive(told()), expected)
+  assert.deepStrictEqual(await wac.inbound.receive(told()), expected)
+  assert.deepStrictEqual(await wac.inbound.receive([]), [])
 })

@@ -12,7 +12,7 @@ const sends = async (wac: Wac, count: number): Promise<ReadonlyArray<string>> =>
 }
 
 describe("a subscription", () => {
-  it("handles every event since its name was first used, in order for each message, and others side by side", async () => {
+  it("a subscription handles every event since its name was first used, in order for each message, and others side by side", async () => {
     const { clock, wac } = await start()
     await sends(wac, 1)
     await clock.advance("1 minute")
@@ -40,7 +40,7 @@ describe("a subscription", () => {
     assert.deepStrictEqual(await wac.subscriptions.list(), [{ name: "orders", oldestUnhandledAt: null, failed: 0 }])
   })
 
-  it("handles what it caused itself, without time passing", async () => {
+  it("a subscription handles what it caused itself, without time passing", async () => {
     const { wac } = await start()
     const handled: Array<EventOf<"message.sent">> = []
     await wac.subscribe("orders", { types: ["message.sent"] }, (event) => void handled.push(event))
@@ -49,7 +49,7 @@ describe("a subscription", () => {
     assert.strictEqual(handled[0]!.data.message_id, id)
   })
 
-  it("continues where it stopped, under the same name only", async () => {
+  it("a subscription continues where it stopped, under the same name only", async () => {
     const { clock, wac } = await start()
     const first: Array<string> = []
     const stop = await wac.subscribe("orders", { types: ["message.sent"] }, (event) => void first.push(told(event)))
@@ -91,7 +91,7 @@ describe("a subscription", () => {
     assert.deepStrictEqual(attempts, [1])
   })
 
-  it("tries a failed event again with growing delays for 24 hours, while other messages go on", async () => {
+  it("a subscription tries a failed event again with growing delays for 24 hours, while other messages go on", async () => {
     const { clock, log, wac } = await start()
     const tries: Array<readonly [number, Try["attempt"]]> = []
     const handled: Array<string> = []
@@ -126,7 +126,7 @@ describe("a subscription", () => {
     assert.isTrue(log.some(({ level, message }) => level === "warn" && message.includes("the order system is down")))
   })
 
-  it("what was set aside can be retried or discarded", async () => {
+  it("an event that was set aside can be retried or discarded", async () => {
     const { clock, wac } = await start()
     let isDown = true
     const attempts: Array<number> = []
@@ -150,7 +150,7 @@ describe("a subscription", () => {
     assert.strictEqual((await failure(wac.subscriptions.remove("orders"))).code, "not_found")
   })
 
-  it("of two with one name, one at a time handles events", async () => {
+  it("two subscriptions with one name take turns in handling events", async () => {
     const { clock, wac } = await start()
     let running = 0
     let most = 0
@@ -168,7 +168,7 @@ describe("a subscription", () => {
     assert.deepStrictEqual([handled, most], [30, 1])
   })
 
-  it("refuses what it cannot do, by name", async () => {
+  it("an invalid argument of a subscription is refused by its name", async () => {
     const { wac } = await start()
     const nothing = () => {}
     const refused = async (...given: Parameters<Wac["subscribe"]>) => (await failure(wac.subscribe(...given))).param
