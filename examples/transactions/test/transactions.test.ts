@@ -72,11 +72,11 @@ const messagesTo = async (to: string) => {
   return found
 }
 
-const failure = async (promise: Promise<unknown>): Promise<any> => {
+const failure = async (promise: Promise<unknown>): Promise<Error & { readonly code?: unknown }> => {
   try {
     await promise
   } catch (error) {
-    return error
+    return error as Error
   }
   throw new Error("it succeeded")
 }
@@ -169,7 +169,7 @@ describe.each(libraries)("%s", (_, place, within) => {
 })
 
 describe("what is wrong", () => {
-  it("is told before the transaction is asked", async () => {
+  it("what is known before is refused before the transaction is asked", async () => {
     let asked = 0
     const tx = async () => {
       asked++
@@ -209,7 +209,7 @@ describe("what is wrong", () => {
     await rm(directory, { recursive: true })
   })
 
-  it("is found out after the commit, and then the message is failed, with its event", async () => {
+  it("a message that is refused after the commit is failed, with its event", async () => {
     const { phone } = fresh()
     const key = "unreadable"
     const calls: ReadonlyArray<readonly [object, string]> = [
@@ -224,7 +224,10 @@ describe("what is wrong", () => {
         `${key}-${i}`,
         message
       ])
-      const failed = await until(() => wac.messages.get(id).catch(() => undefined)) as { status: string; error: any }
+      const failed = await until(() => wac.messages.get(id).catch(() => undefined)) as {
+        status: string
+        error: { code: string; reason: string }
+      }
       assert.strictEqual(failed.status, "failed")
       assert.include([failed.error.code, failed.error.reason], expected)
       const events = []

@@ -88,4 +88,4 @@ for (const order of readFileSync(orders, "utf8").split(",")) {
   if (id === victim) setTimeout(die, Math.random() * 50)
 }
 
-console.log("all placed")
+process.stdout.write("all placed\n")

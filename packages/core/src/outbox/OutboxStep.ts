@@ -3,7 +3,7 @@
  */
 import { Duration } from "effect"
 import type * as Id from "../Id.ts"
-import * as Idempotency from "../messages/Idempotency.ts"
+import type * as Idempotency from "../messages/Idempotency.ts"
 import * as KeyedMessage from "../messages/KeyedMessage.ts"
 import { type Message, unsent } from "../messages/Message.ts"
 import type { EventIds, KeyedRequest } from "../messages/MessageStore.ts"

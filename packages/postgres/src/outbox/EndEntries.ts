@@ -10,11 +10,12 @@ import { sender } from "../numbers/Sender.ts"
 import { keepQueued } from "../queue/Enqueue.ts"
 import { type Rows, statement } from "../Statement.ts"
 
+/** What was moved has no token. */
 const lock = statement(
   { ids: list<Id.MessageId>("text") },
   ({ ids }) =>
     `select o.message_id, o.claim_token from wac.outbox o
-  where o.message_id = any (${ids}) and o.moved_at is null order by o.message_id for update`
+  where o.message_id = any (${ids}) order by o.message_id for update`
 )
 
 const locked = row({ messageId: text<Id.MessageId>(), claimToken: text<string | null>() })

@@ -31,14 +31,14 @@ const claim = statement(
       select o.message_id, o.workspace_id, o.place from wac.outbox o
       where o.moved_at is null and o.due_at <= ${asked} order by o.place limit ${looked}
     ) f
-    where not exists (
-      select from wac.outbox c
-      where c.workspace_id = f.workspace_id and c.claim_token is not null and c.due_at > ${asked}
-    )
+    where (
+      select 1 from wac.outbox c
+      where c.workspace_id = f.workspace_id and c.claim_token is not null and c.due_at > ${asked} limit 1
+    ) is null
     order by f.place limit ${limit}::integer
   ), taken as (
     update wac.outbox o set claim_token = ${token}, due_at = j.at + ${lease}::bigint
-    from chosen c, judged j where o.message_id = c.message_id
+    from judged j where o.message_id = any (array(select c.message_id from chosen c))
     returning o.*
   )
   select j.at, t.message_id, t.workspace_id, t.key, t.message, t.tries,
@@ -68,11 +68,10 @@ const atOnce = 500
 
 const forget = statement({ before: value<Time.Instant>() }, ({ before }) =>
   `with gone as (
-    delete from wac.outbox o where o.message_id = any (array(
-      select o.message_id from wac.outbox o
-      where o.moved_at < ${before} and not exists (
-        select from wac.messages m where m.id = o.message_id and m.key is not null
-      )
+    delete from wac.outbox o where o.ctid = any (array(
+      select o.ctid from wac.outbox o
+      where o.moved_at < ${before}
+        and (select m.id from wac.messages m where m.id = o.message_id and m.key is not null) is null
       order by o.moved_at limit ${atOnce} for update skip locked
     ))
     returning 1
@@ -85,7 +84,7 @@ const make = (isReachable: boolean) =>
   Layer.effect(
     OutboxStore.OutboxStore,
     Effect.gen(function*() {
-      const { listen, planned, query, stepped } = yield* Database
+      const { listen, planned, stepped } = yield* Database
       const callerNow = yield* callerClock
       const { quoted } = yield* Schema
       const ending = yield* stepped("OutboxStore.end", end)
@@ -113,7 +112,8 @@ const make = (isReachable: boolean) =>
           ),
         end: ending,
         awaitHint: hint.wait,
-        forget: (before) => Effect.map(query("OutboxStore.forget", forget({ before })), (rows) => Forgotten.read(rows))
+        forget: (before) =>
+          Effect.map(planned("OutboxStore.forget", [forget({ before })]), ([rows]) => Forgotten.read(rows))
       })
     })
   )
