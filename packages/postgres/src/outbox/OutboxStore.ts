@@ -48,8 +48,6 @@ const claim = statement(
   from judged j left join taken t on true order by t.place`
 )
 
-export const claimText = claim.text
-
 const entry = columns<OutboxEntry.OutboxEntry>({
   messageId: "text",
   workspaceId: "text",
@@ -77,8 +75,6 @@ const forget = statement({ before: value<Time.Instant>() }, ({ before }) =>
     returning 1
   )
   select ${Forgotten.columns(atOnce)} from gone`)
-
-export const forgetText = forget.text
 
 const make = (isReachable: boolean) =>
   Layer.effect(
