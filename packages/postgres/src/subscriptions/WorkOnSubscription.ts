@@ -19,9 +19,9 @@ const lock = statement(
 )
 
 /** A separate statement, so that the statements after it see everything that is settled. */
-const lookText = `select set_config('wac.settled', ${settled}::text, true) as settled`
+const lookText = `select set_config('wac_step.settled', ${settled}::text, true) as settled`
 
-const isSettled = "<= current_setting('wac.settled')::bigint"
+const isSettled = "<= current_setting('wac_step.settled')::bigint"
 
 const ofSubscription = (table: string, { name, workspaceId }: { readonly [Field in keyof Subscription.Key]: string }) =>
   `${table}.workspace_id = ${workspaceId} and ${table}.name = ${name}`
