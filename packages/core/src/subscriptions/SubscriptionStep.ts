@@ -41,7 +41,10 @@ export interface Taken {
 export interface Fresh {
   readonly event: Event
   readonly place: number
-  /** The last unfinished entry of its message, which it must wait for. */
+  /**
+   * An unfinished entry of its message, which it must wait for: a running one, which the command may end, only if there
+   * is no other. One that a person retried may run or wait beside later ones.
+   */
   readonly behind: EventId | null
 }
 
@@ -49,7 +52,7 @@ export interface Fresh {
 export interface Tasks {
   /** Every entry whose handler runs, or ran when its process was lost. */
   readonly running: ReadonlyArray<Subscription.Entry>
-  /** The first held entry of each message that has a running one. */
+  /** The first held entry of each message that has a running one, unless an earlier entry of the message is waiting. */
   readonly followers: ReadonlyArray<Taken>
   /**
    * Waiting entries that are due, the longest first, and at least as many as there is room for. None of a message with

@@ -73,7 +73,8 @@ const tasks = (
   const followers = running.flatMap(({ orderKey }) =>
     orderKey === null
       ? []
-      : unfinished.filter((entry) => entry.state === "held" && entry.orderKey === orderKey).slice(0, 1)
+      : unfinished.filter((entry) => entry.orderKey === orderKey && entry.state !== "running").slice(0, 1)
+        .filter(({ state }) => state === "held")
   )
   const isBusy = ({ orderKey }: Subscription.Entry) =>
     orderKey !== null &&
@@ -82,7 +83,8 @@ const tasks = (
   const fresh: Array<SubscriptionStep.Fresh> = []
   for (const event of after(memory, subscription, types)) {
     if (fresh.length === room) break
-    const behind = unfinished.findLast(({ orderKey }) => orderKey !== null && orderKey === event.orderKey)
+    const same = unfinished.filter(({ orderKey }) => orderKey !== null && orderKey === event.orderKey)
+    const behind = same.findLast(({ state }) => state !== "running") ?? same.at(-1)
     fresh.push({ event, place: memory.eventPlaces.get(event.id)!, behind: behind?.eventId ?? null })
   }
   return {

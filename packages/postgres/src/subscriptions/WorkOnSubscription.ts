@@ -33,6 +33,10 @@ const running = statement({ key: key.one }, ({ key }) =>
   `select ${entryJson} as entry, (
     select json_build_array(${entryJson}, ${eventJson}) from wac.subscription_entries n
     where ${ofSubscription("n", key)} and n.order_key = r.order_key and n.state = 'held'
+      and not exists (
+        select from wac.subscription_entries w
+        where ${ofSubscription("w", key)} and w.order_key = r.order_key and w.state = 'waiting' and w.place < n.place
+      )
     order by n.place limit 1
   ) as follower
   from (
@@ -67,7 +71,7 @@ const fresh = statement({
   `select ${event.names("f")}, f.position as place, (
     select n.event_id from wac.subscription_entries n
     where ${ofSubscription("n", key)} and n.order_key = f.order_key and n.state <> 'failed'
-    order by n.place desc limit 1
+    order by n.state = 'running', n.place desc limit 1
   ) as behind
   from (
     select e.* from unnest(${types}) as t (type) cross join lateral (

@@ -264,6 +264,40 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* begun(own, { now, ended: handled(sent!), room: 2 }), [[read!, 1]])
     }))
 
+  it.effect("a later event of a message waits for each earlier one, also beside one that is retried", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* open(own)
+      const [sent, delivered, read] = yield* threeEvents(own)
+      yield* setAside(own, sent!)
+      const now = own.start + 2 * day
+      const { retry } = yield* store
+      assert.deepStrictEqual(yield* begun(own, { now }), [[delivered!, 1]])
+      yield* work(own, { now, ended: rejected(delivered!), room: 0 })
+      yield* retry({ ...keyOf(own), eventId: sent!, now })
+      assert.deepStrictEqual(yield* begun(own, { now, room: 3 }), [[sent!, 3]])
+      assert.lengthOf(yield* begun(own, { now, ended: handled(sent!), room: 3 }), 0)
+      const later = now + second
+      assert.deepStrictEqual(yield* begun(own, { now: later, room: 3 }), [[delivered!, 2]])
+      assert.deepStrictEqual(yield* begun(own, { now: later, ended: handled(delivered!), room: 3 }), [[read!, 1]])
+    }))
+
+  it.effect("an event that was not taken up yet waits for each earlier one of its message", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* open(own)
+      const [sent, delivered, read] = yield* threeEvents(own)
+      yield* setAside(own, sent!)
+      const now = own.start + 2 * day
+      const { retry } = yield* store
+      // the last one is not taken up before there is room for it
+      assert.deepStrictEqual(yield* begun(own, { now, room: 1 }), [[delivered!, 1]])
+      yield* retry({ ...keyOf(own), eventId: sent!, now: now + minute })
+      assert.lengthOf(yield* begun(own, { now, ended: handled(delivered!), room: 3 }), 0)
+      assert.deepStrictEqual(yield* begun(own, { now: now + minute, room: 3 }), [[sent!, 3]])
+      assert.deepStrictEqual(yield* begun(own, { now: now + minute, ended: handled(sent!), room: 3 }), [[read!, 1]])
+    }))
+
   it.effect("one process at a time handles events, until it has nothing to handle or its lease ends", () =>
     Effect.gen(function*() {
       const own = yield* world()
