@@ -169,13 +169,13 @@ export const work: StepOptions<
   },
   more: {
     load: ([need]): ReadonlyArray<Statement> => {
-      const { command, now, subscription } = need!
-      const { ended, room, types } = command
+      const { command, now, room, subscription } = need!
+      const { ended } = command
       return [
         { text: lookText },
         running({ key: command }),
         due({ key: command, now, limit: room, ended: ended.map(({ eventId }) => eventId) }),
-        fresh({ key: command, types, place: subscription.place, limit: room }),
+        fresh({ key: command, types: subscription.types, place: subscription.place, limit: room }),
         next({ key: command, now })
       ]
     },

@@ -120,17 +120,34 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* handleAll(own, { now: own.start + minute, owner: "second", room: 2 }), later)
     }))
 
-  it.effect("a subscription hands out the types that are asked for, and only of its workspace", () =>
+  it.effect("a subscription hands out the types that it was opened with, and only of its workspace", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world()
-      yield* open(own)
+      yield* open(own, { types: ["message.received"] })
       yield* threeEvents(own)
       yield* record(other, 2)
       const ids = yield* record(own, 2)
+      assert.deepStrictEqual(yield* handleAll(own, { now: own.start + minute, room: 5 }), ids)
+    }))
+
+  it.effect("once a subscription has further types, a process without them records ends, and begins and skips nothing", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const types = ["message.received"] as const
+      yield* open(own, { types })
+      const [first, second] = yield* record(own, 2)
+      const now = own.start + minute
+      assert.deepStrictEqual(yield* begun(own, { now, types }), [[first!, 1]])
+      yield* open(own)
+      const further = yield* threeEvents(own)
+      const [last] = yield* record(own, 1, own.start + 10)
+      assert.lengthOf(yield* begun(own, { now, types, running: [first!], room: 2 }), 0)
+      assert.lengthOf(yield* begun(own, { now, types, ended: handled(first!), room: 2 }), 0)
+      assert.strictEqual((yield* work(own, { now, types }))._tag, "held")
       assert.deepStrictEqual(
-        yield* handleAll(own, { now: own.start + minute, types: ["message.received"], room: 5 }),
-        ids
+        yield* handleAll(own, { now, owner: "second" }),
+        [second!, ...further, last!]
       )
     }))
 
