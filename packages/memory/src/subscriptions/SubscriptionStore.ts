@@ -172,9 +172,17 @@ export const oldestUnhandled = (memory: Memory, workspaceId: Id.WorkspaceId): Ti
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** Forgets what subscriptions know of an event that is deleted. */
+/** Forgets what subscriptions know of an event that is deleted, and lets the later ones of its message go on. */
 export const forgetEvent = (memory: Memory, workspaceId: Id.WorkspaceId, eventId: Id.EventId): void => {
-  for (const { entries } of all(memory, workspaceId)) entries.delete(eventId)
+  for (const { entries } of all(memory, workspaceId)) {
+    const forgotten = entries.get(eventId)
+    if (forgotten === undefined) continue
+    entries.delete(eventId)
+    const [next] = [...entries.values()]
+      .filter(({ orderKey, state }) => orderKey !== null && orderKey === forgotten.orderKey && state !== "failed")
+      .sort((a, b) => a.place - b.place)
+    if (next?.state === "held") entries.set(next.eventId, Subscription.released(next, next.recordedAt))
+  }
 }
 
 /** When there is next something to do. */

@@ -493,4 +493,22 @@ export const tests = (it: Fixture.It): void => {
       const [fourth] = yield* record(own, 1, now + hour)
       assert.deepStrictEqual(yield* begun(own, { now: now + 2 * day }), [[fourth!, 1]])
     }))
+
+  it.effect("if an event is deleted unhandled, the later ones of its message go on", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* open(own)
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start, message: MessageFixture.template() })
+      const later = own.start + 6 * hour
+      yield* MessageFixture.report({ at: later, reference: messageId, status: "delivered" })
+      const worked = yield* work(own, { now: later })
+      assert(worked._tag === "working")
+      const [{ event: sent }] = worked.begun as readonly [SubscriptionStep.Begun]
+      assert.lengthOf(yield* begun(own, { now: later, ended: rejected(sent.id), room: 3 }), 0)
+      const { forget } = yield* EventStore.EventStore
+      yield* Forgetting.all(forget(later + day, own.start + 3 * hour))
+      const next = yield* work(own, { now: later + minute, room: 3 })
+      assert(next._tag === "working")
+      assert.deepStrictEqual(next.begun.map(({ attempt, event }) => [event.type, attempt]), [["message.delivered", 1]])
+    }))
 }
