@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { StorageSuite } from "@wac/testkit"
 import { Effect, Layer, Logger, Queue, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { Database } from "../src/Database.ts"
 import { announce, settled } from "../src/events/EventPositions.ts"
 import * as Inspection from "../src/Inspection.ts"
@@ -194,6 +194,18 @@ describe("the schema", () => {
     }
   })
 
+  it("no setting of a transaction has a name that would be renamed with the schema", () => {
+    const src = new URL("../src/", import.meta.url)
+    const settings = readdirSync(src, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts") && !file.startsWith("migrations/"))
+      .flatMap((file) => [
+        ...readFileSync(new URL(file, src), "utf8").matchAll(/(?:set_config|current_setting)\('(\w+\.\w+)/g)
+      ])
+      .map(([, name]) => name!)
+    assert.isAbove(settings.length, 10)
+    for (const name of settings) assert.strictEqual(Schema.make("b").named(name), name)
+  })
+
   it("in public, locks and channels are those of versions that know no schema", () => {
     const text = "select pg_advisory_xact_lock(hashtext('wac:workspaces'), 0), pg_notify('wac:wac_changes', '')"
     assert.strictEqual(Schema.make("public").named(text), text.replaceAll("wac:", ""))
@@ -205,7 +217,7 @@ describe("the schema", () => {
 StorageSuite.suite(
   "PostgreSQL in a schema of another name",
   Layer.unwrap(Effect.map(freshDatabase(), (url) => storageIn(url, { schema: "Odd name" }))),
-  { ports: ["WorkspaceStore", "EventStore", "WebhookStore", "TemplateStore"] }
+  { ports: ["WorkspaceStore", "EventStore", "SubscriptionStore", "WebhookStore", "TemplateStore"] }
 )
 
 it.live("an inspection lists the rights that a role lacks, by name", () =>

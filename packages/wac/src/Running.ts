@@ -43,7 +43,7 @@ const internal = (called: Called) =>
   })
 
 /** The error for any use of a closed instance. */
-const closed = (): WacError =>
+export const closed = (): WacError =>
   new WacError("this instance was closed", { code: "server_error", reason: "internal", status: 500 })
 
 const timedOut = (called: Called): WacError =>

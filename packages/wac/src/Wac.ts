@@ -86,7 +86,8 @@ export interface Workspace extends Messaging.Messaging {
    * set aside (`subscriptions.failed`). Events are kept for a subscription beyond their retention, for at most 90 days.
    *
    * Resolves once the name is recorded, to a function that stops handling: that resolves when running handlers are
-   * done. Types that are added later are handled from then on.
+   * done. The types of the last call under a name apply: types that are added are handled from then on, and a process
+   * whose call lacks one of them begins nothing more, so that it skips nothing.
    */
   readonly subscribe: Subscriptions.Subscribe
   /** Events that subscriptions could not handle, and how far each has come. */

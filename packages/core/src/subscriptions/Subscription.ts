@@ -39,7 +39,7 @@ export interface Key {
 }
 
 export interface Subscription extends Key {
-  /** The types that its present handler handles. */
+  /** The types that it was last opened with. A process whose handler lacks one of them begins nothing. */
   readonly types: ReadonlyArray<EventType>
   /** Events up to this place, in the order of recording, are handled or have an {@link Entry}. */
   readonly place: number

@@ -73,7 +73,8 @@ export const start = (options: Options) =>
         ended.push({ eventId: id, failure })
         Latch.openUnsafe(news)
       }
-      handler.fiber = yield* handle(begun).pipe(
+      // one that was taken up before the types were reduced
+      handler.fiber = yield* (types.includes(begun.event.type) ? handle(begun) : Effect.void).pipe(
         Effect.matchCauseEffect({
           onSuccess: () => Effect.sync(() => end(null)),
           onFailure: (cause) => {

@@ -21,6 +21,7 @@ export interface Work extends Subscription.Key {
   readonly now: Instant
   /** The token of the process's claim. */
   readonly owner: string
+  /** The types that the process's handler handles. If one of the subscription's lacks, it begins nothing. */
   readonly types: ReadonlyArray<EventType>
   readonly ended: ReadonlyArray<Ended>
   /** The events whose handlers are still running. */
@@ -41,7 +42,10 @@ export interface Taken {
 export interface Fresh {
   readonly event: Event
   readonly place: number
-  /** The last unfinished entry of its message, which it must wait for. */
+  /**
+   * An unfinished entry of its message, which it must wait for: a running one, which the command may end, only if there
+   * is no other. One that a person retried may run or wait beside later ones.
+   */
   readonly behind: EventId | null
 }
 
@@ -49,14 +53,14 @@ export interface Fresh {
 export interface Tasks {
   /** Every entry whose handler runs, or ran when its process was lost. */
   readonly running: ReadonlyArray<Subscription.Entry>
-  /** The first held entry of each message that has a running one. */
+  /** The first held entry of each message that has a running one, unless an earlier entry of the message is waiting. */
   readonly followers: ReadonlyArray<Taken>
   /**
    * Waiting entries that are due, the longest first, and at least as many as there is room for. None of a message with
    * a running entry that the command does not end.
    */
   readonly due: ReadonlyArray<Taken>
-  /** Events of the types after the place, in the order of recording, as many as there is room for. */
+  /** Events of the subscription's types after the place, in the order of recording, as many as there is room for. */
   readonly fresh: ReadonlyArray<Fresh>
   /** The place up to which everything was looked for. */
   readonly settled: number
@@ -76,6 +80,8 @@ export interface LoadedWork extends Known {
 export interface Need {
   readonly subscription: Subscription.Subscription
   readonly now: Instant
+  /** How many more handlers may run. */
+  readonly room: number
 }
 
 /** An event to handle. */
@@ -86,7 +92,7 @@ export interface Begun {
 }
 
 /**
- * `working`: the ends are recorded and the events are the caller's. `held`: another process handles events now. `lost`:
+ * `working`: the ends are recorded and the events are the caller's. `held`: another process handles events now, or must, since the caller's handler lacks a type. `lost`:
  * another process has taken over the caller's claim, and nothing was recorded. `removed`: there is no such subscription.
  */
 export type Worked =
@@ -118,15 +124,19 @@ const nothing: WorkWrites = { subscription: undefined, entries: [], removed: [] 
 
 /** Decides `SubscriptionStore.work` for one command. */
 export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded, [command]) => {
-  const { ended, jitter, owner, room, running } = command!
+  const { ended, jitter, owner, running, types } = command!
   const { subscription, tasks } = loaded
   const now = loaded.now(command!.now)
   if (subscription === undefined) return { answers: [{ _tag: "removed" }], writes: nothing }
   if (subscription.owner !== owner && running.length + ended.length > 0) {
     return { answers: [{ _tag: "lost" }], writes: nothing }
   }
-  if (!Subscription.mayWork(subscription, owner, now)) return { answers: [{ _tag: "held" }], writes: nothing }
-  if (tasks === null) return { needs: [{ subscription, now }] }
+  const isAble = subscription.types.every((type) => types.includes(type))
+  if (!Subscription.mayWork(subscription, owner, now) || !isAble && running.length + ended.length === 0) {
+    return { answers: [{ _tag: "held" }], writes: nothing }
+  }
+  const room = isAble ? command!.room : 0
+  if (tasks === null) return { needs: [{ subscription, now, room }] }
 
   const entries = new Map<EventId, Subscription.Entry>()
   const removed: Array<Subscription.Entry> = []

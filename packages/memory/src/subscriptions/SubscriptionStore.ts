@@ -24,11 +24,10 @@ const indexAfter = (memory: Memory, log: ReadonlyArray<Event.Event>, place: numb
   return low
 }
 
-/** Events of the subscription's workspace after its place, oldest first. */
+/** Events of the subscription's types after its place, oldest first. */
 const after = function*(
   memory: Memory,
-  { place, workspaceId }: Subscription.Subscription,
-  types: ReadonlyArray<Event.EventType>
+  { place, types, workspaceId }: Subscription.Subscription
 ): Generator<Event.Event> {
   const log = memory.events.get(workspaceId) ?? []
   for (let i = indexAfter(memory, log, place); i < log.length; i++) if (types.includes(log[i]!.type)) yield log[i]!
@@ -64,8 +63,8 @@ const open = (memory: Memory, { name, now, types, workspaceId }: SubscriptionSto
 const tasks = (
   memory: Memory,
   { entries, subscription }: KeptSubscription,
-  { ended, room, types }: SubscriptionStep.Work,
-  now: Time.Instant
+  { ended }: SubscriptionStep.Work,
+  { now, room }: SubscriptionStep.Need
 ): SubscriptionStep.Tasks => {
   const unfinished = [...entries.values()].filter(({ state }) => state !== "failed").sort((a, b) => a.place - b.place)
   const taken = (entry: Subscription.Entry) => ({ entry, event: eventOf(memory, entry) })
@@ -73,16 +72,18 @@ const tasks = (
   const followers = running.flatMap(({ orderKey }) =>
     orderKey === null
       ? []
-      : unfinished.filter((entry) => entry.state === "held" && entry.orderKey === orderKey).slice(0, 1)
+      : unfinished.filter((entry) => entry.orderKey === orderKey && entry.state !== "running").slice(0, 1)
+        .filter(({ state }) => state === "held")
   )
   const isBusy = ({ orderKey }: Subscription.Entry) =>
     orderKey !== null &&
     running.some((entry) => entry.orderKey === orderKey && !ended.some(({ eventId }) => eventId === entry.eventId))
   const waiting = unfinished.filter(({ state }) => state === "waiting").sort((a, b) => a.nextAt! - b.nextAt!)
   const fresh: Array<SubscriptionStep.Fresh> = []
-  for (const event of after(memory, subscription, types)) {
+  for (const event of after(memory, subscription)) {
     if (fresh.length === room) break
-    const behind = unfinished.findLast(({ orderKey }) => orderKey !== null && orderKey === event.orderKey)
+    const same = unfinished.filter(({ orderKey }) => orderKey !== null && orderKey === event.orderKey)
+    const behind = same.findLast(({ state }) => state !== "running") ?? same.at(-1)
     fresh.push({ event, place: memory.eventPlaces.get(event.id)!, behind: behind?.eventId ?? null })
   }
   return {
@@ -100,8 +101,8 @@ const work = (memory: Memory, command: SubscriptionStep.Work): SubscriptionStep.
   const loaded: SubscriptionStep.LoadedWork = { now: memory.now, subscription: kept?.subscription, tasks: null }
   let decided = SubscriptionStep.work(loaded, [command])
   if ("needs" in decided) {
-    const [{ now }] = decided.needs as readonly [SubscriptionStep.Need]
-    decided = SubscriptionStep.work({ ...loaded, tasks: tasks(memory, kept!, command, now) }, [command])
+    const [need] = decided.needs as readonly [SubscriptionStep.Need]
+    decided = SubscriptionStep.work({ ...loaded, tasks: tasks(memory, kept!, command, need) }, [command])
   }
   const { answers: [worked], writes: { entries, removed, subscription } } = decided as Exclude<
     typeof decided,
@@ -159,7 +160,7 @@ const discard = (memory: Memory, command: SubscriptionStore.Choice): number => {
 }
 
 const unhandledSince = (memory: Memory, { entries, subscription }: KeptSubscription): Time.Instant | null => {
-  const [next] = after(memory, subscription, subscription.types)
+  const [next] = after(memory, subscription)
   const open = [...entries.values()].filter(({ state }) => state !== "failed").map(({ recordedAt }) => recordedAt)
   const times = next === undefined ? open : [...open, next.createdAt]
   return times.length === 0 ? null : Math.min(...times)
@@ -171,9 +172,17 @@ export const oldestUnhandled = (memory: Memory, workspaceId: Id.WorkspaceId): Ti
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** Forgets what subscriptions know of an event that is deleted. */
+/** Forgets what subscriptions know of an event that is deleted, and lets the later ones of its message go on. */
 export const forgetEvent = (memory: Memory, workspaceId: Id.WorkspaceId, eventId: Id.EventId): void => {
-  for (const { entries } of all(memory, workspaceId)) entries.delete(eventId)
+  for (const { entries } of all(memory, workspaceId)) {
+    const forgotten = entries.get(eventId)
+    if (forgotten === undefined) continue
+    entries.delete(eventId)
+    const [next] = [...entries.values()]
+      .filter(({ orderKey, state }) => orderKey !== null && orderKey === forgotten.orderKey && state !== "failed")
+      .sort((a, b) => a.place - b.place)
+    if (next?.state === "held") entries.set(next.eventId, Subscription.released(next, next.recordedAt))
+  }
 }
 
 /** When there is next something to do. */
@@ -182,7 +191,7 @@ export const dueAt = (memory: Memory, now: Time.Instant): Time.Instant | null =>
   for (const named of memory.subscriptions.values()) {
     for (const { entries, subscription } of named.values()) {
       for (const { nextAt } of entries.values()) if (nextAt !== null) times.push(nextAt)
-      const [next] = after(memory, subscription, subscription.types)
+      const [next] = after(memory, subscription)
       if (next !== undefined) times.push(now)
     }
   }

@@ -60,6 +60,13 @@ export const deliveries = statement(bounds, ({ horizons }) =>
 
 const deleted = row({ gone: integer() })
 
+/** Work on a subscription must not take up what is being deleted. */
+export const lock = statement(bounds, ({ horizons }) =>
+  `select from ${horizons("g")} cross join lateral (
+    select s.workspace_id, s.name from wac.subscriptions s where s.workspace_id = g.workspace_id
+    order by s.name for no key update
+  ) s`)
+
 /** Judged in one statement: whether a workspace's old deliveries are gone, and what is open again since. */
 export const events = statement(bounds, ({ horizons }) =>
   `with ready as materialized (
@@ -77,9 +84,21 @@ export const events = statement(bounds, ({ horizons }) =>
       ) o
     ))
     returning e.workspace_id, e.id
-  ), set_aside as (
+  ), forgotten as (
     delete from wac.subscription_entries n using gone g, wac.subscriptions s
     where s.workspace_id = g.workspace_id and n.workspace_id = s.workspace_id and n.name = s.name and n.event_id = g.id
+    returning n.workspace_id, n.name, n.event_id, n.order_key
+  ), freed as (
+    -- what waited for one of them (core's Subscription.released)
+    update wac.subscription_entries n set state = 'waiting', next_at = n.recorded_at
+    from (select distinct f.workspace_id, f.name, f.order_key from forgotten f where f.order_key is not null) f
+    cross join lateral (
+      select e.event_id from wac.subscription_entries e
+      where e.workspace_id = f.workspace_id and e.name = f.name and e.order_key = f.order_key and e.state <> 'failed'
+        and not exists (select from forgotten o where o.name = f.name and o.event_id = e.event_id)
+      order by e.place limit 1
+    ) e
+    where n.workspace_id = f.workspace_id and n.name = f.name and n.event_id = e.event_id and n.state = 'held'
   )
   select (select count(*) from ready)::integer as ready, (select count(*) from gone)::integer as removed,
     exists (select from gone g group by g.workspace_id having count(*) = ${atOnce}) as is_more`)
@@ -89,11 +108,11 @@ const judged = row({ ready: integer() })
 /** The statements that delete, given the rows of {@link horizonsText}. */
 export const forgetEvents = (rows: Rows): ReadonlyArray<Statement> => {
   const horizons = rows.map(horizon.read).map((one) => ({ ...one, below: Id.lowestAt("dlv", one.until) }))
-  return [deliveries({ horizons }), events({ horizons })]
+  return [deliveries({ horizons }), lock({ horizons }), events({ horizons })]
 }
 
 /** The results of the statements. */
-export const forgotten = ([deliveries, events]: ReadonlyArray<Rows>, horizons: Rows): Retention.Forgotten => {
+export const forgotten = ([deliveries, , events]: ReadonlyArray<Rows>, horizons: Rows): Retention.Forgotten => {
   const { isMore, removed } = Forgotten.read(events)
   return {
     removed,

@@ -19,9 +19,9 @@ const lock = statement(
 )
 
 /** A separate statement, so that the statements after it see everything that is settled. */
-const lookText = `select set_config('wac.settled', ${settled}::text, true) as settled`
+const lookText = `select set_config('wac_step.settled', ${settled}::text, true) as settled`
 
-const isSettled = "<= current_setting('wac.settled')::bigint"
+const isSettled = "<= current_setting('wac_step.settled')::bigint"
 
 const ofSubscription = (table: string, { name, workspaceId }: { readonly [Field in keyof Subscription.Key]: string }) =>
   `${table}.workspace_id = ${workspaceId} and ${table}.name = ${name}`
@@ -33,6 +33,10 @@ const running = statement({ key: key.one }, ({ key }) =>
   `select ${entryJson} as entry, (
     select json_build_array(${entryJson}, ${eventJson}) from wac.subscription_entries n
     where ${ofSubscription("n", key)} and n.order_key = r.order_key and n.state = 'held'
+      and not exists (
+        select from wac.subscription_entries w
+        where ${ofSubscription("w", key)} and w.order_key = r.order_key and w.state = 'waiting' and w.place < n.place
+      )
     order by n.place limit 1
   ) as follower
   from (
@@ -67,7 +71,7 @@ const fresh = statement({
   `select ${event.names("f")}, f.position as place, (
     select n.event_id from wac.subscription_entries n
     where ${ofSubscription("n", key)} and n.order_key = f.order_key and n.state <> 'failed'
-    order by n.place desc limit 1
+    order by n.state = 'running', n.place desc limit 1
   ) as behind
   from (
     select e.* from unnest(${types}) as t (type) cross join lateral (
@@ -165,13 +169,13 @@ export const work: StepOptions<
   },
   more: {
     load: ([need]): ReadonlyArray<Statement> => {
-      const { command, now, subscription } = need!
-      const { ended, room, types } = command
+      const { command, now, room, subscription } = need!
+      const { ended } = command
       return [
         { text: lookText },
         running({ key: command }),
         due({ key: command, now, limit: room, ended: ended.map(({ eventId }) => eventId) }),
-        fresh({ key: command, types, place: subscription.place, limit: room }),
+        fresh({ key: command, types: subscription.types, place: subscription.place, limit: room }),
         next({ key: command, now })
       ]
     },

@@ -120,17 +120,34 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* handleAll(own, { now: own.start + minute, owner: "second", room: 2 }), later)
     }))
 
-  it.effect("a subscription hands out the types that are asked for, and only of its workspace", () =>
+  it.effect("a subscription hands out the types that it was opened with, and only of its workspace", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const other = yield* world()
-      yield* open(own)
+      yield* open(own, { types: ["message.received"] })
       yield* threeEvents(own)
       yield* record(other, 2)
       const ids = yield* record(own, 2)
+      assert.deepStrictEqual(yield* handleAll(own, { now: own.start + minute, room: 5 }), ids)
+    }))
+
+  it.effect("once a subscription has further types, a process without them records ends, and begins and skips nothing", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const types = ["message.received"] as const
+      yield* open(own, { types })
+      const [first, second] = yield* record(own, 2)
+      const now = own.start + minute
+      assert.deepStrictEqual(yield* begun(own, { now, types }), [[first!, 1]])
+      yield* open(own)
+      const further = yield* threeEvents(own)
+      const [last] = yield* record(own, 1, own.start + 10)
+      assert.lengthOf(yield* begun(own, { now, types, running: [first!], room: 2 }), 0)
+      assert.lengthOf(yield* begun(own, { now, types, ended: handled(first!), room: 2 }), 0)
+      assert.strictEqual((yield* work(own, { now, types }))._tag, "held")
       assert.deepStrictEqual(
-        yield* handleAll(own, { now: own.start + minute, types: ["message.received"], room: 5 }),
-        ids
+        yield* handleAll(own, { now, owner: "second" }),
+        [second!, ...further, last!]
       )
     }))
 
@@ -262,6 +279,40 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* begun(own, { now, ended: handled(delivered!), room: 2 }), [[sent!, 3]])
       assert.lengthOf(yield* begun(own, { now, running: [sent!], room: 2 }), 0)
       assert.deepStrictEqual(yield* begun(own, { now, ended: handled(sent!), room: 2 }), [[read!, 1]])
+    }))
+
+  it.effect("a later event of a message waits for each earlier one, also beside one that is retried", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* open(own)
+      const [sent, delivered, read] = yield* threeEvents(own)
+      yield* setAside(own, sent!)
+      const now = own.start + 2 * day
+      const { retry } = yield* store
+      assert.deepStrictEqual(yield* begun(own, { now }), [[delivered!, 1]])
+      yield* work(own, { now, ended: rejected(delivered!), room: 0 })
+      yield* retry({ ...keyOf(own), eventId: sent!, now })
+      assert.deepStrictEqual(yield* begun(own, { now, room: 3 }), [[sent!, 3]])
+      assert.lengthOf(yield* begun(own, { now, ended: handled(sent!), room: 3 }), 0)
+      const later = now + second
+      assert.deepStrictEqual(yield* begun(own, { now: later, room: 3 }), [[delivered!, 2]])
+      assert.deepStrictEqual(yield* begun(own, { now: later, ended: handled(delivered!), room: 3 }), [[read!, 1]])
+    }))
+
+  it.effect("an event that was not taken up yet waits for each earlier one of its message", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* open(own)
+      const [sent, delivered, read] = yield* threeEvents(own)
+      yield* setAside(own, sent!)
+      const now = own.start + 2 * day
+      const { retry } = yield* store
+      // the last one is not taken up before there is room for it
+      assert.deepStrictEqual(yield* begun(own, { now, room: 1 }), [[delivered!, 1]])
+      yield* retry({ ...keyOf(own), eventId: sent!, now: now + minute })
+      assert.lengthOf(yield* begun(own, { now, ended: handled(delivered!), room: 3 }), 0)
+      assert.deepStrictEqual(yield* begun(own, { now: now + minute, room: 3 }), [[sent!, 3]])
+      assert.deepStrictEqual(yield* begun(own, { now: now + minute, ended: handled(sent!), room: 3 }), [[read!, 1]])
     }))
 
   it.effect("one process at a time handles events, until it has nothing to handle or its lease ends", () =>
@@ -441,5 +492,23 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* left, [])
       const [fourth] = yield* record(own, 1, now + hour)
       assert.deepStrictEqual(yield* begun(own, { now: now + 2 * day }), [[fourth!, 1]])
+    }))
+
+  it.effect("if an event is deleted unhandled, the later ones of its message go on", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* open(own)
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start, message: MessageFixture.template() })
+      const later = own.start + 6 * hour
+      yield* MessageFixture.report({ at: later, reference: messageId, status: "delivered" })
+      const worked = yield* work(own, { now: later })
+      assert(worked._tag === "working")
+      const [{ event: sent }] = worked.begun as readonly [SubscriptionStep.Begun]
+      assert.lengthOf(yield* begun(own, { now: later, ended: rejected(sent.id), room: 3 }), 0)
+      const { forget } = yield* EventStore.EventStore
+      yield* Forgetting.all(forget(later + day, own.start + 3 * hour))
+      const next = yield* work(own, { now: later + minute, room: 3 })
+      assert(next._tag === "working")
+      assert.deepStrictEqual(next.begun.map(({ attempt, event }) => [event.type, attempt]), [["message.delivered", 1]])
     }))
 }

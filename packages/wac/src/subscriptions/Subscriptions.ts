@@ -21,7 +21,7 @@ import type { InFlight } from "../InFlight.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import type { During } from "../messages/Provider.ts"
-import type { Running } from "../Running.ts"
+import { closed, type Running } from "../Running.ts"
 import { badOption } from "../WacError.ts"
 
 /** Which events a subscription handles. */
@@ -218,6 +218,7 @@ export const subscribing = Effect.gen(function*() {
 
     const of = ({ run }: Running, workspaceId: Id.WorkspaceId): Subscribe => async (name, filter, handler, options) => {
       if (typeof handler !== "function") throw badOption("handler", "handler must be a function")
+      if (inFlight.isStopped) throw closed()
       const { stop } = await run(
         Effect.gen(function*() {
           const { types = Core.EventType.literals } = yield* readFilter(filter)
@@ -238,6 +239,8 @@ export const subscribing = Effect.gen(function*() {
         await promise(stop).finally(inFlight.end)
       }
       stops.add(end)
+      // closing has stopped only those that were there
+      if (inFlight.isStopped) void end()
       return end
     }
 

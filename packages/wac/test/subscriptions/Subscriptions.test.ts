@@ -168,6 +168,35 @@ describe("a subscription", () => {
     assert.deepStrictEqual([handled, most], [30, 1])
   })
 
+  it("with further types, a subscription is handled by the handlers that have them all", async () => {
+    const { clock, wac } = await start()
+    const first: Array<string> = []
+    const second: Array<string> = []
+    await wac.subscribe("orders", { types: ["message.sent"] }, (event) => void first.push(told(event)))
+    await wac.subscribe("orders", { types: ["message.sent", "message.delivered"] }, (event) => {
+      second.push(told(event))
+    })
+    const ids = await sends(wac, 2)
+    await clock.advance("1 minute")
+    assert.deepStrictEqual(first, [])
+    assert.sameMembers(second, ids.flatMap((id) => [`${id} message.sent`, `${id} message.delivered`]))
+  })
+
+  it("with fewer types, a handler gets no event of the others, even if one of them was to be tried again", async () => {
+    const { clock, wac } = await start()
+    const stop = await wac.subscribe("orders", { types: ["message.sent", "message.delivered"] }, () => {
+      throw new Error("down")
+    })
+    const [id] = await sends(wac, 1)
+    await clock.advance("1 minute")
+    await stop()
+    const handled: Array<string> = []
+    await wac.subscribe("orders", { types: ["message.delivered"] }, (event) => void handled.push(told(event)))
+    await clock.advance("1 hour")
+    assert.deepStrictEqual(handled, [`${id} message.delivered`])
+    assert.deepStrictEqual(await wac.subscriptions.list(), [{ name: "orders", oldestUnhandledAt: null, failed: 0 }])
+  })
+
   it("an invalid argument of a subscription is refused by its name", async () => {
     const { wac } = await start()
     const nothing = () => {}
@@ -198,6 +227,23 @@ describe("a subscription", () => {
     await clock.advance(1)
     await wac.close()
     assert.deepStrictEqual([isDone, wasAborted], [true, false])
+  })
+
+  it("while the instance closes, a handler cannot subscribe", async () => {
+    const { wac } = await start()
+    const closing: Array<Promise<void>> = []
+    const late: Array<string> = []
+    let refused: string | undefined
+    await wac.subscribe("orders", { types: ["message.sent"] }, async () => {
+      closing.push(wac.close())
+      refused = (await failure(wac.subscribe("late", {}, (event) => void late.push(told(event))))).message
+      await wac.messages.send(hello(), fresh())
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    })
+    await sends(wac, 1)
+    await until(() => closing.length === 1)
+    await closing[0]
+    assert.deepStrictEqual([refused, late], ["this instance was closed", []])
   })
 
   it("closing aborts a handler that takes longer than 9.5 seconds", { timeout: 30_000 }, async () => {
