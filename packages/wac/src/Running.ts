@@ -83,7 +83,9 @@ export const make = (
       Error.captureStackTrace(site)
       return new Promise((resolve, reject) => {
         const refuse = (error: WacError) => {
-          error.stack = `${error.name}: ${error.message}${site.stack?.replace(/^.*/, "") ?? ""}`
+          // a host's own format of stacks need not be text
+          const stack: unknown = site.stack
+          if (typeof stack === "string") error.stack = `${error.name}: ${error.message}${stack.replace(/^.*/, "")}`
           reject(error)
         }
         if (inFlight.isRefusing) return refuse(closed())
