@@ -640,6 +640,14 @@ describe.each(doors)("a call through %s", (_, open) => {
     for (
       const call of [
         () => service.messages.send(hello("555")),
+        () => service.messages.enqueue(hello("555")),
+        () => service.messages.enqueueMany([]),
+        () => service.messages.markRead("msg_1"),
+        () => service.messages.cancel("msg_1"),
+        () => service.media.upload({ bytes: new Uint8Array(1) }, { idempotencyKey: "two words" }),
+        () => service.contacts.optOut("nobody"),
+        () => service.campaigns.create({ name: "a", template: { name: "a", language: "en" }, share: 2 }),
+        () => service.campaigns.start("cmp_1"),
         () => service.messages.send(hello("+15005550001")),
         () => service.messages.get("msg_1"),
         () => service.messages.list({ status: "lost" as never }).page(),

@@ -193,6 +193,8 @@ export const make = Effect.gen(function*() {
       call: {
         options,
         names: ["idempotencyKey", ...names],
+        // two are of this package
+        lines: 4,
         requestId: () => noted.requestId,
         idempotencyKey: Result.getOrUndefined(key)
       }
