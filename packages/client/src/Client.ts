@@ -277,7 +277,12 @@ export const createClient = (options: ClientOptions): Client => {
                 status: result.status,
                 error: errorOf(
                   result as never,
-                  { status: result.http_status, idempotencyKey: messages[index]?.idempotencyKey, lastResponse },
+                  {
+                    status: result.http_status,
+                    retryAfter: result.retry_after && result.retry_after * 1000,
+                    idempotencyKey: messages[index]?.idempotencyKey,
+                    lastResponse
+                  },
                   nameOf
                 )
               }

@@ -5,7 +5,7 @@
 import { createClient, WacError as ClientError } from "@wac/client"
 import type { Client, Messaging as OfClient } from "@wac/client"
 import { assert, describe, expectTypeOf, it } from "vitest"
-import { type Messaging, type Wac, WacError, type WacOptions } from "../src/index.ts"
+import { type Messaging, type ProviderOutcome, type Wac, WacError, type WacOptions } from "../src/index.ts"
 import { hello, serve, startLive, until } from "./instance.ts"
 
 /** The interface, with what calls it and what it belongs to. */
@@ -490,8 +490,8 @@ describe.each(doors)("a call through %s", (_, open) => {
     assert.deepStrictEqual(await wac.campaigns.list().toArray(), [])
   })
 
-  /** A provider that accepts a message when it is told to. */
-  const slow = () => {
+  /** A provider that answers when it is told to, by default that it has accepted the message. */
+  const slow = (answer: ProviderOutcome = { status: "accepted", providerMessageId: "1" }) => {
     let accept = () => {}
     const told = new Promise<void>((resolve) => {
       accept = resolve
@@ -508,11 +508,33 @@ describe.each(doors)("a call through %s", (_, open) => {
       }],
       send: async () => {
         await told
-        return { status: "accepted", providerMessageId: "1" }
+        return answer
       }
     }
     return { accept, provider }
   }
+
+  it("a message of a batch that joins a throttled send is refused with the time after which to repeat it", async () => {
+    const { accept: answer, provider } = slow({
+      status: "not_sent",
+      code: "rate_limited",
+      reason: "provider",
+      message: "slow down",
+      retryAfter: 2000
+    })
+    const { service, wac } = await open({ provider })
+    const send = failure(service.messages.send(hello(), { idempotencyKey: "a" }))
+    await until(async () => (await wac.messages.list().page()).data.length === 1)
+    const batch = service.messages.enqueueMany([{ ...hello(), idempotencyKey: "a" }])
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    answer()
+    const [result] = await batch
+    assert.strictEqual(result!.status, "refused")
+    const { error } = result as Extract<typeof result, { readonly status: "refused" }>
+    const expected = { code: "rate_limited", reason: "provider", status: 429, retryAfter: 2000, idempotencyKey: "a" }
+    assert.deepInclude(shownError(error as WacError), expected)
+    assert.deepInclude(shownError(await send), expected)
+  })
 
   it("a call that is aborted rejects at once, and the send that has begun goes on to its end", async () => {
     const { accept, provider } = slow()
