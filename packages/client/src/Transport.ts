@@ -241,7 +241,8 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       const secrets = await credentials.headersOf({ method, target, idempotencyKey, body: signed }, begun)
       for (const [name, value] of Object.entries(secrets)) headers.set(name, value)
       let lastResponse: LastResponse
-      let text: string
+      // a body that the caller reads has none
+      let text: string | undefined
       const end = within(Math.min(longest, deadline - begun), signal)
       try {
         const response = await (options.fetch ?? fetch)(url, {
@@ -253,11 +254,8 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
           signal: end.signal
         })
         lastResponse = lastResponseOf(response, summary.attempt)
-        if (opened !== undefined && (response.ok || response.status === 416)) {
-          opened(response)
-          return undefined
-        }
-        text = await response.text()
+        if (opened !== undefined && (response.ok || response.status === 416)) opened(response)
+        else text = await response.text()
       } catch (cause) {
         if (signal?.aborted === true) throw signal.reason
         throw end.isTimeout
@@ -269,7 +267,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       const { status } = lastResponse
       credentials.learn?.(lastResponse.headers)
       tell(hooks.onResponse, { ...summary, ...lastResponse, durationMs: clock.now() - begun })
-      if (status === 204) return undefined
+      if (status === 204 || text === undefined) return undefined
       const body = parse(text)
       if (isErrorBody(body)) {
         const retryAfter = Retry.retryAfterOf(lastResponse.headers.get("retry-after"), clock.now())
