@@ -169,6 +169,9 @@ export const SendBatch = Schema.Struct({
 export const RefusedMessage = Schema.Struct({
   status: Schema.Literal("refused"),
   http_status: Schema.Int.annotate({ description: "The status with which `POST /v1/messages` would have refused it" }),
+  retry_after: Schema.optionalKey(Schema.Int).annotate({
+    description: "In how many seconds the message can be queued again, as `Retry-After` would have told it"
+  }),
   error: ErrorBody.fields.error
 }).annotate({ identifier: "RefusedMessage", description: "A message of a batch that was not queued, and why." })
 

@@ -12,7 +12,7 @@ import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import type { During } from "../messages/Provider.ts"
 import type { Running } from "../Running.ts"
-import { iso } from "../TimeInput.ts"
+import { written } from "../TimeInput.ts"
 import { badOption } from "../WacError.ts"
 import { Recorded } from "./Recorded.ts"
 
@@ -47,7 +47,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
       running,
       (page) =>
         Effect.flatMap(
-          readFilter({ ...filter, since: iso(filter.since) }),
+          readFilter(written(filter)),
           ({ order, since, type }) => {
             const wanted = { since: since?.epochMilliseconds, type } satisfies EventStore.EventFilter
             return order === "newest"
@@ -57,7 +57,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
         ),
       (event) => shown(event) as EventOf<Type>,
       options,
-      (page, request) => filter.order === "newest" ? page.next : Service.resumeAfter(page, request)
+      (page, request) => filter?.order === "newest" ? page.next : Service.resumeAfter(page, request)
     ),
   get: (id) => running.run(Effect.map(events.get(workspaceId, id), shown))
 }))

@@ -69,6 +69,7 @@ export interface Messages extends Messaging.Messages {
 }
 
 const readMessage = Input.reader(MessagesApi.NewMessage)
+const readMark = Input.reader(MessagesApi.MarkRead)
 const readTimes = Input.reader(Schema.Struct(MessagesApi.sendTimes))
 const readFilter = Input.read(Schema.Struct(MessagesApi.filter))
 const readQuery = Input.read(Schema.Struct(MessagesApi.conversation))
@@ -204,6 +205,8 @@ export const make = Effect.gen(function*() {
       call: {
         options,
         names: ["idempotencyKey", ...names],
+        // two are of this package
+        lines: 4,
         requestId: () => noted.requestId,
         idempotencyKey: Result.getOrUndefined(key)
       }
@@ -289,18 +292,25 @@ export const make = Effect.gen(function*() {
     markRead: (messageId, options) => {
       const { call, key } = keyed(options, "typing")
       const id = `${messageId}`
+      const read = Result.all({ key, mark: readMark({ typing: options?.typing }) })
       return running.run(
-        Result.isFailure(key)
-          ? Effect.fail(key.failure)
+        Result.isFailure(read)
+          ? Effect.fail(read.failure)
           : Effect.as(
-            readMarks.mark({ workspaceId, boundTo: null, key: key.success, id, isTyping: options?.typing === true }),
+            readMarks.mark({
+              workspaceId,
+              boundTo: null,
+              key: read.success.key,
+              id,
+              isTyping: read.success.mark.typing ?? false
+            }),
             { messageId: id, status: "read" as const }
           ),
         call
       )
     },
     get: (messageId, options) => running.run(Effect.map(messages.find(workspaceId, messageId), either), { options }),
-    conversation: (filter, options) =>
+    conversation: (filter = {}, options) =>
       Listing.make(
         running,
         (page) =>
