@@ -40,7 +40,8 @@ const installedHere = (dependant: string, dependency: string): string => {
   return place
 }
 
-const link = (target: string, path: string): void => {
+/** Installs a package of others as a link to where it is. */
+export const link = (target: string, path: string): void => {
   if (existsSync(path)) return
   mkdirSync(dirname(path), { recursive: true })
   symlinkSync(target, path, "dir")
@@ -48,18 +49,25 @@ const link = (target: string, path: string): void => {
 
 /**
  * Installs packed packages into a project, with those of ours that they declare, and theirs. Others' packages are those
- * of this repository, so that nothing is fetched; only what is declared can be found.
+ * of this repository, so that nothing is fetched; only what is declared can be found. What is optional is installed too,
+ * unless it is left out.
  */
-export const install = (packed: string, project: string, names: ReadonlyArray<string>): void => {
+export const install = (
+  packed: string,
+  project: string,
+  names: ReadonlyArray<string>,
+  isOptionalLeftOut = false
+): void => {
   const modules = join(project, "node_modules")
   for (const name of names) {
     const place = join(modules, name)
     if (existsSync(place)) continue
     mkdirSync(place, { recursive: true })
     tar.extract({ file: tarballOf(packed, name), cwd: place, strip: 1, sync: true })
-    const { dependencies, peerDependencies } = manifestOf(place)
+    const { dependencies, peerDependencies, peerDependenciesMeta } = manifestOf(place)
     for (const dependency of Object.keys({ ...dependencies, ...peerDependencies })) {
-      if (folders.has(dependency)) install(packed, project, [dependency])
+      if (isOptionalLeftOut && peerDependenciesMeta?.[dependency]?.optional === true) continue
+      if (folders.has(dependency)) install(packed, project, [dependency], isOptionalLeftOut)
       else link(installedHere(name, dependency), join(modules, dependency))
     }
   }

@@ -83,10 +83,18 @@ const isPassing = ({ $metadata, code, name }: Failure): boolean => {
   return status === undefined ? code !== undefined || name === "TimeoutError" : status >= 500 || status === 429
 }
 
-/** Loaded on demand, because it is optional. */
+/** Loaded on demand, because it is optional. Bundlers accept that it is missing if they see that its error is caught. */
+const load = async () => {
+  try {
+    return await import("@aws-sdk/client-s3")
+  } catch (error) {
+    throw /^(ERR_)?MODULE_NOT_FOUND$/.test(`${failureOf(error).code}`) ? new S3ClientMissing() : error
+  }
+}
+
 const sdk = Effect.catch(
-  Effect.tryPromise({ try: () => import("@aws-sdk/client-s3"), catch: failureOf }),
-  (failure) => failure.code === "ERR_MODULE_NOT_FOUND" ? Effect.fail(new S3ClientMissing()) : Effect.die(failure)
+  Effect.tryPromise({ try: load, catch: (error) => error }),
+  (error) => error instanceof S3ClientMissing ? Effect.fail(error) : Effect.die(error)
 )
 
 /** The variables in which the SDK finds the store too. */
