@@ -3,8 +3,17 @@
  * take npm too long, by our own hands.
  */
 import { execFile } from "node:child_process"
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
+import { dirname, join, relative, sep } from "node:path"
 import { promisify } from "node:util"
 import * as tar from "tar"
 import { tarballOf } from "../Packed.ts"
@@ -80,4 +89,38 @@ export const installDeclared = (packed: string, project: string): void => {
     if (folders.has(dependency)) install(packed, project, [dependency])
     else link(join(root, "node_modules", dependency), join(project, "node_modules", dependency))
   }
+}
+
+/** An installed package, and its size in bytes without what is installed inside of it. */
+export interface Installed {
+  readonly name: string
+  readonly place: string
+  readonly bytes: number
+}
+
+const bytesIn = (place: string): number =>
+  readdirSync(place, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !relative(place, entry.parentPath).split(sep).includes("node_modules"))
+    .reduce((sum, { name, parentPath }) => sum + statSync(join(parentPath, name)).size, 0)
+
+const foundFrom = (folder: string, name: string): string => {
+  const place = join(folder, "node_modules", name)
+  if (existsSync(place)) return realpathSync(place)
+  if (dirname(folder) === folder) throw new Error(`${name} is not installed`)
+  return foundFrom(dirname(folder), name)
+}
+
+/** What npm installs with a package that {@link install} has installed: all that it needs, and what those need. */
+export const installedWith = (project: string, name: string): ReadonlyArray<Installed> => {
+  const found = new Map<string, Installed>()
+  const visit = (folder: string, name: string): void => {
+    const place = foundFrom(folder, name)
+    if (found.has(place)) return
+    found.set(place, { name, place, bytes: bytesIn(place) })
+    const { dependencies, peerDependencies = {}, peerDependenciesMeta = {} } = manifestOf(place)
+    const peers = Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional !== true)
+    for (const dependency of [...Object.keys(dependencies ?? {}), ...peers]) visit(place, dependency)
+  }
+  visit(project, name)
+  return [...found.values()]
 }

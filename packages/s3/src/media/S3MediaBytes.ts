@@ -2,7 +2,7 @@
  * `MediaBytes` in an S3-compatible object store. A file is several objects of bounded size under one prefix: why, and
  * not one object by a multipart upload, is in docs/decisions/0030.
  */
-import { MediaBytes, MediaPieces, StoreError } from "@wac/core"
+import { MediaBytes, MediaPieces, OptionalPackage, StoreError } from "@wac/core"
 import { Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
 import type { Readable } from "node:stream"
 import type { S3Location } from "./S3Location.ts"
@@ -83,12 +83,12 @@ const isPassing = ({ $metadata, code, name }: Failure): boolean => {
   return status === undefined ? code !== undefined || name === "TimeoutError" : status >= 500 || status === 429
 }
 
-/** Loaded on demand, because it is optional. Bundlers accept that it is missing if they see that its error is caught. */
+/** Loaded on demand, because it is optional. */
 const load = async () => {
   try {
     return await import("@aws-sdk/client-s3")
   } catch (error) {
-    throw /^(ERR_)?MODULE_NOT_FOUND$/.test(`${failureOf(error).code}`) ? new S3ClientMissing() : error
+    throw OptionalPackage.isMissing(error) ? new S3ClientMissing() : error
   }
 }
 
