@@ -18,6 +18,7 @@ import * as ImageRelease from "./ImageRelease.ts"
 import { build, pack, packInstalled, tarballOf } from "./Packed.ts"
 import { folders, manifestOf, root, server } from "./Published.ts"
 import * as ServerTrial from "./ServerTrial.ts"
+import * as Version from "./Version.ts"
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`)
@@ -117,6 +118,7 @@ const release = (): void => {
         Changelog.withVersion(readFileSync(page, "utf8"), plan, DateTime.formatIsoDateUtc(DateTime.nowUnsafe()))
       )
       run("npx", "changeset", "version")
+      writeFileSync(Version.file, Version.withVersion(readFileSync(Version.file, "utf8"), version))
       run("npm", "install", "--package-lock-only")
     }
     build()

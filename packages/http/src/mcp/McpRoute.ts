@@ -80,7 +80,7 @@ const answerTo = ({ id, method, params }: Request, principal: ApiKeys.Principal)
       return McpMessage.answer(id, {
         protocolVersion: McpMessage.versionFor(params["protocolVersion"]),
         capabilities: { tools: { listChanged: false } },
-        serverInfo: { name: "wac", title: "WhatsApp messages", version: Version.version ?? "unknown" },
+        serverInfo: { name: "wac", title: "WhatsApp messages", version: Version.version },
         instructions
       })
     case "ping":
