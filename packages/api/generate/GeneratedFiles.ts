@@ -6,7 +6,7 @@ import { Event, Idempotency, Media, Message, Recipient, SendTimes } from "@wac/c
 import { Context, Duration, type Schema, type SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
-import { RecordedEvent } from "../src/events/RecordedEvent.ts"
+import { exampleOf, RecordedEvent } from "../src/events/RecordedEvent.ts"
 import { Api, EndpointAnnotations, ErrorReference, Lists, MessagesApi, StreamApi } from "../src/index.ts"
 import * as Constants from "./Constants.ts"
 import * as Messaging from "./Messaging.ts"
@@ -240,6 +240,16 @@ const limits = [
   constant("idempotencyKeyForm", "The form of an Idempotency-Key, in words.", JSON.stringify(Idempotency.keyForm))
 ]
 
+/** JSON as the formatter writes it. */
+const literal = (value: unknown, indent = ""): string => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return JSON.stringify(value)
+  const inner = `${indent}  `
+  const fields = Object.entries(value).map(([name, field]) =>
+    `${inner}${/^\w+$/u.test(name) ? name : JSON.stringify(name)}: ${literal(field, inner)}`
+  )
+  return `{\n${fields.join(",\n")}\n${indent}}`
+}
+
 /** In the process, the account's templates can be declared. */
 const newMessages = {
   client: "/** A message to send. */\nexport type NewMessage = SendMessage\n",
@@ -253,6 +263,16 @@ export const files: ReadonlyArray<GeneratedFile> = [
       "The events of a workspace, in combined form, and what customers write.",
       declarations(eventTypes)
     )
+  ),
+  file(
+    "packages/verifier/src/generated/ExampleEvents.ts",
+    "Examples of events, in combined form, as the documentation of the API shows them.",
+    [
+      "/** The example of each type. */\n" +
+      "export const exampleEvents: { readonly [Type in EventType]: Extract<Event, { readonly type: Type }> } = " +
+      `${literal(Object.fromEntries(Event.EventType.literals.map((type) => [type, exampleOf(type)])))}\n`
+    ],
+    fromEvent
   ),
   file(
     "packages/client/src/generated/Wire.ts",
