@@ -230,13 +230,13 @@ const beneath = <E, EInFront>(
 /** Every service that an adapter of {@link Adapters} may use. */
 export type Beneath = Layer.Success<ReturnType<typeof beneath>>
 
-/** The domain's services over storage, provider and receivers. */
-const services = <E, EAdapters, EInFront>(
+/** The domain's services over storage, provider and receivers, with the provider's number set up. */
+export const services = <E, EAdapters, EInFront>(
   config: Config<E>,
   { authenticator, provider }: Adapters<EAdapters>,
   inFront: InFront<EInFront>,
-  cryptography: typeof Cryptography.layer,
-  inspector: typeof MediaInspectorNode.layer
+  cryptography = Cryptography.layer,
+  inspector = MediaInspectorNode.layer
 ) =>
   Layer.mergeAll(
     ApiKeys.ApiKeys.layer,
@@ -267,6 +267,7 @@ const services = <E, EAdapters, EInFront>(
     Accounts.Accounts.layer,
     authenticator
   ).pipe(
+    (merged) => Layer.provideMerge(PhoneNumbers.layerEnsured, merged),
     Layer.provideMerge(Setup.Setup.layer),
     Layer.provideMerge(Layer.mergeAll(Templates.Templates.layer, Password.Passwords.layer)),
     Layer.provideMerge(Layer.provide(MediaLibrary.MediaLibrary.layer, inspector)),
@@ -274,12 +275,15 @@ const services = <E, EAdapters, EInFront>(
     Layer.provideMerge(beneath(config, inFront, cryptography))
   )
 
-const background = Layer.mergeAll(
+/**
+ * Everything that runs in the background, over the services. Closing its scope stops it gracefully: claims of deliveries
+ * in flight are released, and sends in flight finish.
+ */
+export const background = Layer.mergeAll(
   AlertRunner.layer,
   CampaignRunner.layer,
   InboundRunner.layer,
   MediaTidier.layer,
-  PhoneNumbers.layerEnsured,
   TemplateSync.layer,
   MessageSweeper.layer,
   DeliveryTidier.layer,
