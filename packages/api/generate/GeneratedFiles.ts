@@ -8,6 +8,7 @@ import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { exampleOf, RecordedEvent } from "../src/events/RecordedEvent.ts"
 import { Api, EndpointAnnotations, ErrorReference, Lists, MessagesApi, StreamApi } from "../src/index.ts"
+import * as AccountTemplates from "./AccountTemplates.ts"
 import * as Constants from "./Constants.ts"
 import * as Messaging from "./Messaging.ts"
 import * as PlainTypes from "./PlainTypes.ts"
@@ -93,7 +94,7 @@ const routesTable = (name: string, endpoints: ReadonlyArray<Endpoint>): string =
 /** Types that are written by hand, by the module that has them. */
 const handWritten: ReadonlyMap<string, string> = new Map([
   ...["Json", "UnknownName", "Page", "TimeInput"].map((name) => [name, `../${name}.ts`] as const),
-  ["TemplateMessage", "../templates/AccountTemplates.ts"],
+  ["TemplateMessage", "./AccountTemplates.ts"],
   ["InternalPage", "../Page.ts"]
 ])
 
@@ -250,11 +251,9 @@ const literal = (value: unknown, indent = ""): string => {
   return `{\n${fields.join(",\n")}\n${indent}}`
 }
 
-/** In the process, the account's templates can be declared. */
-const newMessages = {
-  client: "/** A message to send. */\nexport type NewMessage = SendMessage\n",
-  wac: "/** A message to send. */\nexport type NewMessage = TemplateMessage | Exclude<SendMessage, SendTemplate>\n"
-}
+/** The account's templates can be declared. */
+const newMessage =
+  "/** A message to send. */\nexport type NewMessage = TemplateMessage | Exclude<SendMessage, SendTemplate>\n"
 
 export const files: ReadonlyArray<GeneratedFile> = [
   ...["client", "verifier", "wac"].map((name) =>
@@ -301,10 +300,17 @@ export const files: ReadonlyArray<GeneratedFile> = [
       declarations(messageTypes)
     ),
     file(
+      `packages/${name}/src/generated/AccountTemplates.ts`,
+      "The account's templates, for the type checker. All of the file is exported, so that the declaration that " +
+        "`wac templates types` writes can extend the interface.",
+      [AccountTemplates.declarations],
+      fromMessageContents
+    ),
+    file(
       `packages/${name}/src/generated/Messaging.ts`,
       "The interface that `createWac()` and `createClient()` both implement (contract §16). Times are ISO 8601 in UTC.",
       [
-        newMessages[name],
+        newMessage,
         Messaging.methods,
         Messaging.errors,
         ...declarations(interfaceTypes, new Map(), "interface")

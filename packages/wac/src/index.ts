@@ -7,6 +7,7 @@ export type { Contacts } from "./contacts/Contacts.ts"
 export type { CustomerRecord, Customers, Erasure } from "./contacts/Customers.ts"
 export type { Events, Listener, On } from "./events/Events.ts"
 export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
+export type * from "./generated/AccountTemplates.ts"
 export type * from "./generated/ErrorReasons.ts"
 export type * from "./generated/Event.ts"
 export type * from "./generated/MessageContents.ts"
@@ -70,7 +71,6 @@ export type {
   SubscriptionStatus,
   Try
 } from "./subscriptions/Subscriptions.ts"
-export type * from "./templates/AccountTemplates.ts"
 export type { Templates } from "./templates/Templates.ts"
 export type { TimeInput } from "./TimeInput.ts"
 export type { UnknownName } from "./UnknownName.ts"

@@ -22,6 +22,7 @@ import { MessagesHandlers } from "@wac/http"
 import { DateTime, Effect, Option, Record, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as CallOptions from "../CallOptions.ts"
+import type { TemplateMessage } from "../generated/AccountTemplates.ts"
 import type * as Messaging from "../generated/Messaging.ts"
 import type {
   AnyMessage,
@@ -39,7 +40,6 @@ import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
 import * as Listing from "../Listing.ts"
 import type { Running } from "../Running.ts"
-import type { TemplateMessage } from "../templates/AccountTemplates.ts"
 import { inMillis, written, writtenTimes } from "../TimeInput.ts"
 import { ofDomain } from "../WacError.ts"
 
