@@ -175,7 +175,7 @@ describe("the account's templates", () => {
     it(`with the written declaration, a send of ${name} takes the account's templates with their values, and no others`, () => {
       // also where only this package is installed
       for (const [other] of doors) {
-        const program = { "templates.d.ts": declaration }
+        const program = { "templates.ts": declaration }
         assert.strictEqual(compiled({ ...program, "right.ts": sending(declared, ...right) }, name, other), "")
         const errors = compiled({ ...program, "wrong.ts": sending(declared, ...wrong) }, name, other)
         const lines = new Set([...errors.matchAll(/wrong\.ts\((\d+),/g)].map(([, line]) => Number(line)))
