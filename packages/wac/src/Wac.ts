@@ -376,7 +376,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
         const of = yield* operations
         const running = Running.make(context, inFlight, yieldToEventLoop, flush)
         const background = yield* isAlways ? Background.always : Background.inShifts
-        yield* background.add({
+        yield* Effect.asVoid(background.add({
           prepare: Effect.void,
           begin: Effect.as(
             Effect.updateContext(
@@ -385,7 +385,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
             ),
             Effect.void
           )
-        })
+        }))
         const settled = flush === null ? undefined : () => Effect.runPromiseWith(context)(flush)
         return {
           background,
@@ -436,7 +436,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
         throw badOption("for", "for must be 0 or more milliseconds, or text such as 20 seconds")
       }
       KnownOptions.check(options, { for: true } satisfies Record<keyof WorkOptions, true>)
-      await running.run(background.during(Effect.raceFirst(Effect.sleep(millis), stopping.begun)))
+      await running.run(background.during(Effect.asVoid(Effect.timeoutOption(stopping.begun, millis))))
     },
     close: shutDown,
     [Symbol.asyncDispose]: shutDown
