@@ -230,7 +230,7 @@ const beneath = <E, EInFront>(
 /** Every service that an adapter of {@link Adapters} may use. */
 export type Beneath = Layer.Success<ReturnType<typeof beneath>>
 
-/** The domain's services over storage, provider and receivers, with the provider's number set up. */
+/** The domain's services over storage, provider and receivers. */
 export const services = <E, EAdapters, EInFront>(
   config: Config<E>,
   { authenticator, provider }: Adapters<EAdapters>,
@@ -267,13 +267,15 @@ export const services = <E, EAdapters, EInFront>(
     Accounts.Accounts.layer,
     authenticator
   ).pipe(
-    (merged) => Layer.provideMerge(PhoneNumbers.layerEnsured, merged),
     Layer.provideMerge(Setup.Setup.layer),
     Layer.provideMerge(Layer.mergeAll(Templates.Templates.layer, Password.Passwords.layer)),
     Layer.provideMerge(Layer.provide(MediaLibrary.MediaLibrary.layer, inspector)),
     Layer.provideMerge(provider),
     Layer.provideMerge(beneath(config, inFront, cryptography))
   )
+
+/** Sets up the provider's number over the services, and retries until that succeeds. */
+export const ensured = PhoneNumbers.layerEnsured
 
 /**
  * Everything that runs in the background, over the services. Closing its scope stops it gracefully: claims of deliveries
@@ -304,4 +306,7 @@ export const layer = <E = never, EAdapters = never, EInFront = never>(
   inFront: InFront<EInFront> = Layer.empty,
   cryptography = Cryptography.layer,
   inspector = MediaInspectorNode.layer
-) => background.pipe(Layer.provideMerge(services(config, adapters, inFront, cryptography, inspector)))
+) =>
+  Layer.merge(ensured, background).pipe(
+    Layer.provideMerge(services(config, adapters, inFront, cryptography, inspector))
+  )

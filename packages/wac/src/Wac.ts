@@ -376,7 +376,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
         const of = yield* operations
         const running = Running.make(context, inFlight, yieldToEventLoop, flush)
         const background = yield* isAlways ? Background.always : Background.inShifts
-        yield* Effect.asVoid(background.add({
+        const runners: Background.Job<never> = {
           prepare: Effect.void,
           begin: Effect.as(
             Effect.updateContext(
@@ -385,7 +385,12 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
             ),
             Effect.void
           )
-        }))
+        }
+        // a provider that is slow to answer does not keep the runners waiting
+        yield* Effect.all([background.add(runners), Layer.build(Composition.ensured)], {
+          concurrency: "unbounded",
+          discard: true
+        })
         const settled = flush === null ? undefined : () => Effect.runPromiseWith(context)(flush)
         return {
           background,
