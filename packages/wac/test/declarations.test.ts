@@ -190,3 +190,35 @@ describe("the account's templates", () => {
     })
   }
 })
+
+it("no declaration that the index exports mentions Effect or another of our packages", () => {
+  const exported = [...declared("index.d.ts").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/([\w/]+)\.(?:ts|js)"/g)]
+  assert.isAtLeast(exported.length, 15)
+  let checked = 0
+  for (const [, names, module] of exported) {
+    const text = declared(`${module}.d.ts`)
+    const foreign = [...text.matchAll(/^import (?:type )?(.*) from "(?!\.{1,2}\/|node:)[^"]+";$/gm)].flatMap((
+      [, what]
+    ) => what!.replace(/[{}*]/g, "").split(",").map((part) => part.trim().split(/\s+as\s+|\s+/).at(-1)!))
+    for (
+      const name of names!.split(",").map((part) => part.replace(/^\s*type\s+/, "").trim()).filter((part) =>
+        part !== ""
+      )
+    ) {
+      const declaration = new RegExp(
+        `export (?:declare )?(?:const|class|enum|interface|type|function) ${name}\\b[\\s\\S]*?(?=\\nexport |\\n/\\*\\*|\\ninterface |$)`
+      ).exec(text)?.[0]
+      assert.isDefined(declaration, `${name} of ${module}`)
+      const code = declaration!.replace(/\/\*\*[\s\S]*?\*\//g, "")
+      for (const word of foreign) {
+        assert.notMatch(code, new RegExp(`\\b${word}\\.`), `${name} of ${module} mentions ${word}`)
+        if (/^[A-Z]/.test(word)) {
+          assert.notMatch(code, new RegExp(`[:<|] ?${word}\\b`), `${name} of ${module} mentions ${word}`)
+        }
+      }
+      assert.notMatch(code, /import\("(?!node:)/, `${name} of ${module}`)
+      checked++
+    }
+  }
+  assert.isAtLeast(checked, 80)
+})
