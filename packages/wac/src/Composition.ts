@@ -234,12 +234,12 @@ const beneath = <E, EInFront>(
 export type Beneath = Layer.Success<ReturnType<typeof beneath>>
 
 /** The domain's services over storage, provider and receivers. */
-const services = <E, EAdapters, EInFront>(
+export const services = <E, EAdapters, EInFront>(
   config: Config<E>,
   { authenticator, provider }: Adapters<EAdapters>,
   inFront: InFront<EInFront>,
-  cryptography: typeof Cryptography.layer,
-  inspector: typeof MediaInspectorNode.layer
+  cryptography = Cryptography.layer,
+  inspector = MediaInspectorNode.layer
 ) =>
   Layer.mergeAll(
     ApiKeys.ApiKeys.layer,
@@ -277,12 +277,18 @@ const services = <E, EAdapters, EInFront>(
     Layer.provideMerge(beneath(config, inFront, cryptography))
   )
 
-const background = Layer.mergeAll(
+/** Sets up the provider's number over the services, and retries until that succeeds. */
+export const ensured = PhoneNumbers.layerEnsured
+
+/**
+ * Everything that runs in the background, over the services. Closing its scope stops it gracefully: claims of deliveries
+ * in flight are released, and sends in flight finish.
+ */
+export const background = Layer.mergeAll(
   AlertRunner.layer,
   CampaignRunner.layer,
   InboundRunner.layer,
   MediaTidier.layer,
-  PhoneNumbers.layerEnsured,
   TemplateSync.layer,
   MessageSweeper.layer,
   Layer.provide(
@@ -307,4 +313,7 @@ export const layer = <E = never, EAdapters = never, EInFront = never>(
   inFront: InFront<EInFront> = Layer.empty,
   cryptography = Cryptography.layer,
   inspector = MediaInspectorNode.layer
-) => background.pipe(Layer.provideMerge(services(config, adapters, inFront, cryptography, inspector)))
+) =>
+  Layer.merge(ensured, background).pipe(
+    Layer.provideMerge(services(config, adapters, inFront, cryptography, inspector))
+  )

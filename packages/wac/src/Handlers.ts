@@ -132,20 +132,24 @@ export const make = Effect.fnUntraced(function*(
   }
 })
 
-/** Counts requests of both handlers as work in flight. Once that is stopped, requests are refused. */
+/**
+ * Counts requests of both handlers as work in flight, until `settled` has followed them. Once that is stopped, requests
+ * are refused.
+ */
 export const counted = (
   handlers: { readonly web: Handler; readonly node: NodeHandler },
-  inFlight: InFlight
+  inFlight: InFlight,
+  settled: () => Promise<void> = () => Promise.resolve()
 ): { readonly web: Handler; readonly node: NodeHandler } => ({
   web: (request) => {
     if (inFlight.isStopped) return refuseWeb(stopping)
     inFlight.begin()
-    return handlers.web(request).finally(inFlight.end)
+    return handlers.web(request).finally(settled).finally(inFlight.end)
   },
   node: (request, response) => {
     if (inFlight.isStopped) return refuseNode(stopping, response)
     inFlight.begin()
-    response.once("close", inFlight.end)
+    response.once("close", () => void settled().finally(inFlight.end))
     handlers.node(request, response)
   }
 })

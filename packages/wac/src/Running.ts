@@ -59,11 +59,15 @@ const ofFailure = (failure: Failure, called: Called): WacError => {
   return ofDomain(failure, called)
 }
 
-/** `context` holds services for every fiber: clock, log, metrics. The fewer, the cheaper each operation is. */
+/**
+ * `context` holds services for every fiber: clock, log, metrics. The fewer, the cheaper each operation is. `afterwards`
+ * follows each operation, before its promise settles.
+ */
 export const make = (
   context: Context.Context<never>,
   inFlight: InFlight,
-  yieldToEventLoop: Effect.Effect<void>
+  yieldToEventLoop: Effect.Effect<void>,
+  afterwards: Effect.Effect<void> | null = null
 ): Running => {
   const fork = Effect.runForkWith(context)
 
@@ -100,7 +104,8 @@ export const make = (
         if (signal?.aborted === true) return reject(signal.reason)
         const called = (): Called => ({ requestId: requestId?.(), idempotencyKey })
         inFlight.begin()
-        const fiber = fork(Effect.andThen(yieldToEventLoop, operation))
+        const begun = Effect.andThen(yieldToEventLoop, operation)
+        const fiber = fork(afterwards === null ? begun : Effect.ensuring(begun, afterwards))
         let isStopped = false
         const leave = () => {
           isStopped = stops

@@ -253,6 +253,8 @@ describe("the documentation", () => {
           noUnusedLocals: false,
           noUnusedParameters: false,
           noImplicitReturns: false,
+          // as Nest has it
+          experimentalDecorators: true,
           incremental: false,
           tsBuildInfoFile: null
         },

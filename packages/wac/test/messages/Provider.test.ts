@@ -413,6 +413,25 @@ describe("a provider with capabilities", () => {
     )
   })
 
+  it("the tools for agents follow the channel", async () => {
+    const toolsOf = async (provider: ReturnType<typeof sms> | undefined) => {
+      const { wac } = await start(provider === undefined ? {} : { provider })
+      const { apiKey } = await wac.keys.create({ name: "agent" })
+      const response = await wac.handler(
+        new Request("http://localhost/mcp", {
+          method: "POST",
+          headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+          body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })
+        })
+      )
+      const { result }: { readonly result: { readonly tools: ReadonlyArray<{ readonly name: string }> } } =
+        await response.json()
+      return result.tools.map(({ name }) => name).filter((name) => /template|send/.test(name))
+    }
+    assert.deepStrictEqual(await toolsOf(sms()), ["send_message"])
+    assert.deepStrictEqual(await toolsOf(undefined), ["send_template", "send_message", "list_templates"])
+  })
+
   it("an opt-out holds on every channel", async () => {
     const { wac } = await start({ provider: sms() })
     await wac.inbound.receive([{
