@@ -3,8 +3,9 @@
  * primary of several hosts.
  */
 import { PgClient, PgConnection, type PgPool } from "@effect/sql-pg"
-import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
+import { Effect, Layer, Redacted, Result, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Encryption from "./Encryption.ts"
 import * as FatalReason from "./FatalReason.ts"
 import { Notifications } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
@@ -14,6 +15,7 @@ import * as ServerUrl from "./ServerUrl.ts"
 import { maxIdle, planning, Sessions } from "./Sessions.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
 import { serverTimeout, StatementTimeout } from "./StatementTimeout.ts"
+import * as Target from "./Target.ts"
 
 export interface Options {
   /**
@@ -36,7 +38,7 @@ export interface Options {
 
 const nobody = new Error("nobody was connected to")
 
-/** Fails if the client cannot parse the URL. Connects to nothing. */
+/** Fails if the client cannot use the configuration. Connects to nothing. */
 const read = (config: PgConnection.Config) =>
   PgConnection.make({
     ...config,
@@ -48,28 +50,26 @@ const read = (config: PgConnection.Config) =>
     Effect.catchIf(({ reason }) => reason.cause === nobody, () => Effect.void)
   )
 
-const common = {
-  applicationName: "wac",
-  connectTimeout: "3 seconds",
-  keepAlive: "30 seconds"
-} as const
-
 /** A server that starts at the same time as this process may take a while to respond. */
 const again = Schedule.upTo(Schedule.spaced("200 millis"), { duration: "10 seconds" })
 
 const waited = <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError, R> =>
-  Effect.retry(effect, { while: isPassing, schedule: again })
+  Effect.retry(effect, {
+    while: (error) => isPassing(error) && !Encryption.isRefusal(error.reason.cause),
+    schedule: again
+  })
 
 /** The target of connections: one host, or whichever of several is the primary. */
 const destination = Effect.fnUntraced(function*(
   url: Redacted.Redacted
 ): Effect.fn.Return<PgConnection.Config, SqlError | OpenError, Scope.Scope> {
-  const { hosts } = yield* Effect.mapError(
-    Effect.fromResult(ServerUrl.parse(Redacted.value(url))),
+  const targets = yield* Effect.mapError(
+    Effect.fromResult(Result.flatMap(ServerUrl.parse(Redacted.value(url)), Target.all)),
     (why) => new OpenError({ message: `cannot use PostgreSQL: ${why}` })
   )
-  yield* Effect.forEach(hosts, (host) => read({ ...common, url: Redacted.make(host) }), { discard: true })
-  return hosts.length === 1 ? { ...common, url } : yield* waited(Primary.follow(hosts, common))
+  const { hosts: [first], isWritable } = targets
+  yield* read(first.config)
+  return isWritable ? yield* waited(Primary.follow(targets.hosts)) : first.config
 })
 
 /** The other end: PostgreSQL, or a pooler that runs each statement in some shared session. */
