@@ -56,6 +56,7 @@ export {
   type MemoryStorage,
   pglite,
   type PgliteStorage,
+  type PooledStorage,
   postgres,
   type PostgresStorage,
   type Storage
