@@ -65,9 +65,10 @@ beforeAll(async () => {
   if (needed.skip === true) return
   directory = mkdtempSync(join(tmpdir(), "wac-tls-"))
   chmodSync(directory, 0o755)
-  certify("authority", "An operator's authority")
+  const guide = readFileSync(new URL("../../../docs/guides/postgresql.md", import.meta.url), "utf8")
+  const [, commands] = /^```sh in="a folder for certificates"\n(.*?)^```$/ms.exec(guide)!
+  execFileSync("sh", ["-e", "-c", commands!], { cwd: directory, stdio: "pipe" })
   certify("stranger", "A stranger's authority")
-  signed("server", "db.example", "authority")
   signed("client", "certified", "authority")
   signed("impostor", "certified", "stranger")
   openssl("pkey", "-in", "client.key", "-aes256", "-passout", "pass:hunter3", "-out", "locked.key")
@@ -133,7 +134,7 @@ describe("the encryption of connections", needed, () => {
   const known = "sslrootcert=~/authority.pem"
   const foreign = "sslrootcert=~/stranger.pem"
   /** The name in the certificate, without looking it up. */
-  const named = "host=db.example&hostaddr=127.0.0.1"
+  const named = "host=db.example.com&hostaddr=127.0.0.1"
 
   it.live.each<[query: string, expected: boolean | RegExp]>([
     ["", true],
