@@ -15,7 +15,7 @@ const file = (name: string, path: string): string => {
   try {
     return fs.readFileSync(path, "utf8")
   } catch (error) {
-    throw new Error(`${name} cannot be read: ${DataDirectory.describe(error)}`)
+    throw new Error(`${name} cannot be read: ${DataDirectory.describe(error)}`, { cause: error })
   }
 }
 

@@ -39,7 +39,10 @@ const signed = (name: string, subject: string, authority: string) =>
   certify(
     name,
     subject,
-    ...["-CA", `${authority}.pem`, "-CAkey", `${authority}.key`],
+    "-CA",
+    `${authority}.pem`,
+    "-CAkey",
+    `${authority}.key`,
     ...[
       `subjectAltName=DNS:${subject}`,
       "basicConstraints=CA:FALSE"
@@ -62,7 +65,7 @@ const run = (statement: string, url = server!.url) =>
   )
 
 beforeAll(async () => {
-  if (needed.skip === true) return
+  if ("skip" in needed) return
   directory = mkdtempSync(join(tmpdir(), "wac-tls-"))
   chmodSync(directory, 0o755)
   const guide = readFileSync(new URL("../../../docs/guides/postgresql.md", import.meta.url), "utf8")
