@@ -84,11 +84,16 @@ export const layer = Layer.merge(anywhere, OutboxStore.layer)
 
 const migrated = Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run()))
 
+/** Brings the schema up to date, or fails unless it is. */
+const schemaOf = (
+  { migrate }: Pick<ServerOptions, "migrate">
+): Effect.Effect<unknown, OpenError, PgClient.PgClient | Schema> =>
+  migrate === false ? Migrations.check() : Migrations.run()
+
 /** Prepares a server's schema, bypassing a pooler if there is a URL for that. */
-const prepared = ({ listenUrl, migrate, schema }: ServerOptions) => {
-  const run: Effect.Effect<unknown, OpenError, PgClient.PgClient | Schema> = migrate === false
-    ? Migrations.check()
-    : Migrations.run()
+const prepared = (options: ServerOptions) => {
+  const { listenUrl, schema } = options
+  const run = schemaOf(options)
   return listenUrl === undefined
     ? run
     : Effect.provide(run, PostgresClient.layer({ url: listenUrl, maxConnections: 1, schema }))
@@ -108,6 +113,16 @@ export const layerServer = (options: ServerOptions): Layer.Layer<Ports.Ports, Op
   Layer.merge(layer, Storage.layer(serverName(options.url), true)).pipe(
     Layer.provide(Layer.merge(Database.layer, Layer.effectDiscard(prepared(options)))),
     Layer.provide(PostgresClient.layer(options))
+  )
+
+/** A host's pool, and whether its database's schema may be changed. */
+export interface PoolOptions extends PostgresClient.PoolOptions, Pick<ServerOptions, "migrate"> {}
+
+/** The ports on a PostgreSQL server (15 or later) over a host's pool, which stays open. */
+export const layerPool = (options: PoolOptions): Layer.Layer<Ports.Ports, OpenError> =>
+  Layer.merge(layer, Storage.layer("PostgreSQL by the host's pool", true)).pipe(
+    Layer.provide(Layer.merge(Database.layer, Layer.effectDiscard(schemaOf(options)))),
+    Layer.provide(PostgresClient.layerPool(options))
   )
 
 /** The ports on a database in this process, which uses its directory exclusively. */

@@ -66,6 +66,7 @@ import {
   type WebhookTransport
 } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
+import type * as HostPool from "@wac/postgres/HostPool"
 import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { S3MediaBytes } from "@wac/s3"
 import { SandboxProvider } from "@wac/sandbox"
@@ -92,8 +93,20 @@ export type BuiltInStorage =
     readonly schema?: string
   }
 
-/** A built-in storage, or any `Layer` of the ports that passes the suites of `@wac/testkit`. */
-export type Storage<E = never> = BuiltInStorage | Layer.Layer<Ports.Ports, E>
+/** A PostgreSQL server over the host's own pool of connections, which stays open. */
+export interface PooledStorage {
+  readonly _tag: "Pooled"
+  readonly pool: HostPool.HostPool
+  readonly listen?: boolean
+  readonly migrate?: boolean
+  readonly schema?: string
+}
+
+/**
+ * A built-in storage, one over the host's connections, or any `Layer` of the ports that passes the suites of
+ * `@wac/testkit`.
+ */
+export type Storage<E = never> = BuiltInStorage | PooledStorage | Layer.Layer<Ports.Ports, E>
 
 /** The storage, and what opens it. */
 export interface Kept<E = never> {
@@ -151,7 +164,7 @@ const postgres = Effect.promise(() => import("@wac/postgres"))
 
 const isLayer = <E>(storage: Storage<E>): storage is Layer.Layer<Ports.Ports, E> => Layer.isLayer(storage)
 
-const layerBuiltIn = (storage: BuiltInStorage) => {
+const layerBuiltIn = (storage: BuiltInStorage | PooledStorage) => {
   switch (storage._tag) {
     case "Memory":
       return MemoryStorage.layer
@@ -159,6 +172,8 @@ const layerBuiltIn = (storage: BuiltInStorage) => {
       return Layer.unwrap(Effect.map(postgres, ({ PostgresStorage }) => PostgresStorage.layerEmbedded(storage)))
     case "Server":
       return Layer.unwrap(Effect.map(postgres, ({ PostgresStorage }) => PostgresStorage.layerServer(storage)))
+    case "Pooled":
+      return Layer.unwrap(Effect.map(postgres, ({ PostgresStorage }) => PostgresStorage.layerPool(storage)))
   }
 }
 

@@ -59,6 +59,7 @@ export {
   type MemoryStorage,
   pglite,
   type PgliteStorage,
+  type PooledStorage,
   postgres,
   type PostgresStorage,
   type Storage
