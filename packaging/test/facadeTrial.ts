@@ -61,6 +61,7 @@ const first = <A>() => {
 const lines: Array<LogEntry> = []
 const everything: Required<Omit<WacOptions, "clock">> = {
   storage: postgres(around.postgres),
+  background: true,
   provider: whatsapp(around.whatsApp),
   auth: local({ owner }),
   masterKey: key(),

@@ -116,11 +116,8 @@ describe("an instance without background work", () => {
     }
     const { wac: other } = await start()
     assert.include((await failure(other.work({ for: 1 }))).message, "background: false")
-    // @ts-expect-error: it is true or false
-    assert.strictEqual(
-      (await failure(start({ background: "no", clock: fakeClock(), storage: memory() }))).code,
-      "invalid_body"
-    )
+    const wrong = await failure(start({ background: "no" as never, clock: fakeClock(), storage: memory() }))
+    assert.strictEqual(wrong.code, "invalid_body")
   })
 
   it("a process with an instance that is not closed ends by itself", { timeout: 60_000 }, async () => {

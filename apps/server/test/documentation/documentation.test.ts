@@ -256,6 +256,7 @@ describe("the documentation", () => {
           noImplicitReturns: false,
           // as Nest has it
           experimentalDecorators: true,
+          erasableSyntaxOnly: false,
           incremental: false,
           tsBuildInfoFile: null
         },
