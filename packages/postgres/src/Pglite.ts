@@ -12,16 +12,17 @@ const load = async () => {
     const { NodeFS } = await import("@electric-sql/pglite/nodefs")
     return { PGlite, Files: DurableFiles.durable(NodeFS) }
   } catch (error) {
-    throw OptionalPackage.isMissing(error)
-      ? new OpenError({
-        message: "embedded PostgreSQL needs a package that is not installed: npm install @electric-sql/pglite"
-      })
-      : error
+    if (OptionalPackage.isMissing(error)) return undefined
+    throw error
   }
 }
 
+const missing = new OpenError({
+  message: "embedded PostgreSQL needs a package that is not installed: npm install @electric-sql/pglite"
+})
+
 /** What is used of it. Fails if it is not installed. */
-export const modules = Effect.catch(
-  Effect.tryPromise({ try: load, catch: (error) => error }),
-  (error) => error instanceof OpenError ? Effect.fail(error) : Effect.die(error)
+export const modules = Effect.flatMap(
+  Effect.promise(load),
+  (found) => found === undefined ? Effect.fail(missing) : Effect.succeed(found)
 )

@@ -88,13 +88,14 @@ const load = async () => {
   try {
     return await import("@aws-sdk/client-s3")
   } catch (error) {
-    throw OptionalPackage.isMissing(error) ? new S3ClientMissing() : error
+    if (OptionalPackage.isMissing(error)) return undefined
+    throw error
   }
 }
 
-const sdk = Effect.catch(
-  Effect.tryPromise({ try: load, catch: (error) => error }),
-  (error) => error instanceof S3ClientMissing ? Effect.fail(error) : Effect.die(error)
+const sdk = Effect.flatMap(
+  Effect.promise(load),
+  (found) => found === undefined ? Effect.fail(new S3ClientMissing()) : Effect.succeed(found)
 )
 
 /** The variables in which the SDK finds the store too. */
