@@ -63,6 +63,7 @@ export const projects: Array<TestProjectInlineConfiguration> = [
   }),
   project("bench", "bench"),
   project("examples", "examples/receivers"),
+  project("transactions", "examples/transactions", { globalSetup: [dashboard] }),
   project("packaging", "packaging", {
     // takes minutes in any form
     exclude: process.env["EXTENT"] === "full" ? [] : ["test/night/**"],

@@ -11,6 +11,7 @@ export const build = (): void => {
   const run = (...args: ReadonlyArray<string>) => execFileSync(process.execPath, args, { cwd: root, stdio: "inherit" })
   run(join(root, "node_modules/typescript/bin/tsc"), "-b")
   run(join(root, "packaging/commonjs.ts"))
+  run(join(root, "packaging/vendored.ts"))
   run(join(root, "apps/dashboard/build.ts"))
   run(join(root, "apps/server/build.ts"))
 }

@@ -13,10 +13,12 @@ export interface Manifest {
   readonly version: string
   readonly private?: boolean
   readonly exports: Readonly<Record<string, unknown>>
+  readonly imports?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly engines?: { readonly node?: string }
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
   readonly [field: string]: unknown
 }
 

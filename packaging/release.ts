@@ -14,10 +14,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import * as Changelog from "./Changelog.ts"
+import * as Descriptions from "./Descriptions.ts"
 import * as ImageRelease from "./ImageRelease.ts"
 import { build, pack, packInstalled, tarballOf } from "./Packed.ts"
 import { folders, manifestOf, root, server } from "./Published.ts"
 import * as ServerTrial from "./ServerTrial.ts"
+import * as Version from "./Version.ts"
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`)
@@ -84,7 +86,13 @@ const dryRun = async (): Promise<void> => {
 const checkProvenance = (): void => {
   const nameless = [...folders.values(), join(root, "apps/server")].map(manifestOf)
     .filter(({ repository }) => repository === undefined).map(({ name }) => name)
-  if (nameless.length > 0) throw new Error(`--provenance needs the field repository in ${nameless.join(", ")}`)
+  if (nameless.length > 0) {
+    throw new Error(
+      `--provenance needs the field repository in ${
+        nameless.join(", ")
+      }: name it in the root's package.json, then run npm run describe`
+    )
+  }
 }
 
 const releaseImage = (image: string, temporary: string): void => {
@@ -117,8 +125,10 @@ const release = (): void => {
         Changelog.withVersion(readFileSync(page, "utf8"), plan, DateTime.formatIsoDateUtc(DateTime.nowUnsafe()))
       )
       run("npx", "changeset", "version")
+      writeFileSync(Version.file, Version.withVersion(readFileSync(Version.file, "utf8"), version))
       run("npm", "install", "--package-lock-only")
     }
+    Descriptions.write()
     build()
     if (options.provenance) process.env["NPM_CONFIG_PROVENANCE"] = "true"
     run("npx", "changeset", "publish")

@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process"
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { bundled, installed, libraries, type Manifest, manifestIn, optional, root } from "./bundle.ts"
+import { bundled, installed, type Manifest, manifestIn, optional, root } from "./bundle.ts"
 
 const to = join(import.meta.dirname, "dist")
 
@@ -92,16 +92,13 @@ const componentOf = ({ license, name, version }: Manifest, type: string): object
   }
 }
 
-const rangeOf = (name: string): string =>
-  libraries.map(({ dependencies }) => dependencies?.[name]).find((range) => range !== undefined)!
-
 const manifest = (): Manifest => {
   const { bin: _bin, dependencies: _, devDependencies: _dev, publishConfig: _publish, scripts: _scripts, ...kept } = own
   return {
     ...kept,
     bin: { wac: "./dist/wac.js" },
     files: ["dist", "THIRD-PARTY-NOTICES.txt", "sbom.cdx.json"],
-    dependencies: Object.fromEntries(installed.map((name) => [name, rangeOf(name)])),
+    dependencies: Object.fromEntries(installed.map((name) => [name, own.dependencies![name]!])),
     ...(Object.keys(optional).length === 0 ? {} : {
       peerDependencies: optional,
       peerDependenciesMeta: Object.fromEntries(Object.keys(optional).map((name) => [name, { optional: true }]))

@@ -26,7 +26,7 @@ export interface Manifest {
 export const manifestIn = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
 
 /** The manifests of our packages. */
-export const libraries = readdirSync(join(root, "packages")).map((name) => manifestIn(join(root, "packages", name)))
+const libraries = readdirSync(join(root, "packages")).map((name) => manifestIn(join(root, "packages", name)))
 
 /** Has files of its own beside its code, so it is installed. */
 export const installed = ["@electric-sql/pglite"]
@@ -34,7 +34,9 @@ export const installed = ["@electric-sql/pglite"]
 /** What the operator may install for a feature. */
 export const optional: Readonly<Record<string, string>> = Object.fromEntries(
   libraries.flatMap(({ peerDependencies = {}, peerDependenciesMeta = {} }) =>
-    Object.entries(peerDependencies).filter(([name]) => peerDependenciesMeta[name]?.optional === true)
+    Object.entries(peerDependencies).filter(([name]) =>
+      peerDependenciesMeta[name]?.optional === true && !installed.includes(name)
+    )
   )
 )
 

@@ -33,7 +33,7 @@ const insert = (due: Due, template: object): string =>
   `with all_of_them as (select $3::numeric as count), given as materialized (
     select ${id("msg")} as id, w.id as workspace_id, k.id as api_key_id, p.id as phone_number_id, p.phone_number,
       n, ${now} as at, ${times[due]} as send_at
-    from generate_series($1::bigint, $2::bigint) as n, workspaces w, api_keys k, phone_numbers p,
+    from generate_series($1::bigint, $2::bigint) as n, wac.workspaces w, wac.api_keys k, wac.phone_numbers p,
       all_of_them c
   ), added as (
     insert into wac.messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,

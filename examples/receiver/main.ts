@@ -2,6 +2,7 @@
 import type { WebhookEvent } from "@wac/verifier"
 import { webhook } from "@wac/verifier/express"
 import express from "express"
+import type { AddressInfo } from "node:net"
 import { DatabaseSync } from "node:sqlite"
 
 const { DATABASE = "inbox.db", PORT = "3000", WEBHOOK_SECRET } = process.env
@@ -45,5 +46,7 @@ app.post(
   })
 )
 
-const server = app.listen(Number(PORT), "127.0.0.1", () => console.log(`listening on http://127.0.0.1:${PORT}`))
+const server = app.listen(Number(PORT), "127.0.0.1", () => {
+  console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+})
 process.once("SIGTERM", () => server.close(() => draining.finally(() => database.close())))

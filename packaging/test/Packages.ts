@@ -3,8 +3,17 @@
  * take npm too long, by our own hands.
  */
 import { execFile } from "node:child_process"
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
+import { dirname, join, relative, sep } from "node:path"
 import { promisify } from "node:util"
 import * as tar from "tar"
 import { tarballOf } from "../Packed.ts"
@@ -40,7 +49,8 @@ const installedHere = (dependant: string, dependency: string): string => {
   return place
 }
 
-const link = (target: string, path: string): void => {
+/** Installs a package of others as a link to where it is. */
+export const link = (target: string, path: string): void => {
   if (existsSync(path)) return
   mkdirSync(dirname(path), { recursive: true })
   symlinkSync(target, path, "dir")
@@ -48,18 +58,25 @@ const link = (target: string, path: string): void => {
 
 /**
  * Installs packed packages into a project, with those of ours that they declare, and theirs. Others' packages are those
- * of this repository, so that nothing is fetched; only what is declared can be found.
+ * of this repository, so that nothing is fetched; only what is declared can be found. What is optional is installed too,
+ * unless it is left out.
  */
-export const install = (packed: string, project: string, names: ReadonlyArray<string>): void => {
+export const install = (
+  packed: string,
+  project: string,
+  names: ReadonlyArray<string>,
+  isOptionalLeftOut = false
+): void => {
   const modules = join(project, "node_modules")
   for (const name of names) {
     const place = join(modules, name)
     if (existsSync(place)) continue
     mkdirSync(place, { recursive: true })
     tar.extract({ file: tarballOf(packed, name), cwd: place, strip: 1, sync: true })
-    const { dependencies, peerDependencies } = manifestOf(place)
+    const { dependencies, peerDependencies, peerDependenciesMeta } = manifestOf(place)
     for (const dependency of Object.keys({ ...dependencies, ...peerDependencies })) {
-      if (folders.has(dependency)) install(packed, project, [dependency])
+      if (isOptionalLeftOut && peerDependenciesMeta?.[dependency]?.optional === true) continue
+      if (folders.has(dependency)) install(packed, project, [dependency], isOptionalLeftOut)
       else link(installedHere(name, dependency), join(modules, dependency))
     }
   }
@@ -72,4 +89,38 @@ export const installDeclared = (packed: string, project: string): void => {
     if (folders.has(dependency)) install(packed, project, [dependency])
     else link(join(root, "node_modules", dependency), join(project, "node_modules", dependency))
   }
+}
+
+/** An installed package, and its size in bytes without what is installed inside of it. */
+export interface Installed {
+  readonly name: string
+  readonly place: string
+  readonly bytes: number
+}
+
+const bytesIn = (place: string): number =>
+  readdirSync(place, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !relative(place, entry.parentPath).split(sep).includes("node_modules"))
+    .reduce((sum, { name, parentPath }) => sum + statSync(join(parentPath, name)).size, 0)
+
+const foundFrom = (folder: string, name: string): string => {
+  const place = join(folder, "node_modules", name)
+  if (existsSync(place)) return realpathSync(place)
+  if (dirname(folder) === folder) throw new Error(`${name} is not installed`)
+  return foundFrom(dirname(folder), name)
+}
+
+/** What npm installs with a package that {@link install} has installed: all that it needs, and what those need. */
+export const installedWith = (project: string, name: string): ReadonlyArray<Installed> => {
+  const found = new Map<string, Installed>()
+  const visit = (folder: string, name: string): void => {
+    const place = foundFrom(folder, name)
+    if (found.has(place)) return
+    found.set(place, { name, place, bytes: bytesIn(place) })
+    const { dependencies, peerDependencies = {}, peerDependenciesMeta = {} } = manifestOf(place)
+    const peers = Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional !== true)
+    for (const dependency of [...Object.keys(dependencies ?? {}), ...peers]) visit(place, dependency)
+  }
+  visit(project, name)
+  return [...found.values()]
 }

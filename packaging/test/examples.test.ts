@@ -296,6 +296,13 @@ const delivered = (number: number) => ({
 describe("receiver", () => {
   const work = (output: string) => output.match(/msg_\d+ arrived/g)
 
+  it("the example's own tests pass", async () => {
+    const { stdout } = await run(process.execPath, ["--test"], { cwd: projectOf("receiver") })
+    assert.match(stdout, /pass 2\n/)
+    assert.match(stdout, /fail 0\n/)
+    assert.match(stdout, /skipped 0\n/)
+  })
+
   it("the receiver processes each verified event once, even if it comes again after a restart", async () => {
     const environment = { WEBHOOK_SECRET: secret, DATABASE: join(projectOf("receiver"), "test.db") }
     const first = await start("receiver", environment)

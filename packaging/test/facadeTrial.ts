@@ -36,10 +36,11 @@ const noted = <A extends object>(what: string, value: A): A => {
   })
 }
 
-const { WacError, createWac, fakeClock, local, memory, pglite, postgres, s3, sandbox, whatsapp } = noted(
-  "wac",
-  exported
-)
+const { WacError, createWac, defineProvider, fakeClock, local, memory, pglite, postgres, s3, sandbox, whatsapp } =
+  noted(
+    "wac",
+    exported
+  )
 
 const hello = { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } } as const
 const owner = { email: "owner@example.com", password: "a horse in the garden" }
@@ -104,6 +105,12 @@ const inProduction = async (): Promise<void> => {
   assert.equal(sent.status, "sent")
   assert.equal((await heard.value).type, "message.sent")
   stopListening()
+  const handled = first<Event>()
+  const stopSubscription = await host.subscribe("trial", { types: ["message.sent"] }, handled.hand)
+  assert.deepEqual((await host.subscriptions.list()).map(({ name }) => name), ["trial"])
+  const second = await host.messages.send(hello, { idempotencyKey: "2" })
+  assert.deepEqual((await handled.value).data.message_id, second.messageId)
+  await stopSubscription()
   const delivered = await receiver.value
   assert.match(`${delivered.signature}`, /^t=\d+,v1=[0-9a-f]+/)
   assert.ok(delivered.body.includes(sent.messageId))
@@ -170,11 +177,11 @@ const ofTheHost = async (): Promise<void> => {
   const host = await createWac({
     storage: memory(),
     clock,
-    provider: {
+    provider: defineProvider({
       phoneNumber: "+15550100001",
       send: async ({ messageId }) => ({ status: "accepted", providerMessageId: messageId }),
       templates: async () => []
-    },
+    }),
     auth: { session: () => ({ userId: "1", email: owner.email, role: "owner" }) }
   })
   const begun = clock.now().getTime()

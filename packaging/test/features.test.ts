@@ -225,6 +225,7 @@ const features: ReadonlyArray<Feature> = [
         PORT: "0",
         DATABASE_URL: around.postgres.url,
         DATABASE_LISTEN_URL: around.postgres.url,
+        DATABASE_SCHEMA: "trial",
         PROVIDER: "sandbox",
         WAC_MASTER_KEY_FILE: "master.key",
         WAC_MASTER_KEY_PREVIOUS: randomBytes(32).toString("base64"),

@@ -84,12 +84,17 @@ export const ofUnopened = (
 
 /** The findings about a database server. */
 export const ofServer = (found: Inspection.Inspection): ReadonlyArray<Finding> => {
-  const { clockAhead, connections, isWritable, maxConnections, roundTrip, settings, version, versionNumber } = found
+  const { clockAhead, connections, isEncrypted, isWritable, maxConnections, roundTrip, settings } = found
+  const { version, versionNumber } = found
+  const encryption = isEncrypted ? "encrypted" : "not encrypted"
   const free = maxConnections - connections
   return [
     versionNumber < oldestPostgres
       ? wrong("database", `PostgreSQL ${version} is too old`, "use PostgreSQL 15 or later")
-      : fine("database", `PostgreSQL ${version}, ${(found.bytes / 1e6).toFixed(0)} MB, responds after ${roundTrip} ms`),
+      : fine(
+        "database",
+        `PostgreSQL ${version}, ${(found.bytes / 1e6).toFixed(0)} MB, responds after ${roundTrip} ms, ${encryption}`
+      ),
     ...isWritable ? [] : [wrong(
       "database",
       "the database takes no writes: it is a standby, or set to read only",

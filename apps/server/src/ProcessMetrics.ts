@@ -45,7 +45,7 @@ export const observer = Effect.gen(function*() {
     (loop) => Effect.sync(() => loop.disable())
   )
   yield* Metric.update(
-    Metric.withAttributes(build, { version: Version.version ?? "unknown", node: process.versions.node }),
+    Metric.withAttributes(build, { version: Version.version, node: process.versions.node }),
     1
   )
   yield* Metric.update(startSeconds, Math.round(performance.timeOrigin) / 1000)

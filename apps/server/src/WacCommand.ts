@@ -64,7 +64,7 @@ const said = <E>(error: E) =>
  * cannot be carried out, fails with an error whose message is one line.
  */
 export const run = (environment: Environment, args: ReadonlyArray<string>) =>
-  Command.runWith(wac, { version: Version.version ?? "unknown" })(args).pipe(
+  Command.runWith(wac, { version: Version.version })(args).pipe(
     Effect.as(0),
     Effect.catchTag("ShowHelp", () => Effect.succeed(1)),
     Effect.mapError(said),

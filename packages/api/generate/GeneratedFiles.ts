@@ -6,8 +6,9 @@ import { Event, Idempotency, Media, Message, Recipient, SendTimes } from "@wac/c
 import { Context, Duration, type Schema, type SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
-import { RecordedEvent } from "../src/events/RecordedEvent.ts"
+import { exampleOf, RecordedEvent } from "../src/events/RecordedEvent.ts"
 import { Api, EndpointAnnotations, ErrorReference, Lists, MessagesApi, StreamApi } from "../src/index.ts"
+import * as AccountTemplates from "./AccountTemplates.ts"
 import * as Constants from "./Constants.ts"
 import * as Messaging from "./Messaging.ts"
 import * as PlainTypes from "./PlainTypes.ts"
@@ -93,7 +94,7 @@ const routesTable = (name: string, endpoints: ReadonlyArray<Endpoint>): string =
 /** Types that are written by hand, by the module that has them. */
 const handWritten: ReadonlyMap<string, string> = new Map([
   ...["Json", "UnknownName", "Page", "TimeInput"].map((name) => [name, `../${name}.ts`] as const),
-  ["TemplateMessage", "../templates/AccountTemplates.ts"],
+  ["TemplateMessage", "./AccountTemplates.ts"],
   ["InternalPage", "../Page.ts"]
 ])
 
@@ -240,11 +241,19 @@ const limits = [
   constant("idempotencyKeyForm", "The form of an Idempotency-Key, in words.", JSON.stringify(Idempotency.keyForm))
 ]
 
-/** In the process, the account's templates can be declared. */
-const newMessages = {
-  client: "/** A message to send. */\nexport type NewMessage = SendMessage\n",
-  wac: "/** A message to send. */\nexport type NewMessage = TemplateMessage | Exclude<SendMessage, SendTemplate>\n"
+/** JSON as the formatter writes it. */
+const literal = (value: unknown, indent = ""): string => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return JSON.stringify(value)
+  const inner = `${indent}  `
+  const fields = Object.entries(value).map(([name, field]) =>
+    `${inner}${/^\w+$/u.test(name) ? name : JSON.stringify(name)}: ${literal(field, inner)}`
+  )
+  return `{\n${fields.join(",\n")}\n${indent}}`
 }
+
+/** The account's templates can be declared. */
+const newMessage =
+  "/** A message to send. */\nexport type NewMessage = TemplateMessage | Exclude<SendMessage, SendTemplate>\n"
 
 export const files: ReadonlyArray<GeneratedFile> = [
   ...["client", "verifier", "wac"].map((name) =>
@@ -253,6 +262,16 @@ export const files: ReadonlyArray<GeneratedFile> = [
       "The events of a workspace, in combined form, and what customers write.",
       declarations(eventTypes)
     )
+  ),
+  file(
+    "packages/verifier/src/generated/ExampleEvents.ts",
+    "Examples of events, in combined form, as the documentation of the API shows them.",
+    [
+      "/** The example of each type. */\n" +
+      "export const exampleEvents: { readonly [Type in EventType]: Extract<Event, { readonly type: Type }> } = " +
+      `${literal(Object.fromEntries(Event.EventType.literals.map((type) => [type, exampleOf(type)])))}\n`
+    ],
+    fromEvent
   ),
   file(
     "packages/client/src/generated/Wire.ts",
@@ -281,10 +300,17 @@ export const files: ReadonlyArray<GeneratedFile> = [
       declarations(messageTypes)
     ),
     file(
+      `packages/${name}/src/generated/AccountTemplates.ts`,
+      "The account's templates, for the type checker. All of the file is exported, so that the declaration that " +
+        "`wac templates types` writes can extend the interface.",
+      [AccountTemplates.declarations],
+      fromMessageContents
+    ),
+    file(
       `packages/${name}/src/generated/Messaging.ts`,
       "The interface that `createWac()` and `createClient()` both implement (contract §16). Times are ISO 8601 in UTC.",
       [
-        newMessages[name],
+        newMessage,
         Messaging.methods,
         Messaging.errors,
         ...declarations(interfaceTypes, new Map(), "interface")

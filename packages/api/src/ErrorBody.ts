@@ -93,17 +93,21 @@ export const bodyOf = (error: Errors.DomainError, requestId: string, errorsPage:
 /** The wait for errors that ask for one without a duration. */
 const defaultRetryAfter = Duration.seconds(1)
 
-/** Whole seconds, rounded up, never 0: a client that waits this long is not refused again for the same reason. */
-const retryAfterSeconds = (wait: Duration.Duration): string =>
-  `${Math.max(1, Math.ceil(Duration.toMillis(wait) / 1000))}`
+/**
+ * The wait that an error asks for: whole seconds, rounded up, never 0, so that a client that waits this long is not
+ * refused again for the same reason.
+ */
+export const retryAfterOf = (error: Errors.DomainError): number | undefined => {
+  const wait = Errors.retryAfterOf(error) ?? (statusOf(error) === 503 ? defaultRetryAfter : undefined)
+  return wait === undefined ? undefined : Math.max(1, Math.ceil(Duration.toMillis(wait) / 1000))
+}
 
 /** The headers that an error adds to those of every response: `Retry-After`, `WWW-Authenticate`. */
 export const headersOf = (error: Errors.DomainError): { readonly [name: string]: string } => {
-  const status = statusOf(error)
-  const wait = Errors.retryAfterOf(error) ?? (status === 503 ? defaultRetryAfter : undefined)
+  const wait = retryAfterOf(error)
   return {
-    ...(wait === undefined ? {} : { "retry-after": retryAfterSeconds(wait) }),
-    ...(status === 401 ? { "www-authenticate": "Bearer" } : {})
+    ...(wait === undefined ? {} : { "retry-after": `${wait}` }),
+    ...(statusOf(error) === 401 ? { "www-authenticate": "Bearer" } : {})
   }
 }
 

@@ -3,6 +3,7 @@
  * servers (specification §5).
  */
 import { addressOf } from "./Address.ts"
+import { joined } from "./Bytes.ts"
 import { badOption, errorOf } from "./ClientError.ts"
 import * as Limits from "./generated/Limits.ts"
 import type {
@@ -30,7 +31,7 @@ import { formOf } from "./MediaForm.ts"
 import { fromWire, nameOf, toWire } from "./Names.ts"
 import type { Page as WirePage } from "./Page.ts"
 import { signatureOf } from "./RequestSignature.ts"
-import { type CallOptions, onlyKnown, transportOf, type TransportOptions } from "./Transport.ts"
+import { type CallOptions, given, onlyKnown, transportOf, type TransportOptions } from "./Transport.ts"
 
 /** The client's address, credentials and settings. */
 export interface ClientOptions extends TransportOptions {
@@ -83,27 +84,41 @@ export interface Client extends Messaging<Response, Retries> {
 }
 
 const checked = (idempotencyKey: string): string => {
-  if (!Limits.idempotencyKey.test(idempotencyKey)) {
+  if (typeof idempotencyKey !== "string" || !Limits.idempotencyKey.test(idempotencyKey)) {
     throw badOption("idempotencyKey", `idempotencyKey must be ${Limits.idempotencyKeyForm}`, "invalid_idempotency_key")
   }
   return idempotencyKey
+}
+
+const times = ["sendAt", "sendUntil"]
+
+/** Throws a `WacError` for the first of these names that an object has. */
+const without = <Given>(given: Given, ...names: ReadonlyArray<string>): Given => {
+  for (const name of names) {
+    if (Object.hasOwn(Object(given) as object, name)) {
+      throw badOption(name, `there is no field ${name} here`, "unknown_field")
+    }
+  }
+  return given
 }
 
 /** All bytes: requests that are repeated or signed need them. */
 const gathered = async (
   pieces: NewFile["bytes"],
   signal: AbortSignal | undefined
-): Promise<Uint8Array<ArrayBuffer>> => {
-  const all: Array<Uint8Array<ArrayBuffer>> = []
-  if (pieces instanceof Uint8Array) all.push(pieces as Uint8Array<ArrayBuffer>)
+) => {
+  const wrong = "bytes must be a Uint8Array, or a stream of them without an encoding"
+  const all: Array<Uint8Array> = []
+  if (pieces instanceof Uint8Array) all.push(pieces)
+  else if (!(pieces as Partial<typeof pieces> | undefined)?.[Symbol.asyncIterator]) throw badOption("bytes", wrong)
   else {
     for await (const piece of pieces) {
       signal?.throwIfAborted()
-      if (!(piece instanceof Uint8Array)) throw badOption("bytes", "the stream must be of bytes, without an encoding")
-      all.push(piece as Uint8Array<ArrayBuffer>)
+      if (!(piece instanceof Uint8Array)) throw badOption("bytes", wrong)
+      all.push(piece)
     }
   }
-  return new Uint8Array(await new Blob(all).arrayBuffer())
+  return all
 }
 
 /**
@@ -149,13 +164,14 @@ export const createClient = (options: ClientOptions): Client => {
 
   const list = <Item>(
     get: (query: never, options: CallOptions | undefined) => Promise<Answered<WirePage<object>>>,
-    read: (item: object) => object = (item) => fromWire(item)
+    read: (item: object) => object = (item) => fromWire(item),
+    ...foreign: ReadonlyArray<string>
   ) =>
   (filter?: object, options?: CallOptions) =>
     listOf<Item, Page<Item>>(
       async (page) => {
         const { data, has_more: hasMore, lastResponse, next_cursor: nextCursor } = await get(
-          { ...toWire(filter) as object, ...page } as never,
+          { ...toWire(without(filter, "limit", "cursor", ...foreign)) as object, ...page } as never,
           options
         )
         return answered({ data: data.map(read) as unknown as ReadonlyArray<Item>, hasMore, nextCursor }, lastResponse)
@@ -167,8 +183,11 @@ export const createClient = (options: ClientOptions): Client => {
   const keyed: typeof call = async (
     route,
     values,
-    { idempotencyKey = crypto.randomUUID(), ...options }: SendOptions = {}
-  ) => call(route, { ...values, idempotencyKey: checked(idempotencyKey) }, options)
+    asked?: SendOptions
+  ) => {
+    const { idempotencyKey = crypto.randomUUID(), ...options } = given(asked)
+    return call(route, { ...values, idempotencyKey: checked(idempotencyKey) }, options)
+  }
 
   /** The answer to a message: whether it is a repeated one, its headers say. */
   const replayable = async (answer: Promise<Answered<object>>) => {
@@ -181,15 +200,14 @@ export const createClient = (options: ClientOptions): Client => {
   const act = (verb: Act) => (id: string, options?: SendOptions) =>
     named<Campaign>(keyed(`POST /v1/campaigns/:id/${verb}`, { id }, options), true)
 
-  const choose = (method: "PUT" | "DELETE") => (id: string, { phoneNumberId, ...options }: OptOutOptions = {}) =>
-    named<OptOut>(call(`${method} /v1/contacts/:name/opt-out`, { id, body: toWire({ phoneNumberId }) }, options))
+  const choose = (method: "PUT" | "DELETE") => async (id: string, asked?: OptOutOptions) => {
+    const { phoneNumberId, ...options } = given(asked)
+    return named<OptOut>(call(`${method} /v1/contacts/:name/opt-out`, { id, body: toWire({ phoneNumberId }) }, options))
+  }
 
-  const upload: Client["campaigns"]["upload"] = (
-    id,
-    { bytes, type },
-    { defaultCountry, replace, toColumn, ...options } = {}
-  ) =>
-    named<Campaign>(
+  const upload: Client["campaigns"]["upload"] = async (id, { bytes, type }, asked) => {
+    const { defaultCountry, replace, toColumn, ...options } = given(asked)
+    return named<Campaign>(
       call("PUT /v1/campaigns/:id/recipients", {
         id,
         query: toWire({ defaultCountry, replace, toColumn }),
@@ -199,15 +217,16 @@ export const createClient = (options: ClientOptions): Client => {
       }, { timeout: Limits.uploadTimeout, ...options }),
       true
     )
+  }
 
-  const put = (replace: boolean): Client["campaigns"]["addRecipients"] => async (id, recipients, options) => {
+  const put = (replace: boolean): Client["campaigns"]["addRecipients"] => async (id, recipients, asked) => {
+    const options = given(asked)
     const lines: Array<string> = []
     for await (const recipient of recipients) {
-      options?.signal?.throwIfAborted()
+      options.signal?.throwIfAborted()
       lines.push(`${JSON.stringify(recipient)}\n`)
     }
-    const bytes = new TextEncoder().encode(lines.join(""))
-    return upload(id, { bytes, type: "application/x-ndjson" }, { ...options, replace })
+    return upload(id, { bytes: await joined(lines), type: "application/x-ndjson" }, { ...options, replace })
   }
 
   /** Opens a file, or a part of it. The request ends with its headers; the body is read as it is needed. */
@@ -220,7 +239,9 @@ export const createClient = (options: ClientOptions): Client => {
   return {
     messages: {
       send: async (message, options) => {
-        const answer = await replayable(keyed("POST /v1/messages", { body: toWire(message) }, options))
+        const answer = await replayable(
+          keyed("POST /v1/messages", { body: toWire(without(message, ...times)) }, options)
+        )
         if (answer.status === "sent") return answer as never
         const { lastResponse, messageId } = answer
         throw errorOf({
@@ -233,15 +254,21 @@ export const createClient = (options: ClientOptions): Client => {
           }
         }, { status: 409, idempotencyKey: options?.idempotencyKey, lastResponse })
       },
-      enqueue: (message, { sendAt, sendUntil, ...options } = {}) =>
-        replayable(keyed(
+      enqueue: async (message, asked) => {
+        const { sendAt, sendUntil, ...options } = given(asked)
+        return replayable(keyed(
           "POST /v1/messages",
-          { body: toWire({ ...message, sendAt, sendUntil }), headers: { prefer: "respond-async" } },
+          {
+            body: toWire({ ...without(message, ...times), sendAt, sendUntil }),
+            headers: { prefer: "respond-async" }
+          },
           options
-        )) as never,
+        )) as never
+      },
       enqueueMany: async (messages, options) => {
-        const { lastResponse, results } = await keyed("POST /v1/messages/batch", {
-          body: { messages: Array.isArray(messages) ? messages.map(toWire) : messages } as never
+        const { lastResponse, results } = await call("POST /v1/messages/batch", {
+          body: { messages: Array.isArray(messages) ? messages.map((one) => toWire(Object(one))) : messages } as never,
+          idempotencyKey: crypto.randomUUID()
         }, options) as Answered<BatchResults>
         return answered(
           results.map((result, index) =>
@@ -250,7 +277,12 @@ export const createClient = (options: ClientOptions): Client => {
                 status: result.status,
                 error: errorOf(
                   result as never,
-                  { status: result.http_status, idempotencyKey: messages[index]!.idempotencyKey, lastResponse },
+                  {
+                    status: result.http_status,
+                    retryAfter: result.retry_after && result.retry_after * 1000,
+                    idempotencyKey: messages[index]?.idempotencyKey,
+                    lastResponse
+                  },
                   nameOf
                 )
               }
@@ -260,25 +292,37 @@ export const createClient = (options: ClientOptions): Client => {
         )
       },
       cancel: (id, options) => named<Message>(call("DELETE /v1/messages/:id", { id }, options)),
-      markRead: (id, { typing, ...options } = {}) =>
-        named<ReadMessage>(keyed("POST /v1/messages/:id/read", { id, body: toWire({ typing }) }, options)),
+      markRead: async (id, asked) => {
+        const { typing, ...options } = given(asked)
+        return named<ReadMessage>(keyed("POST /v1/messages/:id/read", { id, body: toWire({ typing }) }, options))
+      },
       get: (id, options) => named<AnyMessage>(call("GET /v1/messages/:id", { id }, options)) as never,
       conversation: (filter, options) =>
         list<AnyMessage>((query, options) => call("GET /v1/messages", { query }, options))(
           filter?.contact === undefined ? { direction: "inbound", ...filter } : filter,
           options
         ),
-      list: list<Message>((query, options) => call("GET /v1/messages", { query }, options))
+      // its route lists conversations too
+      list: list<Message>(
+        (query, options) => call("GET /v1/messages", { query }, options),
+        undefined,
+        "contact",
+        "direction"
+      )
     },
     media: {
-      upload: async ({ bytes, filename = "" }, options) =>
-        named<StoredFile>(
+      upload: async (file, options) => {
+        onlyKnown(Object(file), ["bytes", "filename"])
+        const { bytes, filename = "" } = Object(file) as NewFile
+        if (typeof filename !== "string") throw badOption("filename", "filename must be text")
+        return named<StoredFile>(
           keyed(
             "POST /v1/media",
-            { content: formOf({ bytes: await gathered(bytes, options?.signal), filename }) },
+            { content: await formOf(await gathered(bytes, options?.signal), filename) },
             options
           )
-        ),
+        )
+      },
       open: async (id, options) => {
         // one byte, because only a request for the content answers with an error's reason
         const { body, headers } = await open(id, "bytes=0-0", options)
@@ -288,7 +332,14 @@ export const createClient = (options: ClientOptions): Client => {
           id,
           mimeType: headers.get("content-type")!.split(";")[0]!,
           size,
-          stream: ({ end = size, start = 0 } = {}) => {
+          stream: (range = {}) => {
+            const place = (name: "start" | "end", otherwise: number) => {
+              const within = Math.min(Math.max(0, range[name] ?? otherwise), size)
+              if (!Number.isInteger(within)) throw badOption(name, `${name} must be a whole number`)
+              return within
+            }
+            const end = place("end", size)
+            const start = place("start", 0)
             let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
             return new ReadableStream<Uint8Array<ArrayBuffer>>({
               pull: async (controller) => {
@@ -307,14 +358,14 @@ export const createClient = (options: ClientOptions): Client => {
     },
     contacts: { optOut: choose("PUT"), optIn: choose("DELETE") },
     campaigns: {
-      create: (campaign, options) =>
+      create: async (campaign, options) =>
         named<Campaign>(keyed("POST /v1/campaigns", { body: toWire(campaign) }, options), true),
       list: list<Campaign>(
         (query, options) => call("GET /v1/campaigns", { query }, options),
         (one) => fromWire(one, true)
       ),
       get: (id, options) => named<Campaign>(call("GET /v1/campaigns/:id", { id }, options), true),
-      edit: (id, change, options) =>
+      edit: async (id, change, options) =>
         named<Campaign>(call("PATCH /v1/campaigns/:id", { id, body: toWire(change) }, options), true),
       remove: (id, options) => call("DELETE /v1/campaigns/:id", { id }, options),
       addRecipients: put(false),

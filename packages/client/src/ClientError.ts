@@ -62,16 +62,18 @@ export const errorOf = (
   { error }: ErrorBody,
   details: Pick<ErrorDetails, "status" | "retryAfter" | "idempotencyKey" | "lastResponse">,
   nameOf: (param: string) => string = String
-): WacError =>
-  new WacError(error.message, {
+): WacError => {
+  const param = error.param && nameOf(error.param)
+  return new WacError(param ? error.message.replaceAll(error.param, param) : error.message, {
     code: error.code,
     reason: error.reason,
-    param: error.param && nameOf(error.param),
+    param,
     requestId: error.request_id,
     docUrl: error.doc_url,
     provider: error.provider,
     ...details
   })
+}
 
 /** The error for an option that cannot be used. */
 export const badOption = (

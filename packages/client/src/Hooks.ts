@@ -21,7 +21,8 @@ export interface Hooks {
   /** Before each request. `headers` are sent: add your own `traceparent` here. They never contain the credentials. */
   readonly onRequest?: (request: RequestSummary & { readonly headers: Headers }) => void
   /**
-   * After each response of the service, errors included; `durationMs` lasts from the request to the end of the body.
+   * After each response of the service, errors included; `durationMs` lasts from the request to the end of the body, or
+   * of the headers if it is a file.
    */
   readonly onResponse?: (response: RequestSummary & LastResponse & { readonly durationMs: number }) => void
   /** Before each wait for another attempt, which starts after `waitMs`. */

@@ -12,19 +12,24 @@ const text = (time: Date | number): string => {
   return Number.isNaN(date.getTime()) ? "" : date.toISOString()
 }
 
+/** The other form of a name: `_a` for `A`, and `A` for `_a`, so that a name of the wire is unknown there. */
+const swapped = (name: string): string =>
+  name.replace(/_[a-z]|[A-Z]/g, (part) => part[1]?.toUpperCase() ?? `_${part.toLowerCase()}`)
+
 /** What a program gives, as the wire has it: without fields that are `undefined`, and with times as text. */
-export const toWire = (given: object = {}): never =>
-  Object.fromEntries(
+export const toWire = (given: unknown = {}): never =>
+  (typeof given !== "object" || given === null || Array.isArray(given) ? given : Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== undefined).map(([name, value]: [string, unknown]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      swapped(name),
       value instanceof Date || typeof value === "number" && times.test(name) ? text(value) : value
     ])
-  ) as never
+  )) as never
 
 /** The name of a field, or of the first field of a path. */
 export const nameOf = (wire: string): string =>
-  (renamed as { readonly [name: string]: string })[wire] ??
-    wire.replace(/^[a-z_]+/, (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
+  Object.hasOwn(renamed, wire)
+    ? renamed[wire as keyof typeof renamed]
+    : wire.replace(/^[a-z]\w*/, swapped)
 
 /** A result with the names of programs; `isDeep` if results within it have some too. */
 export const fromWire = (answer: object, isDeep = false): object =>

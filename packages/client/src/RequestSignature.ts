@@ -3,7 +3,7 @@
  * a test compares the two.
  */
 
-const bytes = (text: string) => new TextEncoder().encode(text)
+import { joined } from "./Bytes.ts"
 
 /** The value of `X-Service-Signature`; `seconds` is the time in unix seconds, `target` is path and query as sent. */
 export const signatureOf = async (
@@ -17,12 +17,9 @@ export const signatureOf = async (
   seconds: number
 ): Promise<string> => {
   const { body = "", idempotencyKey = "", method, target } = request
-  const key = await crypto.subtle.importKey("raw", bytes(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
-  const head = bytes(`${seconds}.${method}\n${target}\n${idempotencyKey}\n`)
-  const rest = typeof body === "string" ? bytes(body) : body
-  const signed = new Uint8Array(head.length + rest.length)
-  signed.set(head)
-  signed.set(rest, head.length)
+  const algorithm = { name: "HMAC", hash: "SHA-256" }
+  const key = await crypto.subtle.importKey("raw", await joined([secret]), algorithm, false, ["sign"])
+  const signed = await joined([`${seconds}.${method}\n${target}\n${idempotencyKey}\n`, body])
   const mac = await crypto.subtle.sign("HMAC", key, signed)
   const hex = Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, "0")).join("")
   return `t=${seconds},v1=${hex}`

@@ -119,9 +119,10 @@ const wallClock: Clock = {
     })
 }
 
-const isErrorBody = (body: unknown): body is ErrorBody =>
-  typeof body === "object" && body !== null && "error" in body && typeof body.error === "object" &&
-  body.error !== null && "code" in body.error && "request_id" in body.error
+const isErrorBody = (body: unknown): body is ErrorBody => {
+  const error: Partial<ErrorBody["error"]> | null | undefined = (body as Partial<ErrorBody> | null | undefined)?.error
+  return error?.code !== undefined && error.request_id !== undefined
+}
 
 const parse = (text: string): unknown => {
   try {
@@ -134,10 +135,17 @@ const parse = (text: string): unknown => {
 /** The longest time that timers take, in milliseconds. */
 const longestTimeout = 2 ** 31 - 1
 
+/** Options that may be omitted; throws a {@link WacError} for what cannot be options. */
+export const given = <Options extends object>(options: Options | undefined): Partial<Options> => {
+  if (options === undefined) return {}
+  if (Object(options) !== options) throw badOption("options", "options must be an object")
+  return options
+}
+
 /** Throws a {@link WacError} for the first option that is not one of these. */
 export const onlyKnown = (options: object, names: ReadonlyArray<string>): void => {
   for (const name of Object.keys(options)) {
-    if (!names.includes(name)) throw badOption(name, `${name} is not an option of this call`, "unknown_field")
+    if (!names.includes(name)) throw badOption(name, `there is no option ${name}`, "unknown_field")
   }
 }
 
@@ -154,6 +162,9 @@ const limitsOf = (options: TransportOptions & CallOptions) => {
   return { retries, timeout }
 }
 
+/** An id in a path: one that is no text of Unicode, or that a path leads elsewhere by, becomes one that nothing has. */
+const segmentOf = (id: string): string => encodeURIComponent(`${id}`.toWellFormed()).replace(/^\.\.?$/, "$&-")
+
 const queryOf = (query: object = {}): string => {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
@@ -166,21 +177,21 @@ const queryOf = (query: object = {}): string => {
 const within = (millis: number, signal: AbortSignal | undefined) => {
   const controller = new AbortController()
   const abort = () => controller.abort(signal?.reason)
-  const end = { isTimeout: false }
+  const end = {
+    signal: controller.signal,
+    isTimeout: false,
+    clear: () => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", abort)
+    }
+  }
   const timer = setTimeout(() => {
     end.isTimeout = true
     controller.abort()
   }, Math.max(0, Math.ceil(millis)))
   signal?.addEventListener("abort", abort, { once: true })
   if (signal?.aborted === true) abort()
-  return {
-    signal: controller.signal,
-    isTimeout: () => end.isTimeout,
-    clear: () => {
-      clearTimeout(timer)
-      signal?.removeEventListener("abort", abort)
-    }
-  }
+  return end
 }
 
 /**
@@ -195,15 +206,16 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
   const { clock = wallClock, hooks = {} } = options
   const root = base.pathname.replace(/\/$/, "")
 
-  return async (route, call, callOptions = {}) => {
+  return async (route, call, asked) => {
     const site = new Error()
+    const callOptions: CallOptions = given(asked)
     onlyKnown(callOptions, ["signal", "timeout", "retries"])
     const { body, content: form, id = "", idempotencyKey, once = false, opened, query } = call
     const { retries, timeout } = limitsOf({ ...options, ...callOptions })
     const { signal } = callOptions
     const deadline = clock.now() + timeout
     const [method, path] = route.split(" ") as [string, string]
-    const url = new URL(`${root}${path.replace(/:[a-z]+/, () => encodeURIComponent(id))}${queryOf(query)}`, base)
+    const url = new URL(`${root}${path.replace(/:[a-z]+/, () => segmentOf(id))}${queryOf(query)}`, base)
     const content = form?.bytes ?? (body === undefined ? undefined : JSON.stringify(body))
     // files of people in a session are not signed
     const signed = content instanceof Blob ? undefined : content
@@ -229,7 +241,8 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       const secrets = await credentials.headersOf({ method, target, idempotencyKey, body: signed }, begun)
       for (const [name, value] of Object.entries(secrets)) headers.set(name, value)
       let lastResponse: LastResponse
-      let text: string
+      // a body that the caller reads has none
+      let text: string | undefined
       const end = within(Math.min(longest, deadline - begun), signal)
       try {
         const response = await (options.fetch ?? fetch)(url, {
@@ -241,14 +254,11 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
           signal: end.signal
         })
         lastResponse = lastResponseOf(response, summary.attempt)
-        if (opened !== undefined && (response.ok || response.status === 304 || response.status === 416)) {
-          opened(response)
-          return undefined
-        }
-        text = await response.text()
+        if (opened !== undefined && (response.ok || response.status === 416)) opened(response)
+        else text = await response.text()
       } catch (cause) {
         if (signal?.aborted === true) throw signal.reason
-        throw end.isTimeout()
+        throw end.isTimeout
           ? noResponse("the service did not respond in time", { reason: "timeout" }, cause)
           : noResponse("the service could not be reached", { reason: "unreachable" }, cause)
       } finally {
@@ -257,7 +267,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       const { status } = lastResponse
       credentials.learn?.(lastResponse.headers)
       tell(hooks.onResponse, { ...summary, ...lastResponse, durationMs: clock.now() - begun })
-      if (status === 204) return undefined
+      if (status === 204 || text === undefined) return undefined
       const body = parse(text)
       if (isErrorBody(body)) {
         const retryAfter = Retry.retryAfterOf(lastResponse.headers.get("retry-after"), clock.now())

@@ -21,6 +21,7 @@ export {
   type Retries
 } from "./Client.ts"
 export { type ErrorBody, type ErrorDetails, WacError } from "./ClientError.ts"
+export type * from "./generated/AccountTemplates.ts"
 export type * from "./generated/ErrorReasons.ts"
 export type * from "./generated/Event.ts"
 export type * from "./generated/MessageContents.ts"

@@ -354,6 +354,16 @@ describe("a send", () => {
     assert.notMatch(JSON.stringify(told), /wac_live_x|whsec_|v1=|authorization/i)
   })
 
+  it("the hooks get the response with a file, as that with JSON", async () => {
+    const { baseUrl } = await serve((response) => {
+      response.writeHead(206, { "content-type": "text/plain", "content-range": "bytes 0-0/10" }).end("0")
+    })
+    const told: Array<unknown> = []
+    const { client } = clientOf(baseUrl, { hooks: { onResponse: ({ status, url }) => void told.push([status, url]) } })
+    await client.media.open("med_1")
+    assert.deepStrictEqual(told, [[206, `${baseUrl}/media/med_1`]])
+  })
+
   it("a send goes out even if a hook throws, and the hook's error is printed", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {})
     onTestFinished(() => printed.mockRestore())

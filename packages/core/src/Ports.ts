@@ -17,6 +17,7 @@ import { MediaBytes } from "./media/MediaBytes.ts"
 import { MediaStore } from "./media/MediaStore.ts"
 import { MessageStore } from "./messages/MessageStore.ts"
 import { PhoneNumberStore } from "./numbers/PhoneNumberStore.ts"
+import { OutboxStore } from "./outbox/OutboxStore.ts"
 import { InvitationStore } from "./people/InvitationStore.ts"
 import { MemberStore } from "./people/MemberStore.ts"
 import { PortalStore } from "./people/PortalStore.ts"
@@ -53,6 +54,7 @@ export const all = {
   MediaStore,
   MemberStore,
   MessageStore,
+  OutboxStore,
   PepperStore,
   PhoneNumberStore,
   PortalStore,

@@ -2,7 +2,7 @@
  * Records in the background, so that no caller waits for the storage. Records are written in batches about once a
  * second. Beyond a bounded backlog, records are dropped and counted.
  */
-import { Cause, Duration, Effect, Latch, Option, type Scope } from "effect"
+import { Cause, Context, Duration, Effect, Latch, Option, type Scope } from "effect"
 import * as Metrics from "./Metrics.ts"
 import type { StoreError } from "./StoreError.ts"
 
@@ -14,6 +14,14 @@ const capacity = 10_000
 
 /** How long shutdown waits for the remaining records. */
 const patience = Duration.seconds(2)
+
+/**
+ * Where recorders leave the effect that writes what they hold, for a process that may be stopped between two calls. By
+ * default nowhere.
+ */
+export const Flushes = Context.Reference<Array<Effect.Effect<void>> | null>("@wac/core/Recorder/Flushes", {
+  defaultValue: () => null
+})
 
 export interface Options<A> {
   /** The kind of record, for the log and the metric. */
@@ -68,6 +76,8 @@ export const make = <A>(
       Effect.repeat({ while: (isWritten) => isWritten })
     )
 
+    const flushes = yield* Flushes
+    flushes?.push(Effect.asVoid(flushAll))
     yield* Effect.addFinalizer(() =>
       Effect.andThen(Effect.timeoutOption(flushAll, patience), Effect.sync(() => drop(waiting.length)))
     )

@@ -1,14 +1,16 @@
 /**
  * Deletes what is older than its retention in the background, in small steps: `Retention` for the kinds that operators
- * configure, and the fixed times of alerts, sessions, portal links and usage.
+ * configure, and the fixed times of alerts, sessions, portal links, the outbox and usage.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import * as Alert from "./alerts/Alert.ts"
 import { AlertStore } from "./alerts/AlertStore.ts"
 import { AuditStore } from "./audit/AuditStore.ts"
 import { EventStore } from "./events/EventStore.ts"
+import * as Idempotency from "./messages/Idempotency.ts"
 import { MessageStore } from "./messages/MessageStore.ts"
 import * as Metrics from "./Metrics.ts"
+import { OutboxStore } from "./outbox/OutboxStore.ts"
 import { PortalStore } from "./people/PortalStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
@@ -59,6 +61,7 @@ const kinds = Effect.gen(function*() {
     { kind: "alerts", retention: Alert.retention, forget: (yield* AlertStore).forget },
     { kind: "sessions", retention: Duration.zero, forget: (yield* SessionStore).forget },
     { kind: "portal_links", retention: Duration.zero, forget: (yield* PortalStore).forget },
+    { kind: "outbox", retention: Idempotency.retention, forget: (yield* OutboxStore).forget },
     { kind: "usage", retention: Activity.retention, forget: (yield* UsageStore).forget }
   ]
   return all

@@ -18,6 +18,7 @@ import * as MediaBytes from "./media/MediaBytes.ts"
 import * as MediaStore from "./media/MediaStore.ts"
 import * as MessageStore from "./messages/MessageStore.ts"
 import * as PhoneNumberStore from "./numbers/PhoneNumberStore.ts"
+import * as OutboxStore from "./outbox/OutboxStore.ts"
 import * as InvitationStore from "./people/InvitationStore.ts"
 import * as MemberStore from "./people/MemberStore.ts"
 import * as PortalStore from "./people/PortalStore.ts"
@@ -56,6 +57,7 @@ export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   MemberStore.layer,
   MessageStore.layer,
   PepperStore.layer,
+  OutboxStore.layer,
   PhoneNumberStore.layer,
   Polling.layer,
   PortalStore.layer,

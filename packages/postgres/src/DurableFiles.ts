@@ -3,7 +3,7 @@
  * operating system, which survives a killed process but not a power failure.
  */
 import type { PGlite } from "@electric-sql/pglite"
-import { NodeFS } from "@electric-sql/pglite/nodefs"
+import type { NodeFS } from "@electric-sql/pglite/nodefs"
 import * as fs from "node:fs"
 import * as path from "node:path"
 
@@ -18,19 +18,20 @@ interface Stream {
 
 const isDirectory = ({ node }: Stream): boolean => (node.mode & fs.constants.S_IFMT) === fs.constants.S_IFDIR
 
-export class DurableFiles extends NodeFS {
-  override async init(pg: PGlite, given: Options): Promise<{ emscriptenOpts: Options }> {
-    const { emscriptenOpts } = await super.init(pg, given)
-    const addSync = (module: Module): void => {
-      module.NODEFS.stream_ops.fsync = (stream: Stream): number => {
-        if (isDirectory(stream)) fs.fsyncSync(stream.nfd)
-        else fs.fdatasyncSync(stream.nfd)
-        return 0
+export const durable = (Files: typeof NodeFS): typeof NodeFS =>
+  class extends Files {
+    override async init(pg: PGlite, given: Options): Promise<{ emscriptenOpts: Options }> {
+      const { emscriptenOpts } = await super.init(pg, given)
+      const addSync = (module: Module): void => {
+        module.NODEFS.stream_ops.fsync = (stream: Stream): number => {
+          if (isDirectory(stream)) fs.fsyncSync(stream.nfd)
+          else fs.fdatasyncSync(stream.nfd)
+          return 0
+        }
       }
+      return { emscriptenOpts: { ...emscriptenOpts, preRun: [addSync, ...emscriptenOpts.preRun ?? []] } }
     }
-    return { emscriptenOpts: { ...emscriptenOpts, preRun: [addSync, ...emscriptenOpts.preRun ?? []] } }
   }
-}
 
 /** Flushes a directory and everything in it to disk. */
 export const syncAll = (directory: string): void => {

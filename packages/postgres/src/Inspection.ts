@@ -22,6 +22,8 @@ export interface Inspection {
   /** As a number that sorts: `170002`. */
   readonly versionNumber: number
   readonly isWritable: boolean
+  /** Whether the connection to the server, or the pooler's, is encrypted. */
+  readonly isEncrypted: boolean
   /** Why a write fails; `undefined` if one succeeded, or if there is no schema or no write is accepted. */
   readonly problem: StoreError.Problem | undefined
   /** The database's role, and the rights that a server needs and the role lacks, such as `insert on wac.messages`. */
@@ -50,6 +52,7 @@ interface Row extends Record<keyof Inspection["settings"], string> {
   readonly version: string
   readonly version_number: number
   readonly read_only: boolean
+  readonly encrypted: boolean
   readonly now: number
   readonly connections: number
   readonly max_connections: number
@@ -104,6 +107,7 @@ const inspect = Effect.gen(function*() {
     current_setting('server_version') as version,
     current_setting('server_version_num')::integer as version_number,
     current_setting('transaction_read_only')::boolean as read_only,
+    coalesce((select ssl from pg_catalog.pg_stat_ssl where pid = pg_backend_pid()), false) as encrypted,
     (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
     (select count(*)::integer from pg_catalog.pg_stat_activity where backend_type = 'client backend') as connections,
     current_setting('max_connections')::integer as max_connections,
@@ -122,6 +126,7 @@ const inspect = Effect.gen(function*() {
     version: found.version,
     versionNumber: found.version_number,
     isWritable: !found.read_only,
+    isEncrypted: found.encrypted,
     problem,
     role,
     missingRights,

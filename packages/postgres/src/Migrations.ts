@@ -40,6 +40,7 @@ import * as keyBindings from "./migrations/0030_key_bindings.ts"
 import * as autovacuum from "./migrations/0031_autovacuum.ts"
 import * as queue from "./migrations/0032_queue.ts"
 import * as subscriptions from "./migrations/0033_subscriptions.ts"
+import * as outbox from "./migrations/0034_outbox.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -90,7 +91,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "key bindings", sql: keyBindings.sql, additive: true },
   { name: "autovacuum", sql: autovacuum.sql, additive: true },
   { name: "queue", sql: queue.sql, additive: true },
-  { name: "subscriptions", sql: subscriptions.sql, additive: true }
+  { name: "subscriptions", sql: subscriptions.sql, additive: true },
+  { name: "outbox", sql: outbox.sql, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */

@@ -3,7 +3,7 @@
  * if it has one.
  */
 import { PgClient } from "@effect/sql-pg"
-import { PGlite, type PGliteOptions } from "@electric-sql/pglite"
+import type { PGlite, PGliteOptions } from "@electric-sql/pglite"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import type { SqlError } from "effect/sql/SqlError"
@@ -11,9 +11,10 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import * as DataDirectory from "./DataDirectory.ts"
 import * as DirectoryLock from "./DirectoryLock.ts"
-import { DurableFiles, syncAll } from "./DurableFiles.ts"
+import { syncAll } from "./DurableFiles.ts"
 import { Notifications, Readers } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
+import * as Pglite from "./Pglite.ts"
 import * as PgliteStream from "./PgliteStream.ts"
 import * as PgliteUpkeep from "./PgliteUpkeep.ts"
 import * as Schema from "./Schema.ts"
@@ -32,11 +33,11 @@ const settings = (...given: ReadonlyArray<string>): Array<string> => given.flatM
  * PGlite's default is 128 MB, all of which the process has once they are used. The files that they hold are in the
  * system's cache as well, and one process has no great load.
  */
-const small = [...PGlite.defaultStartParams, ...settings("shared_buffers=16MB")]
+const small = (defaults: ReadonlyArray<string>) => [...defaults, ...settings("shared_buffers=16MB")]
 
 /** {@link small} without `-F`, which turns `fsync` off. */
-const durable = [
-  ...small.filter((parameter) => parameter !== "-F"),
+const durable = (defaults: ReadonlyArray<string>) => [
+  ...small(defaults).filter((parameter) => parameter !== "-F"),
   // the only method whose flush goes through `DurableFiles`
   ...settings("wal_sync_method=fsync", "max_wal_size=128MB")
 ]
@@ -51,7 +52,7 @@ export const layer = (
   Layer.effectContext(
     Effect.gen(function*() {
       const db = options.directory === undefined
-        ? yield* opened({ startParams: small })
+        ? yield* inMemory
         : yield* openDirectory(options.directory)
       const readers = new Readers()
       const failed = Effect.mapError(({ message }: SqlError) => new OpenError({ message }))
@@ -87,6 +88,7 @@ export const layer = (
   ).pipe(Layer.provide(Reactivity.layer))
 
 const opened = (
+  { PGlite }: Effect.Success<typeof Pglite.modules>,
   options: PGliteOptions
 ): Effect.Effect<PGlite, OpenError, Scope.Scope> =>
   Effect.acquireRelease(
@@ -98,7 +100,16 @@ const opened = (
     (db) => Effect.promise(() => db.close())
   )
 
+const inMemory = Effect.flatMap(
+  Pglite.modules,
+  (modules) => opened(modules, { startParams: small(modules.PGlite.defaultStartParams) })
+)
+
+const openedIn = (modules: Effect.Success<typeof Pglite.modules>, data: string) =>
+  opened(modules, { fs: new modules.Files(data), startParams: durable(modules.PGlite.defaultStartParams) })
+
 const openDirectory = Effect.fnUntraced(function*(directory: string) {
+  const modules = yield* Pglite.modules
   yield* attempt(directory, () => DataDirectory.make(directory))
   yield* Effect.mapError(
     DirectoryLock.hold(path.join(directory, "lock")),
@@ -110,14 +121,18 @@ const openDirectory = Effect.fnUntraced(function*(directory: string) {
     directory,
     () => DataDirectory.tryWriting(directory, isNew ? DataDirectory.roomOfNew : DataDirectory.roomOfOld)
   )
-  if (isNew) yield* prepare(directory, data)
-  return yield* opened({ fs: new DurableFiles(data), startParams: durable })
+  if (isNew) yield* prepare(modules, directory, data)
+  return yield* openedIn(modules, data)
 })
 
-const prepare = Effect.fnUntraced(function*(directory: string, data: string) {
+const prepare = Effect.fnUntraced(function*(
+  modules: Effect.Success<typeof Pglite.modules>,
+  directory: string,
+  data: string
+) {
   const draft = `${data}.new`
   yield* attempt(directory, () => fs.rmSync(draft, { recursive: true, force: true }))
-  yield* Effect.scoped(opened({ fs: new DurableFiles(draft), startParams: durable }))
+  yield* Effect.scoped(openedIn(modules, draft))
   yield* attempt(directory, () => {
     syncAll(draft)
     fs.renameSync(draft, data)

@@ -3,9 +3,11 @@
  * primary of several hosts.
  */
 import { PgClient, PgConnection, type PgPool } from "@effect/sql-pg"
-import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
+import { Effect, Layer, Redacted, Result, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Encryption from "./Encryption.ts"
 import * as FatalReason from "./FatalReason.ts"
+import * as HostPool from "./HostPool.ts"
 import { Notifications } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Primary from "./Primary.ts"
@@ -14,6 +16,7 @@ import * as ServerUrl from "./ServerUrl.ts"
 import { maxIdle, planning, Sessions } from "./Sessions.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
 import { serverTimeout, StatementTimeout } from "./StatementTimeout.ts"
+import * as Target from "./Target.ts"
 
 export interface Options {
   /**
@@ -36,7 +39,7 @@ export interface Options {
 
 const nobody = new Error("nobody was connected to")
 
-/** Fails if the client cannot parse the URL. Connects to nothing. */
+/** Fails if the client cannot use the configuration. Connects to nothing. */
 const read = (config: PgConnection.Config) =>
   PgConnection.make({
     ...config,
@@ -48,28 +51,29 @@ const read = (config: PgConnection.Config) =>
     Effect.catchIf(({ reason }) => reason.cause === nobody, () => Effect.void)
   )
 
-const common = {
-  applicationName: "wac",
-  connectTimeout: "3 seconds",
-  keepAlive: "30 seconds"
-} as const
-
 /** A server that starts at the same time as this process may take a while to respond. */
 const again = Schedule.upTo(Schedule.spaced("200 millis"), { duration: "10 seconds" })
 
+/** Whether the server may be reached later, by the same options. */
+const isAbsent = (error: SqlError): boolean => {
+  const { cause } = error.reason
+  return isPassing(error) && !Encryption.isRefusal(cause) && !(cause instanceof HostPool.NotOfPg)
+}
+
 const waited = <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError, R> =>
-  Effect.retry(effect, { while: isPassing, schedule: again })
+  Effect.retry(effect, { while: isAbsent, schedule: again })
 
 /** The target of connections: one host, or whichever of several is the primary. */
 const destination = Effect.fnUntraced(function*(
   url: Redacted.Redacted
 ): Effect.fn.Return<PgConnection.Config, SqlError | OpenError, Scope.Scope> {
-  const { hosts } = yield* Effect.mapError(
-    Effect.fromResult(ServerUrl.parse(Redacted.value(url))),
+  const targets = yield* Effect.mapError(
+    Effect.fromResult(Result.flatMap(ServerUrl.parse(Redacted.value(url)), Target.all)),
     (why) => new OpenError({ message: `cannot use PostgreSQL: ${why}` })
   )
-  yield* Effect.forEach(hosts, (host) => read({ ...common, url: Redacted.make(host) }), { discard: true })
-  return hosts.length === 1 ? { ...common, url } : yield* waited(Primary.follow(hosts, common))
+  const { hosts: [first], isWritable } = targets
+  yield* read(first.config)
+  return isWritable ? yield* waited(Primary.follow(targets.hosts)) : first.config
 })
 
 /** The other end: PostgreSQL, or a pooler that runs each statement in some shared session. */
@@ -141,27 +145,50 @@ const deaf = "DATABASE_URL leads to a pooler, by which no notification comes: wh
 const untimed = "DATABASE_URL leads to a pooler, and its user has no statement_timeout: what takes too long goes on " +
   "until it is cancelled. See docs/guides/postgresql.md"
 
-const noticed = (
-  options: Options,
-  direct: PgConnection.Config,
-  isPooled: boolean,
-  own: Readonly<Record<string, string>>
-) =>
-  isPooled && options.listenUrl === undefined
-    ? Layer.merge(Notifications.layerNone, Layer.effectDiscard(Effect.logWarning(deaf)))
-    : Notifications.layerConnection(
-      isPooled ? direct : Primary.extended(direct, { startupParameters: own })
-    )
+/** How connections are made, and how many at most. */
+interface Way {
+  readonly config: PgConnection.Config
+  readonly connections: number
+  /** Whether sessions are shared with others: nothing may be left behind in them. */
+  readonly isShared: boolean
+  readonly pool: Omit<PgPool.Config, keyof PgConnection.Config>
+}
 
 /**
- * Waits a while for the server, but fails immediately if the URL is invalid. Half of the connections are for steps,
- * whose statements are pipelined (`Sessions`). In the other half each statement has a connection to itself, so that it
- * can be cancelled and waits for no other.
+ * Half of the connections are for steps, whose statements are pipelined (`Sessions`). In the other half each statement
+ * has a connection to itself, so that it can be cancelled and waits for no other.
  */
+const clients = (
+  { config, connections, isShared, pool }: Way,
+  own: Readonly<Record<string, string>>,
+  schema: string | undefined
+) => {
+  const poolOf = (maxConnections: number, startupParameters: Readonly<Record<string, string>>): PgPool.Config =>
+    Primary.extended(config, { ...pool, maxConnections, ...(isShared ? bare : { startupParameters }) })
+  const forSteps = connections >> 1
+  return Layer.merge(
+    Layer.provideMerge(Schema.layer(schema), PgClient.layer(poolOf(connections - forSteps, own))),
+    Sessions.layer(poolOf(forSteps, { ...own, ...stepSettings }), isShared ? { ...own, ...stepSettings } : {})
+  )
+}
+
+const opening = <A, R>(layer: Layer.Layer<A, SqlError | OpenError, R>): Layer.Layer<A, OpenError, R> =>
+  Layer.catchTag(
+    layer,
+    "SqlError",
+    (error) =>
+      Layer.effectContext(
+        Effect.fail(
+          new OpenError({ message: `cannot use PostgreSQL: ${describe(error)}`, problem: problemOf(error) })
+        )
+      )
+  ) as Layer.Layer<A, OpenError, R>
+
+/** Waits a while for the server, but fails immediately if the URL is invalid. */
 export const layer = (
   options: Options
 ): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema.Schema, OpenError> =>
-  Layer.unwrap(Effect.gen(function*() {
+  opening(Layer.unwrap(Effect.gen(function*() {
     const deadline = yield* StatementTimeout
     const config = yield* destination(options.url)
     const direct = options.listenUrl === undefined ? config : yield* destination(options.listenUrl)
@@ -169,22 +196,62 @@ export const layer = (
     if (isPooled && !isTimed) yield* Effect.logWarning(untimed)
     const own = settings(deadline, { limitsTransactions })
     const connections = Math.max(2, options.maxConnections ?? defaultConnections)
-    const pool = (maxConnections: number, startupParameters: Readonly<Record<string, string>>): PgPool.Config =>
-      Primary.extended(config, { maxConnections, minConnections: 1, ...(isPooled ? bare : { startupParameters }) })
-    const forSteps = connections >> 1
-    return Layer.mergeAll(
-      Layer.provideMerge(Schema.layer(options.schema), PgClient.layer(pool(connections - forSteps, own))),
-      Sessions.layer(pool(forSteps, { ...own, ...stepSettings }), isPooled ? { ...own, ...stepSettings } : {}),
-      noticed(options, direct, isPooled, own)
+    return Layer.merge(
+      clients({ config, connections, isShared: isPooled, pool: { minConnections: 1 } }, own, options.schema),
+      isPooled && options.listenUrl === undefined
+        ? Layer.merge(Notifications.layerNone, Layer.effectDiscard(Effect.logWarning(deaf)))
+        : Notifications.layerConnection(isPooled ? direct : Primary.extended(direct, { startupParameters: own }))
     )
-  })).pipe(
-    Layer.catchTag(
-      "SqlError",
-      (error) =>
-        Layer.effectContext(
-          Effect.fail(
-            new OpenError({ message: `cannot use PostgreSQL: ${describe(error)}`, problem: problemOf(error) })
-          )
-        )
+  })))
+
+/** A host's pool, and how it is used. */
+export interface PoolOptions {
+  /** The host's `pg.Pool`, which stays open. */
+  readonly pool: HostPool.HostPool
+  /**
+   * Whether one connection, made from the pool's options, listens for notifications (the default). If false, changes by
+   * other processes are noticed by polling.
+   */
+  readonly listen?: boolean | undefined
+  readonly schema?: string | undefined
+}
+
+/** The maximum time for which the host's pool may have no connection left for us. */
+const poolPatience = "3 seconds"
+
+/** After this long without use, a connection goes back to the host's pool. */
+const borrowedFor = "100 millis"
+
+const deafPool = "the host's pool leads to a pooler, by which no notification comes: what other processes do is " +
+  "noticed a second later or two"
+
+/**
+ * Over a host's pool, of which one connection is always left to the host. Each connection goes back as it was found:
+ * settings are made per transaction, and no statement is named. The host closes the pool.
+ */
+export const layerPool = (
+  options: PoolOptions
+): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema.Schema, OpenError> =>
+  opening(Layer.unwrap(Effect.gen(function*() {
+    const wrong = HostPool.wrongPool(options.pool)
+    if (wrong !== undefined) return yield* new OpenError({ message: `the pool ${wrong}` })
+    const deadline = yield* StatementTimeout
+    const { own, pooled } = HostPool.streams(options.pool)
+    // the host's pool signs in; ours only needs some name
+    const common: PgConnection.Config = { username: "host", ssl: false, connectTimeout: poolPatience }
+    const config = { ...common, stream: pooled }
+    const { isPooled, limitsTransactions } = yield* peer(config)
+    const connections = Math.min(HostPool.sizeOf(options.pool) - 1, defaultConnections)
+    const listens = options.listen !== false
+    if (listens && isPooled) yield* Effect.logWarning(deafPool)
+    return Layer.merge(
+      clients(
+        { config, connections, isShared: true, pool: { minConnections: 0, idleTimeout: borrowedFor } },
+        settings(deadline, { limitsTransactions }),
+        options.schema
+      ),
+      listens && !isPooled
+        ? Notifications.layerConnection({ ...common, stream: own })
+        : Notifications.layerNone
     )
-  )
+  })))

@@ -22,6 +22,7 @@ import * as MessageStore from "./messages/MessageStore.ts"
 import * as Migrations from "./Migrations.ts"
 import * as PhoneNumberStore from "./numbers/PhoneNumberStore.ts"
 import type { OpenError } from "./OpenError.ts"
+import * as OutboxStore from "./outbox/OutboxStore.ts"
 import * as InvitationStore from "./people/InvitationStore.ts"
 import * as MemberStore from "./people/MemberStore.ts"
 import * as PortalStore from "./people/PortalStore.ts"
@@ -44,8 +45,8 @@ import * as ReplayStore from "./webhooks/ReplayStore.ts"
 import * as WebhookStore from "./webhooks/WebhookStore.ts"
 import * as WorkspaceStore from "./workspaces/WorkspaceStore.ts"
 
-/** The ports over a database with the schema. */
-export const layer = Layer.mergeAll(
+/** The ports over a database with the schema, wherever it is. */
+const anywhere = Layer.mergeAll(
   AlertStore.layer,
   ApiKeyStore.layer,
   AuditStore.layer,
@@ -78,13 +79,21 @@ export const layer = Layer.mergeAll(
   WorkspaceStore.layer
 ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
+/** The ports over a database of a server, with the schema. */
+export const layer = Layer.merge(anywhere, OutboxStore.layer)
+
 const migrated = Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run()))
 
+/** Brings the schema up to date, or fails unless it is. */
+const schemaOf = (
+  { migrate }: Pick<ServerOptions, "migrate">
+): Effect.Effect<unknown, OpenError, PgClient.PgClient | Schema> =>
+  migrate === false ? Migrations.check() : Migrations.run()
+
 /** Prepares a server's schema, bypassing a pooler if there is a URL for that. */
-const prepared = ({ listenUrl, migrate }: ServerOptions) => {
-  const run: Effect.Effect<unknown, OpenError, PgClient.PgClient | Schema> = migrate === false
-    ? Migrations.check()
-    : Migrations.run()
+const prepared = (options: ServerOptions) => {
+  const { listenUrl } = options
+  const run = schemaOf(options)
   return listenUrl === undefined
     ? run
     // the schema that was found already
@@ -110,10 +119,21 @@ export const layerServer = (options: ServerOptions): Layer.Layer<Ports.Ports, Op
     Layer.provide(PostgresClient.layer(options))
   )
 
+/** A host's pool, and whether its database's schema may be changed. */
+export interface PoolOptions extends PostgresClient.PoolOptions, Pick<ServerOptions, "migrate"> {}
+
+/** The ports on a PostgreSQL server (15 or later) over a host's pool, which stays open. */
+export const layerPool = (options: PoolOptions): Layer.Layer<Ports.Ports, OpenError> =>
+  Layer.merge(layer, Storage.layer("PostgreSQL by the host's pool", true)).pipe(
+    Layer.provide(Layer.merge(Database.layer, Layer.effectDiscard(schemaOf(options)))),
+    Layer.provide(PostgresClient.layerPool(options))
+  )
+
 /** The ports on a database in this process, which uses its directory exclusively. */
 export const layerEmbedded = (options: PgliteClient.Options): Layer.Layer<Ports.Ports, OpenError> =>
-  Layer.merge(
-    layer,
+  Layer.mergeAll(
+    anywhere,
+    OutboxStore.layerEmbedded,
     Storage.layer(
       `embedded PostgreSQL in ${options.directory ?? "memory"}`,
       options.directory !== undefined

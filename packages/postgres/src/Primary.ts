@@ -2,10 +2,10 @@
  * Finds and follows the primary among several hosts, like libpq's `target_session_attrs=read-write`.
  */
 import { PgConnection } from "@effect/sql-pg"
-import { Effect, FiberSet, Redacted, Schedule, type Scope } from "effect"
+import { Effect, FiberSet, Schedule, type Scope } from "effect"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
-import * as net from "node:net"
 import type { Duplex } from "node:stream"
+import type { Target } from "./Target.ts"
 import * as Timeout from "./Timeout.ts"
 
 /**
@@ -18,12 +18,22 @@ const patience = 2000
 /** The pause before all hosts are asked again if none accepts writes. */
 const pause = "500 millis"
 
-/** The configuration that all hosts share. */
-type Common = Omit<PgConnection.Config, "url" | "stream">
-
 interface Host {
-  readonly url: Redacted.Redacted
-  readonly sockets: Set<net.Socket>
+  readonly target: Target
+  /** The same host, with its connections noted. */
+  readonly config: PgConnection.Config
+  readonly sockets: Set<Duplex>
+}
+
+const hostOf = (target: Target): Host => {
+  const sockets = new Set<Duplex>()
+  const stream = (): Duplex => {
+    const socket = target.connect()
+    sockets.add(socket)
+    socket.once("close", () => sockets.delete(socket))
+    return socket
+  }
+  return { target, config: extended(target.config, { stream }), sockets }
 }
 
 /**
@@ -31,13 +41,10 @@ interface Host {
  * connections to the previous one are closed, since they might wait for ever. Fails if no host accepts writes.
  */
 export const follow = Effect.fnUntraced(function*(
-  urls: ReadonlyArray<string>,
-  common: Common
+  targets: ReadonlyArray<Target>
 ): Effect.fn.Return<PgConnection.Config, SqlError, Scope.Scope> {
   const fork = yield* FiberSet.makeRuntime<never>()
-  const hosts = urls.map((url): Host => ({ url: Redacted.make(url), sockets: new Set() }))
-
-  const configOf = (host: Host): PgConnection.Config => ({ ...common, url: host.url })
+  const hosts = targets.map(hostOf)
 
   /** Fails if the host does not accept writes or does not respond in time. */
   const writable = (connection: PgConnection.PgConnection): Effect.Effect<void, SqlError> =>
@@ -56,7 +63,7 @@ export const follow = Effect.fnUntraced(function*(
       return Effect.sync(leave)
     })
 
-  const open = (host: Host) => PgConnection.make(configOf(host))
+  const open = (host: Host) => PgConnection.make(host.target.config)
 
   const find = Effect.suspend(() =>
     Effect.raceAll(hosts.map((host) => open(host).pipe(Effect.flatMap(writable), Effect.scoped, Effect.as(host))))
@@ -80,28 +87,10 @@ export const follow = Effect.fnUntraced(function*(
   })
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(stay), move)))
 
-  return {
-    ...common,
-    get url() {
-      return primary.url
-    },
-    get stream() {
-      const { sockets, url } = primary
-      return (): Duplex => {
-        const { hostname, port } = new URL(Redacted.value(url))
-        const socket = net.connect({
-          host: hostname.replace(/^\[|\]$/g, ""),
-          port: Number(port || 5432),
-          noDelay: true,
-          keepAlive: true,
-          keepAliveInitialDelay: 30_000
-        })
-        sockets.add(socket)
-        socket.once("close", () => sockets.delete(socket))
-        return socket
-      }
-    }
-  }
+  // each property is read anew from the present primary's configuration
+  return new Proxy<PgConnection.Config>(primary.config, {
+    get: (_, name) => Reflect.get(primary.config, name)
+  })
 })
 
 const notWritable = new SqlError({

@@ -105,6 +105,14 @@ describe("the schema", () => {
         `select name from "Odd name".workspaces`
       )
       assert.deepStrictEqual([left!.length, kept!.length], [0, 1])
+      // the door of the outbox still leads to it
+      const [functions, , entries] = yield* run(
+        url,
+        "select from pg_proc where pronamespace = 'public'::regnamespace",
+        `select "Odd name".enqueue('ws_1', 'one', '{"to":"+4","type":"text"}')`,
+        `select from "Odd name".outbox`
+      )
+      assert.deepStrictEqual([functions!.length, entries!.length], [0, 1])
     }).pipe(Effect.scoped))
 
   it.live("tables of a different program are not taken for an earlier version's by their names", () =>

@@ -8,7 +8,7 @@ import { StorageSuite } from "@wac/testkit"
 import { Effect, Layer } from "effect"
 import { inject } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
-import { freshDatabase, pooled, storageIn } from "./servers.ts"
+import { freshDatabase, hostPool, pooled, storageIn } from "./servers.ts"
 
 // the statements are the same on every server, so all sequences of the models run on the first one
 const first: StorageSuite.Options = { runs: Extent.of("all", "long") }
@@ -22,6 +22,12 @@ for (const [i, { name, url }] of inject("postgresServers").entries()) {
   )
 }
 StorageSuite.suite("PGlite", PostgresStorage.layerEmbedded({}), elsewhere)
+
+StorageSuite.suite(
+  "PostgreSQL by a host's pool",
+  Layer.unwrap(Effect.map(Effect.flatMap(freshDatabase(), hostPool), (pool) => PostgresStorage.layerPool({ pool }))),
+  Extent.of({ ports: ["ApiKeyStore", "ChangeStore", "RateLimitStore", "WebhookStore"] }, {})
+)
 
 // where a pooler is everywhere, the suites above run behind it
 describe.each(PgBouncer.isEverywhere ? [] : ["PgBouncer"])("behind %s", PgBouncer.needed, (pooler) => {

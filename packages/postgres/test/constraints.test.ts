@@ -154,6 +154,10 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
     { state: "failed" },
     { state: "failed", failed_at: 1 }
   ],
+  outbox_key: ["outbox", { message_id: "other" }],
+  outbox_key_form: ["outbox", { key: "" }, { key: "a b" }, { key: "k".repeat(256) }],
+  outbox_erased: ["outbox", { message: null }, { erased: "\\x00" }],
+  outbox_claim: ["outbox", { claim_token: "one", moved_at: 1 }],
   replays_status: ["replays", { status: "pending" }],
   replays_state: ["replays", { state: "paused", completed_at: 1 }],
   replays_completed_at: ["replays", { completed_at: 1 }, { state: "cancelled" }],

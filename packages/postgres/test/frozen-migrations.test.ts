@@ -40,7 +40,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["key bindings", "8cf3f6b58ff3dcfaabe8e2247e0db7c7a5b7f6b43634d7bea3545789980d53e1"],
   ["autovacuum", "b2eb08bc6d5dac24cf1ced9278fb3726d3195dec07eef6edd03c858bde44a61f"],
   ["queue", "3d9720f281a013b57ebbefe3884b91c405e5bdc924be7b25e84a9e6cf7e54f5e"],
-  ["subscriptions", "bfbfc06ee863efed90e9575d9688c6ed42c99c04354515a001da16becfca67df"]
+  ["subscriptions", "bfbfc06ee863efed90e9575d9688c6ed42c99c04354515a001da16becfca67df"],
+  ["outbox", "0a510a846eb3de01a84119188e1e5178628ecb2aa1b0e5def8a7241e4ace064e"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

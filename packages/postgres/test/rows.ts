@@ -243,6 +243,7 @@ export const possible: { readonly [table: string]: Row } = {
     attempts: 0,
     round_attempts: 0
   },
+  outbox: { message_id: "msg", workspace_id: "ws", key: "one", message: {} },
   campaigns: { id: "cmp", workspace_id: "ws", state: {}, work_at: 1 },
   campaign_rows: { campaign_id: "cmp", place: 1, content: {} },
   send_queue: { message_id: "msg", campaign_id: "cmp", due_at: 1, tries: 0 },

@@ -7,6 +7,7 @@ import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { Fixture } from "@wac/testkit"
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
+import pg from "pg"
 import { inject } from "vitest"
 import { Database } from "../src/Database.ts"
 import * as Migrations from "../src/Migrations.ts"
@@ -76,6 +77,21 @@ export const pooled = (
       (pooler) => Effect.promise(pooler.stop)
     ),
     (pooler) => ({ url: Redacted.make(pooler.url), listenUrl: direct })
+  )
+
+/** A host's own pool of connections to a database, closed with the scope. */
+export const hostPool = (
+  url: Redacted.Redacted,
+  options: pg.PoolConfig = {}
+): Effect.Effect<pg.Pool, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const pool = new pg.Pool({ connectionString: Redacted.value(url), max: 6, ...options })
+      // its idle connections end with the database
+      pool.on("error", () => undefined)
+      return pool
+    }),
+    (pool) => Effect.promise(() => pool.end())
   )
 
 /** A way for clients to reach a database. */

@@ -47,6 +47,7 @@ const ours = [
   "invitations_pkey",
   "media_pkey",
   "messages_pkey",
+  "outbox_pkey",
   "phone_numbers_pkey",
   "portals_id_key",
   "replays_pkey",

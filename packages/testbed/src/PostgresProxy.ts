@@ -39,7 +39,13 @@ interface Stop {
   readonly reached: () => void
 }
 
-/** Splits a protocol stream into messages with the letter of their type. A client's first message has none. */
+/** The message with which a client asks whether the server encrypts. */
+const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
+
+/**
+ * Splits a protocol stream into messages with the letter of their type. A client's first message has none, nor has its
+ * question about encryption before.
+ */
 const divided = (typed: boolean, take: (type: string, message: Buffer) => void): (data: Buffer) => void => {
   let rest: Buffer = Buffer.alloc(0)
   return (data) => {
@@ -52,7 +58,7 @@ const divided = (typed: boolean, take: (type: string, message: Buffer) => void):
       const message = rest.subarray(0, size)
       rest = rest.subarray(size)
       const type = typed ? String.fromCharCode(message[0]!) : ""
-      typed = true
+      typed ||= !message.equals(sslRequest)
       take(type, message)
     }
   }

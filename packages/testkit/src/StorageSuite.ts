@@ -44,6 +44,7 @@ import * as MessageStoreSweepSuite from "./messages/MessageStoreSweepSuite.ts"
 import * as ReadMarksSuite from "./messages/ReadMarksSuite.ts"
 import * as PhoneNumberStoreObserveSuite from "./numbers/PhoneNumberStoreObserveSuite.ts"
 import * as PhoneNumberStoreSuite from "./numbers/PhoneNumberStoreSuite.ts"
+import * as OutboxStoreSuite from "./outbox/OutboxStoreSuite.ts"
 import * as InvitationStoreSuite from "./people/InvitationStoreSuite.ts"
 import * as MemberStoreSuite from "./people/MemberStoreSuite.ts"
 import * as PortalStoreSuite from "./people/PortalStoreSuite.ts"
@@ -116,6 +117,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { tests: PhoneNumberStoreSuite.tests },
     { topic: "what the provider reports", tests: PhoneNumberStoreObserveSuite.tests }
   ],
+  OutboxStore: [{ tests: OutboxStoreSuite.tests }],
   QueueStore: [{ tests: QueueStoreSuite.tests }],
   MessageStore: [
     { topic: "accept", tests: MessageStoreAcceptSuite.tests },

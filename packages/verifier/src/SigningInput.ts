@@ -27,8 +27,11 @@ export const joined = (
 /** The UTF-8 bytes of `text`; a lone surrogate becomes U+FFFD, as everywhere on the web. */
 export const utf8 = (text: string): Bytes => encoder.encode(text)
 
-// `instanceof` is false for a Uint8Array of another realm (test runners, workers, vm contexts), so the tag is read.
-const isBytes = (value: unknown): value is Uint8Array =>
+/**
+ * Whether a value is a `Uint8Array`. `instanceof` is false for one of another realm (test runners, workers, vm
+ * contexts), so the tag is read.
+ */
+export const isBytes = (value: unknown): value is Uint8Array =>
   ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]"
 
 /**

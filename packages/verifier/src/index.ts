@@ -4,7 +4,7 @@
  * @module
  */
 
-export { type DeliveryHeaders, signDelivery } from "./Delivery.ts"
+export { type DeliveryHeaders, type DeliveryInput, signDelivery, type SignedDelivery } from "./Delivery.ts"
 export type * from "./Event.ts"
 export type { Json } from "./Json.ts"
 export {

@@ -35,7 +35,7 @@ describe("the bundle", () => {
       "export * from \"./Signature.ts\"; export * from \"./StandardWebhooks.ts\"; export * from \"./RequestSignature.ts\"",
       2048
     ],
-    ["export * from \"./index.ts\"", 3072],
+    ["export * from \"./index.ts\"", 3328],
     ["export * from \"./Fetch.ts\"", 3584],
     ["export * from \"./Express.ts\"", 3584],
     ["export * from \"./Fastify.ts\"", 3584],

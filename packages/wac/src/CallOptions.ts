@@ -22,7 +22,7 @@ export const check = (
   if (!Predicate.isObject(options)) return invalid("options", "options must be an object")
   const { signal, timeout, ...others } = options as CallOptions
   const unknown = Object.keys(others).find((name) => !names.includes(name))
-  if (unknown !== undefined) return invalid(unknown, `${unknown} is not an option of this call`, "unknown_field")
+  if (unknown !== undefined) return invalid(unknown, `there is no option ${unknown}`, "unknown_field")
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     return invalid("signal", "signal must be an AbortSignal")
   }

@@ -1,6 +1,7 @@
 /**
  * The composition: which adapters implement which ports, and what runs in the background. Read it from the bottom up.
  */
+import { MessagesApi } from "@wac/api"
 import {
   Accounts,
   AlertRunner,
@@ -31,6 +32,7 @@ import {
   MessageSweeper,
   Notices,
   OptOuts,
+  OutboxRunner,
   PageReceiver,
   Password,
   PhoneNumbers,
@@ -64,11 +66,13 @@ import {
   type WebhookTransport
 } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
+import type * as HostPool from "@wac/postgres/HostPool"
 import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { S3MediaBytes } from "@wac/s3"
 import { SandboxProvider } from "@wac/sandbox"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as Input from "./Input.ts"
 import * as MediaInspectorNode from "./media/MediaInspectorNode.ts"
 import * as Cryptography from "./secrets/Cryptography.ts"
 import * as MasterKeyFile from "./secrets/MasterKeyFile.ts"
@@ -89,8 +93,20 @@ export type BuiltInStorage =
     readonly schema?: string
   }
 
-/** A built-in storage, or any `Layer` of the ports that passes the suites of `@wac/testkit`. */
-export type Storage<E = never> = BuiltInStorage | Layer.Layer<Ports.Ports, E>
+/** A PostgreSQL server over the host's own pool of connections, which stays open. */
+export interface PooledStorage {
+  readonly _tag: "Pooled"
+  readonly pool: HostPool.HostPool
+  readonly listen?: boolean
+  readonly migrate?: boolean
+  readonly schema?: string
+}
+
+/**
+ * A built-in storage, one over the host's connections, or any `Layer` of the ports that passes the suites of
+ * `@wac/testkit`.
+ */
+export type Storage<E = never> = BuiltInStorage | PooledStorage | Layer.Layer<Ports.Ports, E>
 
 /** The storage, and what opens it. */
 export interface Kept<E = never> {
@@ -148,7 +164,7 @@ const postgres = Effect.promise(() => import("@wac/postgres"))
 
 const isLayer = <E>(storage: Storage<E>): storage is Layer.Layer<Ports.Ports, E> => Layer.isLayer(storage)
 
-const layerBuiltIn = (storage: BuiltInStorage) => {
+const layerBuiltIn = (storage: BuiltInStorage | PooledStorage) => {
   switch (storage._tag) {
     case "Memory":
       return MemoryStorage.layer
@@ -156,6 +172,8 @@ const layerBuiltIn = (storage: BuiltInStorage) => {
       return Layer.unwrap(Effect.map(postgres, ({ PostgresStorage }) => PostgresStorage.layerEmbedded(storage)))
     case "Server":
       return Layer.unwrap(Effect.map(postgres, ({ PostgresStorage }) => PostgresStorage.layerServer(storage)))
+    case "Pooled":
+      return Layer.unwrap(Effect.map(postgres, ({ PostgresStorage }) => PostgresStorage.layerPool(storage)))
   }
 }
 
@@ -231,12 +249,12 @@ const beneath = <E, EInFront>(
 export type Beneath = Layer.Success<ReturnType<typeof beneath>>
 
 /** The domain's services over storage, provider and receivers. */
-const services = <E, EAdapters, EInFront>(
+export const services = <E, EAdapters, EInFront>(
   config: Config<E>,
   { authenticator, provider }: Adapters<EAdapters>,
   inFront: InFront<EInFront>,
-  cryptography: typeof Cryptography.layer,
-  inspector: typeof MediaInspectorNode.layer
+  cryptography = Cryptography.layer,
+  inspector = MediaInspectorNode.layer
 ) =>
   Layer.mergeAll(
     ApiKeys.ApiKeys.layer,
@@ -274,14 +292,24 @@ const services = <E, EAdapters, EInFront>(
     Layer.provideMerge(beneath(config, inFront, cryptography))
   )
 
-const background = Layer.mergeAll(
+/** Sets up the provider's number over the services, and retries until that succeeds. */
+export const ensured = PhoneNumbers.layerEnsured
+
+/**
+ * Everything that runs in the background, over the services. Closing its scope stops it gracefully: claims of deliveries
+ * in flight are released, and sends in flight finish.
+ */
+export const background = Layer.mergeAll(
   AlertRunner.layer,
   CampaignRunner.layer,
   InboundRunner.layer,
   MediaTidier.layer,
-  PhoneNumbers.layerEnsured,
   TemplateSync.layer,
   MessageSweeper.layer,
+  Layer.provide(
+    OutboxRunner.layer,
+    Layer.succeed(OutboxRunner.OutboxReader, { read: Input.reader(MessagesApi.EnqueuedMessage) })
+  ),
   DeliveryTidier.layer,
   QueueRunner.layer,
   ReplayRunner.layer,
@@ -300,4 +328,7 @@ export const layer = <E = never, EAdapters = never, EInFront = never>(
   inFront: InFront<EInFront> = Layer.empty,
   cryptography = Cryptography.layer,
   inspector = MediaInspectorNode.layer
-) => background.pipe(Layer.provideMerge(services(config, adapters, inFront, cryptography, inspector)))
+) =>
+  Layer.merge(ensured, background).pipe(
+    Layer.provideMerge(services(config, adapters, inFront, cryptography, inspector))
+  )

@@ -11,6 +11,16 @@ export type Span =
   | number
   | `${number} ${"millis" | "second" | "seconds" | "minute" | "minutes" | "hour" | "hours" | "day" | "days"}`
 
+/** The milliseconds of a duration, or `undefined` if it is none. */
+export const spanMillis = (span: unknown): number | undefined => {
+  const millis = typeof span === "number"
+    ? span
+    : typeof span === "string"
+    ? Option.match(Duration.fromInput(span as Span), { onNone: () => Number.NaN, onSome: Duration.toMillis })
+    : Number.NaN
+  return millis >= 0 && Number.isFinite(millis) ? millis : undefined
+}
+
 /** A clock for tests; see {@link fakeClock}. */
 export interface FakeClock {
   /** The current time of this clock. */
@@ -204,10 +214,8 @@ export const fakeClock = (options: { readonly now?: TimeInput } = {}): FakeClock
   const fake: FakeClock = {
     now: () => DateTime.toDateUtc(DateTime.makeUnsafe(time)),
     advance: async (by) => {
-      const millis = typeof by === "number"
-        ? by
-        : Option.match(Duration.fromInput(by), { onNone: () => Number.NaN, onSome: Duration.toMillis })
-      if (!(millis >= 0 && Number.isFinite(millis))) {
+      const millis = spanMillis(by)
+      if (millis === undefined) {
         throw badOption("by", "by must be 0 or more milliseconds, or text such as 24 hours")
       }
       await next(() => time + millis)

@@ -2,13 +2,13 @@
  * The HTTP API inside the host's own server: the same routes as the standalone server's, behind a fetch handler and a
  * `node:http` handler.
  */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Errors } from "@wac/core"
 import { ErrorResponse, HttpApp, MountPath } from "@wac/http"
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { IncomingMessage, type ServerResponse } from "node:http"
 import type { InFlight } from "./InFlight.ts"
+import * as NodeExchange from "./NodeExchange.ts"
 import { badOption } from "./WacError.ts"
 
 /** Handles a request of the Fetch API. */
@@ -18,7 +18,7 @@ export type Handler = (request: Request) => Promise<Response>
  * Handles a request of `node:http`. Express and Connect accept it directly, even mounted at a path, which they remove
  * from the request themselves. If something has already read the body, the response is 500 `body_already_parsed`.
  */
-export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
+export type NodeHandler = NodeExchange.NodeHandler
 
 /** A path without a route. */
 const nowhere = "//"
@@ -111,7 +111,7 @@ export const make = Effect.fnUntraced(function*(
     Effect.andThen(yieldToEventLoop, app)
   )
   const node = yield* Effect.updateContext(
-    NodeHttpServer.makeHandler(app, { scope: yield* Effect.scope }),
+    NodeExchange.makeHandler(app, yield* Effect.scope),
     (_: Context.Context<never>) => context
   )
   const tell = () => void Effect.runForkWith(context)(Effect.logError(wasRead.message))
@@ -132,20 +132,24 @@ export const make = Effect.fnUntraced(function*(
   }
 })
 
-/** Counts requests of both handlers as work in flight. Once that is stopped, requests are refused. */
+/**
+ * Counts requests of both handlers as work in flight, until `settled` has followed them. Once that is stopped, requests
+ * are refused.
+ */
 export const counted = (
   handlers: { readonly web: Handler; readonly node: NodeHandler },
-  inFlight: InFlight
+  inFlight: InFlight,
+  settled: () => Promise<void> = () => Promise.resolve()
 ): { readonly web: Handler; readonly node: NodeHandler } => ({
   web: (request) => {
     if (inFlight.isStopped) return refuseWeb(stopping)
     inFlight.begin()
-    return handlers.web(request).finally(inFlight.end)
+    return handlers.web(request).finally(settled).finally(inFlight.end)
   },
   node: (request, response) => {
     if (inFlight.isStopped) return refuseNode(stopping, response)
     inFlight.begin()
-    response.once("close", inFlight.end)
+    response.once("close", () => void settled().finally(inFlight.end))
     handlers.node(request, response)
   }
 })

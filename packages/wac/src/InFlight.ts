@@ -7,7 +7,20 @@ import { Duration } from "effect"
 /** How long closing waits, in milliseconds: as long as a server's stop. Sends finish within the provider's 8 s. */
 const patience = Duration.toMillis(Stopping.timeout)
 
+/** A timer keeps the process alive; how often it fires does not matter. */
+const often = 2 ** 31 - 1
+
+const keepAlive = () => setInterval(() => {}, often)
+
 export class InFlight {
+  readonly #keepsAlive: boolean
+  #alive: NodeJS.Timeout | undefined
+
+  /** `keepsAlive` if nothing else keeps the process alive during a call. */
+  constructor(keepsAlive = false) {
+    this.#keepsAlive = keepsAlive
+  }
+
   #count = 0
   /** How many of them are functions of the host. */
   #hosted = 0
@@ -26,11 +39,23 @@ export class InFlight {
   }
 
   readonly begin = (): void => {
-    this.#count++
+    if (this.#count++ === 0 && this.#keepsAlive) this.#alive = keepAlive()
   }
 
   readonly end = (): void => {
-    if (--this.#count === 0) this.#ended?.()
+    if (--this.#count > 0) return
+    clearInterval(this.#alive)
+    this.#ended?.()
+  }
+
+  /** Keeps the process alive until a promise has settled. */
+  readonly alive = async <A>(promise: Promise<A>): Promise<A> => {
+    const timer = keepAlive()
+    try {
+      return await promise
+    } finally {
+      clearInterval(timer)
+    }
   }
 
   /** Counts a function of the host, until its promise has settled. */

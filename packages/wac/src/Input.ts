@@ -22,6 +22,8 @@ const given = (value: unknown, depth = deepest): unknown => {
   )
 }
 
+const invalid = (message: string) => Result.fail(new Errors.InvalidBody({ reason: "invalid_field", message }))
+
 /** Decodes a value by its schema, or reports which field is wrong. */
 export const reader = <A, I>(schema: Schema.Codec<A, I>) => {
   // interpreted decoding takes a tenth of a send in memory; if code generation is not allowed, decoding stays
@@ -30,16 +32,19 @@ export const reader = <A, I>(schema: Schema.Codec<A, I>) => {
   const decode = Schema.decodeUnknownResult(schema)
   const strict = { onExcessProperty: "error" } as const
   return (input: unknown): Result.Result<A, Errors.InvalidBody> => {
-    const read = decode(input, strict)
-    if (Result.isSuccess(read)) return Result.succeed(read.success)
-    if (!Predicate.isObject(input)) {
-      return Result.fail(new Errors.InvalidBody({ reason: "invalid_field", message: "an object is expected" }))
+    try {
+      const read = decode(input, strict)
+      if (Result.isSuccess(read)) return Result.succeed(read.success)
+      if (!Predicate.isObject(input)) return invalid("an object is expected")
+      // only after a failure, so that valid input does not pay for it
+      return Result.mapError(
+        decode(given(input), strict),
+        (error) => InvalidInput.of({ kind: "Payload", issue: error.issue }, input)
+      )
+    } catch {
+      // what a getter or a proxy throws
+      return invalid("it could not be read")
     }
-    // only after a failure, so that valid input does not pay for it
-    return Result.mapError(
-      decode(given(input), strict),
-      (error) => InvalidInput.of({ kind: "Payload", issue: error.issue }, input)
-    )
   }
 }
 
@@ -52,13 +57,14 @@ export const read = <A, I>(schema: Schema.Codec<A, I>) => {
 /** Decodes an idempotency key. Errors use the host's name of the option. */
 export const idempotencyKey = (key: unknown): Result.Result<Idempotency.IdempotencyKey, Errors.InvalidBody> => {
   const param = "idempotencyKey"
-  if (key === undefined || key === null) {
+  if (key === undefined) {
     return Result.fail(
       new Errors.InvalidBody({ reason: "missing_idempotency_key", param, message: `${param} is required` })
     )
   }
   return Result.mapError(
-    Idempotency.parseKey(String(key)),
+    // a number or an object is a mistake, and as text it could be the key of another call
+    Idempotency.parseKey(typeof key === "string" ? key : ""),
     ({ reason }) => new Errors.InvalidBody({ reason, param, message: `${param} must be ${Idempotency.keyForm}` })
   )
 }

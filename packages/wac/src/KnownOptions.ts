@@ -6,5 +6,7 @@ import { badOption } from "./WacError.ts"
 /** Throws on the first name that is not one of these; `within` is the path before it. */
 export const check = (given: object, names: { readonly [name: string]: true }, within = ""): void => {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(names, name))
-  if (unknown !== undefined) throw badOption(`${within}${unknown}`, `there is no option ${within}${unknown}`)
+  if (unknown !== undefined) {
+    throw badOption(`${within}${unknown}`, `there is no option ${within}${unknown}`)
+  }
 }

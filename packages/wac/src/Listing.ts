@@ -30,13 +30,13 @@ export const make = <A, B>(
       ),
       { options }
     )
-  const pages = async function*({ cursor, limit = Core.maxLimit }: PageQuery = {}) {
-    let next = cursor
+  const pages = async function*(query?: PageQuery) {
+    let next: PageQuery = { ...query, limit: query?.limit ?? Core.maxLimit }
     let hasMore = true
     while (hasMore) {
-      const one: Page<B> = await page({ limit, ...(next === undefined ? {} : { cursor: next }) })
+      const one: Page<B> = await page(next)
       yield one
-      next = one.nextCursor ?? undefined
+      next = { ...next, cursor: one.nextCursor ?? "" }
       hasMore = one.hasMore
     }
   }

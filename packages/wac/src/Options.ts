@@ -133,6 +133,12 @@ export interface WacOptions {
   readonly receivers?: ReceiverRules
   /** Receives every line of the log. If omitted, errors are written to stderr, and nothing else. */
   readonly log?: Log
+  /**
+   * Whether deliveries, queued messages, campaigns, subscriptions, listeners and sweeps run in the background. With
+   * `false` they run only during `work`, which a timer of the host calls; nothing keeps the process alive between calls.
+   * Defaults to true.
+   */
+  readonly background?: boolean
   /** A clock of `fakeClock()`, for tests. */
   readonly clock?: FakeClock
 }
@@ -156,6 +162,7 @@ const names: Record<keyof WacOptions, true> = {
   restored: true,
   receivers: true,
   log: true,
+  background: true,
   clock: true
 }
 
@@ -240,6 +247,9 @@ export const check = (options: WacOptions): void => {
   }
   if (options.restored !== undefined && typeof options.restored !== "boolean") {
     throw badOption("restored", "restored must be true or false")
+  }
+  if (options.background !== undefined && typeof options.background !== "boolean") {
+    throw badOption("background", "background must be true or false")
   }
   if (options.log !== undefined && typeof options.log !== "function") throw badOption("log", "log must be a function")
 }

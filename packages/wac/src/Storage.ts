@@ -2,6 +2,7 @@
  * The storages of an instance, as options.
  */
 import type { Ports } from "@wac/core"
+import * as HostPool from "@wac/postgres/HostPool"
 import * as SchemaName from "@wac/postgres/SchemaName"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
 import { Layer, Redacted, Result } from "effect"
@@ -32,6 +33,25 @@ export interface PostgresStorage {
   readonly schema?: string
 }
 
+/** A PostgreSQL server, 15 or later, over your own pool of connections, which stays open. */
+export interface PooledStorage {
+  readonly type: "postgres"
+  /**
+   * Your `Pool` of the package `pg`, with a `max` of 3 or more, of which one connection is always left to you. Its type
+   * parsers and the settings of its sessions make no difference, and its connections are given back as they were.
+   */
+  readonly pool: HostPool.HostPool
+  /**
+   * Whether one more connection, made from the pool's options, listens for what other processes do (the default). If
+   * false, it is noticed by polling, within two seconds.
+   */
+  readonly listen?: boolean
+  /** As that of {@link PostgresStorage}. */
+  readonly migrate?: boolean
+  /** As that of {@link PostgresStorage}. */
+  readonly schema?: string
+}
+
 /** PostgreSQL in this process, durable in a directory that no other process may use meanwhile. */
 export interface PgliteStorage {
   readonly type: "pglite"
@@ -47,18 +67,20 @@ export interface LayerStorage {
 }
 
 /** {@link memory}, {@link postgres}, {@link pglite}, or a storage of your own. */
-export type Storage = MemoryStorage | PostgresStorage | PgliteStorage | LayerStorage
+export type Storage = MemoryStorage | PostgresStorage | PooledStorage | PgliteStorage | LayerStorage
 
 /** Stores everything in memory; nothing survives the process. */
 export const memory = (): MemoryStorage => ({ type: "memory" })
 
 /**
- * Stores everything in a PostgreSQL server. Requires `masterKey`, since every process must have the same one. The
- * schema is brought up to date at start, unless `migrate` is false.
+ * Stores everything in a PostgreSQL server, given by a URL or by your own pool. Requires `masterKey`, since every
+ * process must have the same one. The schema is brought up to date at start, unless `migrate` is false.
  */
-export const postgres = (
-  options: string | Omit<PostgresStorage, "type">
-): PostgresStorage => ({ type: "postgres", ...(typeof options === "string" ? { url: options } : options) })
+export const postgres: {
+  (options: string | Omit<PostgresStorage, "type">): PostgresStorage
+  (options: Omit<PooledStorage, "type">): PooledStorage
+} = (options: string | object): never =>
+  ({ type: "postgres", ...(typeof options === "string" ? { url: options } : options) }) as never
 
 /**
  * Stores everything in a PostgreSQL that runs in this process, in this directory, which is created if needed. Unless
@@ -83,10 +105,48 @@ const schemaOf = (schema: unknown): { readonly schema?: string } => {
   return { schema: schema as string }
 }
 
+/** The options of all of several kinds. */
+type KeyOf<Kind> = Kind extends unknown ? keyof Kind : never
+
+/** The options that only a URL has. */
+const onlyWithUrl = ["url", "listenUrl", "maxConnections"] as const
+
+const pooled = (storage: PooledStorage): Composition.PooledStorage => {
+  const { listen, migrate, pool, schema } = storage
+  for (const name of onlyWithUrl) {
+    if (name in storage) {
+      throw badOption(`storage.${name}`, `storage.${name} cannot be given with storage.pool, which has its own`)
+    }
+  }
+  const wrong = HostPool.wrongPool(pool)
+  if (wrong !== undefined) throw badOption("storage.pool", `storage.pool ${wrong}`)
+  if (listen !== undefined && typeof listen !== "boolean") {
+    throw badOption("storage.listen", "storage.listen must be true or false")
+  }
+  return {
+    _tag: "Pooled",
+    pool,
+    ...(listen === undefined ? {} : { listen }),
+    ...(migrate === undefined ? {} : { migrate }),
+    ...schemaOf(schema)
+  }
+}
+
 /** The options of each kind of storage. */
-const names: { readonly [Type in Storage["type"]]: Record<keyof Extract<Storage, { readonly type: Type }>, true> } = {
+const names: {
+  readonly [Type in Storage["type"]]: Record<KeyOf<Extract<Storage, { readonly type: Type }>>, true>
+} = {
   memory: { type: true },
-  postgres: { type: true, url: true, listenUrl: true, maxConnections: true, migrate: true, schema: true },
+  postgres: {
+    type: true,
+    url: true,
+    listenUrl: true,
+    maxConnections: true,
+    pool: true,
+    listen: true,
+    migrate: true,
+    schema: true
+  },
   pglite: { type: true, directory: true, schema: true },
   layer: { type: true, layer: true }
 }
@@ -103,6 +163,8 @@ export const composed = (storage: Storage): Composition.Storage<unknown> => {
       }
       return { _tag: "Embedded", directory: storage.directory, ...schemaOf(storage.schema) }
     case "postgres": {
+      if ("pool" in storage) return pooled(storage)
+      if ("listen" in storage) throw badOption("storage.listen", "storage.listen needs storage.pool")
       const { listenUrl, maxConnections, migrate, schema, url } = storage
       return {
         _tag: "Server",

@@ -1,7 +1,7 @@
 /**
  * Points in time as the host writes them.
  */
-import { DateTime, Option } from "effect"
+import { DateTime, Option, Predicate } from "effect"
 
 /** A point in time: a `Date`, ISO 8601 text, or milliseconds since 1970. */
 export type TimeInput = Date | string | number
@@ -19,11 +19,14 @@ export const writtenTimes = <Name extends string>(times: { readonly [_ in Name]?
   )
 
 /** Converts a filter's times to ISO 8601 text, for a schema to decode. */
-export const written = <Filter extends { readonly since?: TimeInput; readonly until?: TimeInput }>(filter: Filter) => ({
-  ...filter,
-  ...(filter.since === undefined ? {} : { since: iso(filter.since) }),
-  ...(filter.until === undefined ? {} : { until: iso(filter.until) })
-})
+export const written = <Filter extends { readonly since?: TimeInput; readonly until?: TimeInput }>(filter: Filter) =>
+  Predicate.isObject(filter)
+    ? {
+      ...filter,
+      ...(filter.since === undefined ? {} : { since: iso(filter.since) }),
+      ...(filter.until === undefined ? {} : { until: iso(filter.until) })
+    }
+    : filter
 
 /** Converts a decoded filter's times to milliseconds. */
 export const inMillis = <Others extends object>(
@@ -34,8 +37,8 @@ export const inMillis = <Others extends object>(
   ...(until === undefined ? {} : { until: DateTime.toEpochMillis(until) })
 })
 
-/** As ISO 8601 text. An invalid time becomes invalid text, for a schema to refuse. */
+/** As ISO 8601 text. An invalid time becomes invalid text, and anything else is left for a schema to refuse. */
 export const iso = (time: TimeInput | undefined): unknown => {
-  if (time === undefined || typeof time === "string") return time
+  if (typeof time !== "number" && !Predicate.isDate(time)) return time
   return Option.getOrElse(Option.map(DateTime.make(time), DateTime.formatIso), () => "")
 }

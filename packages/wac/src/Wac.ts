@@ -7,6 +7,7 @@ import {
   type Id,
   MediaInspector,
   Provider as ProviderPort,
+  Recorder,
   Setup,
   Stopping,
   StorageTime,
@@ -17,17 +18,19 @@ import {
 import { Dashboard, MetricsPage, PublicUrl } from "@wac/http"
 import { S3MediaBytes } from "@wac/s3"
 import { SandboxProvider } from "@wac/sandbox"
-import { Cause, Clock, type Context, Effect, Exit, Layer, Metric, Option, Scheduler, Scope } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, Metric, Option, Predicate, Scheduler, Scope } from "effect"
 import { Aead, Kdf } from "effect/crypto"
+import * as Background from "./Background.ts"
 import * as Campaigns from "./campaigns/Campaigns.ts"
 import * as Composition from "./Composition.ts"
 import * as Contacts from "./contacts/Contacts.ts"
 import * as Customers from "./contacts/Customers.ts"
 import * as Events from "./events/Events.ts"
 import * as Recorded from "./events/Recorded.ts"
-import { type Steered, steeredOf } from "./FakeClock.ts"
+import { type Span, spanMillis, type Steered, steeredOf } from "./FakeClock.ts"
 import type * as Messaging from "./generated/Messaging.ts"
 import * as Handlers from "./Handlers.ts"
+import * as IdleClock from "./IdleClock.ts"
 import * as Inbound from "./inbound/Inbound.ts"
 import { InFlight } from "./InFlight.ts"
 import * as ApiKeys from "./keys/ApiKeys.ts"
@@ -94,6 +97,11 @@ export interface Workspace extends Messaging.Messaging {
   readonly subscriptions: Subscriptions.Subscriptions
 }
 
+/** How long `work` works. */
+export interface WorkOptions {
+  readonly for: Span
+}
+
 /** The service. Its own operations apply to the default workspace. */
 export interface Wac extends Workspace {
   /**
@@ -114,6 +122,15 @@ export interface Wac extends Workspace {
    * server's `GET /metrics`. Gauges keep their last value if the storage does not respond within a second.
    */
   readonly metrics: () => Promise<string>
+  /**
+   * For an instance with `background: false`: runs everything that runs in the background of others for this long
+   * (milliseconds, or text such as `"20 seconds"`), then stops it gracefully: deliveries, queued messages, campaigns,
+   * customers' files, subscriptions, listeners, retention and sweeps. Begins nothing more when the time is over, and
+   * resolves once the sends and handlers that are running have ended, at most 9.5 seconds later. Deliveries that their
+   * receivers have not answered by then are attempted again in the next call. Every process can call it at any time,
+   * also several at once.
+   */
+  readonly work: (options: WorkOptions) => Promise<void>
   /**
    * Closes the instance gracefully. Nothing new is begun, and requests, sends, listeners and handlers of subscriptions
    * that are running finish first, within 9.5 seconds together; then claims are released and the storage is closed. While
@@ -160,12 +177,14 @@ const ground = (options: Options.WacOptions, steered: Steered | undefined) =>
   Layer.mergeAll(
     Log.layer(options.log),
     Layer.sync(Metric.MetricRegistry, () => new Map()),
-    steered === undefined ? Layer.empty : Layer.mergeAll(
-      Layer.succeed(Clock.Clock, steered.clock),
-      // a database in the process reads the machine's clock
-      Layer.succeed(StorageTime.JudgedBy, "asker"),
-      Layer.succeed(Scheduler.Scheduler, steered.scheduler)
-    )
+    steered === undefined ?
+      options.background === false ? Layer.effect(Clock.Clock, IdleClock.make) : Layer.empty :
+      Layer.mergeAll(
+        Layer.succeed(Clock.Clock, steered.clock),
+        // a database in the process reads the machine's clock
+        Layer.succeed(StorageTime.JudgedBy, "asker"),
+        Layer.succeed(Scheduler.Scheduler, steered.scheduler)
+      )
   )
 
 /** Secrets are sealed and opened, and passwords hashed, on other threads, so a fake clock must wait for that. */
@@ -234,9 +253,15 @@ const operations = Effect.gen(function*() {
   const subscribing = yield* Subscriptions.subscribing
   const runningOf = yield* Workspaces.running
 
-  return (all: Running.Running, context: Context.Context<never>, during: Provider.During, inFlight: InFlight) => {
-    const on = listening(context, during, inFlight)
-    const { of: subscribe, stopAll } = subscribing(context, during, inFlight)
+  return (
+    all: Running.Running,
+    context: Context.Context<never>,
+    during: Provider.During,
+    inFlight: InFlight,
+    background: Background.Background
+  ) => {
+    const on = listening(context, during, inFlight, background)
+    const { of: subscribe, stopAll } = subscribing(context, during, inFlight, background)
     const of = (id: Id.WorkspaceId): Workspace => {
       const running = runningOf(all, id)
       return {
@@ -309,7 +334,13 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
   const workspaceName = Options.workspaceNameOf(options)
   const owner = Auth.isLocal(options.auth) ? { ...Auth.ownerOf(options.auth), workspaceName } : undefined
   const scope = Scope.makeUnsafe()
-  const inFlight = new InFlight()
+  const isAlways = options.background !== false
+  const inFlight = new InFlight(!isAlways)
+  const flushes: Array<Effect.Effect<void>> | null = isAlways ? null : []
+  // the process may be stopped as soon as a call has settled
+  const flush = flushes === null
+    ? null
+    : Effect.suspend(() => Effect.forEach(flushes, (each) => each, { concurrency: "unbounded", discard: true }))
   const stopping = Stopping.make()
   const yieldToEventLoop = YieldToEventLoop.make()
 
@@ -320,7 +351,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
       const services = yield* Layer.build(
         HostKeys.layer.pipe(
           Layer.provideMerge(
-            Composition.layer(
+            Composition.services(
               config,
               adapters,
               Layer.mergeAll(
@@ -337,17 +368,36 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
           Layer.provideMerge(Layer.succeed(PublicUrl.IsGiven, options.publicUrl !== undefined)),
           Layer.provideMerge(Layer.succeed(Dashboard.IsServed, options.dashboard === true)),
           Layer.provideMerge(Layer.succeed(Dashboard.PortalOrigins, portalOrigins)),
-          Layer.provideMerge(Layer.succeed(Heartbeats.IsRestored, options.restored === true))
+          Layer.provideMerge(Layer.succeed(Heartbeats.IsRestored, options.restored === true)),
+          Layer.provideMerge(Layer.succeed(Recorder.Flushes, flushes))
         )
       )
       return yield* Effect.gen(function*() {
         workspace = yield* firstWorkspace(workspaceName, owner)
         const of = yield* operations
-        const running = Running.make(context, inFlight, yieldToEventLoop)
+        const running = Running.make(context, inFlight, yieldToEventLoop, flush)
+        const background = yield* isAlways ? Background.always : Background.inShifts
+        const runners: Background.Job<never> = {
+          prepare: Effect.void,
+          begin: Effect.as(
+            Effect.updateContext(
+              Layer.build(Composition.background),
+              (own: Context.Context<Scope.Scope>) => Context.merge(services, own)
+            ),
+            Effect.void
+          )
+        }
+        // a provider that is slow to answer does not keep the runners waiting
+        yield* Effect.all([background.add(runners), Layer.build(Composition.ensured)], {
+          concurrency: "unbounded",
+          discard: true
+        })
+        const settled = flush === null ? undefined : () => Effect.runPromiseWith(context)(flush)
         return {
+          background,
           context,
-          handlers: Handlers.counted(yield* Handlers.make(context, prefix, yieldToEventLoop), inFlight),
-          ...of(running, context, during, inFlight),
+          handlers: Handlers.counted(yield* Handlers.make(context, prefix, yieldToEventLoop), inFlight, settled),
+          ...of(running, context, during, inFlight, background),
           workspaces: (yield* Workspaces.make)(running),
           inbound: (yield* Inbound.make)(running),
           portal: (yield* Portal.make(Options.portalBaseOf(options, prefix), workspace.id))(running),
@@ -361,18 +411,18 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
       Effect.provideContext(context)
     )
   }).pipe(Effect.provideService(Scope.Scope, scope))
-  const opened = await Effect.runPromiseExit(opening)
+  const opened = await inFlight.alive(Effect.runPromiseExit(opening))
   if (Exit.isFailure(opened)) {
     await Effect.runPromise(Scope.close(scope, opened))
     throw openFailure(opened.cause)
   }
-  const { context, handlers, inbound, metrics, of, portal, running, stopAll, workspaces } = opened.value
+  const { background, context, handlers, inbound, metrics, of, portal, running, stopAll, workspaces } = opened.value
 
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     void stopAll()
     await Promise.all([inFlight.stop(), Effect.runPromiseWith(context)(stopping.begin)])
-    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await inFlight.alive(Effect.runPromise(Scope.close(scope, Exit.void)))
   }
   const shutDown = () => closing ??= steered === undefined ? close() : steered.runUntil(close())
 
@@ -385,6 +435,15 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
     handler: handlers.web,
     nodeHandler: handlers.node,
     metrics: () => running.run(metrics),
+    work: async (options) => {
+      if (isAlways) throw badOption("background", "work requires an instance with background: false")
+      const millis = Predicate.isObject(options) ? spanMillis(options.for) : undefined
+      if (millis === undefined) {
+        throw badOption("for", "for must be 0 or more milliseconds, or text such as 20 seconds")
+      }
+      KnownOptions.check(options, { for: true } satisfies Record<keyof WorkOptions, true>)
+      await running.run(background.during(Effect.asVoid(Effect.timeoutOption(stopping.begun, millis))))
+    },
     close: shutDown,
     [Symbol.asyncDispose]: shutDown
   }

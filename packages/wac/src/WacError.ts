@@ -71,6 +71,9 @@ export const ofDomain = (error: Errors.DomainError, called: Called = {}): WacErr
   })
 }
 
-/** The error for an option that is missing or invalid. */
-export const badOption = (param: string, message: string): WacError =>
-  new WacError(message, { code: "invalid_body", reason: "invalid_field", status: 400, param })
+/** The error for an option that is missing, invalid or unknown. */
+export const badOption = (
+  param: string,
+  message: string,
+  reason: "invalid_field" | "unknown_field" = "invalid_field"
+): WacError => new WacError(message, { code: "invalid_body", reason, status: 400, param })

@@ -7,6 +7,7 @@ export type { Contacts } from "./contacts/Contacts.ts"
 export type { CustomerRecord, Customers, Erasure } from "./contacts/Customers.ts"
 export type { Events, Listener, On } from "./events/Events.ts"
 export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
+export type * from "./generated/AccountTemplates.ts"
 export type * from "./generated/ErrorReasons.ts"
 export type * from "./generated/Event.ts"
 export type * from "./generated/MessageContents.ts"
@@ -31,6 +32,7 @@ export type {
   ProviderTemplate,
   Sender
 } from "./messages/CustomProvider.ts"
+export type { EnqueuedMessage, InTransaction } from "./messages/Enqueuing.ts"
 export type { FreeFormMessage, Messages } from "./messages/Messages.ts"
 export {
   defineProvider,
@@ -39,6 +41,7 @@ export {
   sandbox,
   type SandboxProvider
 } from "./messages/Provider.ts"
+export type { Query, Transaction } from "./messages/Transaction.ts"
 export type { NumberCredentials, PhoneNumbers } from "./numbers/PhoneNumbers.ts"
 export type { Limits, MasterKey, Rate, ReceiverRules, Retention, WacOptions } from "./Options.ts"
 export {
@@ -56,6 +59,7 @@ export {
   type MemoryStorage,
   pglite,
   type PgliteStorage,
+  type PooledStorage,
   postgres,
   type PostgresStorage,
   type Storage
@@ -70,12 +74,11 @@ export type {
   SubscriptionStatus,
   Try
 } from "./subscriptions/Subscriptions.ts"
-export type * from "./templates/AccountTemplates.ts"
 export type { Templates } from "./templates/Templates.ts"
 export type { TimeInput } from "./TimeInput.ts"
 export type { UnknownName } from "./UnknownName.ts"
 export type { Usage } from "./usage/Usage.ts"
-export { createWac, type Wac, type Workspace } from "./Wac.ts"
+export { createWac, type Wac, type WorkOptions, type Workspace } from "./Wac.ts"
 export { type ErrorDetails, WacError } from "./WacError.ts"
 export type { Deliveries, Replays, Webhook, WebhookConfiguration } from "./webhooks/Webhook.ts"
 export { whatsapp, type WhatsAppOptions, type WhatsAppProvider } from "./WhatsApp.ts"

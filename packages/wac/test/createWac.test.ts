@@ -325,6 +325,12 @@ describe("instances", () => {
 })
 
 describe("an invalid option", () => {
+  /** A pool as far as its shape goes. */
+  const pool = (max: number) => ({
+    options: { max },
+    connect: () => Promise.reject(new Error("no server")),
+    Client: class {}
+  })
   const valid = { storage: memory(), provider: sandbox() }
   const meta = { accessToken: "a", phoneNumberId: "1", businessAccountId: "1", appSecret: "a", verifyToken: "b" }
   const wrong: ReadonlyArray<readonly [param: string, options: unknown]> = [
@@ -359,6 +365,26 @@ describe("an invalid option", () => {
     ["clock", { ...valid, clock: {} }],
     ["storage.ulr", { ...valid, storage: { ...memory(), ulr: "postgres://localhost/x" } }],
     ["storage.maxConnection", { ...valid, storage: { ...postgres("postgres://localhost/x"), maxConnection: 3 } }],
+    ["storage.url", { ...valid, storage: postgres("postgres://localhost/x?ssl=true") }],
+    ["storage.listenUrl", {
+      ...valid,
+      storage: postgres({ url: "postgres://localhost/x", listenUrl: "postgres://localhost/x?ssl_mode=require" })
+    }],
+    ["storage.url", { ...valid, storage: { ...postgres({ pool: pool(3) }), url: "postgres://localhost/x" } }],
+    ["storage.listenUrl", {
+      ...valid,
+      storage: { ...postgres({ pool: pool(3) }), listenUrl: "postgres://localhost/x" }
+    }],
+    ["storage.maxConnections", { ...valid, storage: { ...postgres({ pool: pool(3) }), maxConnections: 3 } }],
+    ["storage.pool", { ...valid, storage: postgres({ pool: pool(2) }) }],
+    ["storage.pool", {
+      ...valid,
+      storage: postgres({ pool: { options: {}, connect: () => Promise.reject(new Error()) } })
+    }],
+    ["storage.listen", { ...valid, storage: { ...postgres("postgres://localhost/x"), listen: false } }],
+    ["storage.listen", { ...valid, storage: { ...postgres({ pool: pool(3) }), listen: 1 } }],
+    ["storage.schema", { ...valid, storage: postgres({ pool: pool(3), schema: "pg_x" }) }],
+    ["masterKey", { ...valid, storage: postgres({ pool: pool(3), migrate: false }) }],
     ["storage.migrate", { ...valid, storage: { ...pglite("data"), migrate: true } }],
     ["mediaStore.bucket", { ...valid, mediaStore: { ...s3("s3://bucket"), bucket: "other" } }],
     ["mediaStore.credentials.token", {

@@ -5,7 +5,7 @@
 import { createClient, WacError as ClientError } from "@wac/client"
 import type { Client, Messaging as OfClient } from "@wac/client"
 import { assert, describe, expectTypeOf, it } from "vitest"
-import { type Messaging, type Wac, WacError, type WacOptions } from "../src/index.ts"
+import { type Messaging, type ProviderOutcome, type Wac, WacError, type WacOptions } from "../src/index.ts"
 import { hello, serve, startLive, until } from "./instance.ts"
 
 /** The interface, with what calls it and what it belongs to. */
@@ -312,6 +312,20 @@ const stories: Readonly<Record<string, ReadonlyArray<Step>>> = {
     ({ service }, noted) => service.campaigns.start(noted.get("campaign")!),
     async ({ service }, noted) => {
       const id = noted.get("campaign")!
+      const one = await service.campaigns.create({ name: "a", template: { name: "hello_world", language: "en_US" } })
+      await service.campaigns.addRecipients(one.id, [{ to: customer }])
+      // the answer under the key is the first call's, even if the campaign has gone on since
+      const first = await service.campaigns.check(one.id, { idempotencyKey: "check" })
+      await until(async () => (await service.campaigns.get(one.id)).status === "ready")
+      const again = await service.campaigns.check(one.id, { idempotencyKey: "check" })
+      assert.deepStrictEqual({ ...again }, { ...first })
+      // a key is one call's of one campaign
+      const other = await outcome(() => service.campaigns.cancel(id.replace(/.$/, "0"), { idempotencyKey: "check" }))
+      await service.campaigns.remove(one.id)
+      return [first.status, again.status, other]
+    },
+    async ({ service }, noted) => {
+      const id = noted.get("campaign")!
       await service.campaigns.check(id)
       await until(async () => (await service.campaigns.get(id)).status === "ready")
       return service.campaigns.get(id)
@@ -343,6 +357,104 @@ describe("the interface of both", () => {
   it("one interface is implemented by both, so that either can take the other's place", () => {
     const typed = (wac: Wac, client: Client): readonly [Messaging, Messaging, OfClient] => [wac, client, client]
     expectTypeOf(typed).toBeFunction()
+  })
+})
+
+/** What programs without a type checker give; the calls of both must be refused alike, before anything is done. */
+const mistakes: Readonly<Record<string, (service: Messaging) => Promise<unknown>>> = {
+  "a message that is null": ({ messages }) => messages.send(null as never),
+  "a message that is text": ({ messages }) => messages.send("hello" as never),
+  "a message with a name of the wire": ({ messages }) =>
+    messages.send({ ...hello(), client_reference: "order" } as never),
+  "a message to send with a time": ({ messages }) => messages.send({ ...hello(), sendAt: Date.now() + 1e6 } as never),
+  "a message to queue with a time beside the options": ({ messages }) =>
+    messages.enqueue({ ...hello(), sendUntil: Date.now() + 1e6 } as never),
+  "a message with a field of every object": ({ messages }) => messages.send({ ...hello(), constructor: 1 } as never),
+  "options that are null": ({ messages }) => messages.send(hello(), null as never),
+  "options of queueing that are null": ({ messages }) => messages.enqueue(hello(), null as never),
+  "options that are text": ({ messages }) => messages.send(hello(), "key" as never),
+  "options of an opt-out that are null": ({ contacts }) => contacts.optOut(customer, null as never),
+  "options of a read mark that are null": ({ messages }) => messages.markRead("msg_1", null as never),
+  "options of recipients that are null": ({ campaigns }) => campaigns.addRecipients("cmp_1", [], null as never),
+  "a key that is null": ({ messages }) => messages.send(hello(), { idempotencyKey: null as never }),
+  "a key that is a number": ({ messages }) => messages.send(hello(), { idempotencyKey: 5 as never }),
+  "a key that is a symbol": ({ messages }) => messages.send(hello(), { idempotencyKey: Symbol("a") as never }),
+  "a key of a batch": ({ messages }) =>
+    messages.enqueueMany([{ ...hello(), idempotencyKey: "a" }], { idempotencyKey: "b" } as never),
+  "a time that is true": ({ messages }) => messages.enqueue(hello(), { sendAt: true as never }),
+  "a time that is an object": ({ messages }) => messages.enqueue(hello(), { sendAt: {} as never }),
+  "a campaign's time that is true": ({ campaigns }) =>
+    campaigns.create({ name: "a", template: { name: "a", language: "en" }, startAt: true as never }),
+  "a campaign with a name of the wire": ({ campaigns }) =>
+    campaigns.create({ name: "a", template: { name: "a", language: "en" }, max_failure_rate: 0.5 } as never),
+  "a campaign that is null": ({ campaigns }) => campaigns.create(null as never),
+  "a typing indicator that is text": ({ messages }) => messages.markRead("msg_1", { typing: "yes" as never }),
+  "a filter of conversations in a list": ({ messages }) => messages.list({ contact: customer } as never).page(),
+  "a filter with a page": ({ messages }) => messages.list({ limit: 1 } as never).page(),
+  "a filter with a name of the wire": ({ messages }) => messages.list({ client_reference: "a" } as never).page(),
+  "a filter of a list that has none": ({ campaigns }) => campaigns.list({ status: "draft" } as never).page(),
+  "a time of a filter that is true": ({ messages }) => messages.list({ since: true as never }).page(),
+  "a misspelt field of a page": ({ messages }) => messages.list().page({ lmit: 1 } as never),
+  "a misspelt field of pages": async ({ messages }) => {
+    for await (const page of messages.list().pages({ lmit: 1 } as never)) return page
+    return undefined
+  },
+  "a file without bytes": ({ media }) => media.upload({} as never),
+  "a file of text": ({ media }) => media.upload({ bytes: "text" as never }),
+  "a file of a Blob": ({ media }) => media.upload({ bytes: new Blob(["a"]) as never }),
+  "a misspelt field of a file": ({ media }) => media.upload({ bytes: new Uint8Array(1), fileName: "a" } as never),
+  "a file whose name is a number": ({ media }) => media.upload({ bytes: new Uint8Array(1), filename: 5 as never }),
+  "an id that leads elsewhere in a path": ({ messages }) => messages.cancel(".."),
+  "an id that is no text of Unicode": ({ messages }) => messages.cancel("\ud800"),
+  "a name that leads elsewhere in a path": ({ contacts }) => contacts.optOut("..")
+}
+
+describe("a mistake that no type allows", () => {
+  it("is refused alike by both, as an error and not by throwing, and nothing is done", async () => {
+    const refusals = async ({ service, wac }: Door) => {
+      const all: Array<readonly [string, unknown]> = []
+      for (const [name, call] of Object.entries(mistakes)) {
+        const error = await call(service).then(() => "it was not refused", (error: unknown) => error)
+        if (!isError(error)) {
+          all.push([name, `${error}`])
+          continue
+        }
+        const { code, param, reason, status } = error
+        all.push([name, { code, param, reason, status }])
+      }
+      assert.deepStrictEqual(await wac.messages.list().toArray(), [])
+      assert.deepStrictEqual(await wac.campaigns.list().toArray(), [])
+      return all
+    }
+    const inProcess = await refusals(await embedded())
+    const remote = await refusals(await overHttp())
+    for (const [name, refusal] of inProcess) assert.isObject(refusal, `${name}: ${refusal}`)
+    assert.deepStrictEqual(remote, inProcess)
+  })
+
+  it.each(doors)("a message of a batch that is none is refused alone, through %s", async (_, open) => {
+    const { service } = await open()
+    const results = await service.messages.enqueueMany([null as never, { ...hello(), idempotencyKey: "a" }])
+    assert.deepStrictEqual(results.map(({ status }) => status), ["refused", "queued"])
+  })
+
+  it.each(doors)("a range of a file is cut to the file, and must be of whole numbers, through %s", async (_, open) => {
+    const { service } = await open()
+    const { id } = await service.media.upload({ bytes: new TextEncoder().encode("0123456789") })
+    const { stream } = await service.media.open(id)
+    const text = (range: { readonly start?: number; readonly end?: number }) => new Response(stream(range)).text()
+    assert.strictEqual(await text({ start: -3, end: 2 }), "01")
+    assert.strictEqual(await text({ start: 8, end: Infinity }), "89")
+    assert.strictEqual(await text({ start: 100, end: 200 }), "")
+    assert.strictEqual(await text({ start: 5, end: 2 }), "")
+    for (const [range, param] of [[{ start: NaN }, "start"], [{ start: 0, end: 2.5 }, "end"]] as const) {
+      try {
+        stream(range)
+        assert.fail("it was not refused")
+      } catch (error) {
+        assert.deepInclude(shownError(error as WacError), { code: "invalid_body", reason: "invalid_field", param })
+      }
+    }
   })
 })
 
@@ -378,8 +490,8 @@ describe.each(doors)("a call through %s", (_, open) => {
     assert.deepStrictEqual(await wac.campaigns.list().toArray(), [])
   })
 
-  /** A provider that accepts a message when it is told to. */
-  const slow = () => {
+  /** A provider that answers when it is told to, by default that it has accepted the message. */
+  const slow = (answer: ProviderOutcome = { status: "accepted", providerMessageId: "1" }) => {
     let accept = () => {}
     const told = new Promise<void>((resolve) => {
       accept = resolve
@@ -396,11 +508,33 @@ describe.each(doors)("a call through %s", (_, open) => {
       }],
       send: async () => {
         await told
-        return { status: "accepted", providerMessageId: "1" }
+        return answer
       }
     }
     return { accept, provider }
   }
+
+  it("a message of a batch that joins a throttled send is refused with the time after which to repeat it", async () => {
+    const { accept: answer, provider } = slow({
+      status: "not_sent",
+      code: "rate_limited",
+      reason: "provider",
+      message: "slow down",
+      retryAfter: 2000
+    })
+    const { service, wac } = await open({ provider })
+    const send = failure(service.messages.send(hello(), { idempotencyKey: "a" }))
+    await until(async () => (await wac.messages.list().page()).data.length === 1)
+    const batch = service.messages.enqueueMany([{ ...hello(), idempotencyKey: "a" }])
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    answer()
+    const [result] = await batch
+    assert.strictEqual(result!.status, "refused")
+    const { error } = result as Extract<typeof result, { readonly status: "refused" }>
+    const expected = { code: "rate_limited", reason: "provider", status: 429, retryAfter: 2000, idempotencyKey: "a" }
+    assert.deepInclude(shownError(error as WacError), expected)
+    assert.deepInclude(shownError(await send), expected)
+  })
 
   it("a call that is aborted rejects at once, and the send that has begun goes on to its end", async () => {
     const { accept, provider } = slow()
@@ -528,6 +662,14 @@ describe.each(doors)("a call through %s", (_, open) => {
     for (
       const call of [
         () => service.messages.send(hello("555")),
+        () => service.messages.enqueue(hello("555")),
+        () => service.messages.enqueueMany([]),
+        () => service.messages.markRead("msg_1"),
+        () => service.messages.cancel("msg_1"),
+        () => service.media.upload({ bytes: new Uint8Array(1) }, { idempotencyKey: "two words" }),
+        () => service.contacts.optOut("nobody"),
+        () => service.campaigns.create({ name: "a", template: { name: "a", language: "en" }, share: 2 }),
+        () => service.campaigns.start("cmp_1"),
         () => service.messages.send(hello("+15005550001")),
         () => service.messages.get("msg_1"),
         () => service.messages.list({ status: "lost" as never }).page(),

@@ -2,9 +2,9 @@
  * Calls of the Cloud API over HTTP: one deadline, bounded answers, no redirect, no proxy, and never the same request
  * twice.
  */
+import { Agent, type Dispatcher, request } from "#undici"
 import { Provider } from "@wac/core"
 import { type Duration, Effect, Redacted, type Schema, type Scope, Stream } from "effect"
-import { Agent, type Dispatcher, request } from "undici"
 import type * as FileForm from "./FileForm.ts"
 import * as Payload from "./Payload.ts"
 import { type Headers, regainAfter } from "./UsageHeaders.ts"
@@ -122,8 +122,9 @@ const pathOf = (access: Access, call: Call, base: URL): string => {
 export class CloudApi {
   readonly #agent: Dispatcher
 
-  constructor(agent: Dispatcher) {
-    this.#agent = agent
+  /** For an agent of undici, of which declarations tell nothing, as it is only in the built package. */
+  constructor(agent: object) {
+    this.#agent = agent as Dispatcher
   }
 
   /** Makes the call, once. Every end is an answer; interruption breaks it off. */

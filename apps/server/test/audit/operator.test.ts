@@ -55,6 +55,7 @@ it.live("each operator command that changes something is in its workspace's audi
         {
           deliveries: "0",
           events: "0",
+          outbox: "0",
           messages: "0",
           campaignRows: "0",
           inboundMessages: "0",

@@ -6,7 +6,8 @@
  * block `sh in="a project of its own"` is run by `packaging/test/documentation.test.ts`, from packed packages, and one
  * `in="an empty directory"` by `packaging/test/server.test.ts`, and those of an installed server's folders by
  * `packaging/test/upgrade.test.ts`. What needs PostgreSQL servers of its own is run by `running/failover.test.ts`
- * (`in="a PostgreSQL cluster"`), `running/backups.test.ts` (`in="a PostgreSQL server"`) and, in its long form alone,
+ * (`in="a PostgreSQL cluster"`), `running/backups.test.ts` (`in="a PostgreSQL server"`), `Encryption.test.ts` of the
+ * package `@wac/postgres` (`in="a folder for certificates"`) and, in its long form alone,
  * `packaging/test/night` (`in="a PostgreSQL server with two roles"`). A block `js file=NAME` or `ts file=NAME` is a file
  * that later commands use. `ts given="…"` has declarations that the reader has. `npm run long -- documentation` runs the
  * commands word for word in clones too, on Node 20, 22 and 24.
@@ -253,6 +254,8 @@ describe("the documentation", () => {
           noUnusedLocals: false,
           noUnusedParameters: false,
           noImplicitReturns: false,
+          // as Nest has it
+          experimentalDecorators: true,
           incremental: false,
           tsBuildInfoFile: null
         },

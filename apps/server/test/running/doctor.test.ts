@@ -159,6 +159,7 @@ describe("the diagnosis", () => {
     isWritable: true,
     problem: undefined,
     role: "wac",
+    isEncrypted: true,
     missingRights: [],
     schemaVersion: 9,
     neededSchemaVersion: 9,

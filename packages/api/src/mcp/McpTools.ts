@@ -1,8 +1,9 @@
 /**
  * The tools that AI agents have by the Model Context Protocol (contract §18). Each tool is one operation of `/v1`: its
- * parameters are those of the OpenAPI document, its scope is the endpoint's, and a call becomes one request. Pure.
+ * parameters are those of the OpenAPI document, its scope is the endpoint's, and a call becomes one request. A channel
+ * has only the tools whose operations and kinds of message are in its document. Pure.
  */
-import { type ApiScope, Errors, Idempotency, SendIntent } from "@wac/core"
+import { type ApiScope, Capabilities, Errors, Idempotency, SendIntent } from "@wac/core"
 import { Context, Duration, Result, Schema, Struct } from "effect"
 import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "../Access.ts"
@@ -93,13 +94,27 @@ const pages = Object.keys(pageQuery)
 /** Kinds whose schemas are larger than all others together. A model reads every tool with every turn. */
 const spacious = new Set(["interactive", "contacts"])
 
-const definitions: ReadonlyArray<Definition> = [
+/** The kinds of {@link spacious} are left out. */
+const freeForm = ({ location, media, reactions, uploads }: Capabilities.Capabilities): string =>
+  new Intl.ListFormat("en-GB", { type: "disjunction" }).format([
+    "a text",
+    ...(media ? [uploads ? "a file by its `media_id` or link" : "a file by its link"] : []),
+    ...(location ? ["a location"] : []),
+    ...(reactions ? ["a reaction"] : [])
+  ])
+
+const windowOf = ({ serviceWindow, templates }: Capabilities.Capabilities): string =>
+  serviceWindow
+    ? "It is allowed only within 24 hours after the customer last wrote: otherwise the error's reason is " +
+      `\`outside_service_window\`${templates ? ", and only `send_template` can reach the customer" : ""}. `
+    : ""
+
+const definitionsOf = (capabilities: Capabilities.Capabilities): ReadonlyArray<Definition> => [
   {
     name: "send_template",
     operation: "messages.send",
     title: "Send a template message",
-    description:
-      "Sends an approved WhatsApp template to one customer, at any time. Use it to begin a conversation, or " +
+    description: "Sends an approved template to one customer, at any time. Use it to begin a conversation, or " +
       "more than 24 hours after the customer last wrote; call `list_templates` first for names, languages and " +
       "variables. " + sender + once + failures,
     kinds: (kind) => kind === "template"
@@ -108,9 +123,8 @@ const definitions: ReadonlyArray<Definition> = [
     name: "send_message",
     operation: "messages.send",
     title: "Send a free-form message",
-    description: "Sends a text, a file by its `media_id` or link, a location or a reaction to one customer. " +
-      "WhatsApp allows it only within 24 hours after the customer last wrote: otherwise the error's reason is " +
-      "`outside_service_window`, and only `send_template` can reach the customer. " + sender + once + failures,
+    description: `Sends ${freeForm(capabilities)} to one customer. ${windowOf(capabilities)}` + sender + once +
+      failures,
     kinds: (kind) => kind !== "template" && !spacious.has(kind)
   },
   {
@@ -124,7 +138,7 @@ const definitions: ReadonlyArray<Definition> = [
     name: "get_message",
     operation: "messages.get",
     title: "Look up a message",
-    description: "Returns a message by its `message_id` with its state. `sent` means that WhatsApp accepted it, " +
+    description: "Returns a message by its `message_id` with its state. `sent` means that the provider accepted it, " +
       "`delivered` and `read` that it reached the customer; `unknown` resolves itself, so do not send again; `failed` " +
       "has the reason in `error`. " + failures
   },
@@ -186,7 +200,7 @@ const isTacit = (keyword: string, value: unknown): boolean => Object.hasOwn(taci
 
 const operationOf = (document: OpenApi.OpenAPISpec, { method, path }: HttpApiEndpoint.Top) => {
   const address = path.replace(/:([a-z]+)/g, "{$1}") as keyof typeof document.paths
-  return document.paths[address]![method.toLowerCase() as "get"]!
+  return document.paths[address]?.[method.toLowerCase() as "get"]
 }
 
 const bodyOf = ({ requestBody }: OpenApi.OpenAPISpecOperation): JsonSchema | undefined =>
@@ -205,9 +219,15 @@ const sentAtOnce = (kind: JsonSchema): JsonSchema => ({
   properties: Struct.omit(kind["properties"] as JsonSchema, ["send_at", "send_until"])
 })
 
-const inputOf = (document: OpenApi.OpenAPISpec, endpoint: HttpApiEndpoint.Top, definition: Definition): Input => {
+/** The arguments of a tool; `undefined` if the document has no such operation or none of the kinds of message. */
+const inputOf = (
+  document: OpenApi.OpenAPISpec,
+  endpoint: HttpApiEndpoint.Top,
+  definition: Definition
+): Input | undefined => {
   const { copy, defs, resolved } = copier(document, isTacit)
   const operation = operationOf(document, endpoint)
+  if (operation === undefined) return undefined
   const body = bodyOf(operation)
   const object = (properties: JsonSchema, required: ReadonlyArray<string>): Input => ({
     type: "object",
@@ -218,6 +238,7 @@ const inputOf = (document: OpenApi.OpenAPISpec, endpoint: HttpApiEndpoint.Top, d
   })
   if (definition.kinds !== undefined) {
     const [only, ...others] = kindsOf(body!, resolved, definition.kinds).map((kind) => copy(sentAtOnce(resolved(kind))))
+    if (only === undefined) return undefined
     return object({ intent, message: others.length === 0 ? only : { anyOf: [only, ...others] } }, ["intent", "message"])
   }
   const given = operation.parameters.filter(({ in: place, name }) =>
@@ -293,17 +314,21 @@ const requestOf = ({ method, path, payload }: HttpApiEndpoint.Top) => (args: Arg
   })
 }
 
-/** The tools, with their parameters from the OpenAPI document. */
-export const make = (document: OpenApi.OpenAPISpec): ReadonlyArray<Tool> =>
-  definitions.map((definition) => {
+/** The tools, with their parameters from the OpenAPI document, which is that of a channel with these capabilities. */
+export const make = (
+  document: OpenApi.OpenAPISpec,
+  capabilities: Capabilities.Capabilities = Capabilities.all
+): ReadonlyArray<Tool> =>
+  definitionsOf(capabilities).flatMap((definition) => {
     const endpoint = byOperation.get(definition.operation)!
     const access = Context.getOrUndefined(endpoint.annotations, Access)
     if (access?._tag !== "ApiKey") throw new Error(`${definition.operation} is not for API keys`)
     const sends = EndpointAnnotations.has(endpoint, EndpointAnnotations.Sends)
     const reads = !EndpointAnnotations.mutates(endpoint)
     const inputSchema = inputOf(document, endpoint, definition)
+    if (inputSchema === undefined) return []
     const callOf = sends ? sendOf(endpoint, definition) : requestOf(endpoint)
-    return {
+    return [{
       description: {
         name: definition.name,
         title: definition.title,
@@ -315,5 +340,5 @@ export const make = (document: OpenApi.OpenAPISpec): ReadonlyArray<Tool> =>
       takesSignature: EndpointAnnotations.takesSignature(endpoint),
       sends,
       callOf: (args) => wrongArgument(definition.name, inputSchema, args) ?? callOf(args)
-    }
+    }]
   })

@@ -83,6 +83,11 @@ export const NewMessage = Schema.Union(Object.values(outbounds)).annotate({
 
 const kinds = kindsOnWire(outbounds)
 
+/** A message in the names of {@link SendMessage}, whose times are given apart from it (contract §16). */
+export const EnqueuedMessage: Schema.Codec<Message.OutboundMessage, object> = Schema.Union(Object.values(
+  Record.map(outbounds, (kind) => kind.pipe(Schema.encodeKeys({ clientReference: names.clientReference } as never)))
+)) as never
+
 /**
  * The body of a send, in the wire's names: snake_case, but for those of templates, as the specification writes
  * `bodyParams`.
@@ -164,6 +169,9 @@ export const SendBatch = Schema.Struct({
 export const RefusedMessage = Schema.Struct({
   status: Schema.Literal("refused"),
   http_status: Schema.Int.annotate({ description: "The status with which `POST /v1/messages` would have refused it" }),
+  retry_after: Schema.optionalKey(Schema.Int).annotate({
+    description: "In how many seconds the message can be queued again, as `Retry-After` would have told it"
+  }),
   error: ErrorBody.fields.error
 }).annotate({ identifier: "RefusedMessage", description: "A message of a batch that was not queued, and why." })
 

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
+import { Capabilities } from "@wac/core"
+import { Record, Result } from "effect"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../../src/Api.ts"
 import * as McpTools from "../../src/mcp/McpTools.ts"
+import * as OpenApiChannel from "../../src/OpenApiChannel.ts"
 
 const tools = McpTools.make(OpenApi.fromApi(Api))
 
@@ -31,6 +33,29 @@ describe("the tools", () => {
       list_events: "messages:read",
       opt_out_contact: "contacts:write"
     })
+  })
+
+  it("a channel lists only the tools whose operations and kinds of message it has, and no others are mentioned", () => {
+    const none = Record.map(Capabilities.all, () => false)
+    const ofChannel = (capabilities: Capabilities.Capabilities) =>
+      McpTools.make(OpenApiChannel.of(OpenApi.fromApi(Api), capabilities), capabilities)
+    const onlyTexts = ofChannel(none).map(({ description }) => description)
+    assert.deepStrictEqual(onlyTexts.map(({ name }) => name), [
+      "send_message",
+      "get_message",
+      "list_messages",
+      "read_conversation",
+      "list_events",
+      "opt_out_contact"
+    ])
+    for (const word of ["template", "WhatsApp", "outside_service_window", "SendImage", "media_id"]) {
+      assert.notInclude(JSON.stringify(onlyTexts.map(({ description }) => description)), word)
+    }
+    assert.notMatch(JSON.stringify(onlyTexts[0]!.inputSchema), /"(template|image|location|reaction|context)"/)
+    assert.deepStrictEqual(
+      ofChannel(Capabilities.all).map(({ description }) => description),
+      tools.map(({ description }) => description)
+    )
   })
 
   it("the parameters are an object whose references are all in it", () => {

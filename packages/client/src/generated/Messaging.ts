@@ -16,6 +16,7 @@ import type {
   MessageStatus,
   MessageType,
   SendMessage,
+  SendTemplate,
   TemplateButton,
   TemplateContent,
   TemplateHeader
@@ -23,9 +24,10 @@ import type {
 import type { ErrorReasons } from "./ErrorReasons.ts"
 import type { Json } from "../Json.ts"
 import type { TimeInput } from "../TimeInput.ts"
+import type { TemplateMessage } from "./AccountTemplates.ts"
 
 /** A message to send. */
-export type NewMessage = SendMessage
+export type NewMessage = TemplateMessage | Exclude<SendMessage, SendTemplate>
 
 /** Options of every call; in a list they apply to each page. */
 export interface CallOptions {

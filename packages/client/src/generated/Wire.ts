@@ -298,6 +298,8 @@ export interface RefusedMessage {
   readonly status: "refused"
   /** The status with which `POST /v1/messages` would have refused it. */
   readonly http_status: number
+  /** In how many seconds the message can be queued again, as `Retry-After` would have told it. */
+  readonly retry_after?: number
   readonly error: {
     readonly code:
       | "invalid_body"

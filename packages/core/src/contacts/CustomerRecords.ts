@@ -11,6 +11,7 @@ import * as CustomerNames from "./CustomerNames.ts"
 export const places = [
   "deliveries",
   "events",
+  "outbox",
   "messages",
   "campaignRows",
   "inboundMessages",

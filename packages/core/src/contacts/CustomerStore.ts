@@ -5,6 +5,7 @@ import { Context, type Effect } from "effect"
 import type { Row } from "../campaigns/Recipient.ts"
 import type { CampaignId, DeliveryId, EventId, MediaId, MessageId, WorkspaceId } from "../Id.ts"
 import type { ReceivedMessage } from "../inbound/ReceivedMessage.ts"
+import type { OutboxEntry } from "../outbox/OutboxEntry.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Contact } from "./Contact.ts"
@@ -27,10 +28,14 @@ export interface EraseStep extends Step {
   readonly hashes: Suppression.Hashes
 }
 
+/** A message to the customer that a host enqueued in a transaction of its own. */
+export type Enqueued = Pick<OutboxEntry, "messageId" | "key" | "message" | "enqueuedAt">
+
 /** A record of the customer: itself, or the id by which its own port finds it. */
 export type Found =
   | { readonly place: "deliveries"; readonly id: DeliveryId }
   | { readonly place: "events"; readonly id: EventId }
+  | { readonly place: "outbox"; readonly entry: Enqueued }
   | { readonly place: "messages"; readonly id: MessageId }
   | { readonly place: "conversations"; readonly message: ReceivedMessage }
   | { readonly place: "contacts"; readonly contact: Contact }
@@ -62,7 +67,8 @@ export class CustomerStore extends Context.Service<CustomerStore, {
   ) => Effect.Effect<{ readonly found: ReadonlyArray<Found>; readonly next: string | null }, StoreError>
   /**
    * Erases what the step finds of the customer: deliveries with their attempts, events, rows of contacts with their
-   * rate limits, conversations with what the customer wrote; of messages, rows of campaigns and provider posts, what
+   * rate limits, conversations with what the customer wrote, messages in the outbox that are not queued yet; of those
+   * that are, of messages, rows of campaigns and provider posts, what
    * they said (`MessageErasure`). Customers' messages stay known by the provider's id, so that none is recorded again.
    * An opt-out stays under the hashes. Safe to repeat.
    */

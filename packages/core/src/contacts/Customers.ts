@@ -25,6 +25,7 @@ import type * as Suppression from "./Suppression.ts"
 export interface CustomerRecord {
   readonly kind:
     | "contact"
+    | "enqueued_message"
     | "message"
     | "inbound_message"
     | "event"
@@ -115,6 +116,8 @@ export class Customers extends Context.Service<Customers, {
               )
               return [{ kind: "event", record: Event.combined(event.value) }, ...files.flat()]
             }
+            case "outbox":
+              return [{ kind: "enqueued_message", record: found.entry }]
             case "campaignRows": {
               const { place: _, ...record } = found
               return [{ kind: "campaign_row", record }]
@@ -196,6 +199,7 @@ export class Customers extends Context.Service<Customers, {
           const counts: { -readonly [place in keyof Erasure]: number } = {
             deliveries: 0,
             events: 0,
+            outbox: 0,
             messages: 0,
             campaignRows: 0,
             inboundMessages: 0,

@@ -10,6 +10,7 @@ import * as Lookup from "../Lookup.ts"
 import { fingerprint, type IdempotencyKey } from "../messages/Idempotency.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import * as Recorder from "../Recorder.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -180,6 +181,8 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       }).pipe(
         Effect.catchCause((cause) => Effect.logWarning("recording the uses of keys failed; it is tried again", cause))
       )
+      const flushes = yield* Recorder.Flushes
+      flushes?.push(touch)
       yield* Effect.addFinalizer(() => touch)
       yield* touch.pipe(Effect.delay(touchEvery), Effect.forever, Effect.forkScoped)
 

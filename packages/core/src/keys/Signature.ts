@@ -2,14 +2,8 @@
  * Signatures of deliveries and of callers' requests (specification §6 *Verifying a signature*, contract §5). The format
  * is defined in `@wac/verifier`.
  */
-import {
-  type DeliveryHeaders,
-  requestPayload,
-  SIGNATURE_HEADER,
-  signDelivery,
-  type Verification,
-  verify
-} from "@wac/verifier"
+import { type DeliveryHeaders, requestPayload, SIGNATURE_HEADER, type Verification, verify } from "@wac/verifier"
+import { deliveryHeaders as signedHeaders } from "@wac/verifier/Delivery"
 import { type PassingMac, verifyPassing } from "@wac/verifier/StreamedSignature"
 import { Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
@@ -37,7 +31,7 @@ export const deliveryHeaders = (delivery: {
 }): Effect.Effect<DeliveryHeaders> =>
   Effect.suspend(() => {
     const { body, eventId: id, now, secrets } = delivery
-    const signed = signDelivery({ id, timestamp: seconds(now), body, secret: secrets })
+    const signed = signedHeaders({ id, timestamp: seconds(now), body, secret: secrets })
     return signed instanceof Promise ? Effect.map(Effect.promise(() => signed), ofJson) : Effect.succeed(ofJson(signed))
   })
 

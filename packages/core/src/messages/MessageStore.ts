@@ -27,7 +27,7 @@ import type { Named } from "./MessageReferences.ts"
 /** The idempotency key of a request, scoped to the workspace and the route, and not to the API key. */
 export interface KeyedRequest {
   readonly workspaceId: WorkspaceId
-  /** Method and route: `POST /v1/messages`, or `POST /internal/messages` from the dashboard; or a campaign. */
+  /** Method and route: `POST /v1/messages`, or `POST /internal/messages` from the dashboard; a campaign, or the outbox. */
   readonly route: string
   readonly key: IdempotencyKey
   readonly fingerprint: string
@@ -49,7 +49,10 @@ export interface Queue {
 
 /** A request to queue a message instead of sending it (contract §15). */
 export interface Later extends SendTimes.Asked {
-  /** Whether it is an item of a batch, which has spent the workspace's tokens for all of its items. */
+  /**
+   * Whether it is no request of its own, and so spends none of the workspace's tokens: an item of a batch, which has
+   * spent them for all of its items, or a message of the outbox.
+   */
   readonly isInBatch: boolean
 }
 

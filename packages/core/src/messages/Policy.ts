@@ -86,7 +86,13 @@ export const bindingRefusal = (
       (param === undefined ? "" : `; name one of them in ${param}`)
   })
 
-const senderRefusal = ({ boundTo, contact, message, now, provider, sender }: KnownCircumstances) => {
+/** The refusal of the number that is to send; undefined if it may. */
+export const senderRefusal = (
+  { boundTo, contact, message, now, provider, sender }: Pick<
+    KnownCircumstances,
+    "boundTo" | "contact" | "message" | "now" | "provider" | "sender"
+  >
+) => {
   const notAvailable = (why: string) =>
     new Forbidden({
       reason: "sender_not_available",

@@ -75,6 +75,8 @@ const firstRepetition = Duration.seconds(1)
 export interface SendCommand<Of extends Queue | null> extends Pick<AcceptSend, "apiKeyId" | "later" | "message"> {
   readonly keyed: KeyedRequest
   readonly queue: Of
+  /** The message's id, if this is the first try under the key; a new one if omitted. */
+  readonly messageId?: Id.MessageId
   /** Stored with a failure, which repeated requests get. */
   readonly requestId: Id.RequestId
   /**
@@ -324,7 +326,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
       )
 
       const send = Effect.fnUntraced(function*<Of extends Queue | null>(
-        { apiKeyId, around, keyed, later, message, queue, requestId, withhold }: SendCommand<Of>
+        { apiKeyId, around, keyed, later, message, messageId, queue, requestId, withhold }: SendCommand<Of>
       ): Effect.fn.Return<Outcome<Of>, StoreError> {
         const now = yield* Clock.currentTimeMillis
         const askedAt = yield* Clock.monotonicTimeNanos
@@ -339,7 +341,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           now,
           request: keyed,
           hash: hash!,
-          messageId: yield* Id.generate(random, "msg"),
+          messageId: messageId ?? (yield* Id.generate(random, "msg")),
           claimToken: hold.token,
           leaseUntil: now + Duration.toMillis(Idempotency.lease),
           limits,

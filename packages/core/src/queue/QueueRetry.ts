@@ -18,6 +18,10 @@ export const delays: readonly [Duration.Duration, ...ReadonlyArray<Duration.Dura
   Duration.minutes(15)
 ]
 
+/** When something temporary is tried again that was tried so often before. */
+export const delayOf = (tries: number, error: DomainError): Duration.Duration =>
+  Duration.max(delays[Math.min(tries, delays.length - 1)]!, retryAfterOf(error) ?? Duration.zero)
+
 /**
  * Decides what becomes of a queued message, given how often it was tried before: `null` if there is nothing to record.
  * What is temporary is tried again; any other refusal of ours fails it.
@@ -28,7 +32,7 @@ export const after = (
 ): QueueEnd | null => {
   const again = (error: DomainError): QueueEnd => ({
     _tag: "Again",
-    after: Duration.max(delays[Math.min(tries, delays.length - 1)]!, retryAfterOf(error) ?? Duration.zero),
+    after: delayOf(tries, error),
     until: sendUntil
   })
   switch (ended._tag) {

@@ -43,6 +43,13 @@ export interface Running {
   readonly stop: Effect.Effect<void>
 }
 
+/** Records a subscription's name and types. It handles events recorded from then on, once it is started. */
+export const open = ({ name, types, workspaceId }: Pick<Options, "name" | "types" | "workspaceId">) =>
+  Effect.gen(function*() {
+    const store = yield* SubscriptionStore
+    yield* store.open({ workspaceId, name, types, now: yield* Clock.currentTimeMillis })
+  })
+
 /**
  * Opens a subscription and handles its events in the background, until it is stopped or its scope is closed: that
  * interrupts the running handlers. Several processes may run the same one; one of them at a time handles events.
@@ -98,8 +105,8 @@ export const start = (options: Options) =>
       for (const { fiber } of fibers) fiber?.interruptUnsafe()
     }
 
-    const open = Effect.flatMap(Clock.currentTimeMillis, (now) => store.open({ ...key, types, now }))
-    yield* open
+    const reopen = Effect.provideService(open(options), SubscriptionStore, store)
+    yield* reopen
     let owner = yield* random.uuidV4()
 
     /** One step. Returns how long nothing is to be done, unless there is news. */
@@ -130,7 +137,7 @@ export const start = (options: Options) =>
           return Duration.zero
         case "removed":
           giveUp()
-          yield* open
+          yield* reopen
           return Duration.zero
         case "held":
           return every

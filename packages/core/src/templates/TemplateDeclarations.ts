@@ -2,17 +2,35 @@
  * The declaration by which TypeScript knows an account's templates (contract §16). Pure.
  */
 import type { Template } from "./Template.ts"
+import * as TemplateSlots from "./TemplateSlots.ts"
 
-type Declared = Pick<Template, "language" | "name" | "parameterFormat" | "status" | "unfillable" | "variables">
+type Declared = Pick<Template, "category" | "components" | "language" | "name" | "parameterFormat" | "status">
 
-const value = "TemplateValue"
+const object = (fields: ReadonlyArray<readonly [name: number | string, type: string]>): string =>
+  `{ ${fields.map(([name, type]) => `readonly ${name}: ${type}`).join("; ")} }`
 
-const bodyOf = ({ parameterFormat, variables }: Declared): string => {
-  const inOrder = `readonly [${variables.map(() => value).join(", ")}]`
-  if (variables.length === 0) return `{ readonly bodyParams?: ${inOrder} }`
-  const named = variables.map((name) => `readonly ${JSON.stringify(name)}: ${value}`).join("; ")
-  return `{ readonly bodyParams: ${inOrder}${parameterFormat === "named" ? ` | { ${named} }` : ""} }`
+/** The fields of the buttons that take a value, by their index, as far as they are required or optional. */
+const buttonsOf = (name: string, slots: TemplateSlots.TemplateSlots, isRequired: boolean) => {
+  const fields = slots.buttons.flatMap((slot, index) =>
+    slot.kind === "value" && slot.isRequired === isRequired
+      ? [[index, JSON.stringify(slot.field)] as const]
+      : slot.kind === "handover" && !isRequired
+      ? [[index, "\"code\""] as const]
+      : []
+  )
+  return fields.length === 0 ? [] : [[name, object(fields)] as const]
 }
+
+const typeOf = (slots: TemplateSlots.TemplateSlots, { parameterFormat }: Declared): string =>
+  object([
+    ["body", `readonly [${slots.body.map((name) => JSON.stringify(name)).join(", ")}]`],
+    ...(parameterFormat === "named" && slots.body.length > 0 ? [["isNamed", "true"] as const] : []),
+    ...(slots.header === null ? [] : [["header", JSON.stringify(slots.header.kind)] as const]),
+    ...buttonsOf("buttons", slots, true),
+    ...buttonsOf("optionalButtons", slots, false),
+    ...(slots.cards === null ? [] : [["hasCards", "true"] as const]),
+    ...(slots.offer ? [["hasOffer", "true"] as const] : [])
+  ])
 
 const grouped = <A>(all: ReadonlyArray<A>, keyOf: (one: A) => string): ReadonlyArray<readonly [string, Array<A>]> => {
   const groups = new Map<string, Array<A>>()
@@ -21,30 +39,42 @@ const grouped = <A>(all: ReadonlyArray<A>, keyOf: (one: A) => string): ReadonlyA
   return [...groups].sort(([a], [b]) => a < b ? -1 : 1)
 }
 
+const extended = (module: string): ReadonlyArray<string> => [
+  "",
+  "// @ts-ignore: a program may have only one of the two packages",
+  `declare module "${module}" {`,
+  "  interface AccountTemplates extends Templates {}",
+  "}"
+]
+
 /**
- * A module that declares the approved templates, which `wac` then requires in `send` and `enqueue`. Sorted, and the same
- * for the same templates.
+ * A module that declares the approved templates, which `wac` and `@wac/client` then require in `send` and `enqueue`,
+ * whichever of them a program has. Sorted, and the same for the same templates.
  */
 export const of = (templates: ReadonlyArray<Declared>): string => {
-  const sendable = templates.filter(({ status, unfillable }) => status === "approved" && unfillable === null)
+  const sendable = templates.flatMap((template) => {
+    const slots = TemplateSlots.of(template)
+    return template.status === "approved" && slots.impossible === null
+      ? [{ ...template, type: typeOf(slots, template) }]
+      : []
+  })
   const lines = grouped(sendable, ({ name }) => name).flatMap(([name, ofName]) => [
-    `    readonly ${JSON.stringify(name)}: {`,
+    `  readonly ${JSON.stringify(name)}: {`,
     ...grouped(ofName, ({ language }) => language).map(([language, same]) =>
       // two accounts may have templates of the same name
-      `      readonly ${JSON.stringify(language)}: ${[...new Set(same.map(bodyOf))].sort().join(" | ")}`
+      `    readonly ${JSON.stringify(language)}: ${[...new Set(same.map(({ type }) => type))].sort().join(" | ")}`
     ),
-    "    }"
+    "  }"
   ])
   return [
     "// Written by `wac templates types`; do not edit.",
-    ...(lines.some((line) => line.includes(value))
-      ? [`import type { ${value} } from "wac"`, ""]
-      : ["import \"wac\"", ""]),
-    "declare module \"wac\" {",
-    "  interface AccountTemplates {",
+    "interface Templates {",
     ...lines,
-    "  }",
     "}",
+    ...extended("wac"),
+    ...extended("@wac/client"),
+    "",
+    "export {}",
     ""
   ].join("\n")
 }

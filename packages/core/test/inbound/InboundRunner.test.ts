@@ -337,7 +337,12 @@ describe("the runner", () => {
         yield* TestClock.adjust("1 second")
         assert.deepStrictEqual(applied, ["wamid.in.1"])
         yield* TestClock.adjust("2 minutes")
-        assert.deepStrictEqual(lines.map(({ message }) => /claim|sweep/.exec(message)![0]), ["claim", "sweep", "sweep"])
+        assert.deepStrictEqual(lines.map(({ message }) => /claim|sweep/.exec(message)![0]), [
+          "sweep",
+          "claim",
+          "sweep",
+          "sweep"
+        ])
       })
     )))
 

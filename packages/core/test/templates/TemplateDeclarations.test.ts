@@ -2,34 +2,64 @@ import { assert, it } from "vitest"
 import * as TemplateDeclarations from "../../src/templates/TemplateDeclarations.ts"
 import { template } from "../samples.ts"
 
-it("the declaration has each approved template once, in order, with its placeholders", () => {
+const body = (text: string) => ({ type: "BODY", text })
+
+it("the declaration has each approved template once, in order, with the values that it takes", () => {
   const written = TemplateDeclarations.of([
-    template({ name: "order_update", language: "en_US", variables: ["1", "2"] }),
-    template({ name: "order_update", language: "de", variables: ["1"] }),
-    template({ name: "hello", language: "en_US", variables: [] }),
-    template({ name: "named", language: "en_US", parameterFormat: "named", variables: ["first_name"] }),
+    template({ name: "order_update", language: "en_US", components: [body("{{1}}, order {{2}}")] }),
+    template({ name: "order_update", language: "de", components: [body("{{1}}")] }),
+    template({ name: "hello", language: "en_US", components: [body("Hello")] }),
+    template({ name: "named", language: "en_US", parameterFormat: "named", components: [body("{{first_name}}")] }),
+    template({
+      name: "offer",
+      language: "en_US",
+      components: [
+        { type: "HEADER", format: "IMAGE" },
+        body("{{1}}"),
+        { type: "LIMITED_TIME_OFFER", limited_time_offer: { text: "Today", has_expiration: true } },
+        {
+          type: "BUTTONS",
+          buttons: [
+            { type: "QUICK_REPLY", text: "No" },
+            { type: "URL", text: "See", url: "https://shop.example/{{1}}" },
+            { type: "URL", text: "Shop", url: "https://shop.example" }
+          ]
+        }
+      ]
+    }),
     template({ name: "pending", status: "pending" }),
-    template({ name: "other", unfillable: "it needs a flow" })
+    template({ name: "other", components: [{ type: "BUTTONS", buttons: [{ type: "MPM", text: "See" }] }] })
   ])
   assert.strictEqual(
     written,
     `// Written by \`wac templates types\`; do not edit.
-import type { TemplateValue } from "wac"
-
-declare module "wac" {
-  interface AccountTemplates {
-    readonly "hello": {
-      readonly "en_US": { readonly bodyParams?: readonly [] }
-    }
-    readonly "named": {
-      readonly "en_US": { readonly bodyParams: readonly [TemplateValue] | { readonly "first_name": TemplateValue } }
-    }
-    readonly "order_update": {
-      readonly "de": { readonly bodyParams: readonly [TemplateValue] }
-      readonly "en_US": { readonly bodyParams: readonly [TemplateValue, TemplateValue] }
-    }
+interface Templates {
+  readonly "hello": {
+    readonly "en_US": { readonly body: readonly [] }
+  }
+  readonly "named": {
+    readonly "en_US": { readonly body: readonly ["first_name"]; readonly isNamed: true }
+  }
+  readonly "offer": {
+    readonly "en_US": { readonly body: readonly ["1"]; readonly header: "image"; readonly buttons: { readonly 1: "urlSuffix" }; readonly optionalButtons: { readonly 0: "payload" }; readonly hasOffer: true }
+  }
+  readonly "order_update": {
+    readonly "de": { readonly body: readonly ["1"] }
+    readonly "en_US": { readonly body: readonly ["1", "2"] }
   }
 }
+
+// @ts-ignore: a program may have only one of the two packages
+declare module "wac" {
+  interface AccountTemplates extends Templates {}
+}
+
+// @ts-ignore: a program may have only one of the two packages
+declare module "@wac/client" {
+  interface AccountTemplates extends Templates {}
+}
+
+export {}
 `
   )
   assert.strictEqual(TemplateDeclarations.of([]), TemplateDeclarations.of([template({ status: "rejected" })]))

@@ -188,9 +188,12 @@ const publicLayer = HandlerGroup.layer(
               const answer: Result.Result<Answer, Errors.DomainError> = Result.isSuccess(item)
                 ? next.next().value!
                 : Result.fail(item.failure)
-              return Result.isSuccess(answer) ? answered(answer.success, key.id) : {
+              if (Result.isSuccess(answer)) return answered(answer.success, key.id)
+              const wait = ErrorBody.retryAfterOf(answer.failure)
+              return {
                 status: "refused" as const,
                 http_status: ErrorBody.statusOf(answer.failure),
+                ...(wait === undefined ? {} : { retry_after: wait }),
                 ...ErrorBody.bodyOf(answer.failure, requestId, errorsPage)
               }
             })

@@ -70,20 +70,21 @@ interface Built {
  * that open pages of this build still need.
  */
 const read = async (): Promise<Built> => {
+  const folder = directory()
   const files = new Map<string, StaticFile.StaticFile>()
-  for (const name of await readdir(directory, { recursive: true })) {
+  for (const name of await readdir(folder, { recursive: true })) {
     const contentType = contentTypes[name.split(".").at(-1)!]
     if (contentType === undefined) continue
     files.set(
       `/${name.replaceAll("\\", "/")}`,
       StaticFile.make({
-        text: await readFile(join(directory, name), "utf8"),
+        text: await readFile(join(folder, name), "utf8"),
         contentType,
         headers: name.startsWith("assets") ? forEver : fresh
       })
     )
   }
-  return { index: await readFile(join(directory, "index.html"), "utf8"), files }
+  return { index: await readFile(join(folder, "index.html"), "utf8"), files }
 }
 
 let reading: Promise<Built | undefined> | undefined
@@ -144,7 +145,8 @@ const notBuilt = (mount: string) =>
 <main>
 <h1>The dashboard is not built</h1>
 <p>The service is running. <code>npm start</code> builds its pages, and so does
-<code>npm run build --workspace @wac/dashboard</code>.</p>
+<code>npm run build --workspace @wac/dashboard</code>. A program that is bundled finds them if its bundler leaves
+<code>wac</code> out.</p>
 <p><a href="${quoted(mount)}/docs">API documentation</a></p>
 </main>
 </body>

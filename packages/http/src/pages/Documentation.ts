@@ -56,7 +56,7 @@ const once = <A>(make: () => A): () => A => {
 }
 
 /** The OpenAPI document of the routes at the root of a server. */
-export const document = once(() => OpenApi.fromApi(Api))
+const document = once(() => OpenApi.fromApi(Api))
 
 const asJson = (value: unknown): StaticFile.StaticFile =>
   StaticFile.make({ text: JSON.stringify(value), contentType: "application/json", headers: briefly })
@@ -65,6 +65,8 @@ const asJson = (value: unknown): StaticFile.StaticFile =>
 const documentOf = (capabilities: Capabilities.Capabilities) => {
   const made = once(() => OpenApiChannel.of(document(), capabilities))
   return {
+    /** At the root of a server. */
+    made,
     /** For routes that are mounted at a path, with server-relative addresses below it. */
     mounted: StaticFile.byPlace((mount) => asJson(OpenApiDocument.mountedAt(made(), mount))),
     /** For the service's own address: clients keep it as a file. */
@@ -75,7 +77,8 @@ const documentOf = (capabilities: Capabilities.Capabilities) => {
 /** Services of one process mostly have the same channel. */
 const ofWhole = documentOf(Capabilities.all)
 
-const documentFor = (capabilities: Capabilities.Capabilities) =>
+/** The OpenAPI document of a service whose provider's channel has this, made at its first use. */
+export const documentFor = (capabilities: Capabilities.Capabilities) =>
   Capabilities.missingIn(capabilities).length === 0 ? ofWhole : documentOf(capabilities)
 
 const schemasBelow = StaticFile.byPlace((base) => asJson(EventSchemas.of(document(), base)))

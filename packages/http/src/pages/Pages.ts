@@ -27,7 +27,7 @@ export const paths = [
   ...iconPaths
 ] as const
 
-const running = `wac${version === undefined ? "" : ` ${version}`}`
+const running = `wac ${version}`
 
 /** The first page without a dashboard: names the service and links to its pages. */
 const home = Page.document(

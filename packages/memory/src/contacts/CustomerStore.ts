@@ -73,6 +73,7 @@ const find = (memory: Memory, step: Step): ReadonlyArray<CustomerStore.Found> =>
         number,
         row
       }))
+    case "outbox":
     case "inboundMessages":
       return []
     case "conversations":
@@ -186,6 +187,9 @@ const erase = (memory: Memory, step: CustomerStore.EraseStep, now: Time.Instant)
       return eraseEvents(memory, step)
     case "messages":
       return eraseMessages(memory, step)
+    // no host reaches it
+    case "outbox":
+      return CustomerStore.nothing
     case "campaignRows":
       return eraseRows(memory, step)
     case "inboundMessages":

@@ -46,6 +46,8 @@ interface Walk {
   /** Statements of a `with` that erase, and an expression for what `erased` counts. */
   readonly erase: string
   readonly first: readonly [unknown, unknown?]
+  /** An expression for how many of the hits are being worked on; none if omitted. */
+  readonly busy?: string
   /** Whether the names are keys of contacts. */
   readonly names?: "keys" | "quoted"
 }
@@ -78,6 +80,27 @@ const events: Walk = {
   from: `page p where ${isTheirs("p", "$2")}`,
   erase: "erased as (delete from wac.events e using hit h where e.id = h.id returning e.data)",
   first: [0, ""]
+}
+
+/** What is queued keeps its key, by a digest of the message. */
+const outbox: Walk = {
+  page: `select o.key, o.message_id, o.message, o.enqueued_at from wac.outbox o
+    where o.workspace_id = $1 and o.key > $3 order by o.key limit ${size}`,
+  keys: ["key"],
+  size,
+  hit: `p.key, p.message_id, p.message,
+    floor(extract(epoch from p.enqueued_at) * 1000)::double precision as enqueued_at`,
+  from: "page p where p.message->>'to' = any ($2::text[])",
+  erase: `gone as (
+      delete from wac.outbox o using hit h
+      where o.message_id = h.message_id and o.claim_token is null and o.moved_at is null returning null::json as data
+    ), emptied as (
+      update wac.outbox o set message = null, erased = sha256(convert_to(o.message::text, 'UTF8')) from hit h
+      where o.message_id = h.message_id and o.moved_at is not null returning null::json as data
+    ), erased as (select data from gone union all select data from emptied)`,
+  // what a process has taken, or takes meanwhile
+  busy: "((select count(*) from hit) - (select count(*) from erased))::integer",
+  first: [""]
 }
 
 const campaignRows: Walk = {
@@ -150,11 +173,12 @@ const inboundPosts: Walk = {
       update wac.inbound_post_bodies b set body = '' from hit h
       where b.provider = h.provider and b.digest = h.name and not h.busy returning null::json as data
     )`,
+  busy: "(select count(*) from hit h where h.busy)::integer",
   first: ["", ""],
   names: "quoted"
 }
 
-const walks = { deliveries, events, campaignRows, inboundMessages, conversations, posts: inboundPosts } as const
+const walks = { deliveries, events, outbox, campaignRows, inboundMessages, conversations, posts: inboundPosts } as const
 
 const pageOf = ({ from, hit, page }: Walk) =>
   `with page as materialized (${page}), hit as materialized (select ${hit} from ${from})`
@@ -173,7 +197,7 @@ const eraseText = (walk: Walk): string =>
   `${pageOf(walk)}, ${walk.erase}
   select ${nextText(walk)} as next, (select count(*) from erased)::integer as erased,
     (select coalesce(json_agg(e.data) filter (where e.data is not null), '[]') from erased e) as data,
-    ${walk === inboundPosts ? "(select count(*) from hit h where h.busy)::integer" : "0"} as busy`
+    ${walk.busy ?? "0"} as busy`
 
 const paramsOf = (walk: Walk, { after, names, workspaceId }: CustomerStore.Step): ReadonlyArray<unknown> => {
   const given = walk.names === "keys"
@@ -187,6 +211,12 @@ const paramsOf = (walk: Walk, { after, names, workspaceId }: CustomerStore.Step)
 const message = row({ id: text<Id.MessageId>() })
 const delivery = row({ id: text<Id.DeliveryId>() })
 const event = row({ id: text<Id.EventId>() })
+const enqueued = columns<CustomerStore.Enqueued>({
+  messageId: "text",
+  key: "text",
+  message: "json",
+  enqueuedAt: "double precision"
+})
 const campaignRow = columns<
   { readonly campaignId: Id.CampaignId; readonly number: number; readonly row: Recipient.Row },
   { number: "place"; row: "content" }
@@ -204,6 +234,8 @@ const foundOf = (place: Exclude<CustomerRecords.Place, "messages" | "contacts" |
       return { place, ...delivery.read(row) }
     case "events":
       return { place, ...event.read(row) }
+    case "outbox":
+      return { place, entry: enqueued.read(row) }
     case "campaignRows":
       return { place, ...campaignRow.read(row) }
     case "conversations":

@@ -35,6 +35,12 @@ const place = row({
   sendUntil: bigint()
 })
 
+/** The statements that write queued messages, without their places in the queue. */
+export const keepQueued = unlessEmpty(
+  queued,
+  (rows) => `insert into wac.messages (${queued.names()}) select ${queued.names("g")} from ${rows("g")}`
+)
+
 const insert = unlessEmpty(queued.and(place.pick("sendUntil")), (rows) =>
   `with given as materialized (
     select g.* from ${rows("g")}

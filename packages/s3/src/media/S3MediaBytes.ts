@@ -2,7 +2,7 @@
  * `MediaBytes` in an S3-compatible object store. A file is several objects of bounded size under one prefix: why, and
  * not one object by a multipart upload, is in docs/decisions/0030.
  */
-import { MediaBytes, MediaPieces, StoreError } from "@wac/core"
+import { MediaBytes, MediaPieces, OptionalPackage, StoreError } from "@wac/core"
 import { Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
 import type { Readable } from "node:stream"
 import type { S3Location } from "./S3Location.ts"
@@ -84,9 +84,17 @@ const isPassing = ({ $metadata, code, name }: Failure): boolean => {
 }
 
 /** Loaded on demand, because it is optional. */
+const load = async () => {
+  try {
+    return await import("@aws-sdk/client-s3")
+  } catch (error) {
+    throw OptionalPackage.isMissing(error) ? new S3ClientMissing() : error
+  }
+}
+
 const sdk = Effect.catch(
-  Effect.tryPromise({ try: () => import("@aws-sdk/client-s3"), catch: failureOf }),
-  (failure) => failure.code === "ERR_MODULE_NOT_FOUND" ? Effect.fail(new S3ClientMissing()) : Effect.die(failure)
+  Effect.tryPromise({ try: load, catch: (error) => error }),
+  (error) => error instanceof S3ClientMissing ? Effect.fail(error) : Effect.die(error)
 )
 
 /** The variables in which the SDK finds the store too. */

@@ -138,6 +138,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(Object.fromEntries(found), {
         deliveries: 2,
         events: 2,
+        outbox: 0,
         messages: 1,
         campaignRows: 0,
         inboundMessages: 0,

@@ -4,7 +4,7 @@
 import { CampaignsApi } from "@wac/api"
 import { type Campaign as Core, Campaigns as Service, Errors, type Id, Recipient } from "@wac/core"
 import { CampaignsHandlers, KeptAnswers } from "@wac/http"
-import { Effect, Result, Schema, Stream } from "effect"
+import { Effect, Predicate, Result, Schema, Stream } from "effect"
 import * as CallOptions from "../CallOptions.ts"
 import type {
   CallOptions as Options,
@@ -25,11 +25,14 @@ const readFilter = Input.read(Schema.Struct(CampaignsApi.rowFilter))
 /** Times as ISO 8601 text, for a schema to decode. */
 const timed = <Fields extends { readonly startAt?: TimeInput | null; readonly notAfter?: TimeInput | null }>(
   fields: Fields
-) => ({
-  ...fields,
-  ...(fields?.startAt == null ? {} : { startAt: iso(fields.startAt) }),
-  ...(fields?.notAfter == null ? {} : { notAfter: iso(fields.notAfter) })
-})
+) =>
+  Predicate.isObject(fields)
+    ? {
+      ...fields,
+      ...(fields.startAt == null ? {} : { startAt: iso(fields.startAt) }),
+      ...(fields.notAfter == null ? {} : { notAfter: iso(fields.notAfter) })
+    }
+    : fields
 
 type Recipients = Iterable<CampaignRecipient> | AsyncIterable<CampaignRecipient>
 
@@ -48,19 +51,34 @@ export const make = Effect.gen(function*() {
 
   return (running: Running, workspaceId: Id.WorkspaceId): Campaigns => {
     const { run } = running
-    /** Runs what needs no key, since it can be repeated; one that is given must be a key. */
-    const repeatable = <A>(operation: Effect.Effect<A, Failure>, options: SendOptions | undefined): Promise<A> => {
+    /** Does work once for each key, whose answer equal calls get; `asked` is read before. */
+    const once = <Asked>(
+      route: string,
+      asked: Effect.Effect<Asked, Failure>,
+      work: (asked: Asked) => Effect.Effect<Core.Campaign, Failure>,
+      options: SendOptions | undefined,
+      body?: unknown
+    ): Promise<Campaign> => {
       const key = CallOptions.keyOf(options)
-      return run(Result.isFailure(key) ? Effect.fail(key.failure) : operation, {
-        options,
-        names: ["idempotencyKey"],
-        idempotencyKey: Result.getOrUndefined(key)
-      })
+      return run(
+        Effect.gen(function*() {
+          const read = yield* asked
+          const { result } = yield* keep(
+            // apart from the keys of the HTTP API, whose answers have the names of the wire
+            { workspaceId, caller: "host", route, key: yield* Effect.fromResult(key) },
+            { body: body === undefined ? null : JSON.parse(JSON.stringify(body)), token: crypto.randomUUID() },
+            shown(work(read)),
+            kept
+          )
+          return result
+        }),
+        { options, names: ["idempotencyKey"], idempotencyKey: Result.getOrUndefined(key) }
+      )
     }
     const act =
       (_tag: "Check" | "Start" | "Pause" | "Resume" | "Cancel") =>
       (id: string, options?: SendOptions): Promise<Campaign> =>
-        repeatable(Effect.map(campaigns.change(workspaceId, id, { _tag }), CampaignsHandlers.shown), options)
+        once(`campaigns.${_tag} ${id}`, Effect.void, () => campaigns.change(workspaceId, id, { _tag }), options)
     const shown = <E>(campaign: Effect.Effect<Core.Campaign, E>) => Effect.map(campaign, CampaignsHandlers.shown)
     const upload =
       (end: "add" | "replace") => async (id: string, recipients: Recipients, options?: Options): Promise<Campaign> => {
@@ -80,27 +98,22 @@ export const make = Effect.gen(function*() {
       }
     return {
       create: (campaign, options) => {
-        const key = CallOptions.keyOf(options)
         const given = timed(campaign)
-        const create = Effect.gen(function*() {
-          const plan = CampaignsHandlers.planOf(yield* readCampaign(given))
-          const { result } = yield* keep(
-            // apart from the keys of the HTTP API, whose answers have the names of the wire
-            { workspaceId, caller: "host", route: "campaigns.create", key: yield* Effect.fromResult(key) },
-            { body: JSON.parse(JSON.stringify(given)), token: crypto.randomUUID() },
-            shown(campaigns.create(workspaceId, plan)),
-            kept
-          )
-          return result
-        })
-        return run(create, {
+        return once(
+          "campaigns.create",
+          readCampaign(given),
+          (read) => campaigns.create(workspaceId, CampaignsHandlers.planOf(read)),
           options,
-          names: ["idempotencyKey"],
-          idempotencyKey: Result.getOrUndefined(key)
-        })
+          given
+        )
       },
-      list: (_filter, options) =>
-        Listing.make(running, (page) => campaigns.list(workspaceId, page), CampaignsHandlers.shown, options),
+      list: (filter = {}, options) =>
+        Listing.make(
+          running,
+          (page) => Effect.andThen(Effect.fromResult(CallOptions.check(filter)), campaigns.list(workspaceId, page)),
+          CampaignsHandlers.shown,
+          options
+        ),
       get: (id, options) => run(shown(campaigns.get(workspaceId, id)), { options }),
       edit: (id, change, options) =>
         run(

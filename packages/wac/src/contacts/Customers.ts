@@ -9,6 +9,7 @@ import type { Running } from "../Running.ts"
 export interface CustomerRecord {
   readonly kind:
     | "contact"
+    | "enqueued_message"
     | "message"
     | "inbound_message"
     | "event"
@@ -23,6 +24,8 @@ export interface CustomerRecord {
 export interface Erasure {
   readonly deliveries: number
   readonly events: number
+  /** Messages that were enqueued in transactions of the host. */
+  readonly outbox: number
   readonly messages: number
   readonly campaignRows: number
   readonly inboundMessages: number

@@ -3,7 +3,8 @@
  */
 import { EventsApi } from "@wac/api"
 import { Event as Core, Events as Service, type EventStore, type Id, type Page, Polling } from "@wac/core"
-import { Cause, Clock, Context, Duration, Effect, Fiber, Schema } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Fiber, Schema, Semaphore } from "effect"
+import type { Background } from "../Background.ts"
 import type { Event, EventType } from "../generated/Event.ts"
 import type * as Messaging from "../generated/Messaging.ts"
 import type { EventFilter, EventOf } from "../generated/Messaging.ts"
@@ -12,7 +13,7 @@ import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import type { During } from "../messages/Provider.ts"
 import type { Running } from "../Running.ts"
-import { iso } from "../TimeInput.ts"
+import { written } from "../TimeInput.ts"
 import { badOption } from "../WacError.ts"
 import { Recorded } from "./Recorded.ts"
 
@@ -47,7 +48,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
       running,
       (page) =>
         Effect.flatMap(
-          readFilter({ ...filter, since: iso(filter.since) }),
+          readFilter(written(filter)),
           ({ order, since, type }) => {
             const wanted = { since: since?.epochMilliseconds, type } satisfies EventStore.EventFilter
             return order === "newest"
@@ -57,7 +58,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
         ),
       (event) => shown(event) as EventOf<Type>,
       options,
-      (page, request) => filter.order === "newest" ? page.next : Service.resumeAfter(page, request)
+      (page, request) => filter?.order === "newest" ? page.next : Service.resumeAfter(page, request)
     ),
   get: (id) => running.run(Effect.map(events.get(workspaceId, id), shown))
 }))
@@ -67,36 +68,35 @@ export const listening = Effect.gen(function*() {
   const events = yield* Service.Events
   const recorded = yield* Recorded
   const polling = yield* Polling.Polling
-  const scope = yield* Effect.scope
 
-  return (context: Context.Context<never>, during: During, inFlight: InFlight) => {
+  return (context: Context.Context<never>, during: During, inFlight: InFlight, background: Background) => {
     const fork = Effect.runForkWith(context)
     const clock = Context.get(context, Clock.Clock)
 
-    const follow = (
-      workspaceId: Id.WorkspaceId,
-      since: number,
-      tell: (event: Core.Event) => Effect.Effect<void>
-    ): Effect.Effect<never> => {
+    /** Follows the events of a workspace from a time on. Begun again, it continues after the last event it told. */
+    const follow = (workspaceId: Id.WorkspaceId, since: number, tell: (event: Core.Event) => Effect.Effect<void>) => {
       let after: string | null = null
-      return Effect.gen(function*() {
-        const seen = recorded.count()
-        const page: Page.Page<Core.Event> = yield* events.list(workspaceId, { since }, { limit: pageSize, after })
-        for (const event of page.items) {
-          after = event.id
-          yield* tell(event)
-        }
-        if (page.next === null) yield* Effect.raceFirst(recorded.after(seen), polling.rest("events", pollEvery))
-      }).pipe(
-        // continues where it was once the storage is back
-        Effect.catchCause((cause) =>
-          Effect.delay(
-            Effect.logWarning("events for a listener could not be read; the listener waits", cause),
-            retryAfter
-          )
-        ),
-        Effect.forever
-      )
+      return (turn: Semaphore.Semaphore): Effect.Effect<never> =>
+        Effect.gen(function*() {
+          const seen = recorded.count()
+          const page: Page.Page<Core.Event> = yield* events.list(workspaceId, { since }, { limit: pageSize, after })
+          for (const event of page.items) {
+            yield* turn.withPermits(1)(Effect.suspend(() => {
+              after = event.id
+              return tell(event)
+            }))
+          }
+          if (page.next === null) yield* Effect.raceFirst(recorded.after(seen), polling.rest("events", pollEvery))
+        }).pipe(
+          // continues where it was once the storage is back
+          Effect.catchCause((cause) =>
+            Effect.delay(
+              Effect.logWarning("events for a listener could not be read; the listener waits", cause),
+              retryAfter
+            )
+          ),
+          Effect.forever
+        )
     }
 
     return (workspaceId: Id.WorkspaceId): On => (type, listener) => {
@@ -118,8 +118,17 @@ export const listening = Effect.gen(function*() {
               )
             )
       const since = clock.currentTimeMillisUnsafe()
-      const fiber = Fiber.runIn(fork(follow(workspaceId, since, tell)), scope)
-      return () => fiber.interruptUnsafe()
+      const following = follow(workspaceId, since, tell)
+      const added = fork(background.add<never>({
+        prepare: Effect.void,
+        begin: Effect.gen(function*() {
+          const turn = yield* Semaphore.make(1)
+          yield* Effect.forkScoped(following(turn))
+          // the last one: no listener is called after this
+          return Effect.asVoid(turn.take(1))
+        })
+      }))
+      return () => void fork(Effect.flatten(Fiber.join(added)))
     }
   }
 })

@@ -24,7 +24,7 @@ import type {
 import type { ErrorReasons } from "./ErrorReasons.ts"
 import type { Json } from "../Json.ts"
 import type { TimeInput } from "../TimeInput.ts"
-import type { TemplateMessage } from "../templates/AccountTemplates.ts"
+import type { TemplateMessage } from "./AccountTemplates.ts"
 
 /** A message to send. */
 export type NewMessage = TemplateMessage | Exclude<SendMessage, SendTemplate>

@@ -1,12 +1,13 @@
 /**
  * Files that messages contain (contract §10).
  */
-import { Errors, type Id, type Media as Core, Media as Rules, MediaLibrary, Time } from "@wac/core"
+import { Errors, type Id, type Media as Core, Media as Rules, MediaLibrary, StoreError, Time } from "@wac/core"
 import { Effect, Result, Stream } from "effect"
 import * as CallOptions from "../CallOptions.ts"
 import type * as Messaging from "../generated/Messaging.ts"
 import type { NewFile, StoredFile } from "../generated/Messaging.ts"
 import type { Running } from "../Running.ts"
+import { badOption, ofDomain } from "../WacError.ts"
 
 /** A file that can be read. */
 export interface OpenedFile extends Messaging.OpenedFile, StoredFile {}
@@ -27,6 +28,29 @@ const shown = (media: Core.Media): StoredFile => ({
 
 const unreadable = (message: string) => new Errors.InvalidBody({ reason: "invalid_field", param: "bytes", message })
 
+const notBytes = "bytes must be a Uint8Array, or a stream of them without an encoding"
+
+const names: ReadonlyArray<string> = ["bytes", "filename"] satisfies ReadonlyArray<keyof NewFile>
+
+/** Throws on what is not a file to upload. */
+const check = (file: NewFile): void => {
+  const unknown = Object.keys(Object(file)).find((name) => !names.includes(name))
+  if (unknown !== undefined) throw badOption(unknown, `there is no option ${unknown}`, "unknown_field")
+  const { bytes, filename } = Object(file) as { readonly [name in keyof NewFile]?: unknown }
+  const isStream = typeof (bytes as Partial<AsyncIterable<unknown>> | null)?.[Symbol.asyncIterator] === "function"
+  if (!isStream && !(bytes instanceof Uint8Array)) {
+    throw badOption("bytes", notBytes)
+  }
+  if (filename !== undefined && typeof filename !== "string") throw badOption("filename", "filename must be text")
+}
+
+/** A place in a file, from 0 to its size. */
+const placeOf = (name: "start" | "end", place: number, size: number): number => {
+  const within = Math.min(Math.max(0, place), size)
+  if (!Number.isInteger(within)) throw badOption(name, `${name} must be a whole number`)
+  return within
+}
+
 /** The pieces of a file, and what its stream threw. */
 const piecesOf = (bytes: NewFile["bytes"]) => {
   const failed: { cause?: unknown } = {}
@@ -41,7 +65,7 @@ const piecesOf = (bytes: NewFile["bytes"]) => {
     (piece) =>
       piece instanceof Uint8Array
         ? Effect.succeed(piece)
-        : Effect.fail(unreadable("the stream must be of bytes, without an encoding"))
+        : Effect.fail(unreadable(notBytes))
   )
   return { failed, pieces: checked }
 }
@@ -49,7 +73,9 @@ const piecesOf = (bytes: NewFile["bytes"]) => {
 export const make = Effect.map(
   MediaLibrary.MediaLibrary,
   (library) => (running: Running, workspaceId: Id.WorkspaceId): Media => ({
-    upload: async ({ bytes, filename }, options) => {
+    upload: async (file, options) => {
+      check(file)
+      const { bytes, filename } = file
       const { failed, pieces } = piecesOf(bytes)
       const key = CallOptions.keyOf(options)
       const upload = Effect.flatMap(
@@ -80,8 +106,9 @@ export const make = Effect.map(
       return {
         ...shown(media),
         stream: ({ end = media.size, start = 0 } = {}) => {
-          const last = Math.min(Math.max(0, end), media.size)
-          return Stream.toReadableStream(read({ start: Math.min(Math.max(0, start), last), end: last }))
+          const last = placeOf("end", end, media.size)
+          const pieces = read({ start: Math.min(placeOf("start", start, media.size), last), end: last })
+          return Stream.toReadableStream(Stream.mapError(pieces, (error) => ofDomain(StoreError.toServerError(error))))
         }
       }
     },

@@ -6,7 +6,7 @@ import { Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 
 /** Loaded on demand, so that hosts without files do not load it. */
-const fileType = Effect.promise(() => import("file-type"))
+const fileType = Effect.promise(() => import("#file-type"))
 
 /**
  * The time limit for recognizing a type: some formats nest, and a file may be made to take long. Loading the library is

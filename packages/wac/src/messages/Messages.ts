@@ -22,6 +22,7 @@ import { MessagesHandlers } from "@wac/http"
 import { DateTime, Effect, Option, Record, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as CallOptions from "../CallOptions.ts"
+import type { TemplateMessage } from "../generated/AccountTemplates.ts"
 import type * as Messaging from "../generated/Messaging.ts"
 import type {
   AnyMessage,
@@ -39,15 +40,25 @@ import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
 import * as Listing from "../Listing.ts"
 import type { Running } from "../Running.ts"
-import type { TemplateMessage } from "../templates/AccountTemplates.ts"
 import { inMillis, written, writtenTimes } from "../TimeInput.ts"
 import { ofDomain } from "../WacError.ts"
+import * as Enqueuing from "./Enqueuing.ts"
 
 /** A message of any other kind, only within 24 hours after the recipient last wrote. */
 export type FreeFormMessage = Exclude<NewMessage, TemplateMessage>
 
 /** The messages of a workspace. */
 export interface Messages extends Messaging.Messages {
+  readonly enqueue: {
+    /**
+     * Enqueues a message in your own transaction: it is sent if the transaction commits, through any crash, and not if
+     * it is rolled back. Checks the message and its sender; what refuses the message later, such as a missing template,
+     * makes it `failed`, with its event. The key is of this kind of call alone, and a different message under it rejects
+     * with `idempotency_conflict`. Errors of your library, such as a failed serialization, are its own.
+     */
+    (message: NewMessage, options: Enqueuing.InTransaction): Promise<Enqueuing.EnqueuedMessage>
+    (...given: Parameters<Messaging.Messages["enqueue"]>): ReturnType<Messaging.Messages["enqueue"]>
+  }
   readonly list: (
     filter?: Messaging.MessageFilter & {
       /** The provider's id of the message. */
@@ -58,6 +69,7 @@ export interface Messages extends Messaging.Messages {
 }
 
 const readMessage = Input.reader(MessagesApi.NewMessage)
+const readMark = Input.reader(MessagesApi.MarkRead)
 const readTimes = Input.reader(Schema.Struct(MessagesApi.sendTimes))
 const readFilter = Input.read(Schema.Struct(MessagesApi.filter))
 const readQuery = Input.read(Schema.Struct(MessagesApi.conversation))
@@ -140,6 +152,7 @@ export const make = Effect.gen(function*() {
   const messages = yield* Service.Messages
   const readMarks = yield* ReadMarks.ReadMarks
   const hostKeys = yield* HostKeys
+  const enqueuing = yield* Enqueuing.make
   const random = yield* SecureRandom.SecureRandom
   const workspaces = yield* WorkspaceStore.WorkspaceStore
   const spend = yield* WorkspaceTokens.spender
@@ -192,6 +205,8 @@ export const make = Effect.gen(function*() {
       call: {
         options,
         names: ["idempotencyKey", ...names],
+        // two are of this package
+        lines: 4,
         requestId: () => noted.requestId,
         idempotencyKey: Result.getOrUndefined(key)
       }
@@ -212,9 +227,13 @@ export const make = Effect.gen(function*() {
         call
       )
     },
-    enqueue: (message, options) => {
-      const { call, key, note } = keyed(options, "sendAt", "sendUntil")
+    enqueue: ((message: NewMessage, options?: Messaging.EnqueueOptions | Enqueuing.InTransaction) => {
+      const { call, key, note } = keyed(options, "sendAt", "sendUntil", "tx")
       const item = Result.flatMap(key, (key) => readItem(message, key, options))
+      if (Enqueuing.isIn(options)) {
+        const prepared = Effect.flatMap(Effect.fromResult(item), (item) => enqueuing(workspaceId, item, options.tx))
+        return running.run(prepared, call).then(({ run }) => run())
+      }
       return running.run(
         Result.isFailure(item)
           ? Effect.fail(item.failure)
@@ -224,7 +243,7 @@ export const make = Effect.gen(function*() {
           }).pipe(StoreError.orUnavailable, Effect.mapError(inHostNames), Effect.map(accepted)),
         call
       )
-    },
+    }) as Messages["enqueue"],
     enqueueMany: (items, options) =>
       running.run(
         Effect.gen(function*() {
@@ -273,18 +292,25 @@ export const make = Effect.gen(function*() {
     markRead: (messageId, options) => {
       const { call, key } = keyed(options, "typing")
       const id = `${messageId}`
+      const read = Result.all({ key, mark: readMark({ typing: options?.typing }) })
       return running.run(
-        Result.isFailure(key)
-          ? Effect.fail(key.failure)
+        Result.isFailure(read)
+          ? Effect.fail(read.failure)
           : Effect.as(
-            readMarks.mark({ workspaceId, boundTo: null, key: key.success, id, isTyping: options?.typing === true }),
+            readMarks.mark({
+              workspaceId,
+              boundTo: null,
+              key: read.success.key,
+              id,
+              isTyping: read.success.mark.typing ?? false
+            }),
             { messageId: id, status: "read" as const }
           ),
         call
       )
     },
     get: (messageId, options) => running.run(Effect.map(messages.find(workspaceId, messageId), either), { options }),
-    conversation: (filter, options) =>
+    conversation: (filter = {}, options) =>
       Listing.make(
         running,
         (page) =>

@@ -2,9 +2,8 @@
  * The process's cryptography, on `node:crypto`. Every request needs a digest, an HMAC and some randomness, each of a
  * few bytes, for which the generic implementations would spend most of their time on setup.
  */
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer } from "effect"
-import { Digest, Mac, SecureRandom } from "effect/crypto"
+import { Aead, Digest, Mac, SecureRandom } from "effect/crypto"
 // a namespace import: if a named import is missing, loading fails before `NodeVersion.ts` can explain why
 import * as Node from "node:crypto"
 import * as Argon2 from "./Argon2.ts"
@@ -17,13 +16,13 @@ const hashNames: { readonly [name in Digest.Algorithm["name"]]: string } = {
   "SHA-512": "sha512"
 }
 
-/** Same output as `NodeCrypto.layerDigest`. */
+/** Same output as `Digest.layerWebCrypto`. */
 const digest = Layer.succeed(Digest.Digest, {
   digest: ({ name }, data) => Effect.sync(() => new Uint8Array(Node.hash(hashNames[name], data, "buffer"))),
   digestHex: ({ name }, data) => Effect.sync(() => Node.hash(hashNames[name], data, "hex"))
 })
 
-/** Same output as `NodeCrypto.layerMac`, which creates a key object for each tag. */
+/** Same output as `Mac.layerWebCrypto`; a key object is made once for all tags. */
 const mac = Layer.unwrap(Effect.sync(() => {
   const keys = new WeakMap<Uint8Array, Node.KeyObject>()
   const keyOf = (bytes: Uint8Array): Node.KeyObject => {
@@ -56,6 +55,6 @@ const random = Layer.sync(SecureRandom.SecureRandom, () => {
   })
 })
 
-export const layer = Layer.mergeAll(digest, mac, NodeCrypto.layerAead, Argon2.layer).pipe(
+export const layer = Layer.mergeAll(digest, mac, Aead.layerWebCrypto, Argon2.layer).pipe(
   Layer.provideMerge(random)
 )

@@ -12,7 +12,8 @@ import {
   type SubscriptionStep,
   SubscriptionStore
 } from "@wac/core"
-import { type Context, DateTime, Effect, Schema } from "effect"
+import { Context, DateTime, Effect, Schema, Scope } from "effect"
+import type { Background } from "../Background.ts"
 import { shown } from "../events/Events.ts"
 import { Recorded } from "../events/Recorded.ts"
 import type { Event, EventType } from "../generated/Event.ts"
@@ -196,12 +197,14 @@ export const make = Effect.map(SubscriptionStore.SubscriptionStore, (store) => {
   })
 })
 
+type Needs = Effect.Services<ReturnType<typeof SubscriptionRunner.start>>
+
 /** Starts subscriptions, and stops them all. */
 export const subscribing = Effect.gen(function*() {
-  const services = yield* Effect.context<Effect.Services<ReturnType<typeof SubscriptionRunner.start>>>()
+  const services = yield* Effect.context<Needs>()
   const recorded = yield* Recorded
 
-  return (context: Context.Context<never>, during: During, inFlight: InFlight) => {
+  return (context: Context.Context<never>, during: During, inFlight: InFlight, background: Background) => {
     const stops = new Set<() => Promise<void>>()
     const promise = Effect.runPromiseWith(context)
 
@@ -219,19 +222,31 @@ export const subscribing = Effect.gen(function*() {
     const of = ({ run }: Running, workspaceId: Id.WorkspaceId): Subscribe => async (name, filter, handler, options) => {
       if (typeof handler !== "function") throw badOption("handler", "handler must be a function")
       if (inFlight.isStopped) throw closed()
-      const { stop } = await run(
+      const stop = await run(
         Effect.gen(function*() {
           const { types = Core.EventType.literals } = yield* readFilter(filter)
           const { concurrency = 1 } = yield* readOptions(options ?? {})
-          return yield* SubscriptionRunner.start({
+          const chosen: SubscriptionRunner.Options = {
             workspaceId,
             name: yield* nameOf(name),
             types: [...new Set(types)],
             concurrency,
             recorded,
             handle: call(handler)
+          }
+          return yield* background.add({
+            prepare: Effect.provideContext(SubscriptionRunner.open(chosen), services),
+            // in its own scope, not in the instance's
+            begin: Effect.gen(function*() {
+              const scope = yield* Effect.scope
+              const { stop } = yield* Effect.provideContext(
+                SubscriptionRunner.start(chosen),
+                Context.add(services, Scope.Scope, scope)
+              )
+              return stop
+            })
           })
-        }).pipe(Effect.provideContext(services))
+        })
       )
       const end = async (): Promise<void> => {
         stops.delete(end)

@@ -1,6 +1,7 @@
 import { Events as Core, Id, StoreError } from "@wac/core"
 import { Clock, Context, Effect, Layer, Scheduler } from "effect"
 import { assert, describe, it } from "vitest"
+import * as Background from "../../src/Background.ts"
 import * as Events from "../../src/events/Events.ts"
 import { Recorded } from "../../src/events/Recorded.ts"
 import { steeredOf } from "../../src/FakeClock.ts"
@@ -143,7 +144,7 @@ describe("a listener", () => {
           Context.add(Clock.Clock, steered),
           Context.add(Scheduler.Scheduler, scheduler)
         )
-        const on = listening(context, during, new InFlight())
+        const on = listening(context, during, new InFlight(), yield* Background.always)
         on(workspaceId)("message.sent", (event) => void heard.push(event.id))
         yield* Effect.promise(() => clock.advance("5 seconds"))
       })).pipe(

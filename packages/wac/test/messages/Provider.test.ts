@@ -82,7 +82,8 @@ describe("a provider's result", () => {
   it("a throttled send whose retryAfter is missing is tried again after a second", async () => {
     const { wac } = await start({ provider: answering(async () => throttled) })
     const error = await failure(wac.messages.send(hello(), fresh()))
-    assert.deepInclude(error, { code: "rate_limited", reason: "provider", retryAfter: 1000, message: "slow down" })
+    assert.deepInclude(error, { code: "rate_limited", reason: "provider", retryAfter: 1000 })
+    assert.strictEqual(error.message, `slow down (${error.requestId})`)
   })
 
   it("a retryAfter that is not a span of at most a day leaves the outcome unknown, and the log names the field", async () => {
@@ -179,7 +180,7 @@ describe("a provider's result", () => {
     })
     const error = await failure(wac.messages.send(hello(), fresh()))
     assert.deepInclude(error, { code: "forbidden", reason: "provider_policy" })
-    assert.strictEqual(error.message.length, 1024)
+    assert.strictEqual(error.message.length, 1024 + ` (${error.requestId})`.length)
     assert.isTrue(error.message.startsWith("\uFFFDx"))
   })
 
@@ -410,6 +411,25 @@ describe("a provider with capabilities", () => {
       JSON.parse(await (await whole.handler(new Request("http://localhost/openapi.json"))).text()).paths,
       "/v1/templates"
     )
+  })
+
+  it("the tools for agents follow the channel", async () => {
+    const toolsOf = async (provider: ReturnType<typeof sms> | undefined) => {
+      const { wac } = await start(provider === undefined ? {} : { provider })
+      const { apiKey } = await wac.keys.create({ name: "agent" })
+      const response = await wac.handler(
+        new Request("http://localhost/mcp", {
+          method: "POST",
+          headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+          body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })
+        })
+      )
+      const { result }: { readonly result: { readonly tools: ReadonlyArray<{ readonly name: string }> } } =
+        await response.json()
+      return result.tools.map(({ name }) => name).filter((name) => /template|send/.test(name))
+    }
+    assert.deepStrictEqual(await toolsOf(sms()), ["send_message"])
+    assert.deepStrictEqual(await toolsOf(undefined), ["send_template", "send_message", "list_templates"])
   })
 
   it("an opt-out holds on every channel", async () => {

@@ -1,0 +1,119 @@
+/**
+ * Orders that are placed with a message each in one transaction, by programs that are killed at each point between: an
+ * order and its message commit or roll back together, and each message of a committed order is sent once or named as
+ * unknown (contract §16).
+ */
+import { assert, it } from "@effect/vitest"
+import * as Extent from "@wac/testbed/Extent"
+import { Effect } from "effect"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { createWac, postgres as storage } from "wac"
+import * as checks from "../checks.ts"
+import { freshDatabase, launch, masterKey, postgres, sql } from "../processes.ts"
+import { noted } from "./noted.ts"
+
+const libraries = ["pg", "postgres.js", "drizzle", "kysely"]
+const points = ["begin", "insert", "enqueue", "commit", "after"]
+
+/** One order of three is rolled back. */
+const orders = Extent.of(60, 1000 * libraries.length)
+const kills = Extent.of(4, 50 * libraries.length)
+
+const source = fileURLToPath(new URL("shop.ts", import.meta.url))
+
+interface Row {
+  readonly id: string
+  readonly to: string
+  readonly status: string
+}
+
+it.live(
+  "kill -9 between an order, its message and the commit leaves both or neither, and sends nothing twice",
+  () =>
+    Effect.gen(function*() {
+      const database = yield* Effect.flatMap(postgres, freshDatabase)
+      const key = masterKey()
+      const folder = yield* Effect.acquireRelease(
+        Effect.promise(() => mkdtemp(join(tmpdir(), "wac-outbox-"))),
+        (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+      )
+      const sent = join(folder, "sent")
+      const rolledBack = join(folder, "rolled-back")
+      yield* Effect.promise(() => Promise.all([sent, rolledBack].map((file) => writeFile(file, ""))))
+      // it takes up what the killed programs leave behind
+      yield* Effect.acquireRelease(
+        Effect.promise(() => createWac({ storage: storage(database), provider: noted(sent), masterKey: key })),
+        (wac) => Effect.promise(wac.close)
+      )
+      yield* sql(database, "create table orders (id text primary key)")
+
+      const all = Array.from({ length: orders }, (_, n) => ({
+        id: `${n}`,
+        phone: `+49151${10_000_000 + n}`,
+        end: n % 3 === 0 ? "rollback" : "commit",
+        library: libraries[n % libraries.length]!
+      }))
+      const placed = join(folder, "orders")
+      yield* Effect.promise(() =>
+        writeFile(placed, all.map(({ end, id, library, phone }) => `${id} ${phone} ${end} ${library}`).join(","))
+      )
+      for (let i = 0; i <= kills; i++) {
+        const victim = i < kills ? all[Math.floor((i + 0.5) * orders / kills)]! : undefined
+        const { ended, output } = yield* launch({}, { source }, [
+          database,
+          key,
+          sent,
+          rolledBack,
+          placed,
+          victim?.id ?? "none",
+          points[i % points.length]!
+        ])
+        if (victim === undefined) {
+          yield* checks.until(Effect.sync(() => output.stdout + output.stderr), (text) => text !== "")
+          assert.include(output.stdout, "all placed", output.stderr)
+        } else {
+          assert.deepStrictEqual(yield* Effect.promise(() => ended), { code: null, signal: "SIGKILL" })
+        }
+      }
+
+      const waiting = sql<{ readonly waiting: number }>(
+        database,
+        `select (
+          (select count(*) from wac.outbox where moved_at is null)
+            + (select count(*) from wac.messages where status in ('queued', 'sending'))
+        )::integer as waiting`
+      )
+      yield* checks.until(Effect.delay(waiting, "300 millis"), ([row]) => row!.waiting === 0)
+
+      const committed = all.filter(({ end }) => end === "commit")
+      const found = yield* sql<{ readonly id: string }>(database, "select id from orders")
+      assert.sameMembers(found.map(({ id }) => id), committed.map(({ id }) => id))
+      const messages = yield* sql<Row>(
+        database,
+        `select m.id, m.content->>'to' as "to", m.status from wac.messages m join wac.outbox o on o.message_id = m.id`
+      )
+      assert.sameMembers(messages.map(({ to }) => to), committed.map(({ phone }) => phone))
+      const [{ entries } = { entries: 0 }] = yield* sql<{ entries: number }>(
+        database,
+        "select count(*)::integer as entries from wac.outbox"
+      )
+      assert.strictEqual(entries, committed.length)
+      const sentTo = (yield* Effect.promise(() => readFile(sent, "utf8"))).split("\n").filter((line) => line !== "")
+      assert.strictEqual(new Set(sentTo).size, sentTo.length, "a message was sent twice")
+      const statuses = new Map(messages.map(({ status, to }) => [to, status]))
+      for (const { phone } of committed) {
+        // a program that was killed while it sent leaves it open whether it did
+        if (statuses.get(phone) === "unknown") continue
+        assert.strictEqual(statuses.get(phone), "sent", phone)
+        assert.include(sentTo, phone)
+      }
+      for (const to of sentTo) assert.isTrue(statuses.has(to), to)
+      const unknown = messages.filter(({ status }) => status === "unknown").length
+      assert.isAtMost(unknown, kills)
+      yield* Effect.logInfo(`${committed.length} orders, ${kills} kills, ${unknown} unknown`)
+    }).pipe(Effect.scoped),
+  Extent.of(240_000, 3_600_000)
+)

@@ -1,0 +1,119 @@
+/**
+ * The decision about entries of the outbox that a process took: what becomes of each (contract §16). Pure.
+ */
+import { Duration } from "effect"
+import type * as Id from "../Id.ts"
+import type * as Idempotency from "../messages/Idempotency.ts"
+import * as KeyedMessage from "../messages/KeyedMessage.ts"
+import { type Message, unsent } from "../messages/Message.ts"
+import type { EventIds, KeyedRequest } from "../messages/MessageStore.ts"
+import { SendBatch, type Writes as SendWrites } from "../messages/SendBatch.ts"
+import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
+import type { Decide, Known } from "../Step.ts"
+import type { Instant } from "../Time.ts"
+import type { OutboxEnd, OutboxEntry } from "./OutboxEntry.ts"
+
+/** Records what came of an entry that `OutboxStore.claim` handed out. */
+export interface EndEntry {
+  readonly now: Instant
+  readonly entry: Pick<OutboxEntry, "messageId" | "workspaceId">
+  /** Of the claim. */
+  readonly token: string
+  readonly request: KeyedRequest
+  readonly end: OutboxEnd
+  /** The name of the running provider, whose default number a failed message without another sender has. */
+  readonly provider: string
+  /** One of each is enough. */
+  readonly ids: EventIds
+}
+
+/** The stored state for an entry. */
+export interface Found {
+  /** Whether it is still the caller's: not moved, and not taken over after the lease. */
+  readonly isOwn: boolean
+  /** Whether its workspace exists. */
+  readonly isKnown: boolean
+  /** Whether its message exists: an earlier try queued it. */
+  readonly isMade: boolean
+  /** The number that a failed message names, or the default number; `undefined` if there is none. */
+  readonly sender: Pick<PhoneNumber, "id" | "phoneNumber"> | undefined
+}
+
+export interface Loaded extends Known {
+  readonly found: (command: EndEntry) => Found
+}
+
+/** A message that is written as queued, before the writes of `sends` fail it. It is in no queue. */
+export interface Made {
+  readonly request: KeyedRequest
+  readonly message: Message
+  readonly answer: Idempotency.Queued
+}
+
+export interface Writes {
+  readonly moved: ReadonlyArray<{ readonly messageId: Id.MessageId; readonly movedAt: Instant }>
+  readonly delayed: ReadonlyArray<{ readonly messageId: Id.MessageId; readonly dueAt: Instant }>
+  readonly made: ReadonlyArray<Made>
+  readonly sends: SendWrites
+}
+
+/** The number of a message that has none: its workspace has none, or not the one that the message names. */
+const noNumber = { id: `pn_${"0".repeat(26)}` as Id.PhoneNumberId, phoneNumber: "" as PhoneNumber["phoneNumber"] }
+
+/** Decides `OutboxStore.end` for a batch. */
+export const end: Decide<EndEntry, Loaded, boolean, Writes> = (loaded, commands) => {
+  const before = new Map<Id.MessageId, KeyedMessage.KeyedMessage>()
+  const sends = new SendBatch({ send: (id) => before.get(id) })
+  const moved = new Map<Id.MessageId, Instant>()
+  const delayed: Array<Writes["delayed"][number]> = []
+  const made: Array<Made> = []
+  const answers = commands.map((command) => {
+    const { end, entry: { messageId, workspaceId }, ids, request } = command
+    const now = loaded.now(command.now)
+    const { isKnown, isMade, isOwn, sender = noNumber } = loaded.found(command)
+    if (!isOwn || moved.has(messageId)) return false
+    if (end._tag === "Again") {
+      delayed.push({ messageId, dueAt: now + Duration.toMillis(end.after) })
+      return true
+    }
+    moved.set(messageId, now)
+    // without a workspace there is nobody to see it
+    if (end._tag === "Moved" || isMade || !isKnown) return true
+    const message = unsent({
+      id: messageId,
+      workspaceId,
+      apiKeyId: null,
+      campaignId: null,
+      variant: null,
+      phoneNumberId: sender.id,
+      from: sender.phoneNumber,
+      content: end.content,
+      status: "queued",
+      createdAt: now,
+      sendAt: now
+    })
+    const answer = { _tag: "Queued", messageId, workspaceId, apiKeyId: null, sendAt: now } as const
+    const binding: Idempotency.Binding = {
+      fingerprint: request.fingerprint,
+      messageId,
+      claim: null,
+      answer,
+      lastFailure: null,
+      expiresAt: null
+    }
+    const send: KeyedMessage.KeyedMessage = { message, binding, quotaMonth: null, returnedMonth: null }
+    before.set(messageId, send)
+    made.push({ request, message, answer })
+    sends.keep(KeyedMessage.failQueued(send, end.error, ids, now), ids)
+    return true
+  })
+  return {
+    answers,
+    writes: {
+      moved: [...moved].map(([messageId, movedAt]) => ({ messageId, movedAt })),
+      delayed,
+      made,
+      sends: sends.writes()
+    }
+  }
+}

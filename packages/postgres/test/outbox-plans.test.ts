@@ -1,0 +1,78 @@
+/**
+ * What a step on the outbox costs: its own rows, however many were moved or wait, and whatever the planner assumes about
+ * the table.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import type { Id, Idempotency, OutboxStep } from "@wac/core"
+import { Effect } from "effect"
+import { end } from "../src/outbox/EndEntries.ts"
+import { carryOut } from "./carryOut.ts"
+import { planningDatabases } from "./servers.ts"
+import { touchedBy } from "./touched.ts"
+
+const now = 1_800_000_000_000
+const moved = 20_000
+const waiting = 5000
+/** Of the first workspace, by another process. */
+const claimed = 100
+
+const fill = [
+  "insert into wac.workspaces (id, name, created_at) select 'ws ' || i, 'one', 0 from generate_series(0, 100) i",
+  `insert into wac.outbox (message_id, workspace_id, key, message, due_at, claim_token, moved_at)
+  select 'msg ' || lpad(i::text, 6, '0'), 'ws ' || i % 100, i::text, '{"to":"+4","type":"text"}',
+    case when i > ${moved} and i <= ${moved + claimed} then ${now + 1} else 0 end,
+    case when i > ${moved} and i <= ${moved + claimed} then 'other' end,
+    case when i <= ${moved} then i end
+  from generate_series(1, ${moved + waiting}) i`
+]
+
+const ended = (n: number): OutboxStep.EndEntry => {
+  const messageId = `msg ${String(moved + n).padStart(6, "0")}` as Id.MessageId
+  const workspaceId = `ws ${n % 100}` as Id.WorkspaceId
+  return {
+    now,
+    entry: { messageId, workspaceId },
+    token: "other",
+    request: { workspaceId, route: "enqueue", key: `${n}` as Idempotency.IdempotencyKey, fingerprint: "one" },
+    end: { _tag: "Moved" },
+    provider: "sandbox",
+    ids: { events: [], deliveries: [] }
+  }
+}
+
+/** A step, and the maximum number of rows of each table that it may read. */
+type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { readonly [table: string]: number }]
+
+const steps: { readonly [step: string]: Step } = {
+  "the ends of two entries": [carryOut(end, [ended(1), ended(2)]), { outbox: 8, messages: 0 }]
+}
+
+for (const { layer: database, name } of planningDatabases) {
+  layer(database, { excludeTestServices: true })(name, (it) => {
+    it.effect("each step reads only its own rows", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const all = Object.entries(steps)
+        // one connection, so that its plans stay
+        yield* client.withTransaction(Effect.gen(function*() {
+          yield* client`set local statement_timeout = 0`
+          for (const [, [step]] of all) {
+            for (let i = 0; i < 8; i++) yield* touchedBy(step)
+          }
+          for (const statement of fill) yield* client.unsafe(statement)
+          const over: Array<string> = []
+          for (const [what, [step, most]] of all) {
+            // when it plans again, the planner reads the ends of indexes
+            yield* touchedBy(step)
+            const touched = yield* touchedBy(step)
+            for (const [table, rows] of Object.entries(most)) {
+              const { read } = touched(table)
+              if (read > rows) over.push(`${what} reads ${read} rows of ${table}`)
+            }
+          }
+          assert.deepStrictEqual(over, [])
+        }))
+      }))
+  })
+}

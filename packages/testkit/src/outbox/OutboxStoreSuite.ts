@@ -1,0 +1,284 @@
+/**
+ * Conformance of `OutboxStore` (contract §16). Where hosts can enqueue, the storage's own tests also run
+ * {@link testsOfDoor}.
+ */
+import { assert } from "@effect/vitest"
+import {
+  CustomerRecords,
+  CustomerStore,
+  EventStore,
+  type Id,
+  type Idempotency,
+  type Message,
+  MessageStore,
+  OutboxEntry,
+  type OutboxStep,
+  OutboxStore,
+  type Time
+} from "@wac/core"
+import { Context, Duration, Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "../messages/MessageFixture.ts"
+
+const { day, hour, minute, second } = Fixture
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("hands out nothing that no host enqueued", () =>
+    Effect.gen(function*() {
+      const own = yield* Fixture.world()
+      const store = yield* OutboxStore.OutboxStore
+      assert.deepStrictEqual((yield* store.claim({ now: own.start, token: "one", limit: 10 })).entries, [])
+      assert.isFalse(
+        yield* store.end({
+          now: own.start,
+          token: "one",
+          entry: { messageId: yield* Fixture.id("msg"), workspaceId: own.workspace.id },
+          request: requestOf(own.workspace.id, "key"),
+          end: { _tag: "Moved" },
+          provider: own.number.provider,
+          ids: { events: [], deliveries: [] }
+        })
+      )
+      assert.deepStrictEqual(yield* store.forget(own.start), { removed: 0, isMore: false })
+    }))
+}
+
+/** What a host enqueues and commits. */
+export interface Enqueued {
+  readonly workspaceId: Id.WorkspaceId
+  readonly key: string
+  readonly message: unknown
+}
+
+/** How hosts enqueue; returns the message's id. */
+export class Door extends Context.Service<Door, (enqueued: Enqueued) => Effect.Effect<string>>()(
+  "@wac/testkit/outbox/OutboxStoreSuite/Door"
+) {}
+
+const requestOf = (workspaceId: Id.WorkspaceId, key: string): MessageStore.KeyedRequest => ({
+  workspaceId,
+  route: OutboxEntry.route,
+  key: key as Idempotency.IdempotencyKey,
+  fingerprint: "one"
+})
+
+const content = MessageFixture.template()
+
+/** A workspace, with nothing in the outbox of others. */
+const world = Effect.tap(Fixture.world(), ({ start }) =>
+  OutboxStore.OutboxStore.use((store) =>
+    Effect.gen(function*() {
+      const { entries } = yield* store.claim({ now: start + 365 * day, token: "others", limit: 1000 })
+      yield* Effect.forEach(entries, (entry) => end(start + 365 * day, entry, "others", { _tag: "Moved" }))
+    })
+  ))
+
+const enqueue = (own: Fixture.World, key: string) =>
+  Effect.flatMap(Door, (door) => door({ workspaceId: own.workspace.id, key, message: content }))
+
+const claim = (now: Time.Instant, token: string, limit = 10) =>
+  Effect.map(
+    OutboxStore.OutboxStore.use((store) => store.claim({ now, token, limit })),
+    ({ entries }) => entries
+  )
+
+const keysOf = (entries: ReadonlyArray<OutboxEntry.OutboxEntry>): ReadonlyArray<string> => entries.map(({ key }) => key)
+
+const end = (
+  now: Time.Instant,
+  { key, messageId, workspaceId }: Pick<OutboxEntry.OutboxEntry, "key" | "messageId" | "workspaceId">,
+  token: string,
+  end: OutboxStep.EndEntry["end"],
+  provider = "none"
+) =>
+  Effect.gen(function*() {
+    const store = yield* OutboxStore.OutboxStore
+    return yield* store.end({
+      now,
+      entry: { messageId, workspaceId },
+      token,
+      request: requestOf(workspaceId, key),
+      end,
+      provider,
+      ids: { events: [yield* Fixture.id("evt")], deliveries: [yield* Fixture.id("dlv")] }
+    })
+  })
+
+const failure: Message.MessageError = { code: "forbidden", reason: "template_not_found", message: "no such template" }
+
+/** Registers the tests of a storage whose outbox hosts can reach. */
+export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
+  it.effect("hands entries out in the order of their arrival, those of a workspace to one process at a time", () =>
+    Effect.gen(function*() {
+      const [own, other] = [yield* world, yield* world]
+      const ids = []
+      for (const key of ["a", "b", "c"]) ids.push(yield* enqueue(own, key))
+      const [first] = yield* claim(own.start, "one", 1)
+      assert.deepStrictEqual(first && { ...first, enqueuedAt: 0 }, {
+        messageId: ids[0] as Id.MessageId,
+        workspaceId: own.workspace.id,
+        key: "a" as Idempotency.IdempotencyKey,
+        message: content,
+        sendAt: null,
+        sendUntil: null,
+        enqueuedAt: 0,
+        tries: 0
+      })
+      yield* enqueue(other, "d")
+      assert.deepStrictEqual(keysOf(yield* claim(own.start + second, "two")), ["d"])
+      assert.isTrue(yield* end(own.start + second, first!, "one", { _tag: "Moved" }))
+      assert.deepStrictEqual(keysOf(yield* claim(own.start + 2 * second, "two")), ["b", "c"])
+      // what a process took and did not end is taken again, in its place
+      const lease = Duration.toMillis(OutboxStore.lease)
+      assert.deepStrictEqual(yield* claim(own.start + second + lease - 1, "three"), [])
+      assert.deepStrictEqual(keysOf(yield* claim(own.start + 2 * second + lease, "three")), ["b", "c", "d"])
+      assert.isFalse(
+        yield* end(own.start + 2 * second + lease, { ...first!, key: first!.key }, "two", { _tag: "Moved" })
+      )
+    }))
+
+  it.effect("processes that claim at once never take an entry twice", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const worlds = [own, yield* world, yield* world]
+      for (const [i, each] of worlds.entries()) {
+        for (let n = 0; n < 5; n++) yield* enqueue(each, `${i} ${n}`.replace(" ", "-"))
+      }
+      const claims = yield* Effect.forEach(
+        Array.from({ length: 10 }, (_, i) => i),
+        (i) => claim(own.start, `claimer ${i}`, 5),
+        { concurrency: "unbounded" }
+      )
+      const taken = claims.flatMap(keysOf)
+      assert.strictEqual(taken.length, 15)
+      assert.strictEqual(new Set(taken).size, 15)
+    }))
+
+  it.effect("what is to be tried again comes after its time", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      yield* enqueue(own, "a")
+      const [entry] = yield* claim(own.start, "one")
+      assert.isTrue(yield* end(own.start, entry!, "one", { _tag: "Again", after: Duration.minutes(1) }))
+      assert.deepStrictEqual(yield* claim(own.start + minute - 1, "two"), [])
+      yield* enqueue(own, "b")
+      const again = yield* claim(own.start + minute, "two")
+      assert.deepStrictEqual(again.map(({ key, tries }) => [`${key}`, tries]), [["a", 1], ["b", 0]])
+    }))
+
+  it.effect("an entry that fails is a failed message with its event and its key", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const id = yield* enqueue(own, "a")
+      const [entry] = yield* claim(own.start, "one")
+      const { provider } = own.number
+      const fails = { _tag: "Failed", error: failure, content } as const
+      assert.isFalse(yield* end(own.start, entry!, "another", fails, provider))
+      assert.isTrue(yield* end(own.start, entry!, "one", fails, provider))
+      assert.isFalse(yield* end(own.start, entry!, "one", fails, provider))
+      const messages = yield* MessageStore.MessageStore
+      const message = Option.getOrThrow(yield* messages.get(own.workspace.id, id as Id.MessageId))
+      assert.deepStrictEqual(
+        [message.status, message.error, message.failedAt, message.content, message.phoneNumberId, message.from],
+        ["failed", failure, own.start, content, own.number.id, own.number.phoneNumber]
+      )
+      const events = yield* EventStore.EventStore
+      const { items } = yield* events.list(own.workspace.id, {}, { limit: 10, after: null })
+      assert.deepStrictEqual(items.map(({ data, type }) => [type, data["message_id"]]), [["message.failed", id]])
+      // the key is answered, for 24 hours
+      const request = requestOf(own.workspace.id, "a")
+      assert.strictEqual((yield* messages.lookUp(request, own.start + day - 1))._tag, "Answered")
+      assert.strictEqual((yield* messages.lookUp(request, own.start + day))._tag, "Unbound")
+      assert.deepStrictEqual(yield* claim(own.start + hour, "two"), [])
+    }))
+
+  it.effect("a message fails without a number, and not without a workspace", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const messages = yield* MessageStore.MessageStore
+      const id = yield* enqueue(own, "a")
+      const stray = yield* Effect.flatMap(Door, (door) =>
+        Effect.flatMap(Fixture.id("ws"), (workspaceId) => door({ workspaceId, key: "a", message: content })))
+      for (const entry of yield* claim(own.start, "one")) {
+        assert.isTrue(
+          yield* end(own.start, entry, "one", {
+            _tag: "Failed",
+            error: failure,
+            content: { ...content, from: "+15550000000" as never }
+          }, own.number.provider)
+        )
+        const found = yield* messages.get(entry.workspaceId, entry.messageId)
+        assert.strictEqual(Option.isSome(found), entry.messageId === id)
+        if (Option.isSome(found)) {
+          assert.strictEqual(found.value.from, "")
+        }
+      }
+      assert.notStrictEqual(stray, id)
+      assert.deepStrictEqual(yield* claim(own.start + hour, "two"), [])
+    }))
+
+  it.effect("what was queued before does not fail", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const id = yield* enqueue(own, "a")
+      const [entry] = yield* claim(own.start, "one")
+      const command = yield* MessageFixture.send(own, { apiKeyId: null, key: "a", route: OutboxEntry.route, later: {} })
+      const messages = yield* MessageStore.MessageStore
+      const accepted = yield* messages.accept({ ...command, messageId: id as Id.MessageId })
+      assert.strictEqual(accepted._tag, "Queued")
+      assert.isTrue(
+        yield* end(own.start, entry!, "one", { _tag: "Failed", error: failure, content }, own.number.provider)
+      )
+      const message = Option.getOrThrow(yield* messages.get(own.workspace.id, id as Id.MessageId))
+      assert.strictEqual(message.status, "queued")
+    }))
+
+  it.effect("a customer's entries are found and erased, with what they said; what is queued keeps its key", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const customers = yield* CustomerStore.CustomerStore
+      const names = CustomerRecords.namesOf(content.to, [])
+      const step = { workspaceId: own.workspace.id, names, place: "outbox", after: null } as const
+      const erase = customers.erase({ ...step, now: own.start, hashes: MessageFixture.hashesFor(names.keys) })
+      const keys = Effect.map(
+        customers.find(step),
+        ({ found }) => found.map((one) => one.place === "outbox" ? `${one.entry.key}` : one.place)
+      )
+      const moved = yield* enqueue(own, "a")
+      const [first] = yield* claim(own.start, "one")
+      yield* end(own.start, first!, "one", { _tag: "Moved" })
+      yield* enqueue(own, "b")
+      yield* claim(own.start, "one")
+      yield* enqueue(own, "c")
+      yield* Effect.flatMap(Door, (door) =>
+        door({
+          workspaceId: own.workspace.id,
+          key: "d",
+          message: { ...content, to: MessageFixture.customer(2) }
+        }))
+      assert.deepStrictEqual(yield* keys, ["a", "b", "c"])
+      // what a process has taken is waited for
+      assert.deepInclude(yield* erase, { erased: 2, busy: 1, next: null })
+      assert.deepStrictEqual(yield* keys, ["b"])
+      assert.strictEqual(yield* enqueue(own, "a"), moved)
+      assert.notInclude(yield* keys, "a")
+    }))
+
+  it.effect("an entry is kept as long as the key of its message, and deleted then", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const store = yield* OutboxStore.OutboxStore
+      const { entries: _ } = yield* store.claim({ now: own.start, token: "none", limit: 1 })
+      while ((yield* store.forget(own.start + 400 * day)).removed > 0);
+      yield* enqueue(own, "a")
+      yield* enqueue(own, "b")
+      const [failing] = yield* claim(own.start, "one")
+      yield* end(own.start, failing!, "one", { _tag: "Failed", error: failure, content }, own.number.provider)
+      assert.deepStrictEqual(yield* store.forget(own.start + 400 * day), { removed: 0, isMore: false })
+      const messages = yield* MessageStore.MessageStore
+      yield* messages.sweep(own.start + day)
+      assert.deepStrictEqual(yield* store.forget(own.start), { removed: 0, isMore: false })
+      assert.deepStrictEqual(yield* store.forget(own.start + 1), { removed: 1, isMore: false })
+    }))
+}

@@ -1,0 +1,104 @@
+/**
+ * The guide on Nest: its files, compiled as a Nest project compiles them, are an application that sends, serves the API
+ * and receives.
+ */
+import { exampleEvent, signDelivery } from "@wac/verifier/testing"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { assert, it, onTestFinished } from "vitest"
+import { root } from "../Published.ts"
+
+const guide = readFileSync(join(root, "docs/guides/nest.md"), "utf8")
+const secret = "whsec_dGhlIHNlY3JldCBvZiB0aGUgdGVzdHM="
+
+/** Writes and starts the application. Resolves to its address once it listens. */
+const start = async () => {
+  const cache = join(root, "node_modules/.cache")
+  mkdirSync(cache, { recursive: true })
+  // in the repository, where its packages and those of Nest are found
+  const project = mkdtempSync(join(cache, "nest-"))
+  onTestFinished(() => rmSync(project, { recursive: true }))
+  writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }))
+  writeFileSync(
+    join(project, "tsconfig.json"),
+    JSON.stringify({
+      compilerOptions: {
+        module: "nodenext",
+        target: "es2023",
+        strict: true,
+        experimentalDecorators: true,
+        emitDecoratorMetadata: true,
+        skipLibCheck: true,
+        types: ["node"]
+      }
+    })
+  )
+  for (const [, name, text] of guide.matchAll(/^```ts file=(\S+)\n([^]*?)^```$/gm)) {
+    writeFileSync(join(project, name!), text!)
+  }
+  const tsc = join(root, "node_modules/typescript/bin/tsc")
+  const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-p", project])
+    .catch((error: { readonly stdout: string }) => error)
+  assert.strictEqual(stdout, "")
+  const child = spawn(process.execPath, ["main.js"], {
+    cwd: project,
+    env: { PORT: "0", WEBHOOK_SECRET: secret, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  onTestFinished(() => void child.kill("SIGKILL"))
+  const exited = once(child, "exit")
+  let output = ""
+  let wake = () => {}
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString()
+      wake()
+    })
+  }
+  const written = (expected: RegExp) =>
+    new Promise<string>((resolve, reject) => {
+      wake = () => {
+        const found = expected.exec(output)
+        if (found !== null) resolve(found[0])
+      }
+      wake()
+      void exited.then(() => reject(new Error(output)))
+    })
+  return { url: await written(/(?<=listening on )http:\S+/), written, child, exited }
+}
+
+it("the guide's application sends once per order, serves the API, receives webhooks and stops when asked", async () => {
+  const { child, exited, url, written } = await start()
+  const ship = async () => {
+    const response = await fetch(`${url}/orders/1042/shipped`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ phone: "+15551234567" })
+    })
+    return response.json() as Promise<{ readonly messageId: string; readonly status: string }>
+  }
+  const [first, second] = [await ship(), await ship()]
+  assert.strictEqual(first.status, "sent")
+  assert.strictEqual(second.messageId, first.messageId)
+
+  // the body reaches wac unread: a refusal of the key, not of a body that something has read
+  const refused = await fetch(`${url}/messaging/v1/messages`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: "Bearer wac_live_wrong" },
+    body: "{}"
+  })
+  assert.strictEqual(refused.status, 401)
+  assert.strictEqual((await fetch(`${url}/messaging/openapi.json`)).status, 200)
+
+  const delivery = await signDelivery({ payload: exampleEvent("message.delivered"), secret })
+  assert.strictEqual((await fetch(`${url}/webhook`, delivery)).status, 200)
+  await written(/received message\.delivered/)
+
+  child.kill("SIGTERM")
+  const [code, signal] = await exited
+  // Nest ends its process by the signal that it got, after its hooks
+  assert.isTrue(code === 0 || signal === "SIGTERM", `${code} ${signal}`)
+})

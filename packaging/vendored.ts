@@ -1,0 +1,66 @@
+/**
+ * `node packaging/vendored.ts`, after `tsc -b`: puts libraries of others into the packages that use them, each with what
+ * it needs, as a module in `dist`. They are those that a manifest's `imports` names for the condition `source`.
+ *
+ * CommonJS asks for Node's modules by `require`, which a module that a host's bundler makes of it lacks. Here it is
+ * given them by Node itself, which works in every format.
+ */
+import { build, type Metafile } from "esbuild"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { folders, manifestOf, root } from "./Published.ts"
+
+interface Vendored {
+  readonly folder: string
+  readonly library: string
+  /** Where the package has it. */
+  readonly file: string
+}
+
+const vendored: ReadonlyArray<Vendored> = [...folders.values()].flatMap((folder) =>
+  Object.values(manifestOf(folder).imports ?? {}).flatMap(({ default: file, source }) =>
+    typeof source === "string" && typeof file === "string" && !source.startsWith(".")
+      ? [{ folder, library: source, file: join(folder, file) }]
+      : []
+  )
+)
+
+const options = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node22",
+  legalComments: "none",
+  metafile: true,
+  logLevel: "warning"
+} as const
+
+/** The licences of what is in a bundle, as they require, in a comment. */
+const noticesOf = ({ inputs }: Metafile): string => {
+  const places = new Set(
+    Object.keys(inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [])
+  )
+  const notices = [...places].sort().map((place) => {
+    const { license = "unknown", name, version } = manifestOf(join(root, place))
+    const texts = readdirSync(join(root, place)).filter((file) => /^(licen[cs]e|notice)/i.test(file)).sort()
+    return [`${name} ${version} (${license})`, ...texts.map((file) => readFileSync(join(root, place, file), "utf8"))]
+      .join("\n\n").replaceAll("*/", "* /")
+  })
+  return `/*\n${notices.join("\n\n")}\n*/\n`
+}
+
+for (const { file, folder, library } of vendored) {
+  const names = Object.keys(await import(import.meta.resolve(library)))
+    .filter((name) => name !== "default" && name !== "module.exports")
+  const stdin = { contents: `export { ${names.join(", ")} } from "${library}"`, resolveDir: folder }
+  const { metafile } = await build({ ...options, stdin, write: false })
+  await build({
+    ...options,
+    stdin,
+    outfile: file,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    banner: { js: `${noticesOf(metafile)}const require = (name) => process.getBuiltinModule(name);` }
+  })
+}
