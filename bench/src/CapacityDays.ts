@@ -20,7 +20,7 @@ const day = 86_400_000
 
 /** A column's value on the n-th day after the first. */
 const valueOf = (column: string, type: string, n: number): string => {
-  if (column === "position") return "nextval('positions')"
+  if (column === "position") return "nextval('wac.positions')"
   // the second digit of the time in an identifier, which sorts as the time does
   if (ids.has(column)) return `overlay(${column} placing '${digits[n - 1]}' from strpos(${column}, '_') + 2 for 1)`
   // as random as they are

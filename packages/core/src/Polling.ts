@@ -8,8 +8,8 @@ import { Context, type Duration, Effect } from "effect"
 
 /**
  * The work that a runner polls for: sends whose deadline has passed, deliveries, deliveries that a resume skipped,
- * replay jobs, campaigns, queued messages, a restored database, provider posts, new events, customers' files to download, or events of
- * durable subscriptions.
+ * replay jobs, campaigns, queued messages, a restored database, provider posts, new events, customers' files to
+ * download, or events of durable subscriptions.
  */
 export type Look =
   | "sends"

@@ -43,7 +43,7 @@ import * as subscriptions from "./migrations/0033_subscriptions.ts"
 import * as outbox from "./migrations/0034_outbox.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
-import { describe, isPassing } from "./SqlFailure.ts"
+import { describe, isPassing, problemOf } from "./SqlFailure.ts"
 
 /** A migration, which never changes. */
 export interface Migration {
@@ -222,8 +222,21 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
 /** Makes the schema if it is missing. The right to make one is not needed otherwise. */
 const made = Effect.fnUntraced(function*({ name, quoted }: Schema.Schema["Service"]) {
   const client = yield* PgClient.PgClient
-  const [found] = yield* client`select from pg_catalog.pg_namespace where nspname = ${name}`
-  if (found === undefined) yield* client.unsafe(`create schema ${quoted}`)
+  const [{ found, role }] = (yield* client`select current_user::text as role,
+    exists (select from pg_catalog.pg_namespace where nspname = ${name}) as found`) as unknown as readonly [
+    { readonly role: string; readonly found: boolean }
+  ]
+  if (found) return
+  yield* client.unsafe(`create schema ${quoted}`).pipe(
+    Effect.mapError((error) =>
+      problemOf(error) === "not_permitted"
+        ? new OpenError({
+          message: `cannot create the schema ${quoted}: ${describe(error)}. ` +
+            `Run this as the owner of the database: create schema ${quoted} authorization "${role}"`
+        })
+        : error
+    )
+  )
 })
 
 /** The schema's version. Fails if this code does not know it. */

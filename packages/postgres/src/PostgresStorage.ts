@@ -32,7 +32,7 @@ import * as PostgresClient from "./PostgresClient.ts"
 import * as QueueStore from "./queue/QueueStore.ts"
 import * as KeptAnswerStore from "./requests/KeptAnswerStore.ts"
 import * as RequestStore from "./requests/RequestStore.ts"
-import type { Schema } from "./Schema.ts"
+import { Schema } from "./Schema.ts"
 import * as PepperStore from "./secrets/PepperStore.ts"
 import * as SealedSecretStore from "./secrets/SealedSecretStore.ts"
 import * as ServerUrl from "./ServerUrl.ts"
@@ -92,11 +92,15 @@ const schemaOf = (
 
 /** Prepares a server's schema, bypassing a pooler if there is a URL for that. */
 const prepared = (options: ServerOptions) => {
-  const { listenUrl, schema } = options
+  const { listenUrl } = options
   const run = schemaOf(options)
   return listenUrl === undefined
     ? run
-    : Effect.provide(run, PostgresClient.layer({ url: listenUrl, maxConnections: 1, schema }))
+    // the schema that was found already
+    : Effect.flatMap(
+      Schema,
+      ({ name }) => Effect.provide(run, PostgresClient.layer({ url: listenUrl, maxConnections: 1, schema: name }))
+    )
 }
 
 /** The server, and whether its schema may be changed. */

@@ -14,6 +14,7 @@ import * as Migrations from "../src/Migrations.ts"
 import type { OpenError } from "../src/OpenError.ts"
 import * as PgliteClient from "../src/PgliteClient.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
+import * as PostgresStorage from "../src/PostgresStorage.ts"
 import * as Schema from "../src/Schema.ts"
 import { wrongName } from "../src/SchemaName.ts"
 import { freshDatabase, storageIn } from "./servers.ts"
@@ -73,6 +74,14 @@ describe("the schema", () => {
       )
       assert.lengthOf(lines.filter((line) => line.includes("stay in the schema \"public\"")), 1)
       assert.strictEqual(yield* nameIn(url, "public"), "public")
+
+      // also if migrations have a way of their own
+      lines.length = 0
+      yield* Effect.provide(
+        Layer.build(PostgresStorage.layerServer({ url, listenUrl: url, maxConnections: 2 })),
+        Logger.layer([logger])
+      )
+      assert.lengthOf(lines.filter((line) => line.includes("stay in the schema \"public\"")), 1)
     }).pipe(Effect.scoped))
 
   it.live("if another one is asked for than the tables are in, opening fails and reports how to move them; the move keeps everything", () =>
@@ -137,6 +146,30 @@ describe("the schema", () => {
       yield* run(url, "create schema wac")
       yield* migrate(url)
       assert.deepStrictEqual((yield* migrate(url)).before, Migrations.all.length)
+    }).pipe(Effect.scoped))
+
+  it.live("without the right to create the schema, opening fails and reports what to run", () =>
+    Effect.gen(function*() {
+      const url = yield* freshDatabase()
+      const role = `wac_role_${randomBytes(6).toString("hex")}`
+      yield* Effect.acquireRelease(
+        run(url, `create role ${role} login password 'secret'`),
+        () => run(url, `drop owned by ${role}`, `drop role ${role}`)
+      )
+      const own = new URL(Redacted.value(url))
+      own.username = role
+      own.password = "secret"
+      const limited = Redacted.make(own.href)
+      assert.include(
+        (yield* Effect.flip(migrate(limited))).message,
+        `cannot create the schema "wac": permission denied`
+      )
+      assert.include(
+        (yield* Effect.flip(migrate(limited))).message,
+        `create schema "wac" authorization "${role}"`
+      )
+      yield* run(url, `create schema "wac" authorization "${role}"`)
+      assert.strictEqual((yield* migrate(limited)).before, 0)
     }).pipe(Effect.scoped))
 
   it.live("two instances share a database without notice of each other: neither rows, nor locks, nor notifications", () =>

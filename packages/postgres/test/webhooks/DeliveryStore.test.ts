@@ -242,7 +242,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       const both = [own, other]
       yield* claim(both, { now: own.start })
       const events = [...yield* DeliveryFixture.record(own, 3), ...yield* DeliveryFixture.record(other, 3)]
-      yield* client`select setval('positions', (select last_value from wac.positions) + 1000000)`
+      yield* client`select setval('wac.positions', (select last_value from wac.positions) + 1000000)`
       const now = own.start + minute
       const first = yield* claim(both, { now, limit: 2 })
       const rest = yield* claim(both, { now })
