@@ -72,7 +72,9 @@ const messagesTo = async (to: string) => {
   return found
 }
 
-const failure = async (promise: Promise<unknown>): Promise<Error & { readonly code?: unknown }> => {
+const failure = async (
+  promise: Promise<unknown>
+): Promise<Error & { readonly code?: unknown; readonly param?: unknown; readonly reason?: unknown }> => {
   try {
     await promise
   } catch (error) {

@@ -410,7 +410,7 @@ const mistakes: Readonly<Record<string, (service: Messaging) => Promise<unknown>
 }
 
 describe("a mistake that no type allows", () => {
-  it("is refused alike by both, as an error and not by throwing, and nothing is done", async () => {
+  it("both doors refuse it alike by rejecting, and do nothing", async () => {
     const refusals = async ({ service, wac }: Door) => {
       const all: Array<readonly [string, unknown]> = []
       for (const [name, call] of Object.entries(mistakes)) {

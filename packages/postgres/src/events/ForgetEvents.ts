@@ -61,7 +61,7 @@ export const deliveries = statement(bounds, ({ horizons }) =>
 const deleted = row({ gone: integer() })
 
 /** Work on a subscription must not take up what is being deleted. */
-export const lock = statement(bounds, ({ horizons }) =>
+const lock = statement(bounds, ({ horizons }) =>
   `select from ${horizons("g")} cross join lateral (
     select s.workspace_id, s.name from wac.subscriptions s where s.workspace_id = g.workspace_id
     order by s.name for no key update
