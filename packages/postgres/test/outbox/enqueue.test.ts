@@ -4,7 +4,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
 import { Id } from "@wac/core"
-import { Cause, Context, Effect, Exit, Fiber, Layer, Option, Predicate, Redacted, type Scope } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber, Layer, Option, Predicate, Redacted, type Scope } from "effect"
 import * as Migrations from "../../src/Migrations.ts"
 import * as PostgresClient from "../../src/PostgresClient.ts"
 import { clients, freshDatabase } from "../servers.ts"
@@ -82,13 +82,13 @@ for (const { layer, name } of clients) {
       yield* Migrations.run()
       const client = yield* PgClient.PgClient
       const run: Run = (text, params) => client.unsafe<Record<string, unknown>>(text, params)
-      const before = Date.now()
+      const before = yield* Clock.currentTimeMillis
       const ids: Array<string> = []
       for (let i = 0; i < 20; i++) ids.push(yield* enqueue(run, { key: `key-${i}` }))
       for (const text of ids) {
         const id = Option.getOrThrow(Id.parse(Id.MessageId, text))
         assert.isAtLeast(Id.timeOf(id), before - 1000)
-        assert.isAtMost(Id.timeOf(id), Date.now() + 1000)
+        assert.isAtMost(Id.timeOf(id), (yield* Clock.currentTimeMillis) + 1000)
       }
       // PGlite's clock has only milliseconds
       const times = ids.map((id) => id.slice(0, "msg_".length + 12))
