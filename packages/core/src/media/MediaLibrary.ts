@@ -71,6 +71,9 @@ const downloadPatience = Duration.seconds(20)
 /** How long a send waits for the upload of its file: less than the lease of its claim. The upload continues after it. */
 export const uploadPatience = Duration.seconds(15)
 
+/** How long an upload to the provider may take. After it, the next send of the file begins another one. */
+export const providerUploadTimeout = downloadTimeout
+
 /** A file at the provider is uploaded again this long before the provider deletes it. */
 const uploadMargin = Duration.hours(1)
 
@@ -312,7 +315,9 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           return yield* new ServerError({ reason: "provider_error", message: "this provider does not support files" })
         }
         const bytes = read(media)({ start: 0, end: media.size })
-        const uploaded = yield* provider.uploadFile({ sender, media, bytes })
+        const uploaded = yield* provider.uploadFile({ sender, media, bytes }).pipe(
+          Effect.timeoutOrElse({ duration: providerUploadTimeout, orElse: () => Effect.fail(notReady()) })
+        )
         yield* store.keepUploaded(media.id, sender.id, uploaded)
         return uploaded.providerMediaId
       })

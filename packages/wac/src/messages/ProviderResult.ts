@@ -29,8 +29,10 @@ export const calling = (during: During) => (call: () => unknown): Promise<Return
       const then = Predicate.isObjectOrArray(returned) || Predicate.isFunction(returned)
         ? (returned as { readonly then?: unknown }).then
         : undefined
-      if (typeof then !== "function") resolve({ value: returned })
-      else then.call(returned, (value: unknown) => resolve({ value }), reject)
+      if (typeof then !== "function") return resolve({ value: returned })
+      const followed: unknown = then.call(returned, (value: unknown) => resolve({ value }), reject)
+      // an async `then` rejects the promise that it returns, which nobody else looks at
+      if (followed instanceof Promise) Promise.prototype.then.call(followed, undefined, reject)
     })
   )
 

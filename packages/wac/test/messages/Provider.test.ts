@@ -164,6 +164,10 @@ describe("a provider's result", () => {
           throw new Error("no then")
         }), unknown],
       [() =>
+        withThen(async () => {
+          throw new Error("no then, later")
+        }), unknown],
+      [() =>
         withThen((resolve, reject) => {
           resolve(accepted)
           reject(new Error("twice"))
