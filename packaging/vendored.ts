@@ -61,6 +61,6 @@ for (const { file, folder, library } of vendored) {
     outfile: file,
     minifySyntax: true,
     minifyWhitespace: true,
-    banner: { js: `${noticesOf(metafile)}const require = (name) => process.getBuiltinModule(name);` }
+    banner: { js: `${noticesOf(metafile)}import { getBuiltinModule as require } from "node:process";` }
   })
 }

@@ -104,7 +104,8 @@ describe("npm pack", () => {
       const { scripts } = manifest as { readonly scripts?: { readonly prepack?: string } }
       const pages = name === "@wac/http" ? " && node ../../apps/dashboard/build.ts" : ""
       const required = isRequirable(manifest) ? " && node ../../packaging/commonjs.ts" : ""
-      assert.strictEqual(scripts?.prepack, `tsc -b${pages}${required}`, name)
+      const vendored = manifest.imports === undefined ? "" : " && node ../../packaging/vendored.ts"
+      assert.strictEqual(scripts?.prepack, `tsc -b${pages}${required}${vendored}`, name)
     }
   })
 })

@@ -156,6 +156,8 @@ const inProduction = async (): Promise<void> => {
   assert.equal(host.workspace(shop.id).id, shop.id)
   assert.notEqual(host.id, shop.id)
   await host.inbound.receive([])
+  // it works by itself
+  await assert.rejects(host.work({ for: "1 second" }), WacError)
   assert.ok(lines.length > 0)
   server.closeAllConnections()
   server.close()
@@ -171,6 +173,18 @@ const embedded = async (): Promise<void> => {
   const after = await open()
   assert.equal((await after.messages.get(messageId)).messageId, messageId)
   await after.close()
+}
+
+/** Without background work, nothing is delivered until the host says so. */
+const inShifts = async (): Promise<void> => {
+  const host = await createWac({ storage: memory(), provider: sandbox(), background: false })
+  const heard = first<Event>()
+  host.on("message.sent", heard.hand)
+  const { messageId } = await host.messages.enqueue(hello, { idempotencyKey: "1" })
+  await host.work({ for: "1 second" })
+  const { data } = await heard.value
+  assert.equal("message_id" in data && data.message_id, messageId)
+  await host.close()
 }
 
 /** A provider and sessions of the host's own, in a test's time. */
@@ -196,6 +210,7 @@ const ofTheHost = async (): Promise<void> => {
 
 await inProduction()
 await embedded()
+await inShifts()
 await ofTheHost()
 await assert.rejects(createWac({ storage: memory(), provider: sandbox(), workspaceName: "" }), WacError)
 assert.deepEqual([...unused], [])

@@ -23,6 +23,7 @@ export const Flushes = Context.Reference<Array<Effect.Effect<void>> | null>("@wa
   defaultValue: () => null
 })
 
+/** How records are gathered, and where they go. */
 export interface Options<A> {
   /** The kind of record, for the log and the metric. */
   readonly kind: Metrics.RecordKind

@@ -46,6 +46,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "media",
     "messages",
     "numbers",
+    "outbox",
     "queue",
     "secrets",
     "webhooks"
@@ -71,6 +72,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "workspaces"
   ],
   numbers: ["limits", "messages", "secrets", "templates", "workspaces"],
+  outbox: ["messages", "numbers", "queue"],
   people: ["audit", "limits", "secrets", "workspaces"],
   queue: ["campaigns", "contacts", "limits", "messages", "numbers"],
   requests: ["changes", "messages"],

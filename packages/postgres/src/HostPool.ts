@@ -216,6 +216,7 @@ export class NotOfPg extends Error {
   }
 }
 
+/** Streams of the pool's clients. Each is given back when its connection ends, and the pool is never closed. */
 export const streams = (given: HostPool): Streams => {
   const pool = given as HostPool & Pool
   const inUse = new Map<number, Borrowed>()

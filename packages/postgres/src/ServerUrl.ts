@@ -17,6 +17,7 @@ export interface Host {
 /** The modes of encryption, from the weakest to the strongest. */
 export const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const
 
+/** One of {@link sslModes}. */
 export type SslMode = (typeof sslModes)[number]
 
 /** How connections are encrypted. Files are named by their paths, and read later. */

@@ -1,3 +1,6 @@
+/**
+ * The signatures of a delivery: as the service signs it, and for tests of receivers.
+ */
 import { SIGNATURE_HEADER, signatureOf } from "./Signature.ts"
 import { isBytes } from "./SigningInput.ts"
 import { STANDARD_WEBHOOK_HEADERS, standardSignatureOf, type StandardWebhookInput } from "./StandardWebhooks.ts"

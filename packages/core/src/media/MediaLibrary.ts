@@ -72,7 +72,7 @@ const downloadPatience = Duration.seconds(20)
 export const uploadPatience = Duration.seconds(15)
 
 /** How long an upload to the provider may take. After it, the next send of the file begins another one. */
-export const providerUploadTimeout = downloadTimeout
+export const providerUploadTimeout = Duration.minutes(4)
 
 /** A file at the provider is uploaded again this long before the provider deletes it. */
 const uploadMargin = Duration.hours(1)

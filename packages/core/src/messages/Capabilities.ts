@@ -77,6 +77,7 @@ export const none: Capabilities = {
   userIds: false
 }
 
+/** The names of all capabilities. */
 export const names = Object.keys(all) as ReadonlyArray<keyof Capabilities>
 
 /** What a channel has not. */

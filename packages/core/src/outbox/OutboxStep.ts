@@ -50,6 +50,7 @@ export interface Made {
   readonly answer: Idempotency.Queued
 }
 
+/** What the ends of entries write. */
 export interface Writes {
   readonly moved: ReadonlyArray<{ readonly messageId: Id.MessageId; readonly movedAt: Instant }>
   readonly delayed: ReadonlyArray<{ readonly messageId: Id.MessageId; readonly dueAt: Instant }>

@@ -1,6 +1,6 @@
 /**
  * Port: messages that hosts enqueue in transactions of their own (contract §16), until they are queued. Only a storage
- * whose transactions a host can share has any: hosts write them by the function {@link OutboxStore.door}, and no port
+ * whose transactions a host can share has any: hosts write them by the function `door`, and no port
  * does. Any number of processes may work on them.
  */
 import { Context, Duration, type Effect } from "effect"

@@ -55,6 +55,7 @@ export interface Subscription extends Key {
  * handled, `failed` once it was set aside.
  */
 export const states = ["running", "waiting", "held", "failed"] as const
+/** One of {@link states}. */
 export type State = (typeof states)[number]
 
 /** An event that was taken up and is not handled yet. */

@@ -95,6 +95,7 @@ type Keep = <A, E, R>(
   R
 >
 
+/** Keeps answers under keys, for callers in the process. */
 export const keeper = Effect.gen(function*() {
   const store = yield* KeptAnswerStore.KeptAnswerStore
   const digest = yield* Digest.Digest
@@ -151,6 +152,7 @@ export const keeper = Effect.gen(function*() {
   return keep
 })
 
+/** Keeps answers under keys, for requests over HTTP. */
 export const make = Effect.gen(function*() {
   const keep = yield* keeper
 
