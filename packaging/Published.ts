@@ -24,6 +24,16 @@ export interface Manifest {
 
 export const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
 
+/** Libraries of others that a package has in its `dist`: those that its `imports` name for the condition `source`. */
+export const vendoredIn = (
+  { imports = {} }: Manifest
+): ReadonlyArray<{ readonly library: string; readonly file: string }> =>
+  Object.values(imports).flatMap(({ default: file, source }) =>
+    typeof source === "string" && typeof file === "string" && !source.startsWith(".")
+      ? [{ library: source, file }]
+      : []
+  )
+
 /** Whether `require` can load the package where it loads no modules, as in Jest. */
 export const isRequirable = ({ exports }: Manifest): boolean =>
   Object.values(exports).some((entry) => typeof entry === "object" && entry !== null && "require" in entry)

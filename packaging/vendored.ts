@@ -8,7 +8,7 @@
 import { build, type Metafile } from "esbuild"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { folders, manifestOf, root } from "./Published.ts"
+import { folders, manifestOf, root, vendoredIn } from "./Published.ts"
 
 interface Vendored {
   readonly folder: string
@@ -18,11 +18,7 @@ interface Vendored {
 }
 
 const vendored: ReadonlyArray<Vendored> = [...folders.values()].flatMap((folder) =>
-  Object.values(manifestOf(folder).imports ?? {}).flatMap(({ default: file, source }) =>
-    typeof source === "string" && typeof file === "string" && !source.startsWith(".")
-      ? [{ folder, library: source, file: join(folder, file) }]
-      : []
-  )
+  vendoredIn(manifestOf(folder)).map(({ file, library }) => ({ folder, library, file: join(folder, file) }))
 )
 
 const options = {

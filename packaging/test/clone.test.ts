@@ -11,7 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it, onTestFinished } from "vitest"
-import { folders, isRequirable, manifestOf, root } from "../Published.ts"
+import { folders, isRequirable, manifestOf, root, vendoredIn } from "../Published.ts"
 
 const run = promisify(execFile)
 
@@ -104,7 +104,7 @@ describe("npm pack", () => {
       const { scripts } = manifest as { readonly scripts?: { readonly prepack?: string } }
       const pages = name === "@wac/http" ? " && node ../../apps/dashboard/build.ts" : ""
       const required = isRequirable(manifest) ? " && node ../../packaging/commonjs.ts" : ""
-      const vendored = manifest.imports === undefined ? "" : " && node ../../packaging/vendored.ts"
+      const vendored = vendoredIn(manifest).length > 0 ? " && node ../../packaging/vendored.ts" : ""
       assert.strictEqual(scripts?.prepack, `tsc -b${pages}${required}${vendored}`, name)
     }
   })

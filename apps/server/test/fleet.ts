@@ -36,7 +36,7 @@ const observation = [
       return null;
     end
   $$`,
-  `create trigger observe_claim after insert or update on delivery_claims
+  `create trigger observe_claim after insert or update on wac.delivery_claims
     for each row execute function observe_claim()`
 ]
 

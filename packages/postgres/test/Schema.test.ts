@@ -45,7 +45,7 @@ const former = Effect.tap(freshDatabase(), (url) =>
 /** The recipe of docs/guides/postgresql.md, for another name. */
 const moving = (to: string): string => {
   const guide = readFileSync(new URL("../../../docs/guides/postgresql.md", import.meta.url), "utf8")
-  const [, recipe] = /## Move an earlier database to a schema\n[^]*?```sql\n([^]*?)```/.exec(guide)!
+  const [, recipe] = /## Move an earlier database to a schema\n[^]*?```sql[^\n]*\n([^]*?)```/.exec(guide)!
   assert.include(recipe, "target text := 'wac'")
   return recipe!.replace("target text := 'wac'", `target text := '${to}'`)
 }

@@ -7,7 +7,8 @@
  * `in="an empty directory"` by `packaging/test/server.test.ts`, and those of an installed server's folders by
  * `packaging/test/upgrade.test.ts`. What needs PostgreSQL servers of its own is run by `running/failover.test.ts`
  * (`in="a PostgreSQL cluster"`), `running/backups.test.ts` (`in="a PostgreSQL server"`), `Encryption.test.ts` of the
- * package `@wac/postgres` (`in="a folder for certificates"`) and, in its long form alone,
+ * package `@wac/postgres` (`in="a folder for certificates"`), its `Schema.test.ts` (`in="a database of an earlier
+ * version"`), `examples/transactions` (`in="a database with orders"`) and, in its long form alone,
  * `packaging/test/night` (`in="a PostgreSQL server with two roles"`). A block `js file=NAME` or `ts file=NAME` is a file
  * that later commands use. `ts given="…"` has declarations that the reader has. `npm run long -- documentation` runs the
  * commands word for word in clones too, on Node 20, 22 and 24.
@@ -38,6 +39,7 @@ const inline: { readonly [command: string]: string } = {
   "npm start": "packaging/test/clone.test.ts",
   "npx wac": "apps/server/test/running/wac.test.ts",
   "npx @wac/server": "packaging/test/server.test.ts",
+  "npm install @electric-sql/pglite": "packaging/test/bundlers.test.ts",
   "npx -p node@24": "packaging/test/server.test.ts",
   "npm run wac": "apps/server/test/running/wac.test.ts",
   "npm run simulator": "packages/simulator/test",
@@ -305,7 +307,7 @@ describe("the documentation", () => {
         )
       }
       const others = blocks.get(document)!.filter(({ attributes, language }) =>
-        language !== "sh" && language !== "ts" && attributes["file"] === undefined
+        language !== "sh" && language !== "ts" && attributes["file"] === undefined && attributes["in"] === undefined
       )
       assert.deepStrictEqual(others, [], document)
       // an unnamed language, or an indented block, would be read and not be run

@@ -261,7 +261,7 @@ const leftText = (before: number) =>
 )::int as left`
 
 const sizesText = `select c.relname as name, pg_total_relation_size(c.oid)::int as bytes, (
-  xpath('/row/n/text()', query_to_xml(format('select count(*) as n from %I', c.relname), false, true, ''))
+  xpath('/row/n/text()', query_to_xml(format('select count(*) as n from wac.%I', c.relname), false, true, ''))
 )[1]::text::int as rows
 from pg_class c where c.relnamespace = 'wac'::regnamespace and c.relkind = 'r' order by 1`
 
