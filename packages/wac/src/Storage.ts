@@ -40,7 +40,7 @@ export interface PooledStorage {
    * Your `Pool` of the package `pg`, with a `max` of 3 or more, of which one connection is always left to you. Its type
    * parsers and the settings of its sessions make no difference, and its connections are given back as they were.
    */
-  readonly pool: HostPool.HostPool
+  readonly pool: { readonly options: object; readonly connect: () => Promise<object> }
   /**
    * Whether one more connection, made from the pool's options, listens for what other processes do (the default). If
    * false, it is noticed by polling, within two seconds.
