@@ -154,8 +154,7 @@ describe("a host's pool", () => {
         const heard = yield* hear("test")
         assert.strictEqual(yield* Queue.take(heard), "")
         yield* ask(pool, "select pg_notify('test', 'told')")
-        const next = yield* Effect.raceFirst(Queue.take(heard), Effect.as(Effect.sleep("1 second"), "nothing"))
-        assert.strictEqual(next, listen ? "told" : "nothing")
+        if (listen) assert.strictEqual(yield* Queue.take(heard), "told")
         const listeners = yield* ask(
           pool,
           "select 1 from pg_stat_activity where datname = current_database() and query like 'LISTEN %'"

@@ -71,8 +71,9 @@ describe("a restart of PostgreSQL", () => {
   it.live("a query issued during a restart waits and then succeeds", () =>
     Effect.gen(function*() {
       const refused = proxy.refuse()
-      // a statement that goes over a connection just broken may have been carried out, and is not repeated
-      yield* Effect.sleep("100 millis")
+      // a statement over a connection just broken may have been carried out, and is not repeated: the client, which is
+      // in this event loop, learns of the end in one of its next turns
+      for (let turn = 0; turn < 10; turn++) yield* Effect.promise(() => new Promise(setImmediate))
       const caller = yield* Effect.forkChild(one, { startImmediately: true })
       yield* Effect.promise(() => refused)
       proxy.thaw()

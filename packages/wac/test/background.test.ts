@@ -63,8 +63,9 @@ describe("an instance without background work", () => {
     await wac.messages.send(hello(), fresh())
     await new Promise((resolve) => setTimeout(resolve, 300))
     assert.strictEqual(posts, 0)
-    const working = wac.work({ for: "1 second" })
+    const working = wac.work({ for: "1 hour" })
     await until(() => posts > 0)
+    await wac.close()
     await working
   })
 
@@ -78,7 +79,7 @@ describe("an instance without background work", () => {
       ended++
     })
     for (const _message of [1, 2, 3, 4, 5]) await wac.messages.send(hello(), fresh())
-    await wac.work({ for: 500 })
+    await wac.work({ for: "3 seconds" })
     assert.strictEqual(ended, began)
     assert.isAtLeast(began, 1)
     await new Promise((resolve) => setTimeout(resolve, 500))
