@@ -267,7 +267,7 @@ describe("the encryption of connections", needed, () => {
       assert.deepStrictEqual({ ...own! }, { name: "wac", geqo: "on" })
     }))
 
-  it.live("if the only host must accept writes, another is refused", () =>
+  it.live("if the only host must accept writes, a host that does not is refused", () =>
     Effect.gen(function*() {
       const attributes = "target_session_attrs=read-write"
       assert.strictEqual(yield* connected(urlOf(attributes)), true)

@@ -51,7 +51,7 @@ const moving = (to: string): string => {
 }
 
 describe("the schema", () => {
-  it.live("is wac in an empty database, and nothing is made elsewhere", () =>
+  it.live("the schema of an empty database is wac, and nothing is made elsewhere", () =>
     Effect.gen(function*() {
       const url = yield* freshDatabase()
       yield* migrate(url)

@@ -413,7 +413,7 @@ const mistakes: Readonly<Record<string, (service: Messaging) => Promise<unknown>
 }
 
 describe("a mistake that no type allows", () => {
-  it("both doors refuse it alike by rejecting, and do nothing", async () => {
+  it("both reject it with the same error and do nothing", async () => {
     const refusals = async ({ service, wac }: Door) => {
       const all: Array<readonly [string, unknown]> = []
       for (const [name, call] of Object.entries(mistakes)) {
@@ -435,7 +435,7 @@ describe("a mistake that no type allows", () => {
     assert.deepStrictEqual(remote, inProcess)
   })
 
-  it.each(doors)("a message of a batch that is none is refused alone, through %s", async (_, open) => {
+  it.each(doors)("an item of a batch that is not a message is refused alone, through %s", async (_, open) => {
     const { service } = await open()
     const results = await service.messages.enqueueMany([null as never, { ...hello(), idempotencyKey: "a" }])
     assert.deepStrictEqual(results.map(({ status }) => status), ["refused", "queued"])

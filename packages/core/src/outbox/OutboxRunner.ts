@@ -32,7 +32,7 @@ export class OutboxReader extends Context.Service<OutboxReader, {
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const store = yield* OutboxStore
-    if (store.door === null) return
+    if (store.enqueueFunction === null) return
     const lifecycle = yield* SendLifecycle
     const reader = yield* OutboxReader
     const random = yield* SecureRandom.SecureRandom

@@ -1,7 +1,7 @@
 /**
  * Port: messages that hosts enqueue in transactions of their own (contract §16), until they are queued. Only a storage
- * whose transactions a host can share has any: hosts write them by the function `door`, and no port
- * does. Any number of processes may work on them.
+ * whose transactions a host can share has any: hosts add them with an SQL function, and no port does. Any number of
+ * processes may work on them.
  */
 import { Context, Duration, type Effect } from "effect"
 import type { Forgotten } from "../Retention.ts"
@@ -30,7 +30,7 @@ export interface Claimed {
 
 export class OutboxStore extends Context.Service<OutboxStore, {
   /** The SQL function that hosts call, with its schema; `null` if they cannot reach this storage. */
-  readonly door: string | null
+  readonly enqueueFunction: string | null
   /**
    * Takes the entries that arrived first, in their order, for {@link lease}. The entries of a workspace belong to one
    * process at a time, so that its messages are queued in their order.
@@ -41,7 +41,7 @@ export class OutboxStore extends Context.Service<OutboxStore, {
    * Returns false and changes nothing if the claim was lost. Safe to repeat.
    */
   readonly end: (command: EndEntry) => Effect.Effect<boolean, StoreError>
-  /** Waits until a process commits an entry. May miss some. */
+  /** Waits until a process commits an entry. It may miss some. */
   readonly awaitHint: Effect.Effect<void>
   /** Deletes entries that were moved before this time and whose message's key is no longer kept. */
   readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>

@@ -26,7 +26,7 @@ const cases: ReadonlyArray<readonly [OutboundMessage, keyof Capabilities.Capabil
 ]
 
 describe("a message", () => {
-  it("a message is refused by the field that needs what the channel has not, and the refusal names the capability", () => {
+  it("a message that the channel does not support is refused, and the refusal names the field and the capability", () => {
     for (const [message, capability, param] of cases) {
       assert.isUndefined(Capabilities.refusal(Capabilities.all, message))
       const refusal = Capabilities.refusal({ ...Capabilities.all, [capability]: false }, message)

@@ -7,7 +7,7 @@ import { Clock, Effect, Layer } from "effect"
 export const layer = Layer.succeed(
   OutboxStore.OutboxStore,
   OutboxStore.OutboxStore.of({
-    door: null,
+    enqueueFunction: null,
     claim: () => Effect.map(Clock.currentTimeMillis, (at) => ({ at, entries: [] })),
     end: () => Effect.succeed(false),
     awaitHint: Effect.never,

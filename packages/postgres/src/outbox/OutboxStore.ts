@@ -96,7 +96,7 @@ const make = (isReachable: boolean) =>
       )
 
       return OutboxStore.OutboxStore.of({
-        door: isReachable ? `${quoted}.enqueue` : null,
+        enqueueFunction: isReachable ? `${quoted}.enqueue` : null,
         claim: ({ limit, now, token }) =>
           Effect.map(
             Effect.andThen(

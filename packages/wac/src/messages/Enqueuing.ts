@@ -60,7 +60,7 @@ interface Prepared {
 }
 
 export const make = Effect.gen(function*() {
-  const { door } = yield* OutboxStore.OutboxStore
+  const { enqueueFunction } = yield* OutboxStore.OutboxStore
   const numbers = yield* PhoneNumberStore.PhoneNumberStore
   const { name: provider } = yield* Provider.Provider
 
@@ -87,7 +87,7 @@ export const make = Effect.gen(function*() {
   /** Checks everything, and returns how to enqueue. */
   return (workspaceId: Id.WorkspaceId, { key, message, times }: Readable, tx: unknown) =>
     Effect.gen(function*() {
-      if (door === null) {
+      if (enqueueFunction === null) {
         return yield* invalid(
           "tx is for a PostgreSQL server: no transaction of yours reaches the storage of this instance"
         )
@@ -107,7 +107,7 @@ export const make = Effect.gen(function*() {
       const prepared: Prepared = {
         run: async () => {
           const result = await query(
-            `select ${door}($1::text, $2::text, $3::text::jsonb, $4::text::timestamptz, $5::text::timestamptz) as id`,
+            `select ${enqueueFunction}($1::text, $2::text, $3::text::jsonb, $4::text::timestamptz, $5::text::timestamptz) as id`,
             [workspaceId, key, JSON.stringify(encode(message)), sendAt, written(times.sendUntil)]
           ).catch((error: unknown) => {
             throw Transaction.stateOf(error) === "23505" ? ofDomain(conflict, { idempotencyKey: key }) : error

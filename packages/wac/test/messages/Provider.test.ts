@@ -304,7 +304,7 @@ describe("a provider's other methods", () => {
     }
   })
 
-  it("an object of a class may have fields of its own, but no method that is spelt differently", async () => {
+  it("an object of a class may have other fields, but no misspelt method", async () => {
     class Gateway implements CustomProvider {
       readonly phoneNumber = "+15005550100"
       readonly templates = templates
@@ -381,7 +381,7 @@ describe("a provider with capabilities", () => {
     assert.strictEqual(status, "queued")
   })
 
-  it("a message that needs what the channel has not is refused by field and capability, sent or queued", async () => {
+  it("a message that the channel does not support is refused with its field and the capability, sent or queued", async () => {
     const { wac } = await start({ provider: sms() })
     const link = "https://example.com/a.png"
     const cases: ReadonlyArray<readonly [NewMessage, string, string]> = [
@@ -464,7 +464,7 @@ describe("a provider with capabilities", () => {
     await wac.messages.markRead(id, fresh())
   })
 
-  it("a capability that does not exist, is no boolean or lacks its method is refused by name", async () => {
+  it("a capability that does not exist, is not a boolean or lacks its method is refused by name", async () => {
     const base = { phoneNumber: "+15005550100", send: async () => accepted }
     const method = async () => {}
     const wrong: ReadonlyArray<readonly [object, string]> = [
