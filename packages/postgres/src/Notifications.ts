@@ -2,7 +2,7 @@
  * Notifications from other processes (`LISTEN`), as hints: they survive reconnections but may be lost.
  */
 import { PgConnection } from "@effect/sql-pg"
-import { Context, Effect, Exit, Layer, Queue, Schedule, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Queue, Schedule, Scope, Stream } from "effect"
 import { describe } from "./SqlFailure.ts"
 
 /** How many hints are kept for a reader. Beyond that the oldest are dropped, since one hint is as good as many. */
@@ -49,13 +49,19 @@ export class Notifications extends Context.Service<Notifications, {
           yield* connection.query("set idle_session_timeout to 0", [], false)
           yield* Queue.clear(unheard)
           yield* Queue.offerAll(unheard, readers.channels())
-          yield* Stream.fromQueue(unheard).pipe(
-            Stream.mapEffect((channel) => follow(connection, channel), { concurrency: "unbounded" }),
-            Stream.runDrain,
-            Effect.tapError((error) =>
-              Effect.logWarning(`the connection for notifications was lost: ${describe(error)}`)
-            ),
-            Effect.ensuring(Scope.close(opened, Exit.void))
+          const following = yield* Effect.forkDetach(
+            Stream.fromQueue(unheard).pipe(
+              Stream.mapEffect((channel) => follow(connection, channel), { concurrency: "unbounded" }),
+              Stream.runDrain,
+              Effect.tapError((error) =>
+                Effect.logWarning(`the connection for notifications was lost: ${describe(error)}`)
+              )
+            )
+          )
+          // a LISTEN that is on its way, or waits for another one, ends only with its response or its connection
+          yield* Effect.ensuring(
+            Fiber.join(following),
+            Effect.andThen(Scope.close(opened, Exit.void), Fiber.interrupt(following))
           )
         }).pipe(Effect.scoped)
 

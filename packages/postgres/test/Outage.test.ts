@@ -59,6 +59,22 @@ describe("a server that does not respond", () => {
     }))
 })
 
+describe("a server that does not answer LISTEN", () => {
+  it.live("closing does not wait for it, whatever number of channels there is", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const held = proxy.stopAt("LISTEN ", "sent")
+      const { listen } = yield* Effect.map(
+        Layer.buildWithScope(database(), scope),
+        (context) => Context.get(context, Database)
+      )
+      yield* Effect.forEach(["one", "another"], (channel) => Scope.provide(listen(channel), scope))
+      yield* Effect.promise(() => held)
+      const closed = yield* Effect.timeoutOption(Scope.close(scope, Exit.void), "20 seconds")
+      assert.isTrue(Option.isSome(closed))
+    }))
+})
+
 describe("a restart of PostgreSQL", () => {
   it.live("callers after a restart do not notice it", () =>
     Effect.gen(function*() {

@@ -3,7 +3,7 @@
  * by the function `enqueue` of the schema.
  */
 import { type OutboxEntry, OutboxStore, type Time } from "@wac/core"
-import { Duration, Effect, Layer, Queue, Scope } from "effect"
+import { Duration, Effect, Layer, Queue } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { bigint, columns, row } from "../Columns.ts"
@@ -85,15 +85,10 @@ const make = (isReachable: boolean) =>
       const { quoted } = yield* Schema
       const ending = yield* stepped("OutboxStore.end", end)
       const hint = new Hint()
-      const scope = yield* Effect.scope
-      // once somebody waits: most processes that open the storage move nothing
-      const listening = yield* Effect.cached(
-        Effect.gen(function*() {
-          if (!isReachable) return
-          const notifications = yield* listen(channel)
-          yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(notifications), hint.tell)))
-        }).pipe(Effect.provideService(Scope.Scope, scope))
-      )
+      if (isReachable) {
+        const notifications = yield* listen(channel)
+        yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(notifications), hint.tell)))
+      }
 
       return OutboxStore.OutboxStore.of({
         enqueueFunction: isReachable ? `${quoted}.enqueue` : null,
@@ -112,7 +107,7 @@ const make = (isReachable: boolean) =>
             })
           ),
         end: ending,
-        awaitHint: Effect.andThen(listening, hint.wait),
+        awaitHint: hint.wait,
         forget: (before) =>
           Effect.map(planned("OutboxStore.forget", [forget({ before })]), ([rows]) => Forgotten.read(rows))
       })
