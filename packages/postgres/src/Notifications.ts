@@ -52,10 +52,7 @@ export class Notifications extends Context.Service<Notifications, {
           const following = yield* Effect.forkDetach(
             Stream.fromQueue(unheard).pipe(
               Stream.mapEffect((channel) => follow(connection, channel), { concurrency: "unbounded" }),
-              Stream.runDrain,
-              Effect.tapError((error) =>
-                Effect.logWarning(`the connection for notifications was lost: ${describe(error)}`)
-              )
+              Stream.runDrain
             )
           )
           // a LISTEN that is on its way, or waits for another one, ends only with its response or its connection
@@ -63,7 +60,10 @@ export class Notifications extends Context.Service<Notifications, {
             Fiber.join(following),
             Effect.andThen(Scope.close(opened, Exit.void), Fiber.interrupt(following))
           )
-        }).pipe(Effect.scoped)
+        }).pipe(
+          Effect.scoped,
+          Effect.tapError((error) => Effect.logWarning(`the connection for notifications was lost: ${describe(error)}`))
+        )
 
         yield* Effect.forkScoped(Effect.retry(session, Schedule.spaced(pause)))
 

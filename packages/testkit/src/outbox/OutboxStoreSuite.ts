@@ -16,7 +16,7 @@ import {
   OutboxStore,
   type Time
 } from "@wac/core"
-import { Context, Duration, Effect, Option } from "effect"
+import { Context, Duration, Effect, Fiber, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
@@ -41,6 +41,18 @@ export const tests = (it: Fixture.It): void => {
         })
       )
       assert.deepStrictEqual(yield* store.forget(own.start), { removed: 0, isMore: false })
+    }))
+
+  it.effect("awaitHint suspends, and where hosts cannot enqueue it never wakes", () =>
+    Effect.gen(function*() {
+      const { awaitHint, enqueueFunction } = yield* OutboxStore.OutboxStore
+      // hints of entries that others enqueued may still arrive
+      const tries = enqueueFunction === null ? 1 : 100
+      let quiet = false
+      for (let i = 0; i < tries && !quiet; i++) {
+        quiet = Option.isNone(yield* Effect.timeoutOption(awaitHint, "200 millis"))
+      }
+      assert.isTrue(quiet, "awaitHint never suspended")
     }))
 }
 
@@ -136,6 +148,19 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       assert.isFalse(
         yield* end(own.start + 2 * second + lease, { ...first!, key: first!.key }, "two", { _tag: "Moved" })
       )
+    }))
+
+  it.effect("awaitHint wakes when a host commits an entry", () =>
+    Effect.gen(function*() {
+      const { awaitHint } = yield* OutboxStore.OutboxStore
+      const own = yield* world
+      const waiting = yield* Effect.forkChild(awaitHint, { startImmediately: true })
+      // a hint may be lost, but not every one
+      for (let i = 0; i < 100; i++) {
+        yield* enqueue(own, `key-${i}`)
+        if (Option.isSome(yield* Effect.timeoutOption(Fiber.join(waiting), "50 millis"))) return
+      }
+      assert.fail("awaitHint did not wake")
     }))
 
   it.effect("processes that claim at once never take an entry twice", () =>
