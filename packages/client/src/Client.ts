@@ -25,6 +25,7 @@ import type {
   Template
 } from "./generated/Messaging.ts"
 import type { BatchResults, Routes } from "./generated/Wire.ts"
+import { jsonOf } from "./JsonBody.ts"
 import { type Answered, answered, type LastResponse } from "./LastResponse.ts"
 import { listOf } from "./List.ts"
 import { formOf } from "./MediaForm.ts"
@@ -224,7 +225,7 @@ export const createClient = (options: ClientOptions): Client => {
     const lines: Array<string> = []
     for await (const recipient of recipients) {
       options.signal?.throwIfAborted()
-      lines.push(`${JSON.stringify(recipient)}\n`)
+      lines.push(`${jsonOf(recipient)}\n`)
     }
     return upload(id, { bytes: await joined(lines), type: "application/x-ndjson" }, { ...options, replace })
   }

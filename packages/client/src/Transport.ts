@@ -4,6 +4,7 @@
 import { badOption, type ErrorBody, errorOf, WacError } from "./ClientError.ts"
 import type { CallOptions as OptionsOfCall, ErrorReason } from "./generated/Messaging.ts"
 import { type Hooks, type RequestSummary, tell } from "./Hooks.ts"
+import { jsonOf } from "./JsonBody.ts"
 import { type Answered, answered, type LastResponse, lastResponseOf } from "./LastResponse.ts"
 import * as Retry from "./Retry.ts"
 
@@ -216,7 +217,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
     const deadline = clock.now() + timeout
     const [method, path] = route.split(" ") as [string, string]
     const url = new URL(`${root}${path.replace(/:[a-z]+/, () => segmentOf(id))}${queryOf(query)}`, base)
-    const content = form?.bytes ?? (body === undefined ? undefined : JSON.stringify(body))
+    const content = form?.bytes ?? (body === undefined ? undefined : jsonOf(body))
     // files of people in a session are not signed
     const signed = content instanceof Blob ? undefined : content
     const longest = form === undefined ? attemptTimeout : timeout

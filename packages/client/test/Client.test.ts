@@ -273,6 +273,20 @@ describe("a send", () => {
     assert.strictEqual(seen.length, 0)
   })
 
+  it("what JSON cannot hold is refused before any request", async () => {
+    const { baseUrl, seen } = await serve(json(200, sent))
+    const { client } = clientOf(baseUrl)
+    const cycle: Record<string, unknown> = { ...hello }
+    cycle["self"] = cycle
+    for (const content of [cycle, { ...hello, count: 1n }]) {
+      const error = await apiError(client.messages.send(content as unknown as typeof hello))
+      assert.deepInclude(error as object, { code: "invalid_body", reason: "invalid_field", status: 400 })
+      const refused = await apiError(client.campaigns.addRecipients("cmp_1", [content] as never))
+      assert.deepInclude(refused as object, { code: "invalid_body", reason: "invalid_field", status: 400 })
+    }
+    assert.strictEqual(seen.length, 0)
+  })
+
   it("a result has its response: request id, limits, whether it is a replay, and the number of attempts", async () => {
     const { baseUrl } = await serve(
       throttled,
