@@ -9,9 +9,11 @@ import type { InboundItem } from "./inbound/InboundItem.ts"
 import type { Problem } from "./inbound/InboundPost.ts"
 import { InboundPostStore, type PostBacklog } from "./inbound/InboundPostStore.ts"
 import * as LatencyHistogram from "./LatencyHistogram.ts"
+import { OutboxStore } from "./outbox/OutboxStore.ts"
 import { type Backlog, QueueStore } from "./queue/QueueStore.ts"
 import * as Span from "./Span.ts"
 import { type Measured, Storage } from "./Storage.ts"
+import { SubscriptionStore } from "./subscriptions/SubscriptionStore.ts"
 import type { Instant } from "./Time.ts"
 import type { AttemptOutcome } from "./webhooks/Delivery.ts"
 import { type BacklogReport, backlogSizes, DeliveryStore } from "./webhooks/DeliveryStore.ts"
@@ -155,6 +157,14 @@ const observeQueue = ({ at, heldSince, oldestDueAt, queued }: Backlog): Effect.E
     yield* Metric.update(oldestQueuedSeconds, age(oldestDueAt, at))
     yield* Metric.update(queueHeld, heldSince === null ? 0 : 1)
   })
+
+const oldestEnqueuedSeconds = Metric.gauge("wac_outbox_oldest_age_seconds", {
+  description: "How long the message has waited in the outbox that a host enqueued first; 0 if none waits"
+})
+
+const oldestUnhandledSeconds = Metric.gauge("wac_subscription_oldest_unhandled_age_seconds", {
+  description: "Age of the oldest event that a durable subscription has not handled; 0 if all are handled or set aside"
+})
 
 const signInsRefused = Metric.counter("wac_sign_ins_refused_total", {
   description: "Refused sign-ins, by cause: the reason of the error",
@@ -370,11 +380,13 @@ export const MoreObserved = Context.Reference<Effect.Effect<void>>("@wac/core/Me
 export const observer: Effect.Effect<
   Effect.Effect<void>,
   never,
-  DeliveryStore | InboundPostStore | QueueStore | Storage
+  DeliveryStore | InboundPostStore | OutboxStore | QueueStore | Storage | SubscriptionStore
 > = Effect.gen(function*() {
   const deliveries = yield* DeliveryStore
   const posts = yield* InboundPostStore
   const queue = yield* QueueStore
+  const outbox = yield* OutboxStore
+  const subscriptions = yield* SubscriptionStore
   const { measured } = yield* Storage
   const more = yield* MoreObserved
   yield* exportedFromZero
@@ -384,10 +396,14 @@ export const observer: Effect.Effect<
         Effect.flatMap(deliveries.backlog(now), (report) => observeBacklog(report, now)),
         Effect.flatMap(posts.backlog, (report) => observePosts(report, now)),
         Effect.flatMap(queue.backlog(null, now), observeQueue),
+        Effect.flatMap(outbox.oldestWaitingAt, (since) => Metric.update(oldestEnqueuedSeconds, age(since, now))),
+        Effect.flatMap(subscriptions.oldestUnhandledAt, (since) =>
+          Metric.update(oldestUnhandledSeconds, age(since, now))),
         measured === undefined ? Effect.void : Effect.flatMap(measured, observeStorage),
         more
       ],
-      (observe) => Effect.ignore(Effect.timeout(observe, patience)),
+      (observe) =>
+        Effect.ignore(Effect.timeout(observe, patience)),
       { concurrency: "unbounded", discard: true }
     ))
 })

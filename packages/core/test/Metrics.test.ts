@@ -3,9 +3,11 @@ import { Effect, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import { InboundPostStore, type PostBacklog } from "../src/inbound/InboundPostStore.ts"
 import * as Metrics from "../src/Metrics.ts"
+import { OutboxStore } from "../src/outbox/OutboxStore.ts"
 import { type Backlog, QueueStore } from "../src/queue/QueueStore.ts"
 import { type Measured, Storage } from "../src/Storage.ts"
 import { StoreError } from "../src/StoreError.ts"
+import { SubscriptionStore } from "../src/subscriptions/SubscriptionStore.ts"
 import { type BacklogReport, DeliveryStore } from "../src/webhooks/DeliveryStore.ts"
 import { second } from "./checks.ts"
 import { start } from "./samples.ts"
@@ -63,7 +65,9 @@ const told = {
   "wac_inbound_posts{state=\"unreadable\"}": 11,
   "wac_queue_messages": 5,
   "wac_queue_oldest_due_age_seconds": 61,
-  "wac_queue_held": 1
+  "wac_queue_held": 1,
+  "wac_outbox_oldest_age_seconds": 30,
+  "wac_subscription_oldest_unhandled_age_seconds": 45
 }
 
 /** Observes at {@link start}, with a storage that returns these reports. */
@@ -87,7 +91,9 @@ const observing = (
       }),
       Layer.mock(DeliveryStore, { backlog: () => tells.deliveries }),
       Layer.mock(InboundPostStore, { backlog: tells.posts }),
-      Layer.mock(QueueStore, { backlog: () => Effect.succeed(queue) })
+      Layer.mock(QueueStore, { backlog: () => Effect.succeed(queue) }),
+      Layer.mock(OutboxStore, { oldestWaitingAt: Effect.succeed(start - 30 * second) }),
+      Layer.mock(SubscriptionStore, { oldestUnhandledAt: Effect.succeed(start - 45 * second) })
     )),
     Effect.provideService(Metric.MetricRegistry, new Map())
   )

@@ -195,7 +195,7 @@ export const matters = (
         kind: "subscription_behind",
         subject: name,
         message: `The subscription ${name} has not handled events since ${iso(oldestUnhandledAt)}: ` +
-          `after ${Duration.toDays(Subscription.keptFor)} days they are deleted.`
+          `retention waits for it for ${Duration.toDays(Subscription.keptFor)} days at most.`
       })
     }
     if (failed > 0) {

@@ -43,6 +43,8 @@ export class OutboxStore extends Context.Service<OutboxStore, {
   readonly end: (command: EndEntry) => Effect.Effect<boolean, StoreError>
   /** Waits until a process commits an entry. It may miss some. */
   readonly awaitHint: Effect.Effect<void>
+  /** When the entry was enqueued that has waited longest for becoming a message; `null` if none waits. */
+  readonly oldestWaitingAt: Effect.Effect<Instant | null, StoreError>
   /** Deletes entries that were moved before this time and whose message's key is no longer kept. */
   readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/outbox/OutboxStore") {}

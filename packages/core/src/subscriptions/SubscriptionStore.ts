@@ -69,4 +69,9 @@ export class SubscriptionStore extends Context.Service<SubscriptionStore, {
   readonly remove: (key: Subscription.Key) => Effect.Effect<boolean, StoreError>
   /** The subscriptions of a workspace, by name. */
   readonly standings: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Standing>, StoreError>
+  /**
+   * When the oldest event of any workspace was recorded that one of its subscriptions has not handled, apart from those
+   * set aside; `null` if there is none.
+   */
+  readonly oldestUnhandledAt: Effect.Effect<Instant | null, StoreError>
 }>()("@wac/core/subscriptions/SubscriptionStore") {}

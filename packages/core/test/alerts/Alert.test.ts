@@ -71,7 +71,7 @@ describe("the alerts of a workspace", () => {
     assert.deepStrictEqual(found({ oldestUnhandledAt: start - 3 * day - 1 }), [[
       "subscription_behind",
       "orders",
-      "The subscription orders has not handled events since 2025-12-30T03:04:05.677Z: after 90 days they are deleted."
+      "The subscription orders has not handled events since 2025-12-30T03:04:05.677Z: retention waits for it for 90 days at most."
     ]])
     assert.deepStrictEqual(found({ failed: 1 }), [[
       "subscription_failed",

@@ -11,6 +11,7 @@ export const layer = Layer.succeed(
     claim: () => Effect.map(Clock.currentTimeMillis, (at) => ({ at, entries: [] })),
     end: () => Effect.succeed(false),
     awaitHint: Effect.never,
+    oldestWaitingAt: Effect.succeed(null),
     forget: () => Effect.succeed({ removed: 0, isMore: false })
   })
 )

@@ -166,11 +166,14 @@ const unhandledSince = (memory: Memory, { entries, subscription }: KeptSubscript
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** When the oldest event of a workspace was recorded that a subscription has not handled. */
-export const oldestUnhandled = (memory: Memory, workspaceId: Id.WorkspaceId): Time.Instant | null => {
-  const times = all(memory, workspaceId).map((kept) => unhandledSince(memory, kept)).filter((at) => at !== null)
+const oldestOf = (memory: Memory, kept: ReadonlyArray<KeptSubscription>): Time.Instant | null => {
+  const times = kept.map((one) => unhandledSince(memory, one)).filter((at) => at !== null)
   return times.length === 0 ? null : Math.min(...times)
 }
+
+/** When the oldest event of a workspace was recorded that a subscription has not handled. */
+export const oldestUnhandled = (memory: Memory, workspaceId: Id.WorkspaceId): Time.Instant | null =>
+  oldestOf(memory, all(memory, workspaceId))
 
 /** Forgets what subscriptions know of an event that is deleted, and lets the later ones of its message go on. */
 export const forgetEvent = (memory: Memory, workspaceId: Id.WorkspaceId, eventId: Id.EventId): void => {
@@ -216,6 +219,9 @@ export const layer = Layer.effect(
             oldestUnhandledAt: unhandledSince(memory, kept),
             failed: Math.min(setAside(memory, kept.subscription).length, SubscriptionStore.maxCounted)
           })).sort((a, b) => a.name < b.name ? -1 : 1)
-        )
+        ),
+      oldestUnhandledAt: Effect.sync(() =>
+        oldestOf(memory, [...memory.subscriptions.values()].flatMap((kept) => [...kept.values()]))
+      )
     }))
 )

@@ -59,6 +59,15 @@ const entry = columns<OutboxEntry.OutboxEntry>({
   tries: "integer"
 })
 
+const oldestWaiting = statement(
+  {},
+  () =>
+    `select floor(extract(epoch from o.enqueued_at) * 1000)::double precision as enqueued_at
+  from wac.outbox o where o.moved_at is null order by o.place limit 1`
+)
+
+const waiting = entry.pick("enqueuedAt")
+
 const judged = row({ at: bigint() })
 
 /** Deleted at once. */
@@ -80,7 +89,7 @@ const make = (isReachable: boolean) =>
   Layer.effect(
     OutboxStore.OutboxStore,
     Effect.gen(function*() {
-      const { listen, planned, stepped } = yield* Database
+      const { listen, planned, query, stepped } = yield* Database
       const callerNow = yield* callerClock
       const { quoted } = yield* Schema
       const ending = yield* stepped("OutboxStore.end", end)
@@ -108,6 +117,10 @@ const make = (isReachable: boolean) =>
           ),
         end: ending,
         awaitHint: hint.wait,
+        oldestWaitingAt: Effect.map(
+          query("OutboxStore.oldestWaitingAt", oldestWaiting({})),
+          ([row]) => row === undefined ? null : waiting.read(row).enqueuedAt
+        ),
         forget: (before) =>
           Effect.map(planned("OutboxStore.forget", [forget({ before })]), ([rows]) => Forgotten.read(rows))
       })

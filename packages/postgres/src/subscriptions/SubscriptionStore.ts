@@ -87,6 +87,11 @@ const standings = statement(
   from wac.subscriptions s where s.workspace_id = ${workspaceId} order by s.name collate "C"`
 )
 
+const oldestUnhandledAt = statement(
+  {},
+  () => `select min(${oldestUnhandled("s")}) as oldest_unhandled_at from wac.subscriptions s`
+)
+
 const standing = columns<SubscriptionStore.Standing>({ name: "text", oldestUnhandledAt: "bigint", failed: "integer" })
 
 export const layer = Layer.effect(
@@ -138,7 +143,11 @@ export const layer = Layer.effect(
         Effect.map(
           query("SubscriptionStore.standings", standings({ workspaceId })),
           (rows) => rows.map(standing.read)
-        )
+        ),
+      oldestUnhandledAt: Effect.map(
+        query("SubscriptionStore.oldestUnhandledAt", oldestUnhandledAt({})),
+        ([row]) => standing.pick("oldestUnhandledAt").read(row!).oldestUnhandledAt
+      )
     })
   })
 )

@@ -45,7 +45,8 @@ export const tests = (it: Fixture.It): void => {
 
   it.effect("awaitHint suspends, and where hosts cannot enqueue it never wakes", () =>
     Effect.gen(function*() {
-      const { awaitHint, enqueueFunction } = yield* OutboxStore.OutboxStore
+      const { awaitHint, enqueueFunction, oldestWaitingAt } = yield* OutboxStore.OutboxStore
+      if (enqueueFunction === null) assert.isNull(yield* oldestWaitingAt)
       // hints of entries that others enqueued may still arrive
       const tries = enqueueFunction === null ? 1 : 100
       let quiet = false
@@ -126,7 +127,10 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       const [own, other] = [yield* world, yield* world]
       const ids = []
       for (const key of ["a", "b", "c"]) ids.push(yield* enqueue(own, key))
+      const { oldestWaitingAt } = yield* OutboxStore.OutboxStore
+      const oldest = yield* oldestWaitingAt
       const [first] = yield* claim(own.start, "one", 1)
+      assert.strictEqual(oldest, first!.enqueuedAt)
       assert.deepStrictEqual(first && { ...first, enqueuedAt: 0 }, {
         messageId: ids[0] as Id.MessageId,
         workspaceId: own.workspace.id,

@@ -452,6 +452,20 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* standing(own), { name: "orders", oldestUnhandledAt: null, failed: 1 })
     }))
 
+  it.effect("the oldest unhandled event of all workspaces is no newer than that of one", () =>
+    Effect.gen(function*() {
+      const store = yield* SubscriptionStore.SubscriptionStore
+      const own = yield* world()
+      yield* open(own)
+      // older than those of other tests
+      const [oldest] = yield* record(own, 1, own.start - 400 * day)
+      assert.strictEqual(yield* store.oldestUnhandledAt, own.start - 400 * day)
+      yield* begun(own, { now: own.start, room: 1 })
+      yield* begun(own, { now: own.start, ended: handled(oldest!), room: 0 })
+      const at = yield* store.oldestUnhandledAt
+      assert.isTrue(at === null || at > own.start - 400 * day)
+    }))
+
   it.effect("events stay until their subscriptions have handled them, but not without end", () =>
     Effect.gen(function*() {
       const own = yield* world()
