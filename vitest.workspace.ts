@@ -49,7 +49,7 @@ export const projects: Array<TestProjectInlineConfiguration> = [
     env: { HMAC: "web" },
     alias: { "#hmac": `${import.meta.dirname}/packages/verifier/src/HmacWebCrypto.ts` }
   }),
-  project("wac", "packages/wac", { globalSetup: [dashboard] }),
+  project("effect", "packages/effect", { globalSetup: [dashboard] }),
   ...names.map((name) => project(name, `packages/${name}`)),
   // isolated, since some tests measure the memory of their process
   project("postgres", "packages/postgres", {

@@ -4,7 +4,7 @@
 import { execFileSync } from "node:child_process"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { folders, root, server } from "./Published.ts"
+import { folders, packedFolder, root, server } from "./Published.ts"
 
 /** Builds every package that is published, and the dashboard's pages. */
 export const build = (): void => {
@@ -13,6 +13,7 @@ export const build = (): void => {
   run(join(root, "packaging/commonjs.ts"))
   run(join(root, "packaging/vendored.ts"))
   run(join(root, "apps/dashboard/build.ts"))
+  run(join(root, "packaging/facade.ts"))
   run(join(root, "apps/server/build.ts"))
 }
 
@@ -26,8 +27,7 @@ const npmPack = (to: string, ...what: ReadonlyArray<string>): void => {
 
 /** Packs every package, which must be built, into a folder. */
 export const pack = (to: string): void => {
-  npmPack(to, ...[...folders.keys()].flatMap((name) => ["-w", name]))
-  npmPack(to, server.folder)
+  npmPack(to, ...[...folders.values(), server.folder].map(packedFolder))
 }
 
 /** Packs one built package, such as an earlier server, into a folder. */

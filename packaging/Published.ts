@@ -19,6 +19,7 @@ export interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
+  readonly publishConfig?: { readonly directory?: string }
   readonly [field: string]: unknown
 }
 
@@ -40,6 +41,12 @@ export const isRequirable = ({ exports }: Manifest): boolean =>
 
 /** The package that is the server: built as a whole, it has nothing to import. */
 export const server = { name: "@wac/server", folder: join(root, "apps/server/dist") }
+
+/** Whether a package is published as it is built, with what it needs of ours and of others in it. */
+export const isBundled = ({ publishConfig }: Manifest): boolean => publishConfig?.directory !== undefined
+
+/** What npm packs of a package in this folder. */
+export const packedFolder = (folder: string): string => join(folder, manifestOf(folder).publishConfig?.directory ?? "")
 
 /** Every package that is published to be imported, and its folder. */
 export const folders: ReadonlyMap<string, string> = new Map(

@@ -6,8 +6,8 @@
  * given them by Node itself, which works in every format.
  */
 import { build, type Metafile } from "esbuild"
-import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import * as Notices from "./Notices.ts"
 import { folders, manifestOf, root, vendoredIn } from "./Published.ts"
 
 interface Vendored {
@@ -32,19 +32,9 @@ const options = {
   logLevel: "warning"
 } as const
 
-/** The licences of what is in a bundle, as they require, in a comment. */
-const noticesOf = ({ inputs }: Metafile): string => {
-  const places = new Set(
-    Object.keys(inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [])
-  )
-  const notices = [...places].sort().map((place) => {
-    const { license = "unknown", name, version } = manifestOf(join(root, place))
-    const texts = readdirSync(join(root, place)).filter((file) => /^(licen[cs]e|notice)/i.test(file)).sort()
-    return [`${name} ${version} (${license})`, ...texts.map((file) => readFileSync(join(root, place, file), "utf8"))]
-      .join("\n\n").replaceAll("*/", "* /")
-  })
-  return `/*\n${notices.join("\n\n")}\n*/\n`
-}
+/** The licences of what is in a bundle, in a comment. */
+const noticesOf = (metafile: Metafile): string =>
+  `/*\n${Notices.of(Notices.foldersOf(metafile)).join("\n\n").replaceAll("*/", "* /")}\n*/\n`
 
 for (const { file, folder, library } of vendored) {
   const names = Object.keys(await import(import.meta.resolve(library)))

@@ -77,6 +77,6 @@ export const bundled: BuildOptions = {
   banner: {
     js: "const require = process.getBuiltinModule(\"module\").createRequire(import.meta.url);"
   },
-  // the check of Node's version in `wac/effect`, which `wac.ts` makes before anything else
+  // the check of Node's version in `@wac/effect`, which `wac.ts` makes before anything else
   logOverride: { "ignored-bare-import": "silent" }
 }

@@ -16,6 +16,7 @@ import {
   Templates,
   WorkspaceStore
 } from "@wac/core"
+import { Composition } from "@wac/effect"
 import { Console, Effect, Layer, Logger, Metric, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { randomUUID } from "node:crypto"
@@ -23,7 +24,6 @@ import { createServer, type RequestListener, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { duplexPair } from "node:stream"
 import { createWac, memory } from "wac"
-import { Composition } from "wac/effect"
 import { because, type BenchFailed } from "./BenchFailed.ts"
 import * as Load from "./Load.ts"
 import { decimals, table, verdict } from "./Report.ts"

@@ -1,8 +1,8 @@
 // wac as Layers in a program that uses Effect: `node main.ts`
 import { NodeRuntime } from "@effect/platform-node"
 import { Events, Limits } from "@wac/core"
+import { Composition, Host } from "@wac/effect"
 import { Console, Effect, Layer, Schedule } from "effect"
-import { Composition, Host } from "wac/effect"
 
 /** Every service of the domain, and what runs in the background. The sandbox stands behind it, unless one says more. */
 const Wac = Host.Host.layer("Shop").pipe(

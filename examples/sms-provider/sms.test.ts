@@ -1,7 +1,7 @@
+import { Adapter } from "@wac/effect"
 import { ProviderSuite } from "@wac/testkit"
 import { afterAll, assert, it } from "vitest"
 import { createWac, memory } from "wac"
-import { Adapter } from "wac/effect"
 import { toldBy } from "./callbacks.ts"
 import { numbers, start } from "./gateway.ts"
 import { sms } from "./sms.ts"

@@ -23,7 +23,7 @@ let project: string
 beforeAll(async () => {
   nodes = await installNodes([verifierOldest, wacOldest])
   project = mkdtempSync(join(tmpdir(), "wac-nodes-project-"))
-  install(inject("packed"), project, ["wac", "@wac/client", "@wac/verifier"])
+  install(inject("packed"), project, ["wac", "@wac/effect", "@wac/client", "@wac/verifier"])
 })
 afterAll(() => {
   nodes.remove()
@@ -91,7 +91,7 @@ describe.each([wacOldest, "this"] as const)("on Node %s", (version) => {
       "wac",
       `
       import { createWac, local, memory, sandbox } from "wac"
-      import "wac/effect"
+      import "@wac/effect"
       const owner = { email: "owner@example.com", password: "a horse in the garden" }
       const wac = await createWac({ storage: memory(), provider: sandbox(), auth: local({ owner }) })
       const message = { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } }
@@ -106,7 +106,7 @@ describe.each([wacOldest, "this"] as const)("on Node %s", (version) => {
 })
 
 describe(`on Node ${verifierOldest}`, () => {
-  it.each(["wac", "wac/effect"])(
+  it.each(["wac", "@wac/effect"])(
     "%s says in one sentence that it needs a newer one, before anything else loads",
     async (name) => {
       const oldest = manifestOf(join(project, "node_modules/wac")).engines!.node!.replace(">=", "")

@@ -2,7 +2,7 @@
  * Each published package as whoever installs it gets it.
  */
 import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
 import { promisify } from "node:util"
@@ -10,8 +10,8 @@ import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import { tarballOf } from "../Packed.ts"
-import { folders, isRequirable, type Manifest, manifestOf, root } from "../Published.ts"
-import { install, installByNpm } from "./Packages.ts"
+import { folders, isBundled, isRequirable, type Manifest, manifestOf, root } from "../Published.ts"
+import { install, installByNpm, link } from "./Packages.ts"
 
 const run = promisify(execFile)
 const names = [...folders.keys()]
@@ -43,10 +43,15 @@ describe.each(names)("%s", (name) => {
       .map((entry) => relative(placeOf(name), join(entry.parentPath, entry.name)))
     const others = files.filter((file) => !/^(src|dist)\/.+\.(ts|js|cts|cjs|map)$/.test(file)).sort()
     const pages = others.filter((file) => file.startsWith("dist/dashboard/"))
-    assert.deepEqual(others.filter((file) => !pages.includes(file)), ["LICENSE", "README.md", "package.json"])
+    assert.deepEqual(others.filter((file) => !pages.includes(file)), [
+      "LICENSE",
+      "README.md",
+      ...(isBundled(manifestOf(folders.get(name)!)) ? ["THIRD-PARTY-NOTICES.txt"] : []),
+      "package.json"
+    ])
     assert.deepEqual(
       pages.map((file) => file.replace(/-[\w-]{8}\./, ".")),
-      name === "@wac/http"
+      ["@wac/http", "wac"].includes(name)
         ? ["assets/index.css", "icon.svg", "index.html"].map((file) => `dist/dashboard/${file}`)
         : []
     )
@@ -88,6 +93,19 @@ describe.each(names)("%s", (name) => {
   })
 })
 
+it("the declarations of wac are one file, with docstrings, that names nothing but Node", () => {
+  const declarations = readFileSync(join(placeOf("wac"), "dist/index.d.ts"), "utf8")
+  const modules = [...declarations.matchAll(/\b(?:from|import\(?) ?["']([^"']+)["']/g)].map(([, module]) => module!)
+  assert.deepEqual(modules.filter((module) => !module.startsWith("node:")), [])
+  for (const name of ["WacOptions", "Messages", "createWac", "postgres"]) {
+    assert.match(
+      declarations,
+      new RegExp(`\\*/\n(?:export )?(?:declare )?(?:interface|const|function) ${name}\\b`),
+      name
+    )
+  }
+})
+
 it("the client and the verifier are what can be required everywhere", () => {
   assert.sameMembers(requirable, ["@wac/client", "@wac/verifier"])
 })
@@ -122,7 +140,10 @@ const check = async (
 ) => {
   const folder = mkdtempSync(join(tmpdir(), "wac-types-"))
   try {
-    install(packed, folder, installed)
+    install(packed, folder, installed, true)
+    for (const name of ["@types/node", "undici-types"]) {
+      link(join(root, "node_modules", name), join(folder, "node_modules", name))
+    }
     mkdirSync(join(folder, "src"))
     writeFileSync(join(folder, "src/index.ts"), source)
     writeFileSync(join(folder, "package.json"), JSON.stringify({ type }))
@@ -177,6 +198,38 @@ void wac.messages.send({ to: "+15551234567", type: "text", text: {} })
 export const again = (error: unknown): boolean => error instanceof WacError && error.code === "rate_limited"
 `,
         { skipLibCheck: false }
+      ),
+      ""
+    )
+  })
+
+  it("a program passes the type checker with wac alone, declarations included, and declares its templates", async () => {
+    assert.strictEqual(
+      await check(
+        ["wac"],
+        `import { createWac, defineProvider, fakeClock, memory, type Wac, WacError } from "wac"
+declare module "wac" {
+  interface AccountTemplates {
+    readonly hello: { readonly en_US: { readonly body: readonly ["name"] } }
+  }
+}
+const provider = defineProvider({
+  phoneNumber: "+15005550100",
+  capabilities: { templates: true },
+  templates: async () => [],
+  send: async ({ messageId }) => ({ status: "accepted", providerMessageId: messageId })
+})
+export const started: Promise<Wac> = createWac({ storage: memory(), provider, clock: fakeClock() })
+export const failed = (error: unknown) => error instanceof WacError && error.reason === "opted_out"
+const { messages, nodeHandler } = await started
+export const listener: Function = nodeHandler
+const to = "+15551234567"
+const key = { idempotencyKey: "1" }
+void messages.send({ to, type: "template", template: { name: "hello", language: "en_US", bodyParams: ["Ana"] } }, key)
+// @ts-expect-error the account has no such template
+void messages.send({ to, type: "template", template: { name: "hallo", language: "en_US", bodyParams: ["Ana"] } }, key)
+`,
+        { skipLibCheck: false, types: ["node"] }
       ),
       ""
     )

@@ -15,12 +15,12 @@ import {
   type Workspace,
   WorkspaceStore
 } from "@wac/core"
+import { Composition } from "@wac/effect"
 import { ReceiverReach } from "@wac/receivers"
 import { S3MediaBytes } from "@wac/s3"
 import { type WhatsAppConfig, WhatsAppProvider } from "@wac/whatsapp"
 import { Clock, Duration, Effect, Layer, Option, Result } from "effect"
 import { Command } from "effect/cli"
-import { Composition } from "wac/effect"
 import * as Diagnosis from "./Diagnosis.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { fromEnvironment, type ServerConfig } from "./ServerConfig.ts"

@@ -4,10 +4,10 @@
  * one process at a time can use an embedded database.
  */
 import { Audit, AuditStore, type Id, SenderCredentials } from "@wac/core"
+import { Composition } from "@wac/effect"
 import { Console, Context, Effect, Layer, Redacted, Schema, Stdio, Stream } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
-import { Composition } from "wac/effect"
 import { keptFromEnvironment, storageFromEnvironment } from "./ServerConfig.ts"
 import { BadVariable, type Environment } from "./Variable.ts"
 import * as Variable from "./Variable.ts"

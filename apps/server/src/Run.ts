@@ -2,10 +2,10 @@
  * The start: configuration, composition, first owner, and the terminal's output.
  */
 import { Provider, Storage } from "@wac/core"
+import type { Composition } from "@wac/effect"
 import { Documentation } from "@wac/http"
 import { Duration, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
-import type { Composition } from "wac/effect"
 import { refusedMediaStore, wrongMasterKey } from "./config/Kept.ts"
 import { FirstOwner, type SignIn } from "./FirstOwner.ts"
 import type { Guide } from "./Guide.ts"

@@ -3,6 +3,7 @@
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { AlertRunner, Heartbeats, Metrics, Stopping } from "@wac/core"
+import { Composition } from "@wac/effect"
 import {
   ClientErrors,
   ConnectionServer,
@@ -17,7 +18,6 @@ import {
 import { WhatsApp } from "@wac/whatsapp"
 import { Effect, Layer, Logger, Metric, References, Schedule } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
-import { Composition } from "wac/effect"
 import { FirstOwner } from "./FirstOwner.ts"
 import * as GuideFiles from "./GuideFiles.ts"
 import * as LogOutput from "./LogOutput.ts"

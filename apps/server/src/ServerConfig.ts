@@ -3,11 +3,11 @@
  * names the variable and the expected value; actual values are never shown.
  */
 import type { Retention } from "@wac/core"
+import type { Composition } from "@wac/effect"
 import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
 import { Effect, type Redacted, Schema } from "effect"
 import type { IpNetwork } from "effect/net"
 import { join } from "node:path"
-import type { Composition } from "wac/effect"
 import * as Addresses from "./config/Addresses.ts"
 import { telemetry } from "./config/Collector.ts"
 import { type Kept, kept, storage } from "./config/Kept.ts"

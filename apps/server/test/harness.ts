@@ -3,12 +3,12 @@
  */
 import { Api, EndpointAnnotations } from "@wac/api"
 import { ApiScope, Authenticator, Id, Member, type Session } from "@wac/core"
+import type { Composition } from "@wac/effect"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { RecordingReceiver } from "@wac/testkit"
 import { Context, Effect, Option, type Scope } from "effect"
 import { HttpServer } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import type { Composition } from "wac/effect"
 import { run } from "../src/Run.ts"
 
 /** Receivers on loopback are what tests have; silence is what they want of the log. */

@@ -7,10 +7,10 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { DeliveryAttempt, type Id, Inbound, type Message, Provider, StorageTime } from "@wac/core"
+import { Composition } from "@wac/effect"
 import { SandboxProvider } from "@wac/sandbox"
 import { StubProviderWebhook } from "@wac/testkit"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
-import { Composition } from "wac/effect"
 import { run } from "../src/Run.ts"
 import { teardown } from "../src/Teardown.ts"
 

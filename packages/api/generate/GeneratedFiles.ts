@@ -256,7 +256,7 @@ const newMessage =
   "/** A message to send. */\nexport type NewMessage = TemplateMessage | Exclude<SendMessage, SendTemplate>\n"
 
 export const files: ReadonlyArray<GeneratedFile> = [
-  ...["client", "verifier", "wac"].map((name) =>
+  ...["client", "verifier", "effect"].map((name) =>
     file(
       `packages/${name}/src/generated/Event.ts`,
       "The events of a workspace, in combined form, and what customers write.",
@@ -293,7 +293,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
     ],
     new Map([...fromWire, ...fromContents, ...fromEvent])
   ),
-  ...(["client", "wac"] as const).flatMap((name) => [
+  ...(["client", "effect"] as const).flatMap((name) => [
     file(
       `packages/${name}/src/generated/MessageContents.ts`,
       "Messages of every kind (contract §9), with the provider's field names; templates use our own.",
@@ -319,7 +319,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
     )
   ]),
   file(
-    "packages/wac/src/generated/Resources.ts",
+    "packages/effect/src/generated/Resources.ts",
     "The inputs and outputs of the methods of a workspace, in camelCase. Times are ISO 8601 in UTC.",
     declarations(resources, new Map([...messageTypes, ...eventTypes, ...inBoth]), "embedded"),
     new Map([
@@ -337,7 +337,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
     )
   ]),
   errors("packages/client/src/generated/ErrorReasons.ts"),
-  errors("packages/wac/src/generated/ErrorReasons.ts"),
+  errors("packages/effect/src/generated/ErrorReasons.ts"),
   file(
     "apps/dashboard/src/generated/RoleOf.ts",
     "The lowest role that may call an endpoint, by resource and action.",

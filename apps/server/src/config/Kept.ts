@@ -1,11 +1,11 @@
 /**
  * The storage, its files and its keys.
  */
+import type { Composition } from "@wac/effect"
 import * as SchemaName from "@wac/postgres/SchemaName"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
 import { S3Location, type S3MediaBytes } from "@wac/s3"
 import { Effect, Redacted, Schema } from "effect"
-import type { Composition } from "wac/effect"
 import { BadVariable } from "../Variable.ts"
 import type * as Variable from "../Variable.ts"
 import { limits } from "./Limits.ts"

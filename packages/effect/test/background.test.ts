@@ -1,0 +1,139 @@
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import { assert, describe, it } from "vitest"
+import { fakeClock, memory } from "../src/promises.ts"
+import { failure, fresh, hello, serve, start, startLive, until } from "./instance.ts"
+
+describe("an instance without background work", () => {
+  it("a queued message waits for work, and is sent during it", async () => {
+    const { clock, wac } = await start({ background: false })
+    const { messageId } = await wac.messages.enqueue(hello(), fresh())
+    await clock.advance("10 minutes")
+    assert.strictEqual((await wac.messages.get(messageId)).status, "queued")
+    const working = wac.work({ for: "20 seconds" })
+    await clock.advance("20 seconds")
+    await working
+    assert.include(["sent", "delivered", "read"], (await wac.messages.get(messageId)).status)
+    const later = await wac.messages.enqueue(hello(), fresh())
+    await clock.advance("10 minutes")
+    assert.strictEqual((await wac.messages.get(later.messageId)).status, "queued")
+  })
+
+  it("listeners and subscriptions get during work what was recorded between, each event once", async () => {
+    const { clock, wac } = await start({ background: false })
+    const heard: Array<string> = []
+    const handled: Array<string> = []
+    const stop = wac.on("message.sent", (event) => void heard.push(event.data.message_id))
+    const unsubscribe = await wac.subscribe(
+      "orders",
+      { types: ["message.sent"] },
+      (event) => void handled.push(event.data.message_id)
+    )
+    const ids: Array<string> = []
+    const work = async () => {
+      const working = wac.work({ for: 5000 })
+      await clock.advance(5000)
+      await working
+    }
+    for (const _round of [1, 2]) {
+      ids.push((await wac.messages.send(hello(), fresh())).messageId)
+      await clock.advance("1 minute")
+      assert.deepStrictEqual([heard, handled], [ids.slice(0, -1), ids.slice(0, -1)])
+      await work()
+      assert.deepStrictEqual([heard, handled], [ids, ids])
+    }
+    stop()
+    await unsubscribe()
+    await wac.messages.send(hello(), fresh())
+    await work()
+    assert.deepStrictEqual([heard, handled], [ids, ids])
+  })
+
+  it("deliveries are attempted during work alone", async () => {
+    let posts = 0
+    const url = await serve((request, response) => {
+      posts++
+      request.resume().on("end", () => response.end("{}"))
+    })
+    const wac = await startLive({
+      background: false,
+      receivers: { allowInsecure: true, allowCidrs: ["127.0.0.0/8"] }
+    })
+    await wac.webhook.set({ url })
+    await wac.messages.send(hello(), fresh())
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    assert.strictEqual(posts, 0)
+    const working = wac.work({ for: "1 hour" })
+    await until(() => posts > 0)
+    await wac.close()
+    await working
+  })
+
+  it("work waits for a listener that is running, and calls none after it", async () => {
+    const wac = await startLive({ background: false })
+    let began = 0
+    let ended = 0
+    wac.on("message.sent", async () => {
+      began++
+      await new Promise((resolve) => setTimeout(resolve, 400))
+      ended++
+    })
+    for (const _message of [1, 2, 3, 4, 5]) await wac.messages.send(hello(), fresh())
+    await wac.work({ for: "3 seconds" })
+    assert.strictEqual(ended, began)
+    assert.isAtLeast(began, 1)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    assert.strictEqual(began, ended)
+  })
+
+  it("several calls at once work until the last of them ends, and closing ends them all", async () => {
+    const { clock, wac } = await start({ background: false })
+    const [short, long] = [wac.work({ for: "1 second" }), wac.work({ for: "1 hour" })]
+    await clock.advance("10 seconds")
+    await short
+    const { messageId } = await wac.messages.enqueue(hello(), fresh())
+    await clock.advance("10 seconds")
+    assert.notStrictEqual((await wac.messages.get(messageId)).status, "queued")
+    await wac.close()
+    await long
+  })
+
+  it("what a call records for the dashboard is written when it settles", async () => {
+    const { wac } = await start({ background: false })
+    const { apiKey } = await wac.keys.create({ name: "caller" })
+    const response = await wac.handler(
+      new Request("http://localhost/v1/messages", { headers: { authorization: `Bearer ${apiKey}` } })
+    )
+    assert.strictEqual(response.status, 200)
+    const [key] = await Array.fromAsync(wac.keys.list())
+    assert.isNotNull(key!.lastUsedAt)
+  })
+
+  it("wrong options are refused, and so is work on an instance that works anyway", async () => {
+    const { wac } = await start({ background: false })
+    const loose = wac.work as (options?: unknown) => Promise<void>
+    for (const options of [undefined, {}, { for: "soon" }, { for: -1 }, { for: 1, until: 2 }]) {
+      assert.strictEqual((await failure(loose(options))).code, "invalid_body")
+    }
+    const { wac: other } = await start()
+    assert.include((await failure(other.work({ for: 1 }))).message, "background: false")
+    const wrong = await failure(start({ background: "no" as never, clock: fakeClock(), storage: memory() }))
+    assert.strictEqual(wrong.code, "invalid_body")
+  })
+
+  it("a process with an instance that is not closed ends by itself", { timeout: 60_000 }, async () => {
+    const program = `
+      import { createWac, memory, sandbox } from ${JSON.stringify(new URL("../src/promises.ts", import.meta.url).href)}
+      const wac = await createWac({ storage: memory(), provider: sandbox(), background: false })
+      wac.on("message.sent", () => console.log("heard"))
+      await wac.messages.send(${JSON.stringify(hello())}, { idempotencyKey: "1" })
+      await wac.work({ for: 500 })
+      console.log("done")`
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--conditions=source", "--input-type=module", "--eval", program],
+      { timeout: 45_000, cwd: import.meta.dirname }
+    )
+    assert.strictEqual(stdout, "heard\ndone\n")
+  })
+})

@@ -1,0 +1,77 @@
+import { assert, expect, it } from "vitest"
+import { createWac, memory, sandbox } from "../../src/promises.ts"
+import { failure, start } from "../instance.ts"
+
+const served = { dashboard: true, publicUrl: "https://shop.example", prefix: "/messaging" } as const
+
+/** Opens a link's token, like the portal's page. */
+const open = (handler: (request: Request) => Promise<Response>, url: string) =>
+  handler(
+    new Request("https://shop.example/messaging/internal/portal", {
+      method: "POST",
+      headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+      body: JSON.stringify({ token: new URL(url).hash.slice("#token=".length) })
+    })
+  )
+
+it("a link leads to the workspace's page, opens a session with its role, and is valid for an hour", async () => {
+  const { clock, wac } = await start(served)
+  const shop = await wac.workspaces.create({ name: "Second shop", phoneNumber: "+15550100002" })
+  const link = await wac.portal.link({ workspaceId: shop.id, role: "developer", path: "/deliveries", visitor: "Ana" })
+  assert.match(link.url, new RegExp(`^https://shop\\.example/messaging/portal/${shop.id}/deliveries#token=\\w{32}$`))
+  assert.strictEqual(Date.parse(link.expiresAt), clock.now().getTime() + 3_600_000)
+  const opened = await open(wac.handler, link.url)
+  expect(await opened.json()).toMatchObject({ workspaceId: shop.id, role: "developer", email: "Ana" })
+  const late = await wac.portal.link({ role: "member", expiresIn: 60 })
+  assert.include(late.url, `/portal/${wac.id}#token=`)
+  await clock.advance("1 minute")
+  assert.strictEqual((await open(wac.handler, late.url)).status, 401)
+})
+
+it("an invalid link is refused by the name of its field", async () => {
+  const { wac } = await start(served)
+  const link = (fields: object) => failure(wac.portal.link({ role: "member", ...fields }))
+  for (
+    const [param, value] of [
+      ["role", "guest"],
+      ["path", "deliveries"],
+      ["path", "/../../dashboard"],
+      ["path", "/%2e%2e/%2e%2e/dashboard"],
+      ["path", "/deliveries#token=x"],
+      ["path", "/\\evil.example"],
+      ["expiresIn", 0],
+      ["expiresIn", 604_801],
+      ["visitor", ""],
+      ["nobody", "knows"]
+    ] as const
+  ) assert.deepInclude(await link({ [param]: value }), { code: "invalid_body", param }, `${param}: ${value}`)
+  for (const workspaceId of ["ws_00000000000000000000000000", "nothing"]) {
+    assert.deepInclude(await link({ workspaceId }), { code: "not_found" })
+  }
+})
+
+it("without publicUrl or dashboard, links are refused", async () => {
+  for (const { dashboard, publicUrl } of [{ ...served, publicUrl: undefined }, { ...served, dashboard: false }]) {
+    const { wac } = await start({ dashboard, ...(publicUrl === undefined ? {} : { publicUrl }) })
+    const error = await failure(wac.portal.link({ role: "member" }))
+    assert.deepInclude(error, { code: "invalid_body", param: "publicUrl" })
+  }
+})
+
+it("portalOrigins accepts origins and nothing else", async () => {
+  const made = (portalOrigins: ReadonlyArray<string>) =>
+    failure(createWac({ storage: memory(), provider: sandbox(), portalOrigins }))
+  for (
+    const origin of [
+      "*",
+      "https://*",
+      "app.example",
+      "https://app.example/",
+      "https://app.example; script-src *",
+      "https://app.example;x",
+      "https://*.app.example",
+      ""
+    ]
+  ) assert.deepInclude(await made([origin]), { param: "portalOrigins" }, origin)
+  assert.deepInclude(await made("https://app.example" as never), { param: "portalOrigins" })
+})

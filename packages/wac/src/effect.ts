@@ -1,8 +1,0 @@
-/**
- * For programs that use Effect: the same service as Layers.
- */
-import "./NodeVersion.ts"
-
-export * as Adapter from "./Adapter.ts"
-export * as Composition from "./Composition.ts"
-export * as Host from "./people/Host.ts"
