@@ -48,6 +48,18 @@ const bundle = () =>
     logOverride: { "ignored-bare-import": "silent" }
   })
 
+/** Removes the files that no other loads: esbuild writes one for each `import()`, even of code that nothing uses. */
+const removeUnused = ({ outputs }: Metafile): void => {
+  const used = new Set<string>()
+  const visit = (path: string): void => {
+    if (used.has(path)) return
+    used.add(path)
+    for (const { external, path: imported } of outputs[path]!.imports) if (external !== true) visit(imported)
+  }
+  visit(Object.keys(outputs).find((path) => basename(path) === "wac.js")!)
+  for (const path of Object.keys(outputs)) if (!used.has(path)) rmSync(join(root, path))
+}
+
 /** What the modules have others bring: Node, and what is optional. Fails on anything else. */
 const checkImports = ({ outputs }: Metafile): void => {
   const others = Object.values(outputs).flatMap(({ imports }) => imports)
@@ -122,6 +134,7 @@ rmSync(to, { recursive: true, force: true })
 mkdirSync(to, { recursive: true })
 const { metafile } = await bundle()
 checkImports(metafile)
+removeUnused(metafile)
 const values = exportsOf(metafile)
 await writeIndex(values)
 await writeDeclarations(values)

@@ -41,15 +41,15 @@ const grouped = <A>(all: ReadonlyArray<A>, keyOf: (one: A) => string): ReadonlyA
 
 const extended = (module: string): ReadonlyArray<string> => [
   "",
-  "// @ts-ignore: a program may have only one of the two packages",
+  "// @ts-ignore: a program may have only some of these packages",
   `declare module "${module}" {`,
   "  interface AccountTemplates extends Templates {}",
   "}"
 ]
 
 /**
- * A module that declares the approved templates, which `wac` and `@wac/client` then require in `send` and `enqueue`,
- * whichever of them a program has. Sorted, and the same for the same templates.
+ * A module that declares the approved templates, which `wac`, `@wac/effect/promises` and `@wac/client` then require in `send`
+ * and `enqueue`, whichever of them a program has. Sorted, and the same for the same templates.
  */
 export const of = (templates: ReadonlyArray<Declared>): string => {
   const sendable = templates.flatMap((template) => {
@@ -72,6 +72,7 @@ export const of = (templates: ReadonlyArray<Declared>): string => {
     ...lines,
     "}",
     ...extended("wac"),
+    ...extended("@wac/effect/promises"),
     ...extended("@wac/client"),
     "",
     "export {}",

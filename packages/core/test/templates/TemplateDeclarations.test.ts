@@ -49,12 +49,17 @@ interface Templates {
   }
 }
 
-// @ts-ignore: a program may have only one of the two packages
+// @ts-ignore: a program may have only some of these packages
 declare module "wac" {
   interface AccountTemplates extends Templates {}
 }
 
-// @ts-ignore: a program may have only one of the two packages
+// @ts-ignore: a program may have only some of these packages
+declare module "@wac/effect/promises" {
+  interface AccountTemplates extends Templates {}
+}
+
+// @ts-ignore: a program may have only some of these packages
 declare module "@wac/client" {
   interface AccountTemplates extends Templates {}
 }
