@@ -193,7 +193,9 @@ describe("the account's templates", () => {
 })
 
 it("no declaration that the index exports mentions Effect or another of our packages", () => {
-  const exported = [...declared("promises.d.ts").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/([\w/]+)\.(?:ts|js)"/g)]
+  const exported = [
+    ...declared("promises.d.ts").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/([\w/]+)\.(?:ts|js)"/g)
+  ]
   assert.isAtLeast(exported.length, 15)
   let checked = 0
   for (const [, names, module] of exported) {
