@@ -13,7 +13,7 @@ export const build = (): void => {
   run(join(root, "packaging/commonjs.ts"))
   run(join(root, "packaging/vendored.ts"))
   run(join(root, "apps/dashboard/build.ts"))
-  run(join(root, "packaging/facade.ts"))
+  run(join(root, "packages/wac/build.ts"))
   run(join(root, "apps/server/build.ts"))
 }
 

@@ -15,9 +15,14 @@ import {
 import ts from "typescript"
 import { folders, manifestOf, root } from "../../packaging/Published.ts"
 
-/** Each file that can be imported, and the name that it is imported by. */
+const isScoped = (name: string): boolean => name.startsWith("@")
+
+/**
+ * Each file that can be imported, and the name that it is imported by. What two modules export is described in the
+ * first, which is the façade, as most readers have it.
+ */
 const modules: ReadonlyMap<string, string> = new Map(
-  [...folders].flatMap(([name, folder]) =>
+  [...folders].sort(([a], [b]) => Number(isScoped(a)) - Number(isScoped(b))).flatMap(([name, folder]) =>
     Object.entries(manifestOf(folder).exports)
       .filter(([path]) => !path.endsWith("/*"))
       .map(([path, target]) =>

@@ -1,8 +1,7 @@
 /**
- * `node packaging/facade.ts`, after `tsc -b` and the build of the dashboard: builds the package `wac` as it is
- * published, which needs no other: modules with all that they use, what is loaded lazily in files of its own; one file
- * of declarations; the dashboard's pages; the licences of what is in it; and a manifest without dependencies. Why:
- * `docs/decisions/0059-bundled-facade.md`.
+ * Builds the package `wac` as it is published, after `tsc -b` and the build of the dashboard: modules with all that they
+ * use, what is loaded lazily in files of its own; one file of declarations; the dashboard's pages; the licences of what
+ * is in it; and a manifest without dependencies. Why: `docs/decisions/0059-bundled-facade.md`.
  */
 import { build, type Metafile } from "esbuild"
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -10,8 +9,8 @@ import { isBuiltin } from "node:module"
 import { basename, isAbsolute, join } from "node:path"
 import { rollup } from "rollup"
 import { dts } from "rollup-plugin-dts"
-import * as Notices from "./Notices.ts"
-import { folders, type Manifest, manifestOf, packedFolder, root } from "./Published.ts"
+import * as Notices from "../../packaging/Notices.ts"
+import { folders, type Manifest, manifestOf, packedFolder, root } from "../../packaging/Published.ts"
 
 const own = folders.get("wac")!
 const effect = folders.get("@wac/effect")!
@@ -120,7 +119,7 @@ const writeDeclarations = async (values: ReadonlyArray<string>): Promise<void> =
 }
 
 const manifest = (): Manifest => {
-  const { dependencies: _, publishConfig: _publish, scripts: _scripts, ...kept } = manifestOf(own)
+  const { dependencies: _, devDependencies: _dev, publishConfig: _publish, scripts: _scripts, ...kept } = manifestOf(own)
   return {
     ...kept,
     exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } },
