@@ -119,7 +119,7 @@ const writeDeclarations = async (values: ReadonlyArray<string>): Promise<void> =
 }
 
 const manifest = (): Manifest => {
-  const { dependencies: _, devDependencies: _dev, publishConfig: _publish, scripts: _scripts, ...kept } = manifestOf(own)
+  const { dependencies: _, devDependencies: _dev, publishConfig: _to, scripts: _scripts, ...kept } = manifestOf(own)
   return {
     ...kept,
     exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } },
