@@ -32,31 +32,37 @@ const hello = `const message = {
 }
 `
 
-it("a host that runs in its own Effect sends through wac, listens, and moves wac's clock", async () => {
-  const lines = await runHost(`${hello}
+it("a host that runs in its own Effect sends through wac, listens, moves wac's clock, and is shown wac's errors by their class", async () => {
+  const lines = await runHost(`
+import { inspect } from "node:util"
 import { Effect } from "effect"
 import { createWac, defineProvider, fakeClock, memory } from "wac"
 
 const provider = defineProvider({
   phoneNumber: "+15550100001",
-  capabilities: { templates: true },
-  templates: async () => [],
+  capabilities: {},
   // as in a host whose clients of others are Effects
   send: ({ messageId }) =>
     Effect.runPromise(Effect.as(Effect.sleep("1 millis"), { status: "accepted", providerMessageId: messageId }))
 })
 
+const clock = fakeClock()
 const program = Effect.acquireUseRelease(
-  Effect.promise(() => createWac({ storage: memory(), provider, clock: fakeClock() })),
+  Effect.promise(() => createWac({ storage: memory(), provider, clock })),
   (wac) =>
-    Effect.callback((resume) => {
-      wac.on("message.sent", ({ type }) => resume(Effect.succeed(type)))
-      void wac.messages.enqueue(message, { idempotencyKey: "1" })
+    Effect.promise(async () => {
+      const types = []
+      wac.on("message.sent", ({ type }) => types.push(type))
+      const message = { to: "+15551234567", type: "text", text: { body: "Hello" } }
+      await wac.messages.enqueue(message, { idempotencyKey: "1" })
+      await clock.advance("1 minute")
+      const error = await wac.messages.send({}, { idempotencyKey: "2" }).catch((error) => error)
+      return types.join() + "\\n" + inspect(error).split(":")[0]
     }),
   (wac) => Effect.promise(() => wac.close())
 )
 console.log(await Effect.runPromise(program))`)
-  assert.deepStrictEqual(lines, ["message.sent"])
+  assert.deepStrictEqual(lines, ["message.sent", "WacError"])
 })
 
 it("a Layer is taken by the createWac of @wac/effect/promises, and refused by that of wac with a sentence that names it", async () => {

@@ -29,8 +29,9 @@ interface WacErrorConstructor {
   readonly prototype: WacError
 }
 
+// the class has no name of its own, which a bundler would change where both names meet
 /** The class of {@link WacError}, for `instanceof`. */
-export const WacError = class WacError extends Error {
+export const WacError = class extends Error {
   override readonly name = "WacError"
   readonly code
   readonly reason
