@@ -98,7 +98,7 @@ const exporting = (declarations: string, values: ReadonlyArray<string>): string 
   const missing = values.filter((name) => !types.delete(name))
   if (missing.length > 0) throw new Error(`the declarations of wac lack ${missing.join(", ")}`)
   const declared = declarations.replaceAll(lists, "").replaceAll(
-    /^interface (\w+)/gm,
+    /^interface ([\w$]+)/gm,
     (declaration, name: string) => types.delete(name) ? `export ${declaration}` : declaration
   )
   return `${declared}export { ${values.join(", ")} };\nexport type { ${[...types].join(", ")} };\n`

@@ -86,7 +86,9 @@ describe.each(names)("%s", (name) => {
 
 it("the declarations of wac are one file, with docstrings, that names nothing but Node", () => {
   const declarations = readFileSync(join(placeOf("wac"), "dist/index.d.ts"), "utf8")
-  const modules = [...declarations.matchAll(/\b(?:from|import\(?) ?["']([^"']+)["']/g)].map(([, module]) => module!)
+  const modules = [...declarations.matchAll(/(?:^import .* from |\bimport\()["']([^"']+)["']/gm)].map(([, name]) =>
+    name!
+  )
   assert.deepEqual(modules.filter((module) => !module.startsWith("node:")), [])
   for (const name of ["WacOptions", "Messages", "createWac", "postgres"]) {
     assert.match(
@@ -209,7 +211,7 @@ export const again = (error: unknown): boolean => error instanceof WacError && e
     assert.strictEqual(
       await check(
         ["wac"],
-        `import { createWac, defineProvider, fakeClock, memory, type Wac, WacError } from "wac"
+        `import { createWac, defineProvider, fakeClock, memory, type Messages, type Wac, WacError } from "wac"
 declare module "wac" {
   interface AccountTemplates {
     readonly hello: { readonly en_US: { readonly body: readonly ["name"] } }
@@ -224,6 +226,7 @@ const provider = defineProvider({
 export const started: Promise<Wac> = createWac({ storage: memory(), provider, clock: fakeClock() })
 export const failed = (error: unknown) => error instanceof WacError && error.reason === "opted_out"
 const { messages, nodeHandler } = await started
+export const typed: Messages = messages
 export const listener: Function = nodeHandler
 const to = "+15551234567"
 const key = { idempotencyKey: "1" }
