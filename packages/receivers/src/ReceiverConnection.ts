@@ -39,6 +39,7 @@ class Running implements Listener {
   isPassed = false
   readonly #ended: Ended
   #isOver = false
+  #isReusable = true
 
   constructor(exchange: ReceiverExchange, ended: Ended) {
     this.exchange = exchange
@@ -63,9 +64,10 @@ class Running implements Listener {
 
   /** Ends it with its response, which counts only if the receiver can have got the whole request. */
   answered(isReusable: boolean): void {
-    if (this.isPassed) return this.end(null, isReusable)
+    if (!isReusable) this.#isReusable = false
+    if (this.isPassed) return this.end(null, this.#isReusable)
     // TLS reports what it has written only after it has read
-    setImmediate(() => this.end(this.isPassed ? null : new EarlyAnswer(), false))
+    setImmediate(() => this.isPassed ? this.end(null, this.#isReusable) : this.end(new EarlyAnswer(), false))
   }
 
   head(statusCode: number, headers: ReadonlyMap<string, string>): void {
@@ -95,6 +97,12 @@ class Running implements Listener {
   cut(): void {
     if (this.parser.close()) this.answered(false)
     else this.end(new HungUp(), false)
+  }
+
+  /** The connection is broken. */
+  fail(error: Error): void {
+    if (this.parser.isOver) this.answered(false)
+    else this.end(error, false)
   }
 }
 
@@ -164,8 +172,8 @@ export class ReceiverConnection {
     }
     socket.on("data", (bytes: Buffer) => heard((running) => running.take(bytes)))
     socket.on("end", () => heard((running) => running.cut()))
-    socket.on("error", (error) => heard((running) => running.end(error, false)))
-    socket.on("close", () => heard((running) => running.end(new HungUp(), false)))
+    socket.on("error", (error) => heard((running) => running.fail(error)))
+    socket.on("close", () => heard((running) => running.fail(new HungUp())))
     socket.on("timeout", () => this.close())
   }
 

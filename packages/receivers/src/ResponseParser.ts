@@ -31,6 +31,9 @@ const lineFeed = 10
 
 const begins = "HTTP/"
 
+/** Whether a line, or its beginning, can be a status line's, or an empty one's. */
+const mayBeHttp = (line: string): boolean => line.startsWith(begins) || begins.startsWith(line) || line === "\r"
+
 const versions: ReadonlySet<string> = new Set(["0.9", "1.0", "1.1", "2.0"])
 
 const statusLine = /^HTTP\/(\d\.\d) ([1-9]\d\d)(?: [\t -~\u0080-\u00FF]*)?$/
@@ -132,12 +135,9 @@ export class ResponseParser {
     this.#headBytes += end - at + 1
     if (this.#headBytes > maxHeadBytes) throw malformed("headers that are too large")
     this.#line += bytes.toString("latin1", at, end)
-    if (found === -1) {
-      if (this.#part === "status" && !this.#line.startsWith(begins.slice(0, this.#line.length))) {
-        this.#status(this.#line)
-      }
-      return end
-    }
+    // told at once, since a server of another protocol may wait for more
+    if (this.#part === "status" && !mayBeHttp(this.#line)) throw new Malformed({ message: "did not answer in HTTP" })
+    if (found === -1) return end
     const line = this.#line
     this.#line = ""
     if (!line.endsWith("\r")) throw malformed(this.#part === "status" ? "a malformed status line" : malformedHeader)
@@ -167,7 +167,6 @@ export class ResponseParser {
   }
 
   #status(line: string): void {
-    if (!line.startsWith(begins)) throw new Malformed({ message: "did not answer in HTTP" })
     const [, version, statusCode] = statusLine.exec(line) ?? []
     if (version === undefined) throw malformed("a malformed status line")
     if (!versions.has(version)) throw new Malformed({ message: "answered in an unknown version of HTTP" })
