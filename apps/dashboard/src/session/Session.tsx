@@ -50,6 +50,18 @@ export const live = (millis = 5000) => ({
   refetchInterval: () => isOver ? false : isFollowing() ? Math.max(millis, whileFollowing) : millis
 })
 
+/** How often a page asks whether there is now what there was not, while no changes are reported, in milliseconds. */
+const forNothing = 60_000
+
+/**
+ * The same for a thing that may not be there (`null`). Browsers log each response 404 as an error, so a page then waits
+ * for the service to report that it was made.
+ */
+export const liveIfAny = (millis?: number) => ({
+  refetchInterval: ({ state }: { readonly state: { readonly data: unknown } }) =>
+    state.data !== null ? live(millis).refetchInterval() : isOver || isFollowing() ? false : forNothing
+})
+
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: note }),
   defaultOptions: {

@@ -55,6 +55,20 @@ const watched = (page: Page) => {
   return { asked, failed, settled }
 }
 
+/** Replaces the service's stream, so that the test says what has changed: `window.stream` gets its events. */
+const stream = (page: Page) =>
+  page.addInitScript(() => {
+    class Stream extends EventTarget {
+      constructor() {
+        super()
+        Object.assign(window, { stream: this })
+        queueMicrotask(() => this.dispatchEvent(new Event("open")))
+      }
+      close() {}
+    }
+    Object.assign(window, { EventSource: Stream })
+  })
+
 it("the overview does not say that no message has failed if older messages were not looked at", async () => {
   const person = await signedIn(browser, server)
   const { page } = person
@@ -88,17 +102,7 @@ it("a first page without items does not make “Get started” say that a step i
 it("while everything changes all the time, the overview makes at most 12 requests in 8 seconds and cancels none", async () => {
   const person = await signedIn(browser, server)
   const { page } = person
-  await page.addInitScript(() => {
-    class Stream extends EventTarget {
-      constructor() {
-        super()
-        Object.assign(window, { stream: this })
-        queueMicrotask(() => this.dispatchEvent(new Event("open")))
-      }
-      close() {}
-    }
-    Object.assign(window, { EventSource: Stream })
-  })
+  await stream(page)
   const { asked, failed, settled } = watched(page)
   await person.open("")
   await page.getByRole("region", { name: "Latest messages" }).getByText("+15551234567").waitFor()
@@ -123,6 +127,27 @@ it("while everything changes all the time, the overview makes at most 12 request
     assert.isTrue(asked.some((address) => address.includes("/internal/messages")), asked.join("\n"))
   }
   assert.deepStrictEqual(failed, [])
+  person.assertSound()
+  await person.end()
+})
+
+it("what does not exist yet is asked for once, not again and again", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await stream(page)
+  const { asked, settled } = watched(page)
+  await person.open("/messages")
+  await page.getByRole("link", { name: "+15551234567" }).click()
+  await page.getByText("Closed: the customer has not written").waitFor()
+  await settled()
+  for (let minute = 0; minute < 2; minute++) {
+    await page.clock.runFor(60_000)
+    await settled()
+  }
+  const count = (part: string) => asked.filter((address) => address.includes(part)).length
+  assert.isAbove(count("/internal/messages/msg_"), 2)
+  assert.strictEqual(count("/internal/webhook?") + asked.filter((one) => one.endsWith("/internal/webhook")).length, 1)
+  assert.strictEqual(count("/internal/contacts/"), 1)
   person.assertSound()
   await person.end()
 })
