@@ -241,7 +241,11 @@ const Recent = ({ status, title }: { readonly title: string; readonly status?: "
             ? <Table label={title} columns={columns} items={page.data} />
             : nextOf(page) === null
             ? <Empty title={status === undefined ? "No messages yet" : "No message has failed"} />
-            : <Empty title="None of the newest messages">Older ones were not looked at: “All” goes on with them.</Empty>}
+            : (
+              <Empty title="None of the newest messages">
+                Older ones were not looked at: “All” goes on with them.
+              </Empty>
+            )}
       </Loaded>
     </Section>
   )

@@ -10,28 +10,46 @@ const again = 2000
 
 /** Parts that could not be loaded and are still asked for. */
 let missing = 0
+/** Whether the service answered, though not with a missing part: it has the parts of another version. */
+let isReplaced = false
 const listeners = new Set<() => void>()
 
-const count = (change: number): void => {
-  missing += change
+const set = (count: number, replaced: boolean): void => {
+  missing = count
+  isReplaced = count > 0 && replaced
   for (const listener of listeners) listener()
 }
 
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
 /** Whether a part could not be loaded, and is still asked for. */
-export const useIsMissing = (): boolean =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => missing > 0
-  )
+export const useIsMissing = (): boolean => useSyncExternalStore(subscribe, () => missing > 0)
+
+/** Whether only loading the dashboard again can help, because the service has another version of it. */
+export const useIsReplaced = (): boolean => useSyncExternalStore(subscribe, () => isReplaced)
 
 /** Whether what is open has something that somebody may have filled in. */
 const isFilledIn = (): boolean =>
   document.querySelector("#content form :is(textarea, select, input:not([type=search]))") !== null
 
-/** Whether the service answers, though not with the part: it has the parts of another version. */
+/** The time between two times that a page loads itself again, in milliseconds: if the first did not help, little does. */
+const between = 60_000
+
+/** Loads the dashboard again at the present address, unless that would lose what was filled in. */
+export const renew = (): void => {
+  const name = "wac-renewed"
+  try {
+    if (isFilledIn() || Date.now() - Number(sessionStorage.getItem(name)) < between) return
+    sessionStorage.setItem(name, String(Date.now()))
+    location.reload()
+  } catch {
+    // a browser may keep nothing: then a person reloads
+  }
+}
+
 const isServed = async (): Promise<boolean> => {
   try {
     return (await fetch(pages, { cache: "no-store" })).ok
@@ -45,25 +63,25 @@ const wait = (millis: number): Promise<void> =>
     setTimeout(resolve, millis)
   })
 
-/** Asks for a part until it is there. Loads the page anew if only that can help, and nothing filled in is lost by it. */
+/** Asks for a part until it is there. */
 const persist = async <Part>(load: () => Promise<Part>): Promise<Part> => {
   try {
     return await load()
   } catch {
-    count(1)
-    try {
-      while (true) {
-        await wait(again)
-        const wasServed = await isServed()
-        try {
-          return await load()
-        } catch {
-          if (wasServed && !isFilledIn()) location.reload()
-        }
+    set(missing + 1, isReplaced)
+  }
+  try {
+    while (true) {
+      await wait(again)
+      const wasServed = await isServed()
+      try {
+        return await load()
+      } catch {
+        set(missing, wasServed)
       }
-    } finally {
-      count(-1)
     }
+  } finally {
+    set(missing - 1, isReplaced)
   }
 }
 
@@ -77,12 +95,12 @@ export const lazyPart = <Module, Name extends keyof Module>(load: () => Promise<
   type Props = PropsOf<Module[Name]>
   let part: FunctionComponent<Props> | undefined
   let loading: Promise<void> | undefined
-  const set = (module: Module) => {
+  const keep = (module: Module) => {
     part = module[name] as FunctionComponent<Props>
   }
-  const preload = () => part === undefined ? loading ??= persist(load).then(set) : undefined
+  const preload = () => part === undefined ? loading ??= persist(load).then(keep) : undefined
   // nobody waits for it yet, so a failure is of no interest
-  all.push(() => load().then(set, () => undefined))
+  all.push(() => load().then(keep, () => undefined))
   const Part = (props: Props) => {
     const waiting = preload()
     if (waiting !== undefined) use(waiting)

@@ -1,9 +1,9 @@
 /** Which address shows which page; each page is loaded when it is first needed. */
 import {
   createRootRoute,
-  type ErrorComponentProps,
   createRoute,
   createRouter,
+  type ErrorComponentProps,
   Link,
   redirect
 } from "@tanstack/react-router"

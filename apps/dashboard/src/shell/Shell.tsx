@@ -9,7 +9,7 @@ import { Icon } from "../ui/Icon.tsx"
 import { Empty, Skeleton } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { WebhookBanner } from "../webhooks/WebhookBanner.tsx"
-import { lazyPart, useIsMissing } from "./LazyPart.ts"
+import { lazyPart, renew, useIsMissing, useIsReplaced } from "./LazyPart.ts"
 import { places } from "./Places.ts"
 import { chooseTheme, currentTheme, type Theme } from "./Theme.ts"
 
@@ -138,16 +138,27 @@ const DocumentationLinks = () => (
   </p>
 )
 
-const NotLoaded = () => (
-  <Page title="Not loaded">
-    <div className="card" role="status">
-      <Empty title="This page could not be loaded" actions={<Button onClick={() => location.reload()}>Reload</Button>}>
-        The service may be restarting, or a new version of it was installed. The page comes by itself once the service
-        has it. What you have filled in is kept: Back leads to it, until you reload.
-      </Empty>
-    </div>
-  </Page>
-)
+const NotLoaded = () => {
+  const isReplaced = useIsReplaced()
+  useEffect(() => {
+    if (isReplaced) renew()
+  }, [isReplaced])
+  return (
+    <Page title="Not loaded">
+      <div className="card" role="status">
+        <Empty
+          title="This page could not be loaded"
+          actions={<Button onClick={() => location.reload()}>Reload</Button>}
+        >
+          {isReplaced
+            ? "The service has another version of the dashboard: reload it. "
+            : "The service may be restarting. The page comes by itself once the service has it. "}
+          What you have filled in is kept until you reload: Back leads to it.
+        </Empty>
+      </div>
+    </Page>
+  )
+}
 
 /** How long a page that is left stays in sight while the next one loads, in milliseconds. */
 const patience = 1000

@@ -174,6 +174,23 @@ it("a page that cannot be loaded now is shown as that, comes by itself, and what
   await person.end()
 })
 
+it("once another version of the dashboard is installed, a page whose part is gone is loaded from that version", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  let isOld = true
+  await page.route(/\/assets\/UsagePage-.*\.js$/, (route) => isOld ? route.fulfill({ status: 404 }) : route.fallback())
+  await person.open("/messages")
+  await page.getByRole("row", { name: /\+15551234567/ }).waitFor()
+  page.on("load", () => {
+    isOld = false
+  })
+  await page.getByRole("link", { name: "Usage", exact: true }).click()
+  await heading(page, "Usage").waitFor()
+  assert.isFalse(isOld)
+  assert.strictEqual(new URL(page.url()).pathname, "/dashboard/usage")
+  await person.end()
+})
+
 it("pages not opened before are opened without the service, since their parts were loaded ahead", async () => {
   const person = await signedIn(browser, server)
   const { page } = person
