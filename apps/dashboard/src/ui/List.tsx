@@ -104,7 +104,7 @@ const Paging = ({ cursor, next }: { readonly cursor: string | undefined; readonl
   )
 
 /** The text of an empty page that others follow. */
-export const soFar = "So far: the newest were looked at. The next page goes on with the older ones."
+const soFar = "So far: the newest were looked at. The next page goes on with the older ones."
 
 /** The text of an empty list. */
 interface Nothing {
