@@ -41,6 +41,7 @@ import * as autovacuum from "./migrations/0031_autovacuum.ts"
 import * as queue from "./migrations/0032_queue.ts"
 import * as subscriptions from "./migrations/0033_subscriptions.ts"
 import * as outbox from "./migrations/0034_outbox.ts"
+import * as failedMessages from "./migrations/0036_failed_messages.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -92,7 +93,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "autovacuum", sql: autovacuum.sql, additive: true },
   { name: "queue", sql: queue.sql, additive: true },
   { name: "subscriptions", sql: subscriptions.sql, additive: true },
-  { name: "outbox", sql: outbox.sql, additive: true }
+  { name: "outbox", sql: outbox.sql, additive: true },
+  { name: "failed messages", sql: failedMessages.sql, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */

@@ -29,7 +29,8 @@ const message = (count: number, first: number, workspace: string) =>
   select ${sqlId("msg", `${first} + i * 1000`)}, '${workspace}', 'key', 'pn', '+14155550000',
     json_build_object('type', 'text', 'to', '+1202' || i, 'text', json_build_object('body', repeat('x', 200)),
       'clientReference', 'order-' || i / 10),
-    case when i % 7000 = 0 then 'failed' else 'sent' end, 1, 1, 1, case when i % 7000 = 0 then 1 end
+    case when i % 7000 = 0 then 'failed' when i = 1 then 'unknown' else 'sent' end, 1, 1, 1,
+    case when i % 7000 = 0 then 1 end
   from generate_series(1, ${count}) i`
 
 const fill = [
@@ -71,12 +72,10 @@ for (const { layer: database, name } of plannedDatabases) {
         return tables(table).read
       })
 
-    const listed = (workspace: string, after: string | null, filter: Port.MessageFilter = {}) =>
-      reads(
-        "messages",
-        MessageStore.listText(filter.clientReference !== undefined),
-        MessageStore.listParams(workspace, filter, { limit: 25, after })
-      )
+    const listed = (workspace: string, after: string | null, filter: Port.MessageFilter = {}) => {
+      const { params, text } = MessageStore.list(workspace, filter, { limit: 25, after })
+      return reads("messages", text, params)
+    }
 
     it.effect("a page of messages costs a page, wherever it begins and whatever other workspaces have", () =>
       Effect.gen(function*() {
@@ -101,7 +100,7 @@ for (const { layer: database, name } of plannedDatabases) {
       Effect.gen(function*() {
         assert.isAtMost(yield* listed(own, null, { status: "sent" }), 27)
         // the scanned messages, and once more for how far that was
-        assert.isAtMost(yield* listed(own, null, { status: "failed" }), 2 * Port.lookedAt)
+        assert.isAtMost(yield* listed(own, null, { status: "unknown" }), 2 * Port.lookedAt)
         assert.isAtMost(yield* listed(own, null, { to: ["+12021"] }), 2 * Port.lookedAt)
 
         const store = yield* Port.MessageStore
@@ -119,11 +118,41 @@ for (const { layer: database, name } of plannedDatabases) {
           return pages
         })
         assert.deepStrictEqual(yield* follow({ status: "failed" }), [
-          [id("msg", 21_000_000)],
-          [id("msg", 14_000_000), id("msg", 7_000_000)],
-          []
+          [id("msg", 21_000_000), id("msg", 14_000_000), id("msg", 7_000_000)]
         ])
+        assert.deepStrictEqual(yield* follow({ status: "unknown" }), [[], [], [id("msg", 1000)]])
         assert.deepStrictEqual(yield* follow({ to: ["+12021"] }), [[], [], [id("msg", 1000)]])
+      }))
+
+    it.effect("failed messages cost a page, however many others were sent since", () =>
+      Effect.gen(function*() {
+        assert.isAtMost(yield* listed(own, null, { status: "failed" }), 2 * 3)
+        assert.isAtMost(yield* listed(own, id("msg", 14_000_000), { status: "failed" }), 2)
+        assert.isAtMost(yield* listed(own, null, { status: "failed", to: ["+12021"] }), 2 * 3)
+        assert.isAtMost(yield* listed(own, null, { status: "failed", until: Date.UTC(2100) }), 2 * 3)
+        assert.isAtMost(yield* listed(other, null, { status: "failed" }), 0)
+      }))
+
+    it.effect("only a failure makes a report maintain an index: others rewrite the row on its page", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const rewritten = Effect.map(
+          client<{ count: number }>`
+            select pg_stat_get_xact_tuples_hot_updated('wac.messages'::regclass)::integer as count`,
+          ([row]) => row!.count
+        )
+        /** Whether an update of a message leaves all indexes as they are. */
+        const isLight = Effect.fnUntraced(function*(of: string, set: string) {
+          const before = yield* rewritten
+          yield* client.unsafe(`update wac.messages set ${set} where id = '${of}'`)
+          return (yield* rewritten) > before
+        })
+        yield* client.withTransaction(Effect.gen(function*() {
+          const [one, another] = [id("msg", 1000), id("msg", 2000)]
+          assert.isTrue(yield* isLight(one, "status = 'delivered', delivered_at = 2, sequence = 2"))
+          assert.isTrue(yield* isLight(one, "status = 'read', read_at = 3, sequence = 3"))
+          assert.isFalse(yield* isLight(another, "status = 'failed', failed_at = 3, sequence = 2"))
+        }))
       }))
 
     it.effect("a page of a conversation reads one index, as many rows of each name and direction", () =>

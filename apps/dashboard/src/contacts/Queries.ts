@@ -1,7 +1,7 @@
 /** The queries of pages about contacts. */
 import { queryOptions } from "@tanstack/react-query"
 import { api, isNotFound } from "../session/Service.ts"
-import { live } from "../session/Session.tsx"
+import { liveIfAny } from "../session/Session.tsx"
 
 /** One contact; `null` before the customer has written or said whether they want to be written to. */
 export const contactOrNull = (id: string, signal: AbortSignal) =>
@@ -15,5 +15,5 @@ export const contactQuery = (id: string) =>
   queryOptions({
     queryKey: ["contact", id],
     queryFn: ({ signal }) => contactOrNull(id, signal),
-    ...live(10_000)
+    ...liveIfAny(10_000)
   })

@@ -12,6 +12,7 @@ import { api, firstPage } from "../session/Service.ts"
 import { live, useSession } from "../session/Session.tsx"
 import { buttonClass } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { nextOf } from "../ui/List.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"
@@ -38,17 +39,17 @@ const Attention = () => {
   const numbers = useQuery(phoneNumbersQuery)
   const exhausted = useQuery({
     queryKey: ["deliveries", { status: "exhausted", limit: 1 }],
-    queryFn: ({ signal }) => firstPage(api.deliveries.list({ status: "exhausted", limit: 1 }, { signal })),
+    queryFn: ({ signal }) => api.deliveries.list({ status: "exhausted", limit: 1 }, { signal }).toArray(1),
     ...live(10_000)
   })
   const rejected = useQuery({
     queryKey: ["templates", { status: "rejected", limit: 1 }],
-    queryFn: ({ signal }) => firstPage(api.templates.list({ status: "rejected", limit: 1 }, { signal })),
+    queryFn: ({ signal }) => api.templates.list({ status: "rejected", limit: 1 }, { signal }).toArray(1),
     ...live(30_000)
   })
   const keys = useQuery({
     queryKey: ["api-keys", { limit: 1 }],
-    queryFn: ({ signal }) => firstPage(api.apiKeys.list({ limit: 1 }, { signal })),
+    queryFn: ({ signal }) => api.apiKeys.list({ limit: 1 }, { signal }).toArray(1),
     ...live(30_000)
   })
   const alerts = useQuery({
@@ -123,30 +124,30 @@ const Attention = () => {
       text: asSentence(alert.message),
       action: <Link {...alertPlaces[alert.kind]} className={action}>Look at it</Link>
     })),
-    ...exhausted.data?.data[0] === undefined ? [] : [{
+    ...exhausted.data?.[0] === undefined ? [] : [{
       key: "exhausted",
       tone: "warn" as const,
       word: "Not delivered",
       text: (
         <>
-          Deliveries were given up after 24 hours, the newest recorded <Time at={exhausted.data.data[0].createdAt} />.
+          Deliveries were given up after 24 hours, the newest recorded <Time at={exhausted.data[0].createdAt} />.
         </>
       ),
       action: <Link to="/deliveries" search={{ status: "exhausted" }} className={action}>Show them</Link>
     }],
-    ...rejected.data?.data[0] === undefined ? [] : [{
+    ...rejected.data?.[0] === undefined ? [] : [{
       key: "rejected",
       tone: "calm" as const,
       word: "Rejected",
-      text: <>The provider rejected the template {rejected.data.data[0].name}.</>,
+      text: <>The provider rejected the template {rejected.data[0].name}.</>,
       action: <Link to="/templates" search={{ status: "rejected" }} className={action}>Show it</Link>
     }],
-    ...keys.data?.data.length === 0 || hook === null
+    ...keys.data?.length === 0 || hook === null
       ? [{
         key: "start",
         tone: "calm" as const,
         word: "To do",
-        text: keys.data?.data.length === 0
+        text: keys.data?.length === 0
           ? <>There is no API key yet.</>
           : <>No webhook is set: nothing reports what happens to messages.</>,
         action: <Link to="/start" className={action}>Get started</Link>
@@ -235,10 +236,16 @@ const Recent = ({ status, title }: { readonly title: string; readonly status?: "
       actions={<Link to="/messages" search={status === undefined ? {} : { status }} className={action}>All</Link>}
     >
       <Loaded query={query} lines={5}>
-        {({ data }) =>
-          data.length === 0
+        {(page) =>
+          page.data.length > 0
+            ? <Table label={title} columns={columns} items={page.data} />
+            : nextOf(page) === null
             ? <Empty title={status === undefined ? "No messages yet" : "No message has failed"} />
-            : <Table label={title} columns={columns} items={data} />}
+            : (
+              <Empty title="None of the newest messages">
+                Older ones were not looked at: “All” goes on with them.
+              </Empty>
+            )}
       </Loaded>
     </Section>
   )

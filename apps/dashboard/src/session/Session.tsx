@@ -16,7 +16,7 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Skeleton } from "../ui/Loaded.tsx"
-import { follow } from "./Changes.ts"
+import { follow, isFollowing } from "./Changes.ts"
 import { InvitationPage } from "./InvitationPage.tsx"
 import { LostPassword, PasswordResetPage } from "./PasswordReset.tsx"
 import { openPortal, PortalEnded } from "./Portal.tsx"
@@ -39,8 +39,28 @@ const note = (error: unknown): void => {
   if (isSignedOut(error)) setOver(true)
 }
 
-/** How often an open page asks again, in milliseconds; not while nobody is signed in. */
-export const live = (millis = 5000) => ({ refetchInterval: () => isOver ? false : millis })
+/** How often a page asks at most while the service reports changes, in milliseconds. */
+const whileFollowing = 10_000
+
+/**
+ * How often an open page asks again, in milliseconds; less often while the service reports changes, and not while nobody
+ * is signed in.
+ */
+export const live = (millis = 5000) => ({
+  refetchInterval: () => isOver ? false : isFollowing() ? Math.max(millis, whileFollowing) : millis
+})
+
+/** How often a page asks whether there is now what there was not, while no changes are reported, in milliseconds. */
+const forNothing = 60_000
+
+/**
+ * The same for a thing that may not be there (`null`). Browsers log each response 404 as an error, so a page then waits
+ * for the service to report that it was made.
+ */
+export const liveIfAny = (millis?: number) => ({
+  refetchInterval: ({ state }: { readonly state: { readonly data: unknown } }) =>
+    state.data !== null ? live(millis).refetchInterval() : isOver || isFollowing() ? false : forNothing
+})
 
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: note }),

@@ -1,7 +1,8 @@
 /** Goes anywhere by the keyboard: every page, and whatever has an identifier. */
+import { Autocomplete } from "@base-ui/react/autocomplete"
 import { Dialog } from "@base-ui/react/dialog"
 import { useNavigate } from "@tanstack/react-router"
-import { useId, useState } from "react"
+import { useState } from "react"
 import { isUserId } from "../contacts/Names.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { isOfChannel, places } from "./Places.ts"
@@ -114,14 +115,9 @@ export const commandsFor = (text: string): ReadonlyArray<Command> => {
 }
 
 export const CommandMenu = ({ onClose }: { readonly onClose: () => void }) => {
-  const id = useId()
   const navigate = useNavigate()
   const [text, setText] = useState("")
-  const [at, setAt] = useState(0)
-  const commands = commandsFor(text)
-  const active = Math.min(at, commands.length - 1)
-  const go = (command: Command | undefined) => {
-    if (command === undefined) return
+  const go = (command: Command) => {
     onClose()
     // the table above is what the router's types would be checked against
     void navigate({ to: command.to, search: command.search, params: { id: command.id } } as never)
@@ -132,56 +128,42 @@ export const CommandMenu = ({ onClose }: { readonly onClose: () => void }) => {
         <Dialog.Backdrop className="fixed inset-0 z-40 bg-scrim" />
         <Dialog.Popup className="card fixed inset-x-3 top-[12vh] z-40 mx-auto max-w-lg overflow-hidden shadow-xl">
           <Dialog.Title className="sr-only">Go to</Dialog.Title>
-          <div className="flex items-center gap-2 border-b border-line px-3">
-            <Icon name="search" className="text-muted" />
-            <input
-              role="combobox"
-              aria-label="Page, identifier or number"
-              aria-expanded="true"
-              aria-controls={`${id}-list`}
-              aria-activedescendant={`${id}-${active}`}
-              placeholder="Page, identifier or number"
-              className="min-h-11 w-full bg-transparent outline-none placeholder:text-muted"
-              value={text}
-              onChange={(event) => {
-                setText(event.target.value)
-                setAt(0)
-              }}
-              onKeyDown={(event) => {
-                const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-                if (step !== undefined) {
-                  event.preventDefault()
-                  setAt((active + step + commands.length) % commands.length)
-                }
-                if (event.key === "Enter") {
-                  event.preventDefault()
-                  go(commands[active])
-                }
-              }}
-            />
-          </div>
-          <ul
-            id={`${id}-list`}
-            role="listbox"
-            aria-label="Results"
-            className="max-h-80 overflow-y-auto p-1"
-            tabIndex={-1}
+          <Autocomplete.Root
+            open
+            inline
+            autoHighlight="always"
+            keepHighlight
+            items={commandsFor(text)}
+            filter={null}
+            itemToStringValue={({ name }: Command) => name}
+            value={text}
+            onValueChange={(value, { reason }) => {
+              // what is chosen is gone to, and not filled in
+              if (reason !== "item-press") setText(value)
+            }}
           >
-            {commands.map((command, i) => (
-              <li
-                key={command.name}
-                id={`${id}-${i}`}
-                role="option"
-                aria-selected={i === active}
-                onPointerMove={() => setAt(i)}
-                onClick={() => go(command)}
-                className="flex cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-2 aria-selected:bg-accent-soft aria-selected:text-accent"
-              >
-                <Icon name={command.icon} />
-                <span className="truncate">{command.name}</span>
-              </li>
-            ))}
-          </ul>
+            <div className="flex items-center gap-2 border-b border-line px-3">
+              <Icon name="search" className="text-muted" />
+              <Autocomplete.Input
+                aria-label="Page, identifier or number"
+                placeholder="Page, identifier or number"
+                className="min-h-11 w-full bg-transparent outline-none placeholder:text-muted"
+              />
+            </div>
+            <Autocomplete.List aria-label="Results" className="max-h-80 scroll-py-1 overflow-y-auto p-1">
+              {(command: Command) => (
+                <Autocomplete.Item
+                  key={command.name}
+                  value={command}
+                  onClick={() => go(command)}
+                  className="flex cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-2 data-highlighted:bg-accent-soft data-highlighted:text-accent"
+                >
+                  <Icon name={command.icon} />
+                  <span className="truncate">{command.name}</span>
+                </Autocomplete.Item>
+              )}
+            </Autocomplete.List>
+          </Autocomplete.Root>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

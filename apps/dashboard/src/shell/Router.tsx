@@ -4,7 +4,6 @@ import {
   createRoute,
   createRouter,
   type ErrorComponentProps,
-  lazyRouteComponent,
   Link,
   redirect
 } from "@tanstack/react-router"
@@ -12,6 +11,7 @@ import { pages, portal } from "../session/Service.ts"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Empty, Skeleton } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
+import { lazyPart, loadAhead } from "./LazyPart.ts"
 import { isInPortal, portalHome } from "./Places.ts"
 import { Shell } from "./Shell.tsx"
 
@@ -27,10 +27,10 @@ const Missing = () => (
 )
 
 const Broken = ({ reset }: ErrorComponentProps) => (
-  <Page title="Not loaded">
+  <Page title="Something went wrong">
     <div className="card">
       <Empty
-        title="This page could not be loaded"
+        title="This page cannot be shown"
         actions={
           <span className="flex gap-2">
             <Button onClick={() => location.reload()}>Reload</Button>
@@ -38,7 +38,7 @@ const Broken = ({ reset }: ErrorComponentProps) => (
           </span>
         }
       >
-        The service may be out of reach, or a new version of it was installed since you opened the dashboard.
+        An error in the page prevents that. What happened is in the browser’s console.
       </Empty>
     </div>
   </Page>
@@ -65,151 +65,151 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/",
-    component: lazyRouteComponent(() => import("../overview/OverviewPage.tsx"), "OverviewPage")
+    component: lazyPart(() => import("../overview/OverviewPage.tsx"), "OverviewPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/start",
-    component: lazyRouteComponent(() => import("../start/StartPage.tsx"), "StartPage")
+    component: lazyPart(() => import("../start/StartPage.tsx"), "StartPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/api-keys",
     validateSearch: (search) => given(search, "dialog"),
-    component: lazyRouteComponent(() => import("../keys/KeysPage.tsx"), "KeysPage")
+    component: lazyPart(() => import("../keys/KeysPage.tsx"), "KeysPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/api-keys/$id",
-    component: lazyRouteComponent(() => import("../keys/KeyPage.tsx"), "KeyPage")
+    component: lazyPart(() => import("../keys/KeyPage.tsx"), "KeyPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/settings/webhook",
     validateSearch: (search) => given(search, "dialog"),
-    component: lazyRouteComponent(() => import("../webhooks/WebhookPage.tsx"), "WebhookPage")
+    component: lazyPart(() => import("../webhooks/WebhookPage.tsx"), "WebhookPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/messages",
     validateSearch: (search) => given(search, "status", "to", "reference", "provider", "since", "cursor"),
-    component: lazyRouteComponent(() => import("../messages/MessagesPage.tsx"), "MessagesPage")
+    component: lazyPart(() => import("../messages/MessagesPage.tsx"), "MessagesPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/messages/new",
     validateSearch: (search) => given(search, "to"),
-    component: lazyRouteComponent(() => import("../messages/SendPage.tsx"), "SendPage")
+    component: lazyPart(() => import("../messages/SendPage.tsx"), "SendPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/messages/$id",
-    component: lazyRouteComponent(() => import("../messages/MessagePage.tsx"), "MessagePage")
+    component: lazyPart(() => import("../messages/MessagePage.tsx"), "MessagePage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/campaigns",
     validateSearch: (search) => given(search, "cursor"),
-    component: lazyRouteComponent(() => import("../campaigns/CampaignsPage.tsx"), "CampaignsPage")
+    component: lazyPart(() => import("../campaigns/CampaignsPage.tsx"), "CampaignsPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/campaigns/new",
-    component: lazyRouteComponent(() => import("../campaigns/NewCampaignPage.tsx"), "NewCampaignPage")
+    component: lazyPart(() => import("../campaigns/NewCampaignPage.tsx"), "NewCampaignPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/campaigns/$id/edit",
-    component: lazyRouteComponent(() => import("../campaigns/NewCampaignPage.tsx"), "EditCampaignPage")
+    component: lazyPart(() => import("../campaigns/NewCampaignPage.tsx"), "EditCampaignPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/campaigns/$id",
     validateSearch: (search) => given(search, "outcome", "reason", "cursor"),
-    component: lazyRouteComponent(() => import("../campaigns/CampaignPage.tsx"), "CampaignPage")
+    component: lazyPart(() => import("../campaigns/CampaignPage.tsx"), "CampaignPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/events",
     validateSearch: (search) => given(search, "type", "since", "message", "cursor"),
-    component: lazyRouteComponent(() => import("../events/EventsPage.tsx"), "EventsPage")
+    component: lazyPart(() => import("../events/EventsPage.tsx"), "EventsPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/events/$id",
-    component: lazyRouteComponent(() => import("../events/EventPage.tsx"), "EventPage")
+    component: lazyPart(() => import("../events/EventPage.tsx"), "EventPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/deliveries",
     validateSearch: (search) => given(search, "status", "type", "outcome", "code", "message", "since", "cursor"),
-    component: lazyRouteComponent(() => import("../webhooks/DeliveriesPage.tsx"), "DeliveriesPage")
+    component: lazyPart(() => import("../webhooks/DeliveriesPage.tsx"), "DeliveriesPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/deliveries/$id",
-    component: lazyRouteComponent(() => import("../webhooks/DeliveryPage.tsx"), "DeliveryPage")
+    component: lazyPart(() => import("../webhooks/DeliveryPage.tsx"), "DeliveryPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/settings/members",
     validateSearch: (search) => given(search, "dialog"),
-    component: lazyRouteComponent(() => import("../people/MembersPage.tsx"), "MembersPage")
+    component: lazyPart(() => import("../people/MembersPage.tsx"), "MembersPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/settings/opt-out",
-    component: lazyRouteComponent(() => import("../contacts/OptOutWordsPage.tsx"), "OptOutWordsPage")
+    component: lazyPart(() => import("../contacts/OptOutWordsPage.tsx"), "OptOutWordsPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/settings/audit",
     validateSearch: (search) => given(search, "target", "person", "cursor"),
-    component: lazyRouteComponent(() => import("../people/AuditPage.tsx"), "AuditPage")
+    component: lazyPart(() => import("../people/AuditPage.tsx"), "AuditPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/account",
-    component: lazyRouteComponent(() => import("../people/AccountPage.tsx"), "AccountPage")
+    component: lazyPart(() => import("../people/AccountPage.tsx"), "AccountPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/alerts",
     validateSearch: (search) => given(search, "open", "cursor"),
-    component: lazyRouteComponent(() => import("../alerts/AlertsPage.tsx"), "AlertsPage")
+    component: lazyPart(() => import("../alerts/AlertsPage.tsx"), "AlertsPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/requests",
     validateSearch: (search) => given(search, "refused", "reason", "cursor"),
-    component: lazyRouteComponent(() => import("../requests/RequestsPage.tsx"), "RequestsPage")
+    component: lazyPart(() => import("../requests/RequestsPage.tsx"), "RequestsPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/usage",
-    component: lazyRouteComponent(() => import("../usage/UsagePage.tsx"), "UsagePage")
+    component: lazyPart(() => import("../usage/UsagePage.tsx"), "UsagePage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/templates",
     validateSearch: (search) => given(search, "status", "name", "cursor"),
-    component: lazyRouteComponent(() => import("../templates/TemplatesPage.tsx"), "TemplatesPage")
+    component: lazyPart(() => import("../templates/TemplatesPage.tsx"), "TemplatesPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/contacts",
     validateSearch: (search) => given(search, "phoneNumberId", "number", "cursor"),
-    component: lazyRouteComponent(() => import("../contacts/ContactsPage.tsx"), "ContactsPage")
+    component: lazyPart(() => import("../contacts/ContactsPage.tsx"), "ContactsPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/contacts/$id",
-    component: lazyRouteComponent(() => import("../contacts/ContactPage.tsx"), "ContactPage")
+    component: lazyPart(() => import("../contacts/ContactPage.tsx"), "ContactPage")
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/phone-numbers",
-    component: lazyRouteComponent(() => import("../numbers/PhoneNumbersPage.tsx"), "PhoneNumbersPage")
+    component: lazyPart(() => import("../numbers/PhoneNumbersPage.tsx"), "PhoneNumbersPage")
   })
 ])
 
@@ -226,6 +226,13 @@ export const router = createRouter({
     return params.size === 0 ? "" : `?${params}`
   },
   scrollRestoration: true
+})
+
+// the page that is left stays until the next one is there (Shell), except at first, when there is none
+const first = router.subscribe("onResolved", () => {
+  first()
+  router.update({ ...router.options, defaultPendingMs: Infinity })
+  loadAhead()
 })
 
 declare module "@tanstack/react-router" {

@@ -1,16 +1,19 @@
 /** The frame of every page: the navigation, the signed-in person, and a webhook that needs attention. */
 import { Dialog } from "@base-ui/react/dialog"
-import { Link, Outlet } from "@tanstack/react-router"
-import { lazy, Suspense, useEffect, useId, useState } from "react"
+import { Link, Outlet, useRouterState } from "@tanstack/react-router"
+import { Suspense, useEffect, useId, useState } from "react"
 import { portal, root, version } from "../session/Service.ts"
 import { useSession, useSignOut } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { Empty, Skeleton } from "../ui/Loaded.tsx"
+import { Page } from "../ui/Page.tsx"
 import { WebhookBanner } from "../webhooks/WebhookBanner.tsx"
+import { lazyPart, renew, useIsMissing, useIsReplaced } from "./LazyPart.ts"
 import { places } from "./Places.ts"
 import { chooseTheme, currentTheme, type Theme } from "./Theme.ts"
 
-const CommandMenu = lazy(() => import("./CommandMenu.tsx").then(({ CommandMenu }) => ({ default: CommandMenu })))
+const CommandMenu = lazyPart(() => import("./CommandMenu.tsx"), "CommandMenu")
 
 const navLink =
   "flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent"
@@ -135,6 +138,54 @@ const DocumentationLinks = () => (
   </p>
 )
 
+const NotLoaded = () => {
+  const isReplaced = useIsReplaced()
+  useEffect(() => {
+    if (isReplaced) renew()
+  }, [isReplaced])
+  return (
+    <Page title="Not loaded">
+      <div className="card" role="status">
+        <Empty
+          title="This page could not be loaded"
+          actions={<Button onClick={() => location.reload()}>Reload</Button>}
+        >
+          {isReplaced
+            ? "The service has another version of the dashboard: reload it. "
+            : "The service may be restarting. The page comes by itself once the service has it. "}
+          What you have filled in is kept until you reload: Back leads to it.
+        </Empty>
+      </div>
+    </Page>
+  )
+}
+
+/** How long a page that is left stays in sight while the next one loads, in milliseconds. */
+const patience = 1000
+
+/** The page; while the next one is loaded, the page before stays as it is, in sight or behind what is said of that. */
+const Content = () => {
+  const isLoading = useRouterState({ select: ({ isLoading }) => isLoading })
+  const isMissing = useIsMissing() && isLoading
+  const [isLate, setLate] = useState(false)
+  useEffect(() => {
+    if (!isLoading) return
+    const timer = setTimeout(() => setLate(true), patience)
+    return () => {
+      clearTimeout(timer)
+      setLate(false)
+    }
+  }, [isLoading])
+  return (
+    <>
+      {isMissing ? <NotLoaded /> : isLate ? <Skeleton lines={6} /> : null}
+      <div hidden={isMissing || isLate}>
+        <Outlet />
+      </div>
+    </>
+  )
+}
+
 export const Shell = () => {
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [isSearching, setSearching] = useState(false)
@@ -189,13 +240,15 @@ export const Shell = () => {
           </Dialog.Portal>
         </Dialog.Root>
       </header>
-      <aside className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-surface p-3 md:flex">
+      <aside className="sticky top-0 hidden h-dvh flex-col gap-4 border-r border-line bg-surface p-3 md:flex">
         <div className="px-2.5 pt-1">
           <Brand />
         </div>
         <SearchButton onOpen={() => setSearching(true)} />
-        <Navigation />
-        <div className="mt-auto space-y-2">
+        <div className="-mx-3 min-h-0 flex-1 overflow-y-auto px-3">
+          <Navigation />
+        </div>
+        <div className="max-h-2/3 shrink-0 space-y-2 overflow-y-auto">
           <Account />
           <Links />
         </div>
@@ -203,7 +256,7 @@ export const Shell = () => {
       <div className="min-w-0">
         <WebhookBanner />
         <main id="content" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-6 sm:px-8 sm:py-8">
-          <Outlet />
+          <Content />
         </main>
       </div>
       {isSearching

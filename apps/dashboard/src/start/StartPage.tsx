@@ -6,7 +6,7 @@ import * as RoleOf from "../generated/RoleOf.ts"
 import { CreateKeyDialog } from "../keys/CreateKey.tsx"
 import { sendCurl } from "../keys/SendCurl.ts"
 import { MessageState } from "../messages/MessageWords.tsx"
-import { address, api, firstPage } from "../session/Service.ts"
+import { address, api } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Actions, Button, buttonClass } from "../ui/Button.tsx"
 import { Code } from "../ui/Copy.tsx"
@@ -52,24 +52,24 @@ export const StartPage = () => {
   const verified = tab.arrivals.find(({ isVerified }) => isVerified)
   const keys = useQuery({
     queryKey: ["api-keys", { limit: 1 }],
-    queryFn: ({ signal }) => firstPage(api.apiKeys.list({ limit: 1 }, { signal })),
+    queryFn: ({ signal }) => api.apiKeys.list({ limit: 1 }, { signal }).toArray(1),
     ...live(3000)
   })
   const messages = useQuery({
     queryKey: ["messages", { limit: 1 }],
-    queryFn: ({ signal }) => firstPage(api.messages.list({ limit: 1 }, { signal })),
+    queryFn: ({ signal }) => api.messages.list({ limit: 1 }, { signal }).toArray(1),
     ...live(2000)
   })
   const webhook = useQuery(webhookQuery)
   const delivered = useQuery({
     queryKey: ["deliveries", { status: "delivered", limit: 1 }],
-    queryFn: ({ signal }) => firstPage(api.deliveries.list({ status: "delivered", limit: 1 }, { signal })),
+    queryFn: ({ signal }) => api.deliveries.list({ status: "delivered", limit: 1 }, { signal }).toArray(1),
     ...live(2000)
   })
   const failed = [keys, messages, webhook, delivered].find(({ error }) => error !== null)
-  const key = keys.data?.data[0]
-  const message = messages.data?.data[0]
-  const delivery = delivered.data?.data[0]
+  const key = keys.data?.[0]
+  const message = messages.data?.[0]
+  const delivery = delivered.data?.[0]
   return (
     <Page
       title="Get started"

@@ -1,5 +1,6 @@
 /** Buttons, and what a role may not press: it stays in reach of the keyboard and tells why. */
-import { type ComponentPropsWithRef, type ReactNode, useRef } from "react"
+import { Tooltip } from "@base-ui/react/tooltip"
+import type { ComponentPropsWithRef, ReactElement, ReactNode } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
 
 const looks = {
@@ -48,49 +49,25 @@ export const Button = (
       {isBlocked ? <span className="sr-only">({refusal})</span> : null}
     </button>
   )
-  return isBlocked ? <Hint text={refusal}>{button}</Hint> : button
+  return isBlocked ? <Hint text={refusal} button={button} /> : button
 }
-
-/** How far a hint stays from what it is about, and from the edges of the window, in pixels. */
-const distance = 6
 
 /** A hint on hover and on focus, above everything else; screen readers have the words from the button itself. */
-const Hint = ({ children, text }: { readonly text: string; readonly children: ReactNode }) => {
-  const popup = useRef<HTMLSpanElement>(null)
-  const show = (around: Element) => {
-    const element = popup.current
-    if (element === null || element.matches(":popover-open")) return
-    element.showPopover()
-    const { bottom, left, top } = around.getBoundingClientRect()
-    const { height, width } = element.getBoundingClientRect()
-    const below = bottom + distance
-    element.style.left = `${Math.max(distance, Math.min(left, innerWidth - width - distance))}px`
-    element.style.top = `${below + height > innerHeight ? top - height - distance : below}px`
-  }
-  const hide = () => popup.current?.hidePopover()
-  return (
-    <span
-      className="inline-flex"
-      onPointerEnter={(event) => show(event.currentTarget)}
-      onPointerLeave={hide}
-      onFocus={(event) => show(event.currentTarget)}
-      onBlur={hide}
-      onKeyDown={(event) => {
-        if (event.key === "Escape") hide()
-      }}
-    >
-      {children}
-      <span
-        ref={popup}
-        popover="manual"
-        aria-hidden="true"
-        className="inset-auto m-0 max-w-xs rounded-md bg-ink px-2.5 py-1.5 text-[13px] text-canvas shadow-lg"
-      >
-        {text}
-      </span>
-    </span>
-  )
-}
+const Hint = ({ button, text }: { readonly text: string; readonly button: ReactElement<Record<string, unknown>> }) => (
+  <Tooltip.Root>
+    <Tooltip.Trigger render={button} delay={0} closeOnClick={false} />
+    <Tooltip.Portal>
+      <Tooltip.Positioner sideOffset={6} align="start" className="z-50">
+        <Tooltip.Popup
+          aria-hidden="true"
+          className="max-w-xs rounded-md bg-ink px-2.5 py-1.5 text-[13px] text-canvas shadow-lg"
+        >
+          {text}
+        </Tooltip.Popup>
+      </Tooltip.Positioner>
+    </Tooltip.Portal>
+  </Tooltip.Root>
+)
 
 /** Buttons beside each other. */
 export const Actions = ({ children }: { readonly children: ReactNode }) => (

@@ -22,7 +22,11 @@ type PageOf<Item> =
   & { readonly data: ReadonlyArray<Item> }
   & ({ readonly nextCursor: string | null } | { readonly has_more: boolean; readonly next_cursor: string | null })
 
-const nextOf = (page: PageOf<unknown>): string | null =>
+/**
+ * The cursor of the next page; `null` on the last. An empty page is an empty list only if it is `null`: with a filter
+ * that no index answers, the service looks at part of the list at a time.
+ */
+export const nextOf = (page: PageOf<unknown>): string | null =>
   "nextCursor" in page ? page.nextCursor : page.has_more ? page.next_cursor : null
 
 /** The query; a filter that is not set is `undefined`. `since` is a length of time up to now, in hours. */
@@ -99,6 +103,9 @@ const Paging = ({ cursor, next }: { readonly cursor: string | undefined; readonl
     </nav>
   )
 
+/** The text of an empty page that others follow. */
+const soFar = "So far: the newest were looked at. The next page goes on with the older ones."
+
 /** The text of an empty list. */
 interface Nothing {
   readonly title: string
@@ -141,9 +148,7 @@ export const List = <Item extends object>(
             : isFiltered === true
             ? (
               <Empty title={`No ${what} fits these filters`} {...noMatch}>
-                {next === null
-                  ? noMatch?.children
-                  : "So far: the newest were looked at. The next page goes on with the older ones."}
+                {next === null ? noMatch?.children : soFar}
               </Empty>
             )
             : cursor === undefined && next === null

@@ -1,4 +1,4 @@
-/** The state of a query: its data, loading, failed, or old. */
+/** The state of a query: its data, loading, failed, or old; or that what is shown answers the query before. */
 import type { UseQueryResult } from "@tanstack/react-query"
 import { WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
@@ -47,7 +47,14 @@ export function Loaded<Data>(
           </Notice>
         </div>
       )}
-      {children(query.data)}
+      {query.isPlaceholderData
+        ? (
+          <div aria-busy="true">
+            <p role="status" className="px-4 py-2 text-muted">Loading. What is below is from before.</p>
+            <div inert className="opacity-40">{children(query.data)}</div>
+          </div>
+        )
+        : children(query.data)}
     </>
   )
 }

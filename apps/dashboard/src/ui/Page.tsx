@@ -13,7 +13,11 @@ export const Page = (
 ) => {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
+    const before = document.title
     document.title = `${title} · wac`
+    return () => {
+      document.title = before
+    }
   }, [title])
   useEffect(() => {
     // who came by the keyboard or hears the page goes on from its heading

@@ -6,17 +6,25 @@ const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle:
 
 const every = 1000
 
-/** One clock for the page, which ticks while somebody looks at it. */
-let now = Date.now()
+/** One clock for the page, which ticks while a time is shown. */
+let ticked = Date.now()
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined
 
+const tick = () => {
+  ticked = Date.now()
+  for (const each of listeners) each()
+}
+
+/** The time of the last tick; while the clock stands, the present time. */
+const present = (): number => {
+  if (timer === undefined) ticked = Date.now()
+  return ticked
+}
+
 const subscribe = (listener: () => void) => {
   listeners.add(listener)
-  timer ??= setInterval(() => {
-    now = Date.now()
-    for (const each of listeners) each()
-  }, every)
+  timer ??= setInterval(tick, every)
   return () => {
     listeners.delete(listener)
     if (listeners.size > 0) return
@@ -27,7 +35,7 @@ const subscribe = (listener: () => void) => {
 
 /** The result of `read` for the current time; renders when that changes. */
 export const useNow = <A extends string | number | boolean>(read: (now: number) => A): A =>
-  useSyncExternalStore(subscribe, () => read(now))
+  useSyncExternalStore(subscribe, () => read(present()))
 
 /** The reader's time zone, in which fields for times are read. */
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -1,7 +1,7 @@
 /** The queries of pages about the webhook. */
 import { queryOptions } from "@tanstack/react-query"
 import { api, isNotFound } from "../session/Service.ts"
-import { live } from "../session/Session.tsx"
+import { liveIfAny } from "../session/Session.tsx"
 
 /** The webhook and its health; `null` before one is set. */
 export const webhookQuery = queryOptions({
@@ -11,5 +11,5 @@ export const webhookQuery = queryOptions({
       if (isNotFound(error)) return null
       throw error
     }),
-  ...live()
+  ...liveIfAny()
 })

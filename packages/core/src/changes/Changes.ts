@@ -12,6 +12,9 @@ import { ChangeStore } from "./ChangeStore.ts"
 /** How often a watched workspace is polled for new events. */
 export const pollEvery = Duration.seconds(1)
 
+/** The minimum time between two notices to a watcher: the changes meanwhile are gathered into the second. */
+const gatheredFor = Duration.seconds(1)
+
 /** The maximum number of watchers of one workspace in one process. */
 export const maxWatchers = 100
 
@@ -36,7 +39,7 @@ class Watcher {
 export class Changes extends Context.Service<Changes, {
   /**
    * Watches a workspace while the scope is open. The returned effect waits until something has changed since its last
-   * use and returns each changed topic once. Fails if the workspace already has too many watchers.
+   * use and returns each changed topic once. After its first use, it gathers changes for at least a second. Fails if the workspace already has too many watchers.
    */
   readonly watch: (
     workspaceId: WorkspaceId
@@ -111,7 +114,14 @@ export class Changes extends Context.Service<Changes, {
                   if (watched.size === 0) Latch.closeUnsafe(some)
                 })
             ),
-            ({ next }) => next
+            ({ next }) => {
+              let isFirst = true
+              return Effect.suspend(() => {
+                if (!isFirst) return Effect.delay(next, gatheredFor)
+                isFirst = false
+                return next
+              })
+            }
           )
       })
     })

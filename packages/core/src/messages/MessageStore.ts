@@ -268,8 +268,8 @@ export const isOf = (
 export const idAhead = Duration.hours(1)
 
 /**
- * The maximum number of messages that one page with a filter reads. Statuses and recipients have no index, because
- * every send and every report would have to maintain it; times and `clientReference` have one.
+ * The maximum number of messages that one page with a filter reads. Recipients and statuses besides `failed` have no
+ * index, because every send and every report would have to maintain it; times, `clientReference` and failures have one.
  */
 export const lookedAt = 10_000
 

@@ -126,22 +126,35 @@ const idOf = statement(
   limit 1`
 )
 
+/** The index that a list is read from. */
+type ListIndex = "messages_list" | "messages_reference" | "messages_failed"
+
+/** The index that answers a filter with the fewest rows. */
+const indexFor = ({ clientReference, status }: MessageStore.MessageFilter): ListIndex =>
+  clientReference !== undefined ? "messages_reference" : status === "failed" ? "messages_failed" : "messages_list"
+
+/** The condition of each index: only a query that has it can use the index. */
+const within: Record<ListIndex, string> = {
+  messages_list: "m.id > ''",
+  messages_reference: "m.content->>'clientReference' is not null",
+  messages_failed: "m.failed_at is not null"
+}
+
 /**
- * Newest first, through `messages_list`, or `messages_reference` for a client's reference. Only a query with the
- * index's condition can use either. If a filter stopped scanning early, the last row says where. It is read in the same
- * statement, because a message that arrived between two statements would make others appear twice.
+ * Newest first, through the index for the filter. If a filter stopped scanning early, the last row says where. It is
+ * read in the same statement, because a message that arrived between two statements would make others appear twice.
  *
  * $1 workspace, $2 limit, $3 and $4 the lowest id and the upper bound, $5 whether there is a filter, $6 status, $7
  * recipient, $8 and $9 times, $10 the reference.
  */
-export const listText = (isByReference: boolean): string => {
+const listText = (index: ListIndex): string => {
+  const isByReference = index === "messages_reference"
   // with "=" the planner may use the primary key, and scan past what other workspaces have sent since
   const columns = (reference: string) => isByReference ? `m.workspace_id${reference}, m.id` : "m.workspace_id, m.id"
   const reference = ", (m.content->>'clientReference')"
   const of = (id: string) => isByReference ? `($1, $10, ${id})` : `($1, ${id})`
   const newest = `from wac.messages m
-    where (${columns(reference)}) >= ${of("$3")} and (${columns(reference)}) < ${of("$4")}
-      and ${isByReference ? "m.content->>'clientReference' is not null" : "m.id > ''"}
+    where (${columns(reference)}) >= ${of("$3")} and (${columns(reference)}) < ${of("$4")} and ${within[index]}
     order by m.workspace_id desc${isByReference ? `${reference} desc` : ""}, m.id desc`
   return `with found as materialized (
     select m.* from (select m.* ${newest} limit ${MessageStore.lookedAt}) m
@@ -156,7 +169,7 @@ export const listText = (isByReference: boolean): string => {
 }
 
 /** The parameters of {@link listText}. */
-export const listParams = (
+const listParams = (
   workspaceId: string,
   { clientReference, since, status, to, until }: MessageStore.MessageFilter,
   { after, limit }: Page.PageRequest
@@ -179,6 +192,16 @@ export const listParams = (
 
 /** A lower bound of the ids of messages created at that time or later. */
 const firstIdAt = (time: Time.Instant): string => Id.lowestAt("msg", time)
+
+/** The statement for a page of a list. */
+export const list = (
+  workspaceId: string,
+  filter: MessageStore.MessageFilter,
+  page: Page.PageRequest
+): { readonly text: string; readonly params: ReadonlyArray<unknown> } => ({
+  text: listText(indexFor(filter)),
+  params: listParams(workspaceId, filter, page)
+})
 
 const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<Message.Message> => {
   const found = rows.map(listed.read)
@@ -250,10 +273,7 @@ export const layer = Layer.effect(
       list: (workspaceId, filter, page) =>
         filter.providerMessageId === undefined
           ? Effect.map(
-            query("MessageStore.list", {
-              text: listText(filter.clientReference !== undefined),
-              params: listParams(workspaceId, filter, page)
-            }),
+            query("MessageStore.list", list(workspaceId, filter, page)),
             (rows) => pageOf(rows, page)
           )
           : Effect.map(

@@ -1,0 +1,286 @@
+/**
+ * The dashboard shows nothing that is not so: an empty page of a list, a filter, a clock, a lost connection; and it asks
+ * the service no more often than it must.
+ */
+import { Effect, Exit, Scope } from "effect"
+import { readdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, assert, beforeAll, it } from "vitest"
+import { createKey, hello, send } from "../harness.ts"
+import { browser as launch, signedIn } from "./browser.ts"
+import * as workspace from "./workspace.ts"
+
+const scope = Scope.makeUnsafe()
+
+const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
+  Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))
+
+let browser: Browser
+let server: Effect.Success<typeof workspace.empty>
+let key: Effect.Success<ReturnType<typeof createKey>>
+
+beforeAll(async () => {
+  ;[browser, server] = await Promise.all([inScope(launch), inScope(workspace.empty)])
+  key = await inScope(createKey(server.url, server.session))
+  const sent = await inScope(send({ key, url: server.url }, hello("+15551234567")))
+  assert.strictEqual(sent.status, 200, sent.text)
+})
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true })
+
+/** A page of a list that holds nothing, although others follow. */
+const emptyPage = { data: [], hasMore: true, nextCursor: "older" }
+
+/** Notes what the page asks the service for; `settled` suspends until it waits for no response. */
+const watched = (page: Page) => {
+  const asked: Array<string> = []
+  const failed: Array<string> = []
+  const underWay = new Set<unknown>()
+  const isOurs = (address: string) => address.includes("/internal/") && !address.includes("/internal/stream")
+  page.on("request", (request) => {
+    if (!isOurs(request.url())) return
+    asked.push(request.url())
+    underWay.add(request)
+  })
+  page.on("requestfailed", (request) => {
+    if (underWay.delete(request)) failed.push(request.url())
+  })
+  page.on("requestfinished", (request) => underWay.delete(request))
+  const settled = async () => {
+    do await page.evaluate(() => new Promise((resolve) => queueMicrotask(() => resolve(undefined))))
+    while (underWay.size > 0)
+  }
+  return { asked, failed, settled }
+}
+
+/** Replaces the service's stream, so that the test says what has changed: `window.stream` gets its events. */
+const stream = (page: Page) =>
+  page.addInitScript(() => {
+    class Stream extends EventTarget {
+      constructor() {
+        super()
+        Object.assign(window, { stream: this })
+        queueMicrotask(() => this.dispatchEvent(new Event("open")))
+      }
+      close() {}
+    }
+    Object.assign(window, { EventSource: Stream })
+  })
+
+it("the overview does not say that no message has failed if older messages were not looked at", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await page.route(/\/internal\/messages\?.*status=failed/, (route) => route.fulfill({ json: emptyPage }))
+  await person.open("")
+  const failures = page.getByRole("region", { name: "Latest failures" })
+  await failures.getByText("None of the newest messages").waitFor()
+  assert.strictEqual(await failures.getByText("No message has failed").count(), 0)
+  await page.unroute(/\/internal\/messages\?.*status=failed/)
+  await person.open("")
+  await failures.getByText("No message has failed").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+it("a first page without items does not make “Get started” say that a step is to do", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await page.route(/\/internal\/messages\?/, async (route) => {
+    const address = new URL(route.request().url())
+    if (!address.searchParams.has("cursor")) return route.fulfill({ json: emptyPage })
+    address.searchParams.delete("cursor")
+    await route.continue({ url: address.href })
+  })
+  await person.open("/start")
+  await page.getByRole("heading", { name: "Send a message (done)" }).waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+it("while everything changes all the time, the overview makes at most 12 requests in 8 seconds and cancels none", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await stream(page)
+  const { asked, failed, settled } = watched(page)
+  await person.open("")
+  await page.getByRole("region", { name: "Latest messages" }).getByText("+15551234567").waitFor()
+  await settled()
+  await page.clock.pauseAt(server.clock.currentTimeMillisUnsafe() + 3_600_000)
+  await settled()
+  for (const seconds of [8, 8]) {
+    asked.length = 0
+    for (let step = 0; step < seconds * 4; step++) {
+      await page.evaluate(() => {
+        const { stream } = window as unknown as { readonly stream: EventTarget }
+        const topics = ["campaigns", "contacts", "deliveries", "events", "messages", "usage", "webhook"]
+        for (let i = 0; i < 4; i++) {
+          stream.dispatchEvent(new MessageEvent("change", { data: JSON.stringify({ topics }) }))
+        }
+      })
+      await page.clock.runFor(250)
+      // some answers come after the next changes
+      if (step % 4 === 3) await settled()
+    }
+    assert.isAtMost(asked.length, 12, asked.join("\n"))
+    assert.isTrue(asked.some((address) => address.includes("/internal/messages")), asked.join("\n"))
+  }
+  assert.deepStrictEqual(failed, [])
+  person.assertSound()
+  await person.end()
+})
+
+it("what does not exist yet is asked for once, not again and again", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await stream(page)
+  const { asked, settled } = watched(page)
+  await person.open("/messages")
+  await page.getByRole("link", { name: "+15551234567" }).click()
+  await page.getByText("Closed: the customer has not written").waitFor()
+  await settled()
+  for (let minute = 0; minute < 2; minute++) {
+    await page.clock.runFor(60_000)
+    await settled()
+  }
+  const count = (part: string) => asked.filter((address) => address.includes(part)).length
+  assert.isAbove(count("/internal/messages/msg_"), 2)
+  assert.strictEqual(count("/internal/webhook?") + asked.filter((one) => one.endsWith("/internal/webhook")).length, 1)
+  assert.strictEqual(count("/internal/contacts/"), 1)
+  person.assertSound()
+  await person.end()
+})
+
+it("a page that cannot be loaded now is shown as that, comes by itself, and what was filled in stays", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const part = /\/assets\/UsagePage-.*\.js$/
+  await page.route(part, (route) => route.abort())
+  await person.open("/messages/new")
+  const to = page.getByLabel("To", { exact: true })
+  await to.fill("+15551234599")
+  const usage = page.getByRole("link", { name: "Usage", exact: true })
+  await usage.click()
+  await heading(page, "Not loaded").waitFor()
+  await page.goBack()
+  await heading(page, "Not loaded").waitFor({ state: "detached" })
+  assert.isTrue(await to.isVisible())
+  assert.strictEqual(await to.inputValue(), "+15551234599")
+  await usage.click()
+  await heading(page, "Not loaded").waitFor()
+  await page.unroute(part)
+  await heading(page, "Usage").waitFor()
+  await person.end()
+})
+
+it("once another version of the dashboard is installed, a page whose part is gone is loaded from that version", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  let isOld = true
+  await page.route(/\/assets\/UsagePage-.*\.js$/, (route) => isOld ? route.fulfill({ status: 404 }) : route.fallback())
+  await person.open("/messages")
+  await page.getByRole("row", { name: /\+15551234567/ }).waitFor()
+  page.on("load", () => {
+    isOld = false
+  })
+  await page.getByRole("link", { name: "Usage", exact: true }).click()
+  await heading(page, "Usage").waitFor()
+  assert.isFalse(isOld)
+  assert.strictEqual(new URL(page.url()).pathname, "/dashboard/usage")
+  await person.end()
+})
+
+it("pages not opened before are opened without the service, since their parts were loaded ahead", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const directory = fileURLToPath(new URL("../../../../packages/http/dist/dashboard/assets/", import.meta.url))
+  const missing = new Set(readdirSync(directory).filter((name) => name.endsWith(".js")))
+  const whole = Promise.withResolvers<void>()
+  page.on("requestfinished", (request) => {
+    missing.delete(new URL(request.url()).pathname.split("/").at(-1)!)
+    if (missing.size === 0) whole.resolve()
+  })
+  await person.open("")
+  await heading(page, "Overview").waitFor()
+  await whole.promise
+  await page.context().setOffline(true)
+  for (const name of ["Usage", "Campaigns", "Members"]) {
+    await page.getByRole("link", { name, exact: true }).click()
+    await heading(page, name).waitFor()
+  }
+  await person.end()
+})
+
+it("while a filter's answer is awaited, the rows before it are marked as such", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("/messages")
+  await page.getByRole("row", { name: /\+15551234567/ }).waitFor()
+  const answer = Promise.withResolvers<void>()
+  await page.route(/\/internal\/messages\?.*status=failed/, async (route) => {
+    await answer.promise
+    await route.fallback()
+  })
+  await page.getByLabel("Status", { exact: true }).selectOption("failed")
+  const busy = page.locator("[aria-busy=true]")
+  await busy.getByRole("status").getByText("Loading").waitFor()
+  answer.resolve()
+  await page.getByText("No message fits these filters").waitFor()
+  assert.strictEqual(await busy.count(), 0)
+  person.assertSound()
+  await person.end()
+})
+
+it("a time is shown by the present time, also if the page before showed none", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("/messages/new")
+  await heading(page, "Send a message").waitFor()
+  await page.getByLabel("Template", { exact: true }).waitFor()
+  await inScope(server.pass("1 minute"))
+  await page.clock.fastForward("01:05")
+  const sent = await inScope(send({ key, url: server.url }, hello("+15551234570")))
+  assert.strictEqual(sent.status, 200, sent.text)
+  await page.evaluate(() => {
+    const shown: Array<string> = []
+    Object.assign(window, { shown })
+    new MutationObserver(() => {
+      for (const time of document.querySelectorAll("time")) shown.push(time.textContent)
+    }).observe(document, { subtree: true, childList: true, characterData: true })
+  })
+  await page.getByRole("link", { name: "Messages", exact: true }).click()
+  await page.getByRole("row", { name: /\+15551234570 / }).waitFor()
+  const shown = await page.evaluate(() => (window as unknown as { readonly shown: ReadonlyArray<string> }).shown)
+  assert.isNotEmpty(shown)
+  assert.deepStrictEqual(shown.filter((text) => text.startsWith("in ")), [])
+  await person.end()
+})
+
+it("the command menu keeps the chosen entry in sight, and the account's menu is in sight on a low screen", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await page.setViewportSize({ width: 1366, height: 768 })
+  await person.open("")
+  await heading(page, "Overview").waitFor()
+  const account = await page.getByRole("button", { name: /owner@example.com/ }).boundingBox()
+  assert.isAtMost(account!.y + account!.height, 768)
+  await page.keyboard.press("ControlOrMeta+k")
+  const list = page.getByRole("listbox", { name: "Results" })
+  const options = list.getByRole("option")
+  await options.first().waitFor()
+  for (let step = 0; step < 18; step++) {
+    await page.keyboard.press("ArrowDown")
+    const chosen = list.locator("[data-highlighted]")
+    const [within, at] = [await list.boundingBox(), await chosen.boundingBox()]
+    assert.isAtLeast(at!.y, within!.y)
+    assert.isAtMost(at!.y + at!.height, within!.y + within!.height)
+  }
+  const input = page.getByRole("combobox", { name: "Page, identifier or number" })
+  await input.fill("usage")
+  await input.press("Enter")
+  await heading(page, "Usage").waitFor()
+  await input.waitFor({ state: "detached" })
+  person.assertSound()
+  await person.end()
+})
