@@ -34,7 +34,11 @@ const short: ReadonlyArray<Smallest> = [
   ["verify compares verifiers", "verify --rounds 1 --milliseconds 5", [
     /^receive over stripe constructEvent/m,
     /^verify over stripe verifyHeader/m
-  ]],
+  ]]
+]
+
+/** Those that take 20 to 50 seconds each. */
+const long: ReadonlyArray<Smallest> = [
   ["sends compares the contestants", "sends --no-pgbench --connections 4 --rounds 1 --seconds 1 --warm-up 1", [
     /^a\/b +\d/m,
     /^a {2}over HTTP +\d/m,
@@ -42,11 +46,7 @@ const short: ReadonlyArray<Smallest> = [
     /^a send of the core \/ its round trips +\d.*\(goal: at most 1\.3; (met|missed)\)$/m,
     /^a send over HTTP \/ its round trips +\d.*\(goal: at most 1\.3; (met|missed)\)$/m,
     /^processor time of a message in a batch \/ by a call +\d.*\(goal: at most 0\.33; (met|missed)\)$/m
-  ]]
-]
-
-/** Those that take 20 to 50 seconds each. */
-const long: ReadonlyArray<Smallest> = [
+  ]],
   ["start compares storages with a bare process", "start --rounds 1 --idle 1", [
     /bare Node .*\d/,
     /wac, memory: .*\d/,

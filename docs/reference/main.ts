@@ -1,8 +1,9 @@
 /**
  * `npm run docs`: writes the API reference of the published packages from their docstrings, into `dist` or into the
- * folder that is given. Fails when an export has none, or when a link leads nowhere.
+ * folder that is given; with `--check` it writes nothing. Fails when an export has none, or when a link leads nowhere.
  */
 import { join } from "node:path"
+import { parseArgs } from "node:util"
 import {
   Application,
   Comment,
@@ -89,14 +90,21 @@ const speaks = (reflection: Reflection): boolean =>
   reflection.hasComment() ||
   (reflection.isDeclaration() && reflection.signatures?.some((signature) => signature.hasComment()) === true)
 
+const { positionals: [folder], values: { check } } = parseArgs({
+  options: { check: { type: "boolean" } },
+  allowPositionals: true
+})
+
 const app = await Application.bootstrap({
   name: "wac",
   entryPoints: [...modules.keys()],
   tsconfig: join(import.meta.dirname, "tsconfig.json"),
-  out: process.argv[2] ?? join(import.meta.dirname, "dist"),
+  out: folder ?? join(import.meta.dirname, "dist"),
   readme: join(root, "README.md"),
   basePath: root,
   disableSources: true,
+  // `npm run check` has checked the types
+  skipErrorChecking: true,
   excludeExternals: true,
   validation: { notExported: false, invalidLink: true }
 })
@@ -110,6 +118,6 @@ if (project !== undefined) {
     const namesakes = exported.filter(({ name, parent }) => name === silent.name && parent === silent.parent)
     if (!namesakes.some(speaks)) app.logger.error(`${silent.getFriendlyFullName()} has no docstring`)
   }
-  if (!app.logger.hasWarnings() && !app.logger.hasErrors()) await app.generateOutputs(project)
+  if (check !== true && !app.logger.hasWarnings() && !app.logger.hasErrors()) await app.generateOutputs(project)
 }
 if (app.logger.hasWarnings() || app.logger.hasErrors()) process.exitCode = 1

@@ -1,6 +1,6 @@
 /**
  * Every command of the packed server, in one order in which each has something to do. The commands are those that its
- * own help lists: one that no line here runs fails.
+ * completions list: one that no line here runs fails.
  */
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { randomBytes } from "node:crypto"
@@ -26,19 +26,16 @@ const receive = async (): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-/** The commands that a help lists; a command that has others is these. */
-const listed = async (node: string, ...words: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
-  const { code, stdout } = await packed().run(node, [...words, "--help"], {})
+/** The commands that have no others, from the completions for a shell: one process tells all. */
+const listed = async (node: string): Promise<ReadonlyArray<string>> => {
+  const { code, stdout } = await packed().run(node, ["--completions", "fish"], {})
   assert.strictEqual(code, 0)
-  const names = [...(stdout.split("SUBCOMMANDS\n")[1] ?? "").matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) =>
-    name!
-  )
-  if (names.length === 0) return [words.join(" ")]
-  return (await Promise.all(names.map((name) => listed(node, ...words, name)))).flat()
+  return [...stdout.matchAll(/^complete -c wac -n '((?:(?:; and )?__fish_seen_subcommand_from [a-z-]+)+)' -f$/gm)]
+    .map(([, names]) => names!.split(/(?:; and )?__fish_seen_subcommand_from /).join(" ").trim())
 }
 
 describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) => {
-  it("the packed server carries out every command that its help lists", async () => {
+  it("the packed server carries out every command that its completions list", async () => {
     const node = nodeOf(version)
     const postgres = await PostgresServer.start("fsync=off")
     onTestFinished(postgres.remove)
@@ -53,6 +50,7 @@ describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) 
     }
     const commands = await listed(node)
     assert.includeMembers([...commands], ["start", "doctor", "members portal-link"])
+    assert.isAbove(commands.length, 40)
     const carried = new Set<string>()
     /** Carries out a line, which prints one line of JSON, or several; returns the first. */
     const wac = async (

@@ -254,6 +254,8 @@ describe("what is wrong", () => {
   it("what Prisma hands over is known by its shape", async () => {
     const calls: Array<ReadonlyArray<unknown>> = []
     const tx = {
+      // transactions of Prisma 7 may contain others
+      $transaction: () => Promise.reject(new Error("unexpected")),
       $queryRawUnsafe: async (...given: ReadonlyArray<unknown>) => {
         calls.push(given)
         return [{ id: "msg_one" }]
@@ -264,10 +266,15 @@ describe("what is wrong", () => {
     const { messageId } = await wac.messages.enqueue(hello(phone), { idempotencyKey: "p", tx, sendAt })
     assert.strictEqual(messageId, "msg_one")
     assert.deepStrictEqual(calls[0]!.slice(1), [wac.id, "p", JSON.stringify(hello(phone)), sendAt, null])
-    const conflict = Object.assign(new Error("Raw query failed"), { code: "P2010", meta: { code: "23505" } })
-    const error = await failure(
-      wac.messages.enqueue(hello(phone), { tx: { $queryRawUnsafe: () => Promise.reject(conflict) } })
-    )
-    assert.deepInclude(error, { code: "idempotency_conflict" })
+    const state = "23505"
+    for (const meta of [{ code: state }, { driverAdapterError: { cause: { originalCode: state } } }]) {
+      const conflict = Object.assign(new Error("Raw query failed"), { code: "P2010", meta })
+      const error = await failure(
+        wac.messages.enqueue(hello(phone), { tx: { $queryRawUnsafe: () => Promise.reject(conflict) } })
+      )
+      assert.deepInclude(error, { code: "idempotency_conflict" })
+    }
+    const client = { ...tx, $connect: () => Promise.resolve() }
+    assert.deepInclude(await failure(wac.messages.enqueue(hello(phone), { tx: client })), { code: "invalid_body" })
   })
 })

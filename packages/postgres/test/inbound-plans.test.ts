@@ -11,7 +11,7 @@ import { keep } from "../src/inbound/KeepPost.ts"
 import { backlog } from "../src/inbound/PostBacklog.ts"
 import { sweepPosts } from "../src/inbound/SweepPosts.ts"
 import { carryOutAll } from "./carryOut.ts"
-import { databases } from "./servers.ts"
+import { plannedDatabases } from "./servers.ts"
 import { touchedBy } from "./touched.ts"
 
 const hour = 3_600_000
@@ -41,7 +41,7 @@ const tables = ["inbound_posts", "inbound_post_bodies"]
 /** When the statistics are collected. */
 const times = ["after", "before"] as const
 
-for (const { layer: database, name } of databases) {
+for (const { layer: database, name } of plannedDatabases) {
   for (const analyzed of times) {
     const filled = Layer.effectDiscard(Effect.gen(function*() {
       const client = yield* PgClient.PgClient

@@ -10,7 +10,7 @@ import { SecureRandom } from "effect/crypto"
 import * as ContactStore from "../src/contacts/ContactStore.ts"
 import * as Conversations from "../src/messages/Conversations.ts"
 import * as MessageStore from "../src/messages/MessageStore.ts"
-import { databases } from "./servers.ts"
+import { plannedDatabases } from "./servers.ts"
 import { touched } from "./touched.ts"
 
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
@@ -49,7 +49,7 @@ const fill = [
   from generate_series(1, 4) n, generate_series(1, case when n = 4 then 3 else ${contacts} end) i`
 ]
 
-for (const { layer: database, name } of databases) {
+for (const { layer: database, name } of plannedDatabases) {
   const filled = Layer.effectDiscard(Effect.gen(function*() {
     const client = yield* PgClient.PgClient
     yield* client.withTransaction(Effect.gen(function*() {

@@ -22,7 +22,7 @@ import { tidySkipped } from "../src/webhooks/TidySkipped.ts"
 import * as WebhookStep from "../src/webhooks/WebhookStep.ts"
 import * as WebhookStore from "../src/webhooks/WebhookStore.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
-import { databases } from "./servers.ts"
+import { plannedDatabases } from "./servers.ts"
 import { counters, nothing, type Touched, touched, touchedBy } from "./touched.ts"
 
 const second = 1000
@@ -199,7 +199,7 @@ const settled = Effect.gen(function*() {
 /** Writes skipped deliveries, in looks that are transactions of their own. */
 const tidy = (limit: number) => carryOut(tidySkipped, [{ after: undefined, limit, asked: now }])
 
-for (const { layer: database, name } of databases) {
+for (const { layer: database, name } of plannedDatabases) {
   const filled = Layer.effectDiscard(Effect.gen(function*() {
     const client = yield* PgClient.PgClient
     // filling may take longer than the stores' statements

@@ -15,7 +15,7 @@ import { end } from "../src/queue/EndQueued.ts"
 import { backlogTexts, nextText, releaseTexts } from "../src/queue/QueueStore.ts"
 import { work } from "../src/queue/WorkOnLane.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
-import { databases } from "./servers.ts"
+import { plannedDatabases } from "./servers.ts"
 
 const now = 1_800_000_000_000
 const stored = 20_000
@@ -173,7 +173,7 @@ const reading = <A, E, R>(name: string, step: Effect.Effect<A, E, R>, most: numb
 const beliefs = ["guessed", "seen"] as const
 
 for (
-  const { belief, database, name } of databases.flatMap(({ layer, name }) =>
+  const { belief, database, name } of plannedDatabases.flatMap(({ layer, name }) =>
     beliefs.map((belief) => ({ belief, database: layer, name: `${name}, empty tables ${belief}` }))
   )
 ) {

@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import { forgetText, listText, talliesText } from "../src/requests/RequestStore.ts"
 import { pricedText } from "../src/usage/PriceTally.ts"
 import * as UsageStore from "../src/usage/UsageStore.ts"
-import { databases } from "./servers.ts"
+import { plannedDatabases } from "./servers.ts"
 import { touched } from "./touched.ts"
 
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
@@ -37,7 +37,7 @@ const fill = [
   from generate_series(1, 2) w, generate_series(1, 2000) h, generate_series(0, 1) s, unnest('{DE,FR}'::text[]) m`
 ]
 
-for (const { layer: database, name } of databases) {
+for (const { layer: database, name } of plannedDatabases) {
   const filled = Layer.effectDiscard(Effect.gen(function*() {
     const client = yield* PgClient.PgClient
     yield* client.withTransaction(Effect.gen(function*() {

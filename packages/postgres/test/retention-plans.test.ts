@@ -10,7 +10,7 @@ import { messagesText, receivedBodiesText, receivedText } from "../src/messages/
 import { instants, texts } from "../src/Parameter.ts"
 import { forgetAttemptsText } from "../src/webhooks/DeliveryStore.ts"
 import { possible, write } from "./rows.ts"
-import { databases } from "./servers.ts"
+import { plannedDatabases } from "./servers.ts"
 import { touched } from "./touched.ts"
 
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
@@ -51,7 +51,7 @@ const fill = [
   select 'wamid.' || i, ${sqlId("msg", "i")} from generate_series(1, ${count}) i`
 ]
 
-for (const { layer: database, name } of databases) {
+for (const { layer: database, name } of plannedDatabases) {
   const filled = Layer.effectDiscard(Effect.gen(function*() {
     const client = yield* PgClient.PgClient
     for (const table of ["workspaces", "webhooks"]) yield* write(table, possible[table]!)

@@ -16,7 +16,7 @@ import * as LookUp from "../src/messages/LookUp.ts"
 import * as Settle from "../src/messages/Settle.ts"
 import * as Sweep from "../src/messages/Sweep.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
-import { databases } from "./servers.ts"
+import { plannedDatabases } from "./servers.ts"
 
 const now = 1_800_000_000_000
 const stored = 20_000
@@ -231,7 +231,7 @@ const tables =
 const beliefs = ["guessed", "seen"] as const
 
 for (
-  const { belief, database, name } of databases.flatMap(({ layer, name }) =>
+  const { belief, database, name } of plannedDatabases.flatMap(({ layer, name }) =>
     beliefs.map((belief) => ({ belief, database: layer, name: `${name}, empty tables ${belief}` }))
   )
 ) {

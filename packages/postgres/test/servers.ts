@@ -3,6 +3,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import type { Ports } from "@wac/core"
+import * as Extent from "@wac/testbed/Extent"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { Fixture } from "@wac/testkit"
 import { Effect, Layer, Redacted, type Scope } from "effect"
@@ -158,5 +159,12 @@ const migrated = (clients: ReadonlyArray<Clients>): ReadonlyArray<Databases> =>
 /** Databases with the schema and no rows. */
 export const databases = migrated(clients)
 
+/** PGlite plans as PostgreSQL does, so a short run reads the plans of PostgreSQL alone. */
+const planning = (databases: ReadonlyArray<Databases>): ReadonlyArray<Databases> =>
+  Extent.of(databases.slice(0, 1), databases)
+
+/** Those whose plans are read. */
+export const plannedDatabases = planning(databases)
+
 /** The same, reached directly in every run: for plans that a session keeps, since a pooler's sessions keep none. */
-export const planningDatabases = migrated(clientsBy(straight))
+export const planningDatabases = planning(migrated(clientsBy(straight)))

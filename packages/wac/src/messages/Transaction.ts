@@ -38,7 +38,7 @@ const has = (name: string): Library["isPool"] => (tx) => tx[name] !== undefined
 
 /** In this order: some have a method of others too. */
 const libraries: ReadonlyArray<Library> = [
-  { method: "$queryRawUnsafe", isPool: has("$transaction"), given: (text, params) => [text, ...params] },
+  { method: "$queryRawUnsafe", isPool: has("$connect"), given: (text, params) => [text, ...params] },
   {
     method: "executeQuery",
     isPool: ({ isTransaction }) => isTransaction === false,
@@ -75,16 +75,21 @@ export const queryOf = (tx: unknown): Query | Fault => {
 /** The deepest error within another. */
 const deepest = 8
 
-/** The SQLSTATE of an error of any of the libraries, in the error itself or in what it wraps. */
+/** What is not a code of Prisma's, such as `P2010`. */
+const isState = (code: unknown): code is string =>
+  typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^P\d{4}$/.test(code)
+
+/**
+ * The SQLSTATE of an error of any of the libraries, in the error itself or in what it wraps: Prisma has it as `meta.code`,
+ * or as `originalCode` of the error of its adapter.
+ */
 export const stateOf = (error: unknown): string | undefined => {
-  for (let at = error, depth = 0; Predicate.isObject(at) && depth < deepest; depth++) {
-    const { cause, code, meta } = at as { readonly cause?: unknown; readonly code?: unknown; readonly meta?: unknown }
-    // Prisma has codes of its own
-    if (Predicate.isObject(meta) && typeof (meta as { code?: unknown }).code === "string") {
-      return (meta as { code: string }).code
-    }
-    if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^P\d{4}$/.test(code)) return code
-    at = cause
+  let found: ReadonlyArray<unknown> = [error]
+  for (let depth = 0; depth < deepest; depth++) {
+    const errors = found.filter(Predicate.isObject) as ReadonlyArray<{ readonly [name: string]: unknown }>
+    const state = errors.flatMap(({ code, originalCode }) => [code, originalCode]).find(isState)
+    if (state !== undefined) return state
+    found = errors.flatMap(({ cause, driverAdapterError, meta }) => [meta, driverAdapterError, cause])
   }
   return undefined
 }
