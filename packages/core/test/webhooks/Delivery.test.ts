@@ -384,7 +384,7 @@ describe("what is kept of an attempt's response", () => {
   /** One that no sample has. */
   const routine = { ...good, id: id("att", 1), response }
 
-  it("of a success at a healthy webhook everything but the response is kept", () => {
+  it("a success at a healthy webhook keeps everything but the response", () => {
     assert.deepStrictEqual(kept(routine, "healthy"), { ...routine, response: null })
   })
 
