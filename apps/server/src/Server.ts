@@ -2,7 +2,7 @@
  * The server: the composition of `wac` behind an HTTP server, with the operator's log and telemetry.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { AlertRunner, Heartbeats, Metrics, Stopping } from "@wac/core"
+import { AlertRunner, Gauges, Heartbeats, Metrics, Stopping } from "@wac/core"
 import {
   ClientErrors,
   ConnectionServer,
@@ -49,7 +49,7 @@ const observation = ({ telemetry }: ServerConfig) =>
     ? Layer.empty
     : Layer.effectDiscard(
       Effect.flatMap(
-        Metrics.observer,
+        Gauges.observer,
         (observe) => Effect.forkScoped(Effect.repeat(observe, Schedule.spaced(Telemetry.metricsEvery)))
       )
     )
@@ -122,7 +122,7 @@ const layerOn = (
     Layer.provide(guides),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
     Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
-    Layer.provide(Layer.effect(Metrics.MoreObserved, ProcessMetrics.observer))
+    Layer.provide(Layer.effect(Gauges.MoreObserved, ProcessMetrics.observer))
   )
   // every request's context starts with the services around the server and is copied several times, so few are around
   // it

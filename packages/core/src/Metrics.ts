@@ -3,20 +3,14 @@
  *
  * They live in the running instance's registry. `/metrics` shows them, and OTLP exports them.
  */
-import { Clock, Context, Duration, Effect, Metric } from "effect"
+import { type Context, Effect, Metric } from "effect"
 import type { Forbidden, RateLimited, Unauthorized } from "./Errors.ts"
 import type { InboundItem } from "./inbound/InboundItem.ts"
 import type { Problem } from "./inbound/InboundPost.ts"
-import { InboundPostStore, type PostBacklog } from "./inbound/InboundPostStore.ts"
 import * as LatencyHistogram from "./LatencyHistogram.ts"
-import { OutboxStore } from "./outbox/OutboxStore.ts"
-import { type Backlog, QueueStore } from "./queue/QueueStore.ts"
 import * as Span from "./Span.ts"
-import { type Measured, Storage } from "./Storage.ts"
-import { SubscriptionStore } from "./subscriptions/SubscriptionStore.ts"
 import type { Instant } from "./Time.ts"
 import type { AttemptOutcome } from "./webhooks/Delivery.ts"
-import { type BacklogReport, backlogSizes, DeliveryStore } from "./webhooks/DeliveryStore.ts"
 
 const attempts = Metric.counter("wac_webhook_attempts_total", {
   description: "Attempts at deliveries that were recorded, by outcome",
@@ -68,35 +62,6 @@ export const attempted = (
     return Effect.void
   })
 
-const oldestDueSeconds = Metric.gauge("wac_webhook_oldest_due_age_seconds", {
-  description: "How long the oldest due delivery has waited for its attempt; 0 if none is due"
-})
-
-const pendingDeliveries = Metric.gauge("wac_webhook_deliveries_pending", {
-  description: "Deliveries that have not ended, including held ones; an estimate above ten thousand"
-})
-
-const webhooks = Metric.gauge("wac_webhooks", { description: "Webhooks in trouble, by state" })
-
-const backlogs = Metric.gauge("wac_webhooks_with_backlog", {
-  description:
-    "Webhooks with a due delivery, by the minimum number of their unfinished deliveries; at most 1,000 are counted"
-})
-
-/** The age at `now`, in seconds. 0 if there is nothing, or if `since` is in the future because clocks differ. */
-const age = (since: Instant | null, now: Instant): number => since === null ? 0 : Math.max(0, now - since) / 1000
-
-const observeBacklog = (report: BacklogReport, now: Instant): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    yield* Metric.update(oldestDueSeconds, age(report.oldestDueAt, now))
-    yield* Metric.update(pendingDeliveries, report.pending)
-    yield* Metric.update(Metric.withAttributes(webhooks, { state: "failing" }), report.failingWebhooks)
-    yield* Metric.update(Metric.withAttributes(webhooks, { state: "paused" }), report.pausedWebhooks)
-    for (const [i, size] of backlogSizes.entries()) {
-      yield* Metric.update(Metric.withAttributes(backlogs, { deliveries: `${size}` }), report.webhooksByBacklog[i]!)
-    }
-  })
-
 const sends = Metric.counter("wac_sends_total", {
   description:
     "Finished sends, by reason and by outcome: queued (to be sent later); sent; failed (the provider refused for good); not_sent (the provider " +
@@ -138,33 +103,6 @@ export const queueLate = (late: number, at: Instant): Effect.Effect<void> =>
     queueLateSeconds.record({ seconds: late / 1000, at }, context)
     return Effect.void
   })
-
-const queuedMessages = Metric.gauge("wac_queue_messages", {
-  description: "Messages that callers queued and that wait to be sent"
-})
-
-const oldestQueuedSeconds = Metric.gauge("wac_queue_oldest_due_age_seconds", {
-  description: "How long the queued message has waited that was due first; 0 if none is due"
-})
-
-const queueHeld = Metric.gauge("wac_queue_held", {
-  description: "1 while the queue waits for a person because the database was restored, otherwise 0"
-})
-
-const observeQueue = ({ at, heldSince, oldestDueAt, queued }: Backlog): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    yield* Metric.update(queuedMessages, queued)
-    yield* Metric.update(oldestQueuedSeconds, age(oldestDueAt, at))
-    yield* Metric.update(queueHeld, heldSince === null ? 0 : 1)
-  })
-
-const oldestEnqueuedSeconds = Metric.gauge("wac_outbox_oldest_age_seconds", {
-  description: "How long the message has waited in the outbox that a host enqueued first; 0 if none waits"
-})
-
-const oldestUnhandledSeconds = Metric.gauge("wac_subscription_oldest_unhandled_age_seconds", {
-  description: "Age of the oldest event that a durable subscription has not handled; 0 if all are handled or set aside"
-})
 
 const signInsRefused = Metric.counter("wac_sign_ins_refused_total", {
   description: "Refused sign-ins, by cause: the reason of the error",
@@ -250,54 +188,6 @@ const postProblems = Metric.counter("wac_inbound_post_problems_total", {
 export const postFailed = (problem: Problem): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(postProblems, { problem }), 1)
 
-const keptPosts = Metric.gauge("wac_inbound_posts", {
-  description: "Provider posts that wait, those that have failed among them, and those that cannot be read"
-})
-
-const oldestPostSeconds = Metric.gauge("wac_inbound_oldest_post_age_seconds", {
-  description: "How long the oldest waiting provider post has waited; 0 if none waits"
-})
-
-const observePosts = (
-  { failing, oldestReceivedAt, unreadable, waiting }: PostBacklog,
-  now: Instant
-): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    yield* Metric.update(oldestPostSeconds, age(oldestReceivedAt, now))
-    for (const [state, count] of Object.entries({ waiting, failing, unreadable })) {
-      yield* Metric.update(Metric.withAttributes(keptPosts, { state }), count)
-    }
-  })
-
-const databaseBytes = Metric.gauge("wac_database_size_bytes", { description: "Size of the database on disk" })
-
-const databaseConnections = Metric.gauge("wac_database_connections", {
-  description: "Connections to the database server, of all programs, by state"
-})
-
-const maxConnections = Metric.gauge("wac_database_connections_max", {
-  description: "The database server's limit of connections"
-})
-
-const pools = Metric.gauge("wac_database_pool", {
-  description:
-    "Connections of this process by pool, in use and idle (open or not yet), and operations that wait for one"
-})
-
-const observeStorage = (measured: Measured): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    yield* Metric.update(databaseBytes, measured.bytes)
-    if (measured.maxConnections !== null) yield* Metric.update(maxConnections, measured.maxConnections)
-    for (const [state, count] of Object.entries(measured.connections)) {
-      yield* Metric.update(Metric.withAttributes(databaseConnections, { state }), count)
-    }
-    for (const [pool, { idle, inUse, waiting }] of Object.entries(measured.pools)) {
-      for (const [state, count] of Object.entries({ in_use: inUse, idle, waiting })) {
-        yield* Metric.update(Metric.withAttributes(pools, { pool, state }), count)
-      }
-    }
-  })
-
 const retentionCompleted = Metric.gauge("wac_retention_completed_timestamp_seconds", {
   description:
     "When all expired records of a kind had last been deleted, in seconds since the Unix epoch; at first, the start"
@@ -333,12 +223,6 @@ export const retentionEnded = (kind: string, now: Instant): Effect.Effect<void> 
 export const retentionFailed = (kind: string): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(retentionFailures, { kind }), 1)
 
-/**
- * The time limit for storage queries. It is well within Prometheus's 10 s scrape timeout, even if storage does not
- * respond.
- */
-const patience = Duration.seconds(1)
-
 /** Each outcome of a post, and each problem with one, named once for the compiler to check. */
 const postLabels: {
   readonly outcome: { readonly [outcome in PostOutcome]: true }
@@ -352,7 +236,7 @@ const postLabels: {
  * Exports counters with 0 before their first event: `increase` of a series that begins with 500 is 0, so an alert on a
  * first burst would never fire.
  */
-const exportedFromZero: Effect.Effect<void> = Effect.gen(function*() {
+export const exportedFromZero: Effect.Effect<void> = Effect.gen(function*() {
   for (const counter of [...Object.values(attemptsBy), ...Object.values(itemsBy)]) yield* Metric.update(counter, 0)
   for (const outcome of Object.keys(postLabels.outcome)) {
     yield* Metric.update(Metric.withAttributes(posts, { outcome }), 0)
@@ -365,45 +249,4 @@ const exportedFromZero: Effect.Effect<void> = Effect.gen(function*() {
   for (const cause of refusals) yield* Metric.update(Metric.withAttributes(signInsRefused, { cause }), 0)
   yield* Metric.update(sendsWith("sent", undefined), 0)
   yield* Metric.update(sendsWith("unknown", "outcome_unknown"), 0)
-})
-
-/** Measures more than the backlog before the metrics are read, such as the process. By default it measures nothing. */
-export const MoreObserved = Context.Reference<Effect.Effect<void>>("@wac/core/Metrics/MoreObserved", {
-  defaultValue: () => Effect.void
-})
-
-/**
- * Builds an effect that measures the backlog over all workspaces, the storage, and {@link MoreObserved}. Run it before
- * reading the metrics. A gauge keeps its last value if storage does not respond within a second: the other metrics
- * matter most while storage is down.
- */
-export const observer: Effect.Effect<
-  Effect.Effect<void>,
-  never,
-  DeliveryStore | InboundPostStore | OutboxStore | QueueStore | Storage | SubscriptionStore
-> = Effect.gen(function*() {
-  const deliveries = yield* DeliveryStore
-  const posts = yield* InboundPostStore
-  const queue = yield* QueueStore
-  const outbox = yield* OutboxStore
-  const subscriptions = yield* SubscriptionStore
-  const { measured } = yield* Storage
-  const more = yield* MoreObserved
-  yield* exportedFromZero
-  return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Effect.forEach(
-      [
-        Effect.flatMap(deliveries.backlog(now), (report) => observeBacklog(report, now)),
-        Effect.flatMap(posts.backlog, (report) => observePosts(report, now)),
-        Effect.flatMap(queue.backlog(null, now), observeQueue),
-        Effect.flatMap(outbox.oldestWaitingAt, (since) => Metric.update(oldestEnqueuedSeconds, age(since, now))),
-        Effect.flatMap(subscriptions.oldestUnhandledAt, (since) =>
-          Metric.update(oldestUnhandledSeconds, age(since, now))),
-        measured === undefined ? Effect.void : Effect.flatMap(measured, observeStorage),
-        more
-      ],
-      (observe) =>
-        Effect.ignore(Effect.timeout(observe, patience)),
-      { concurrency: "unbounded", discard: true }
-    ))
 })

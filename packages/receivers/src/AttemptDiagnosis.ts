@@ -4,15 +4,18 @@
  */
 import type { Delivery, WebhookTransport } from "@wac/core"
 import { Data, DateTime, Duration, Option } from "effect"
-import type { IncomingHttpHeaders } from "node:http"
 import { NotConnected } from "./ReceiverConnector.ts"
 import { maxBodyBytes, type ReceiverExchange } from "./ReceiverExchange.ts"
+import { Malformed } from "./ResponseParser.ts"
 
 /** The response began before the whole request was written, so it cannot be a response to this request. */
 export class EarlyAnswer extends Data.TaggedError("EarlyAnswer") {}
 
 /** The receiver responded with 101. */
 export class Upgraded extends Data.TaggedError("Upgraded") {}
+
+/** The connection was closed without an error before the response was complete. */
+export class HungUp extends Data.TaggedError("HungUp") {}
 
 type Answer = WebhookTransport.WebhookAnswer
 
@@ -90,31 +93,6 @@ const connections: { readonly [code: string]: string } = {
   EPIPE: closed
 }
 
-const lengthAndChunks = "answered with both Content-Length and Transfer-Encoding"
-
-/** Codes of Node's HTTP parser, for responses that break HTTP's rules. */
-const malformed: { readonly [code: string]: string } = {
-  HPE_HEADER_OVERFLOW: "answered with headers that are too large",
-  HPE_INVALID_CHUNK_SIZE: "answered with a malformed chunk",
-  HPE_INVALID_CONSTANT: "did not answer in HTTP",
-  HPE_INVALID_CONTENT_LENGTH: "answered with a Content-Length that is not a number",
-  HPE_INVALID_HEADER_TOKEN: "answered with a malformed header",
-  HPE_INVALID_STATUS: "answered with a malformed status line",
-  HPE_INVALID_TRANSFER_ENCODING: lengthAndChunks,
-  HPE_UNEXPECTED_CONTENT_LENGTH: "answered with two Content-Length headers",
-  HPE_INVALID_VERSION: "answered in an unknown version of HTTP"
-}
-
-/** How a response breaks HTTP's rules; `undefined` if the error is of a different kind. */
-const malformation = (error: Error): string | undefined => {
-  const code = codeOf(error)
-  if (!code.startsWith("HPE_")) return undefined
-  // one code has two meanings, which only the parser's message distinguishes
-  const isBoth = "reason" in error && typeof error.reason === "string" && error.reason.includes("Transfer-Encoding")
-  if (isBoth && code.endsWith("_CONTENT_LENGTH")) return lengthAndChunks
-  return malformed[code] ?? `answered with malformed HTTP (${code})`
-}
-
 const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : ""
 
 /**
@@ -123,7 +101,8 @@ const codeOf = (error: Error): string => "code" in error && typeof error.code ==
  */
 export const isStale = (exchange: ReceiverExchange, error: Error): boolean =>
   exchange.isKept &&
-  (error instanceof EarlyAnswer || exchange.statusCode === null && connections[codeOf(error)] === closed)
+  (error instanceof EarlyAnswer ||
+    exchange.statusCode === null && (error instanceof HungUp || connections[codeOf(error)] === closed))
 
 const afterError = (exchange: ReceiverExchange, error: Error): Answer => {
   if (error instanceof NotConnected) return unanswered(exchange, error.outcome, error.message)
@@ -141,19 +120,18 @@ const afterError = (exchange: ReceiverExchange, error: Error): Answer => {
   if (error instanceof Upgraded) {
     return unanswered(exchange, "connect", "answered 101 to switch to another protocol")
   }
-  const message = malformation(error) ?? connections[code] ?? `failed while the request was being sent (${code})`
+  if (error instanceof Malformed) return unanswered(exchange, "connect", error.message)
+  if (error instanceof HungUp) return unanswered(exchange, "connect", closed)
+  const message = connections[code] ?? `failed while the request was being sent (${code})`
   return unanswered(exchange, code === "ETIMEDOUT" ? "timeout" : "connect", message)
 }
 
-const one = (value: string | ReadonlyArray<string> | undefined): string =>
-  typeof value === "string" ? value : value?.join(", ") ?? ""
-
 /** Names are already lower case. Cookies are not stored: they are the receiver's secrets, and never sent back. */
-const keptHeaders = (headers: IncomingHttpHeaders): Delivery.AttemptResponse["headers"] => {
+const keptHeaders = (headers: ReadonlyMap<string, string>): Delivery.AttemptResponse["headers"] => {
   const kept: Array<[name: string, value: string]> = []
-  for (const [name, value] of Object.entries(headers)) {
+  for (const [name, value] of headers) {
     if (kept.length === maxHeaders) break
-    if (name !== "set-cookie") kept.push([name.slice(0, maxHeaderLength), one(value).slice(0, maxHeaderLength)])
+    if (name !== "set-cookie") kept.push([name.slice(0, maxHeaderLength), value.slice(0, maxHeaderLength)])
   }
   return Object.fromEntries(kept)
 }
@@ -229,18 +207,19 @@ export const answer = (exchange: ReceiverExchange, error: Error | null, url: URL
     ...unanswered(exchange, outcome, message),
     statusCode,
     response: responseOf(exchange),
-    retryAfter: statusCode === 429 || statusCode === 503 ? retryAfter(one(headers["retry-after"]).trim(), now) : null
+    retryAfter: statusCode === 429 || statusCode === 503 ? retryAfter(headers.get("retry-after") ?? "", now) : null
   })
   if (redirects.has(statusCode)) {
-    const where = headers.location === undefined ? "" : target(one(headers.location), url)
+    const location = headers.get("location")
+    const where = location === undefined ? "" : target(location, url)
     return ended("redirect", `answered ${statusCode}${where}; redirects are not followed`)
   }
   if (statusCode !== 200) return ended("status", `answered ${statusCode}; only 200 counts`)
   if (error === null) return ended("delivered", "answered 200")
   const why = error instanceof EarlyAnswer
     ? "answered 200 before the request was sent; only a response to the whole request counts"
-    : malformation(error) === undefined
-    ? "answered 200, but closed the connection before the end of the response"
-    : "answered 200, but with a malformed body"
+    : error instanceof Malformed
+    ? "answered 200, but with a malformed body"
+    : "answered 200, but closed the connection before the end of the response"
   return ended("connect", why)
 }

@@ -3,13 +3,9 @@
  */
 import { WebhookScheduler, type WebhookTransport } from "@wac/core"
 import { type Clock, Duration, Effect, type Scope } from "effect"
-import { Agent, request as makeRequest } from "node:http"
-import { EarlyAnswer, Upgraded } from "./AttemptDiagnosis.ts"
-import type { Connecting, Connector } from "./ReceiverConnector.ts"
+import { ReceiverConnection, written } from "./ReceiverConnection.ts"
+import type { Connector } from "./ReceiverConnector.ts"
 import type { ReceiverExchange } from "./ReceiverExchange.ts"
-
-/** Common firewall rules refuse requests that name no agent. */
-const userAgent = "wac"
 
 const { doubtful, healthy } = WebhookScheduler.maxInFlight
 
@@ -38,20 +34,9 @@ const maxAge = Duration.minutes(1)
 const announcedMarginMs = 2000
 
 /** The time that a receiver's `Keep-Alive` header announces, in milliseconds; `undefined` if it announces nothing. */
-const announcedIdleMs = (header: unknown): number | undefined => {
-  const seconds = typeof header === "string" ? /(?:^|[\s,;])timeout=(\d{1,6})/i.exec(header)?.[1] : undefined
+const announcedIdleMs = (header: string | undefined): number | undefined => {
+  const seconds = header === undefined ? undefined : /(?:^|[\s,;])timeout=(\d{1,6})/i.exec(header)?.[1]
   return seconds === undefined ? undefined : Number(seconds) * 1000
-}
-
-/** A connection, or the attempt at one; it serves one exchange at a time. */
-interface Connection {
-  readonly origin: string
-  /** Its pool is this one connection, or the one made in its place when it turns out to be closed. */
-  readonly agent: Agent
-  readonly openedAt: bigint
-  /** Whom it serves, or served last. */
-  exchange: ReceiverExchange
-  socket: Connecting | undefined
 }
 
 export interface Options {
@@ -69,10 +54,10 @@ export interface Options {
  */
 export class ReceiverConnections {
   /** Unused ones by origin, the one used last at the end. */
-  readonly #idle = new Map<string, Array<Connection>>()
+  readonly #idle = new Map<string, Array<ReceiverConnection>>()
   /** The same, the one unused longest first. */
-  readonly #resting = new Set<Connection>()
-  readonly #open = new Set<Connection>()
+  readonly #resting = new Set<ReceiverConnection>()
+  readonly #open = new Set<ReceiverConnection>()
   readonly #connector: Connector
   readonly #clock: Clock.Clock
   readonly #idleTimeoutMs: number
@@ -103,169 +88,79 @@ export class ReceiverConnections {
     exchange: ReceiverExchange,
     options: { readonly fresh: boolean; readonly ended: (error: Error | null) => void }
   ): () => void => {
-    const kept = options.fresh ? undefined : this.#take(url.origin)
-    const connection = kept ?? this.#connect(url.origin, exchange)
-    if (kept !== undefined) exchange.isKept = true
-    exchange.address = connection.exchange.address
-    connection.exchange = exchange
-    let isOver = false
     let isBrokenOff = false
-    const end = (error: Error | null, isReusable: boolean) => {
-      if (isOver) return
-      isOver = true
-      exchange.leave()
-      if (isReusable) this.#giveBack(connection)
-      else this.#close(connection)
-      // not before the parser has left its own call: whatever comes next may run in this one
+    // not before the parser has left its own call: whatever comes next may run in this one
+    const ended = (error: Error | null) =>
       queueMicrotask(() => {
         if (!isBrokenOff) options.ended(error)
       })
-    }
-    const broken = this.#request(connection, url, request, exchange, end)
-    return () => {
-      isBrokenOff = true
-      if (isOver) return
-      isOver = true
-      broken()
-      this.#close(connection)
-    }
-  }
-
-  /** Sends the request over the connection, and gives the way to break it off. */
-  #request(
-    connection: Connection,
-    url: URL,
-    { body, headers }: Pick<WebhookTransport.WebhookRequest, "headers" | "body">,
-    exchange: ReceiverExchange,
-    end: (error: Error | null, isReusable: boolean) => void
-  ): () => void {
-    let request
+    let connection: ReceiverConnection | undefined
+    let isOver = false
     try {
-      request = makeRequest({
-        agent: connection.agent,
-        host: url.hostname,
-        port: url.port,
-        path: `${url.pathname}${url.search}`,
-        method: "POST",
-        headers: { host: url.host, "user-agent": userAgent, "content-length": Buffer.byteLength(body), ...headers },
-        insecureHTTPParser: false
+      const text = written(url, request)
+      const used = (options.fresh ? undefined : this.#take(url.origin)) ?? this.#connect(url.origin)
+      connection = used
+      used.post(text, exchange, this.#connector, (error, isReusable) => {
+        isOver = true
+        if (isReusable) this.#giveBack(used, exchange)
+        else used.close()
+        ended(error)
       })
     } catch (error) {
-      end(error instanceof Error ? error : new Error("no request"), false)
-      return () => {}
+      ended(error instanceof Error ? error : new Error("no request"))
     }
-    request.on("error", (error) => end(error, false))
-    request.once("socket", () => {
-      exchange.enter("firstByte")
-      // what has already arrived when the request is written cannot be the answer to it, so the event loop looks first
-      setImmediate(() => setImmediate(() => request.end(body)))
-    })
-    request.on("upgrade", (_response, socket) => {
-      socket.destroy()
-      end(new Upgraded(), false)
-    })
-    request.on("response", (response) => {
-      exchange.enter("body")
-      exchange.statusCode = response.statusCode ?? 0
-      exchange.headers = response.headers
-      if (!request.writableEnded) end(new EarlyAnswer(), false)
-      response.on("data", (chunk: Buffer) => {
-        if (!exchange.take(chunk)) end(null, false)
-      })
-      response.on("end", () => {
-        if (request.writableFinished) return end(null, request.shouldKeepAlive)
-        // TLS reports what it has written only after it has read
-        setImmediate(() => end(request.writableFinished ? null : new EarlyAnswer(), false))
-      })
-      response.on("error", (error) => end(error, false))
-    })
-    return () => void request.destroy()
+    return () => {
+      isBrokenOff = true
+      if (!isOver) connection?.breakOff()
+    }
   }
 
-  #connect(origin: string, exchange: ReceiverExchange): Connection {
-    const { hostname, port, protocol } = new URL(origin)
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    agent.createConnection = (_options, callback) => {
-      // a kept connection that has just been closed is made again, for another exchange
-      const { exchange } = connection
-      exchange.isKept = false
-      exchange.address = null
-      const made = this.#connector({ hostname: hostname.replace(/^\[|\]$/g, ""), port, protocol }, (error, socket) => {
-        if (error !== null) return callback?.(error, undefined!)
-        connection.socket = socket
-        socket.once("close", () => {
-          if (this.#resting.has(connection) && connection.socket === socket) this.#close(connection)
-        })
-        callback?.(null, socket)
-      }, exchange)
-      connection.socket = made
-      return undefined
-    }
-    agent.keepSocketAlive = (socket) => {
-      const announced = announcedIdleMs(connection.exchange.headers["keep-alive"])
-      const idleMs = announced === undefined
-        ? this.#idleTimeoutMs
-        : Math.min(announced - announcedMarginMs, Duration.toMillis(maxIdleTimeout))
-      if (idleMs <= 0) return false
-      // the agent closes an unused socket whose time is over
-      if ("setTimeout" in socket && typeof socket.setTimeout === "function") socket.setTimeout(idleMs)
-      return true
-    }
-    const reuse = agent.reuseSocket.bind(agent)
-    agent.reuseSocket = (socket, request) => {
-      if ("setTimeout" in socket && typeof socket.setTimeout === "function") socket.setTimeout(0)
-      reuse(socket, request)
-    }
-    const connection: Connection = {
-      origin,
-      agent,
-      openedAt: this.#clock.monotonicTimeNanosUnsafe(),
-      exchange,
-      socket: undefined
-    }
+  #connect(origin: string): ReceiverConnection {
+    const connection = new ReceiverConnection(origin, this.#clock.monotonicTimeNanosUnsafe(), () => {
+      this.#wake(connection)
+      this.#open.delete(connection)
+    })
     this.#open.add(connection)
     return connection
   }
 
-  #take(origin: string): Connection | undefined {
+  #take(origin: string): ReceiverConnection | undefined {
     const connection = this.#idle.get(origin)?.at(-1)
     if (connection !== undefined) this.#wake(connection)
     return connection
   }
 
-  #giveBack(connection: Connection): void {
+  #giveBack(connection: ReceiverConnection, { headers }: ReceiverExchange): void {
     if (this.#clock.monotonicTimeNanosUnsafe() - connection.openedAt >= Duration.toNanosUnsafe(maxAge)) {
-      return this.#close(connection)
+      return connection.close()
     }
+    const announced = announcedIdleMs(headers.get("keep-alive"))
+    const idleMs = announced === undefined
+      ? this.#idleTimeoutMs
+      : Math.min(announced - announcedMarginMs, Duration.toMillis(maxIdleTimeout))
+    if (idleMs <= 0) return connection.close()
     const siblings = this.#idle.get(connection.origin)
-    if ((siblings?.length ?? 0) >= this.#maxIdlePerOrigin) return this.#close(connection)
+    if ((siblings?.length ?? 0) >= this.#maxIdlePerOrigin) return connection.close()
     if (siblings === undefined) this.#idle.set(connection.origin, [connection])
     else siblings.push(connection)
     this.#resting.add(connection)
+    connection.rest(idleMs)
     if (this.#resting.size <= this.#maxIdle) return
     const [oldest] = this.#resting
-    this.#close(oldest!)
+    oldest!.close()
   }
 
   /** Takes it out of the unused ones. */
-  #wake(connection: Connection): void {
+  #wake(connection: ReceiverConnection): void {
     if (!this.#resting.delete(connection)) return
     const siblings = this.#idle.get(connection.origin)!
     siblings.splice(siblings.lastIndexOf(connection), 1)
     if (siblings.length === 0) this.#idle.delete(connection.origin)
   }
 
-  #close(connection: Connection): void {
-    this.#wake(connection)
-    this.#open.delete(connection)
-    // the agent knows nothing of a connection that is being made
-    connection.socket?.destroy()
-    connection.agent.destroy()
-  }
-
   /** Closes all connections; exchanges under way end with an error. */
   readonly destroy = (): void => {
-    for (const connection of this.#open) this.#close(connection)
+    for (const connection of this.#open) connection.close()
   }
 }
 

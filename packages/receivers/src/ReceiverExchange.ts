@@ -5,7 +5,6 @@
 import type { Delivery } from "@wac/core"
 import { GatheredBytes } from "@wac/verifier/GatheredBytes"
 import type { Clock } from "effect"
-import type { IncomingHttpHeaders } from "node:http"
 
 /** So much of an answer's body is read and kept (contract §6). */
 export const maxBodyBytes = 16 * 1024
@@ -29,7 +28,8 @@ export class ReceiverExchange {
   /** Whether it goes over a connection that has served before. */
   isKept = false
   statusCode: number | null = null
-  headers: IncomingHttpHeaders = {}
+  /** By their lower-case names. */
+  headers: ReadonlyMap<string, string> = new Map()
 
   readonly #clock: Clock.Clock
   readonly #body = new GatheredBytes()

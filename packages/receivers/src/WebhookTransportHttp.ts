@@ -1,5 +1,5 @@
 /**
- * `WebhookTransport` over node:http (contract §6 *Attempt*, *Receiver addresses*): one POST, no redirect, no proxy, no
+ * `WebhookTransport` over HTTP/1.1 (contract §6 *Attempt*, *Receiver addresses*): one POST, no redirect, no proxy, no
  * cookie, and a connection only to an address that was judged.
  */
 import { Timeouts, WebhookTransport } from "@wac/core"
@@ -52,10 +52,8 @@ export const layer = (
 
       return WebhookTransport.WebhookTransport.of({
         post: (request) => {
-          if (!URL.canParse(request.url)) {
-            return Effect.succeed(AttemptDiagnosis.refused("connect", "has no URL"))
-          }
-          const url = new URL(request.url)
+          const url = URL.parse(request.url)
+          if (url === null) return Effect.succeed(AttemptDiagnosis.refused("connect", "has no URL"))
           if (url.protocol !== "https:" && !(url.protocol === "http:" && rules.allowInsecure)) {
             const why = "has a URL that is not https; only https is allowed"
             return Effect.succeed(AttemptDiagnosis.refused("blocked_address", why))

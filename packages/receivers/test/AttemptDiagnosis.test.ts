@@ -71,6 +71,17 @@ describe("phases", () => {
       assert.deepStrictEqual([again.address, receiver.sockets.length], ["127.0.0.1", 1])
     }).pipe(withLoopback))
 
+  it.effect("a connection with TLS is kept too", () =>
+    Effect.gen(function*() {
+      yield* trust(localhost.cert)
+      const receiver = yield* serveTls(localhost)
+      for (const isKept of [false, true, true]) {
+        const { outcome, timings } = yield* post(`https://localhost:${receiver.port}/`)
+        assert.deepStrictEqual([outcome, timings?.tlsMs], ["delivered", isKept ? null : 0])
+      }
+      assert.strictEqual(receiver.sockets.length, 1)
+    }).pipe(withLoopback))
+
   it.effect("phases are measured by the clock", () => {
     const found = Promise.withResolvers<ReadonlyArray<string>>()
     const asked = Promise.withResolvers<void>()
@@ -397,6 +408,15 @@ describe("a response before the request", () => {
       assert.strictEqual((yield* post(receiver.url)).outcome, "delivered")
       assert.deepStrictEqual([requests, receiver.sockets.length], [2, 2])
     }).pipe(withLoopback))
+
+  it.effect("bytes left over need not be a response for the request to be sent over a new connection", () =>
+    Effect.gen(function*() {
+      const receiver = yield* serve(reply(200))
+      yield* post(receiver.url)
+      receiver.sockets[0]!.write("no HTTP")
+      assert.strictEqual((yield* post(receiver.url)).outcome, "delivered")
+      assert.strictEqual(receiver.sockets.length, 2)
+    }).pipe(withLoopback))
 })
 
 describe("a redirect reports its target", () => {
@@ -529,7 +549,7 @@ describe("a receiver's text", () => {
           assert.notInclude(message, "s3cret")
         }
       }
-      assert.deepStrictEqual(logged, [])
+      assert.notInclude(JSON.stringify(logged), "s3cret")
     }).pipe(
       withLoopback,
       Effect.provide(Logger.layer([logger])),

@@ -113,6 +113,33 @@ describe("unused connections", () => {
       assert.isFalse((yield* post(own, receiver)).exchange.isKept)
     }))
 
+  it.effect("a connection is not kept if the receiver announces that it closes it soon", () =>
+    Effect.gen(function*() {
+      const own = yield* connections()
+      const receiver = yield* serve(reply(200, { "keep-alive": "timeout=2" }))
+      assert.isNull((yield* post(own, receiver)).error)
+      assert.deepStrictEqual(own.size, { open: 0, idle: 0, idleOrigins: 0 })
+    }))
+
+  it.effect("an exchange that is still connecting ends with the scope", () =>
+    Effect.gen(function*() {
+      const asked = Promise.withResolvers<void>()
+      const lookup = () => {
+        asked.resolve()
+        return new Promise<never>(() => {})
+      }
+      const receiver = yield* serve(reply(200))
+      const posting = yield* Effect.scoped(Effect.gen(function*() {
+        const own = yield* ReceiverConnections.make(
+          ReceiverConnector.make({ allowInsecure: true, allowedCidrs, lookup })
+        )
+        const posting = yield* Effect.forkDetach(post(own, receiver, "receiver.example"))
+        yield* Effect.promise(() => asked.promise)
+        return posting
+      }))
+      assert.isNotNull((yield* Fiber.join(posting)).error)
+    }))
+
   it.effect("all connections end with the scope", () =>
     Effect.gen(function*() {
       const asked = Promise.withResolvers<void>()

@@ -1,7 +1,7 @@
 /**
  * `GET /metrics` for Prometheus (contract §1, §8 `METRICS_TOKEN`).
  */
-import { Errors, LatencyHistogram, Metrics } from "@wac/core"
+import { Errors, Gauges, LatencyHistogram } from "@wac/core"
 import { Context, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
@@ -51,7 +51,7 @@ const refusal = (
 }
 
 /** Returns the function that reads the metrics of the running instance, in Prometheus' text format. */
-export const reader = Effect.map(Metrics.observer, (observe) => Effect.andThen(observe, PrometheusMetrics.format()))
+export const reader = Effect.map(Gauges.observer, (observe) => Effect.andThen(observe, PrometheusMetrics.format()))
 
 /** The media type of the result of {@link reader}. */
 const contentType = "text/plain; version=0.0.4; charset=utf-8"

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
+import * as Gauges from "../src/Gauges.ts"
 import { InboundPostStore, type PostBacklog } from "../src/inbound/InboundPostStore.ts"
-import * as Metrics from "../src/Metrics.ts"
 import { OutboxStore } from "../src/outbox/OutboxStore.ts"
 import { type Backlog, QueueStore } from "../src/queue/QueueStore.ts"
 import { type Measured, Storage } from "../src/Storage.ts"
@@ -80,7 +80,7 @@ const observing = (
 ) =>
   Effect.gen(function*() {
     yield* TestClock.setTime(start)
-    yield* test(yield* Metrics.observer)
+    yield* test(yield* Gauges.observer)
   }).pipe(
     Effect.provide(Layer.mergeAll(
       Layer.succeed(Storage, {
