@@ -110,7 +110,11 @@ export const AttemptView = ({ attempt, isOpen = false }: { readonly attempt: Att
           ? (
             <div className="space-y-1.5">
               <h3 className="font-medium">Response</h3>
-              <p className="text-muted">No response came. {asSentence(attempt.message)}</p>
+              <p className="text-muted">
+                {attempt.outcome === "delivered"
+                  ? "The receiver answered 200. Of successful first attempts, only a sample keeps the response."
+                  : `No response came. ${asSentence(attempt.message)}`}
+              </p>
             </div>
           )
           : (

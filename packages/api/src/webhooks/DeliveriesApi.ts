@@ -42,7 +42,11 @@ export const Attempt = Schema.Struct({
   }),
   response: Schema.NullOr(
     Schema.Struct({ headers: Schema.Record(Schema.String, Schema.String), body: Schema.String })
-  ).annotate({ description: "The receiver's response, with at most 16 KiB of its body" })
+  ).annotate({
+    description:
+      "The receiver's response, with at most 16 KiB of its body. `null` if none came, or if it was not kept: " +
+      "of first attempts that succeed, a sample keeps it; every other attempt does."
+  })
 }).annotate({ identifier: "Attempt", description: "One POST to the receiver. Times are in milliseconds." }).pipe(
   Example.shown({
     id: "att_01K8ZQ51T3V5W7X9Y0Z2A4B6CD",

@@ -106,10 +106,27 @@ export interface Attempt {
   readonly address: string | null
   /** `null` if nothing was sent over the network. */
   readonly timings: AttemptTimings | null
+  /** `null` if none began, or if it was not kept (see {@link kept}). */
   readonly response: AttemptResponse | null
   /** The receiver's `Retry-After` with status 429 or 503. */
   readonly retryAfter: Duration.Duration | null
 }
+
+/** Of so many responses to which nothing is remarkable, one is kept. */
+export const sampledOneIn = 32
+
+/** Whether the sample has an attempt, by the last digit of its id, which is random and one of {@link sampledOneIn}. */
+const isSampled = ({ id }: Pick<Attempt, "id">): boolean => id.endsWith("0")
+
+/**
+ * The attempt as it is recorded. The response to a delivery's first attempt is kept for a sample only if it was a
+ * success, the webhook was healthy and nobody asked for the attempt. Every other response is kept.
+ */
+export const kept = (attempt: Attempt, standing: Webhook.Standing): Attempt =>
+  attempt.outcome === "delivered" && attempt.number === 1 && attempt.trigger === "automatic" &&
+    standing === "healthy" && !isSampled(attempt)
+    ? { ...attempt, response: null }
+    : attempt
 
 /** Whether it has not been attempted in its present round. */
 export const isUntried = (delivery: Pick<Delivery, "roundAttempts">): boolean => delivery.roundAttempts === 0

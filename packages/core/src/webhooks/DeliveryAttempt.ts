@@ -12,7 +12,7 @@ import { type UnreadableSecret, Vault } from "../secrets/Vault.ts"
 import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
 import { UsageRecorder } from "../usage/UsageRecorder.ts"
-import type { Attempt } from "./Delivery.ts"
+import { type Attempt, kept } from "./Delivery.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
 import { type WebhookAnswer, WebhookTransport } from "./WebhookTransport.ts"
 
@@ -67,7 +67,7 @@ const endOf = ({ outcome, statusCode }: WebhookAnswer): Span.Attributes => ({
 
 export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
   /**
-   * Carries out the attempt that is claimed under `token`. `recorded` is false if the claim was lost meanwhile; then
+   * Carries out the attempt that is claimed under `token`, and records what is kept of it (`Delivery.kept`). `recorded` is false if the claim was lost meanwhile; then
    * nothing has changed. Fails if one of the webhook's secrets cannot be opened, which does not use up an attempt.
    */
   readonly attempt: (
@@ -108,7 +108,13 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
             startedAt,
             durationMs: endedAt - startedAt
           }
-          const completion = { now: endedAt, delivery, token, attempt: ended, jitter: yield* Random.next }
+          const completion = {
+            now: endedAt,
+            delivery,
+            token,
+            attempt: kept(ended, claimed.standing),
+            jitter: yield* Random.next
+          }
           const isClaimed = () =>
             clock.currentTimeMillisUnsafe() - begun < Duration.toMillis(lease) - Duration.toMillis(recordEvery)
           const recorded = yield* Effect.retry(Effect.suspend(() => store.complete(completion)), {

@@ -6,14 +6,18 @@ import {
   type Delivery,
   dueAt,
   isOpen,
+  kept,
   line,
   mayPause,
   newRound,
   place,
+  sampledOneIn,
   statusShown
 } from "../../src/webhooks/Delivery.ts"
 import { between, checks, day, hour, minute, second, upTo } from "../checks.ts"
-import { attempt, delivery, health, start, webhook } from "../samples.ts"
+import { attempt, delivery, health, id, start, webhook } from "../samples.ts"
+
+const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 const good = attempt({ outcome: "delivered", statusCode: 200, message: "answered 200" })
 const failures: ReadonlyArray<AttemptOutcome> = [
@@ -373,4 +377,39 @@ describe("when a delivery may be claimed", () => {
       assert.isBelow(fields.lastAttemptAt!, recoveredAt)
     }
   }, checks)
+})
+
+describe("what is kept of an attempt's response", () => {
+  const response = { headers: { server: "x" }, body: "thanks" }
+  /** One that no sample has. */
+  const routine = { ...good, id: id("att", 1), response }
+
+  it("a success at a healthy webhook keeps everything but the response", () => {
+    assert.deepStrictEqual(kept(routine, "healthy"), { ...routine, response: null })
+  })
+
+  it("one success in 32 keeps its response, by its id", () => {
+    const ids = Array.from({ length: sampledOneIn }, (_, n) => `att_${"0".repeat(25)}${crockford[n]!}` as const)
+    const responses = ids.map((id) => kept({ ...routine, id: id as typeof routine.id }, "healthy").response)
+    assert.deepStrictEqual(responses, [response, ...Array(sampledOneIn - 1).fill(null)])
+  })
+
+  it.each(failures)("a response of an attempt that failed as %s is kept", (outcome) => {
+    const failed = { ...routine, outcome }
+    assert.strictEqual(kept(failed, "healthy"), failed)
+  })
+
+  it.each(["manual", "replay", "test", "probe"] as const)(
+    "a response that a person asked for (%s) is kept",
+    (trigger) => {
+      const asked = { ...routine, trigger }
+      assert.strictEqual(kept(asked, "healthy"), asked)
+    }
+  )
+
+  it("the response that ends failures is kept, and those of a webhook that is not known to be healthy", () => {
+    const second = { ...routine, number: 2 }
+    assert.strictEqual(kept(second, "healthy"), second)
+    assert.strictEqual(kept(routine, "doubtful"), routine)
+  })
 })

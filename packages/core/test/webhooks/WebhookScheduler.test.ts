@@ -124,6 +124,35 @@ describe("an attempt", () => {
   )
 
   it.effect(
+    "of a healthy webhook's successes a sample keeps the response, and every failure does",
+    scheduling(() =>
+      Effect.gen(function*() {
+        const { happens, workspace } = yield* receiver()
+        yield* startScheduler
+        const response = { headers: { server: "x" }, body: "thanks" }
+        yield* answerWith(() => Effect.succeed(answered(200, { response })))
+        const happened: Array<EventId> = []
+        const next = Effect.gen(function*() {
+          happened.push(yield* happens)
+          yield* advance("1 second")
+        })
+        for (let i = 0; i < 20; i++) yield* next
+        yield* answerWith(() => Effect.succeed(answered(500, { response })))
+        yield* next
+        const shown = yield* Effect.forEach(happened, (eventId) => deliveryOf(workspace.id, eventId))
+        const [first, ...others] = shown.flatMap(({ attempts }) => attempts)
+        // nothing was known of the webhook yet
+        assert.deepStrictEqual(first!.response, response)
+        for (const { id, message, outcome, response: kept, statusCode } of others) {
+          const isKept = outcome !== "delivered" || id.endsWith("0")
+          assert.deepStrictEqual([kept, message], [isKept ? response : null, answered(statusCode!).message])
+        }
+        assert.include(others.map(({ outcome }) => outcome), "status")
+      })
+    )
+  )
+
+  it.effect(
     "an attempt has headers that every library verifies, signed anew each time",
     scheduling(() =>
       Effect.gen(function*() {

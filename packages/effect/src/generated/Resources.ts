@@ -491,7 +491,10 @@ export interface Attempt {
     }
     readonly body: string
   }
-  /** The receiver's response, with at most 16 KiB of its body. */
+  /**
+   * The receiver's response, with at most 16 KiB of its body. `null` if none came, or if it was not kept: of first
+   * attempts that succeed, a sample keeps it; every other attempt does.
+   */
   readonly response: {
     readonly headers: {
       readonly [field: string]: string
