@@ -92,7 +92,7 @@ const observing = (
       Layer.mock(DeliveryStore, { backlog: () => tells.deliveries }),
       Layer.mock(InboundPostStore, { backlog: tells.posts }),
       Layer.mock(QueueStore, { backlog: () => Effect.succeed(queue) }),
-      Layer.mock(OutboxStore, { oldestWaitingAt: Effect.succeed(start - 30 * second) }),
+      Layer.mock(OutboxStore, { enqueueFunction: null, oldestWaitingAt: Effect.succeed(start - 30 * second) }),
       Layer.mock(SubscriptionStore, { oldestUnhandledAt: Effect.succeed(start - 45 * second) })
     )),
     Effect.provideService(Metric.MetricRegistry, new Map())
