@@ -75,9 +75,9 @@ export const errorOf = (
   })
 }
 
-/** The error for an option that cannot be used. */
+/** The error for an option, or for what has no name, that cannot be used. */
 export const badOption = (
-  param: string,
+  param: string | undefined,
   message: string,
   reason: "invalid_field" | "unknown_field" | "invalid_idempotency_key" = "invalid_field"
 ): WacError => new WacError(message, { code: "invalid_body", reason, status: 400, param })

@@ -1,14 +1,13 @@
 /**
  * The body of a request.
  */
-import { WacError } from "./ClientError.ts"
+import { badOption } from "./ClientError.ts"
 
-/** The value as JSON. Throws a {@link WacError} for what JSON cannot hold: a cycle, a `bigint`. */
-export const jsonOf = (value: unknown): string => {
+/** The value as JSON; `undefined` of nothing. Throws a `WacError` for what JSON cannot hold: a cycle, a `bigint`. */
+export const jsonOf = (value: unknown): string | undefined => {
   try {
     return JSON.stringify(value)
-  } catch (cause) {
-    const details = { code: "invalid_body", reason: "invalid_field", status: 400 } as const
-    throw new WacError("the arguments cannot be written as JSON", details, cause)
+  } catch {
+    throw badOption(undefined, "the body must be JSON")
   }
 }

@@ -217,7 +217,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
     const deadline = clock.now() + timeout
     const [method, path] = route.split(" ") as [string, string]
     const url = new URL(`${root}${path.replace(/:[a-z]+/, () => segmentOf(id))}${queryOf(query)}`, base)
-    const content = form?.bytes ?? (body === undefined ? undefined : jsonOf(body))
+    const content = form?.bytes ?? jsonOf(body)
     // files of people in a session are not signed
     const signed = content instanceof Blob ? undefined : content
     const longest = form === undefined ? attemptTimeout : timeout
