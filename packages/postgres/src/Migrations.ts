@@ -7,6 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
+import * as IndexBuild from "./IndexBuild.ts"
 import * as tables from "./migrations/0001_tables.ts"
 import * as inboundPosts from "./migrations/0002_inbound_posts.ts"
 import * as people from "./migrations/0003_people.ts"
@@ -56,6 +57,8 @@ export interface Migration {
    * missing from what is written. Only then can an upgrade be taken back without the backup.
    */
   readonly additive?: boolean
+  /** An index of a table that may be large, which `sql` makes if it is missing. It is built before, outside of it. */
+  readonly index?: IndexBuild.Index
 }
 
 /** In order. The first one is version 1. */
@@ -94,7 +97,7 @@ export const all: ReadonlyArray<Migration> = [
   { name: "queue", sql: queue.sql, additive: true },
   { name: "subscriptions", sql: subscriptions.sql, additive: true },
   { name: "outbox", sql: outbox.sql, additive: true },
-  { name: "failed messages", sql: failedMessages.sql, additive: true }
+  { name: "failed messages", sql: failedMessages.sql, index: failedMessages.index, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */
@@ -117,13 +120,26 @@ export const run = (
 ): Effect.Effect<Migrated, OpenError, PgClient.PgClient | Schema.Schema> =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
-    const next = client.withTransaction(Effect.andThen(alone, step(migrations))).pipe(
-      Effect.retry({ while: (error) => error._tag === "SqlError" && isLocked(error), schedule: givenWay }),
-      Effect.retry({ while: (error) => error._tag === "SqlError" && isPassing(error), schedule: again })
-    )
+    const transaction = <A, E extends OpenError | SqlError, R>(effect: Effect.Effect<A, E, R>) =>
+      client.withTransaction(Effect.andThen(alone, effect)).pipe(
+        Effect.retry({ while: (error) => error._tag === "SqlError" && isLocked(error), schedule: givenWay }),
+        Effect.retry({ while: (error) => error._tag === "SqlError" && isPassing(error), schedule: again })
+      )
+    const next = transaction(step(migrations))
+    // the tables of a new schema are empty, so an index is made with them
+    const built = Effect.flatMap(versionOf(migrations), (version) => {
+      const index = version === 0 ? undefined : migrations[version]?.index
+      return index === undefined
+        ? Effect.void
+        : IndexBuild.build(index, (effect) => transaction(Effect.andThen(givingWay, effect)))
+    })
+    yield* built
     const before = yield* next
     let after = before
-    while (after < migrations.length) after = yield* next
+    while (after < migrations.length) {
+      if (before > 0) yield* built
+      after = yield* next
+    }
     return { before, after }
   }).pipe(Effect.catchTag("SqlError", cannotRead))
 
@@ -182,6 +198,10 @@ const alone = Effect.gen(function*() {
   yield* client.unsafe(named(lock))
 })
 
+const givingWay = PgClient.PgClient.use((client) =>
+  client.unsafe(`set local lock_timeout = ${Duration.toMillis(lockTimeout)}`)
+)
+
 /** Runs the first missing migration, if any. Returns the version before it. */
 const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   const client = yield* PgClient.PgClient
@@ -203,7 +223,7 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   }
   // migrations never change, and name no schema: they find and make what is theirs in this one, and nowhere else
   yield* client.unsafe(`set local search_path to ${schema.quoted}`)
-  yield* client.unsafe(`set local lock_timeout = ${Duration.toMillis(lockTimeout)}`)
+  yield* givingWay
   // the wire protocol with parameters allows one statement; a dynamic statement may contain many
   yield* client.unsafe(`do $step$ begin execute $statements$${next.sql}$statements$; end $step$`).pipe(
     Effect.mapError((error) =>
@@ -244,10 +264,15 @@ const made = Effect.fnUntraced(function*({ name, quoted }: Schema.Schema["Servic
 /** The schema's version. Fails if this code does not know it. */
 const versionOf = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   const client = yield* PgClient.PgClient
-  const { named } = yield* Schema.Schema
-  const [database] = yield* client.unsafe<{ encoding: string; found: boolean }>(named(
-    "select current_setting('server_encoding') as encoding, to_regclass('wac.schema_versions') is not null as found"
-  ))
+  const { name, named } = yield* Schema.Schema
+  // from the tables themselves: a session that has looked a name up in vain may not see for a while that it is there
+  const [database] = yield* client.unsafe<{ encoding: string; found: boolean }>(
+    `select current_setting('server_encoding') as encoding, exists (
+      select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = $1 and c.relname = 'schema_versions'
+    ) as found`,
+    [name]
+  )
   const { encoding, found } = database!
   if (encoding !== "UTF8") {
     return yield* new OpenError({

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
 import { Cause, Context, Effect, Fiber, Layer } from "effect"
+import * as IndexBuild from "../src/IndexBuild.ts"
 import * as Migrations from "../src/Migrations.ts"
 import { OpenError } from "../src/OpenError.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
@@ -12,6 +13,18 @@ const first: Migrations.Migration = {
     "create table one (x integer); comment on table one is 'semicolons; and $$dollars$$'; insert into one values (1);"
 }
 const second: Migrations.Migration = { name: "second", sql: "alter table one add column y integer default 7" }
+
+/** The same with an index of the table of the first. */
+const index: IndexBuild.Index = { name: "one_x", table: "one", definition: "(x)" }
+const indexed: Migrations.Migration = { name: "indexed", sql: IndexBuild.ifMissing(index), index }
+
+/** Whether the index is there, and can be used. */
+const isBuilt = PgClient.PgClient.use((client) =>
+  Effect.map(
+    client<{ valid: boolean }>`select indisvalid as valid from pg_index where indexrelid = to_regclass('wac.one_x')`,
+    ([found]) => found?.valid
+  )
+)
 
 /** The client of an empty database. */
 const emptied = Effect.gen(function*() {
@@ -203,6 +216,28 @@ for (const { layer: clientLayer, name } of clients) {
         assert.include(refused.message, "was made by another build")
       }))
 
+    it.effect("an index of an earlier table is built, in a new schema and in one of before", () =>
+      Effect.gen(function*() {
+        yield* emptied
+        assert.deepStrictEqual(yield* Migrations.run([first, indexed]), { before: 0, after: 2 })
+        assert.isTrue(yield* isBuilt)
+        yield* emptied
+        yield* Migrations.run([first])
+        assert.isUndefined(yield* isBuilt)
+        assert.deepStrictEqual(yield* Migrations.run([first, indexed]), { before: 1, after: 2 })
+        assert.isTrue(yield* isBuilt)
+      }))
+
+    it.effect("what a process left of an index that it could not build is built anew", () =>
+      Effect.gen(function*() {
+        const client = yield* emptied
+        yield* Migrations.run([first])
+        yield* client`create index one_x on wac.one (x)`
+        yield* client`update pg_index set indisvalid = false where indexrelid = 'wac.one_x'::regclass`
+        assert.deepStrictEqual(yield* Migrations.run([first, indexed]), { before: 1, after: 2 })
+        assert.isTrue(yield* isBuilt)
+      }))
+
     it.effect("a failed migration leaves nothing behind, and earlier ones stay", () =>
       Effect.gen(function*() {
         const client = yield* emptied
@@ -262,6 +297,33 @@ it.live("a migration gives way while its table is locked, so that statements beh
     assert.lengthOf(yield* caller`select x from wac.one`, 1)
     yield* backup`commit`
     assert.deepStrictEqual(yield* Fiber.join(migrating), { before: 1, after: 2 })
+  }).pipe(Effect.scoped))
+
+it.live("others write to a table while its index is built, by one of the processes that migrate", () =>
+  Effect.gen(function*() {
+    const url = yield* withSettings(yield* freshDatabase(), { statement_timeout: "100ms" })
+    const session = Effect.map(
+      Layer.build(Layer.fresh(PgClient.layer({ url, maxConnections: 1 }))),
+      (context) => Context.get(context, PgClient.PgClient)
+    )
+    const [earlier, caller] = [yield* session, yield* session]
+    const migrate = (...migrations: ReadonlyArray<Migrations.Migration>) =>
+      Effect.provide(Migrations.run(migrations), Layer.fresh(PostgresClient.layer({ url })), { local: true })
+    yield* migrate(first)
+    yield* earlier`begin`
+    yield* earlier`insert into wac.one values (2)`
+    const migrating = yield* Effect.forkChild(
+      Effect.all([migrate(first, indexed), migrate(first, indexed)], { concurrency: "unbounded" }),
+      { startImmediately: true }
+    )
+    yield* Effect.repeat(
+      caller`select 1 from pg_stat_progress_create_index where relid = 'wac.one'::regclass`,
+      { until: ({ length }) => length > 0 }
+    )
+    yield* caller`insert into wac.one values (3)`
+    yield* earlier`commit`
+    for (const { after } of yield* Fiber.join(migrating)) assert.strictEqual(after, 2)
+    assert.isTrue(yield* Effect.provideService(isBuilt, PgClient.PgClient, caller))
   }).pipe(Effect.scoped))
 
 it.live("a migration that meets a deadlock is tried again", () =>

@@ -4,6 +4,7 @@
  * `ForgetMessages` does it.
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as IndexBuild from "../src/IndexBuild.ts"
 import * as Migrations from "../src/Migrations.ts"
 
 /** Statements without comments, in lower case and on one line each. Quoted text is emptied. */
@@ -50,8 +51,9 @@ const small = new Set([
 ])
 
 /** What is wrong with a migration. */
-const wrongs = ({ sql }: Pick<Migrations.Migration, "sql">): ReadonlyArray<string> => {
-  const statements = statementsOf(sql)
+const wrongs = ({ index, sql }: Pick<Migrations.Migration, "index" | "sql">): ReadonlyArray<string> => {
+  const [built] = index === undefined ? [] : statementsOf(IndexBuild.ifMissing(index))
+  const statements = statementsOf(sql).filter((statement) => statement !== built)
   const own = new Set(statements.map(created))
   return statements.flatMap((statement) =>
     slow.flatMap(([pattern, why]) => {
@@ -85,6 +87,13 @@ describe("migrations beside the previous version", () => {
     "delete from messages where x = 1"
   ])("the check finds: %s", (sql) => {
     assert.lengthOf(wrongs({ sql }), 1)
+  })
+
+  it("the check lets an index pass that is built before, and no other", () => {
+    const index = { name: "x", table: "messages", definition: "(status)" }
+    const sql = IndexBuild.ifMissing(index)
+    assert.deepStrictEqual(wrongs({ index, sql }), [])
+    assert.lengthOf(wrongs({ index, sql: `${sql}; create index y on messages (kind)` }), 1)
   })
 
   it.each([
