@@ -106,5 +106,5 @@ it.live(
       )
       assert.deepStrictEqual(completions.map(({ status }) => status), ["cancelled"])
     }).pipe(Effect.scoped, Effect.orDie),
-  Extent.of(240_000, 1_200_000)
+  Extent.of(600_000, 1_200_000)
 )

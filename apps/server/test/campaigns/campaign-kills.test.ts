@@ -154,5 +154,5 @@ it.live(
       )
       assert.isAtLeast(killed, 3)
     }).pipe(Effect.scoped),
-  Extent.of(240_000, 3_600_000)
+  Extent.of(600_000, 3_600_000)
 )

@@ -163,7 +163,7 @@ layer(Uploads.layer, { excludeTestServices: true })("a malformed file of recipie
         assert.lengthOf(text.trimEnd().split("\n"), duplicates)
         for (const grown of [growth, growthOfCheck, growthOfReport]) assert.isBelow(grown, bound)
       }),
-    Extent.of(120_000, 1_800_000)
+    Extent.of(600_000, 1_800_000)
   )
 
   it.effect("rows with too many values, in another encoding or of no number are reported by their row", () =>

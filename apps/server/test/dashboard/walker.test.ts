@@ -154,4 +154,4 @@ it(`${actions} random actions break nothing`, () =>
       }
       await person.end()
     })
-  }).pipe(Effect.scoped, Effect.runPromise), Extent.of(240_000, 3_600_000))
+  }).pipe(Effect.scoped, Effect.runPromise), Extent.of(600_000, 3_600_000))

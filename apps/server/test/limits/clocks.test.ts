@@ -121,6 +121,6 @@ describe("two processes", needed, () => {
           all200(yield* Fiber.join(crowd))
         }
       }).pipe(Effect.scoped),
-    Extent.of(120_000, 600_000)
+    Extent.of(600_000, 600_000)
   )
 })

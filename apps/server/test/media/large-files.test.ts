@@ -197,5 +197,5 @@ it.live.each(Object.entries(stores))(
       yield* left.pipe(Effect.repeat({ until: (now) => now === kept, schedule: Schedule.spaced("100 millis") }))
     }).pipe(Effect.scoped),
   // for what hangs, on the slowest machine
-  Extent.of(240_000, 1_200_000)
+  Extent.of(600_000, 1_200_000)
 )

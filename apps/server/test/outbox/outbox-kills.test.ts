@@ -115,5 +115,5 @@ it.live(
       assert.isAtMost(unknown, kills)
       yield* Effect.logInfo(`${committed.length} orders, ${kills} kills, ${unknown} unknown`)
     }).pipe(Effect.scoped),
-  Extent.of(240_000, 3_600_000)
+  Extent.of(600_000, 3_600_000)
 )

@@ -207,5 +207,5 @@ it.live(
       assert.isAbove([...cancelled.values()].filter((is) => is).length, 0)
       assert.isAbove([...cancelled.values()].filter((is) => !is).length, 0)
     }).pipe(Effect.scoped),
-  { ...needed, timeout: Extent.of(240_000, 5_400_000) }
+  { ...needed, timeout: Extent.of(600_000, 5_400_000) }
 )

@@ -206,7 +206,7 @@ describe("a process that runs for long", () => {
         assertFlat(months)
         yield* stop(server)
       }).pipe(Effect.scoped),
-    Extent.of(240_000, 1_200_000)
+    Extent.of(600_000, 1_200_000)
   )
 })
 

@@ -210,7 +210,7 @@ describe("an upgrade under load, and the way back", Clone.needed, () => {
         assert.lengthOf(told, 2 * expected.length + 1)
         for (const { process } of targets) yield* stop(process)
       }).pipe(Effect.scoped),
-    Extent.of(240_000, 1_200_000)
+    Extent.of(600_000, 1_200_000)
   )
 })
 

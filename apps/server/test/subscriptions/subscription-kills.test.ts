@@ -132,5 +132,5 @@ it.live(
       }
       yield* Effect.logInfo(`${ended.size} events, ${killed} kills, ${repeated} handled twice`)
     }).pipe(Effect.scoped),
-  Extent.of(240_000, 3_600_000)
+  Extent.of(600_000, 3_600_000)
 )
