@@ -229,7 +229,7 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
 
   it.effect("a step that may have been committed fails, and is carried out at most once", () =>
     Effect.gen(function*() {
-      const { byProxy, proxy } = yield* proxied()
+      const { byProxy, direct, proxy } = yield* proxied()
       const { stepped } = yield* Effect.provide(Database, byProxy)
       const count = yield* stepped("Test.count", counting())
       for (const point of ["sent", "committed"] as const) {
@@ -239,7 +239,8 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
         proxy.cut()
         assert.deepStrictEqual(yield* Fiber.join(counted), failed)
       }
-      assert.deepStrictEqual(yield* Effect.provide(read, byProxy), [[1, 1]])
+      // not over a connection that was cut, of which the client may not have heard yet
+      assert.deepStrictEqual(yield* Effect.provide(read, direct), [[1, 1]])
     }).pipe(Effect.scoped))
 
   it.effect("a step of a suspended process holds its locks for at most a second", () =>
