@@ -16,7 +16,7 @@ import type {
   WebhookSet
 } from "../src/History.ts"
 
-export const header: Header = { format: "wac-history", version: 1 }
+const header: Header = { format: "wac-history", version: 1 }
 
 export const history = (...entries: ReadonlyArray<Entry>): History => ({ header, entries })
 
