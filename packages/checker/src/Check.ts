@@ -35,6 +35,8 @@ export interface Verdict {
 
 type Blame = (promise: PromiseName, found: string, ...evidence: ReadonlyArray<Entry>) => void
 
+const endOf = ({ ended }: Entry): number => ended ?? Infinity
+
 const day = 24 * 60 * 60 * 1000
 
 const grouped = <A>(entries: ReadonlyArray<A>, keyOf: (entry: A) => string): ReadonlyMap<string, ReadonlyArray<A>> => {
@@ -142,7 +144,7 @@ const checkKeys = (sends: ReadonlyArray<Answered>, clockError: number, blame: Bl
     for (const { body, send } of group) {
       // the two that begin first are enough: one of them has another body
       const other = firsts.slice(0, 2).find((first) => first.body !== body)
-      if (send.status === 409 && !(other !== undefined && other.send.begun <= (send.ended ?? Infinity))) {
+      if (send.status === 409 && !(other !== undefined && other.send.begun <= endOf(send) + clockError)) {
         blame("conflict-has-another-body", "409 without another body under the key", send)
       }
     }
@@ -165,19 +167,21 @@ interface Message {
 }
 
 const checkCalls = ({ calls, reports, sends }: Message, clockError: number, blame: Blame): void => {
-  for (const [index, call] of calls.entries()) {
-    const before = calls[index - 1]
-    if (before === undefined) continue
-    if (before.outcome !== "not_sent") {
-      blame("one-provider-call", `a call after one that ${before.outcome}`, before, call)
-    } else if (before.ended === null || call.begun < before.ended) {
-      blame("one-provider-call", "two calls at the same time", before, call)
+  let sent: ProviderCall | undefined
+  let over: ProviderCall | undefined
+  for (const call of calls) {
+    const before = call.outcome === "not_sent" ? over : sent
+    if (before !== undefined && (call.outcome !== "not_sent" || endOf(before) + clockError < call.begun)) {
+      blame("one-provider-call", `${call.outcome}, besides a call that was ${before.outcome}`, before, call)
     }
+    if (call.outcome === "not_sent") continue
+    sent ??= call
+    if (over === undefined || endOf(call) < endOf(over)) over = call
   }
   const accepted = calls.find(({ outcome }) => outcome === "accepted")
   const report = reports.find(({ status }) => status !== "failed")
   for (const { answer, send } of sends) {
-    const end = (send.ended ?? Infinity) + clockError
+    const end = endOf(send) + clockError
     if (send.status === 200 && !((accepted?.begun ?? Infinity) <= end || (report?.begun ?? Infinity) <= end)) {
       blame("sent-was-accepted", "answered with 200, and not accepted by the provider", send, ...calls)
     } else if (
@@ -187,8 +191,10 @@ const checkCalls = ({ calls, reports, sends }: Message, clockError: number, blam
       blame("sent-was-accepted", "the answer has another provider_message_id", send, accepted)
     }
     const sendAt = isRecord(send.body) ? Date.parse(String(send.body["send_at"])) : NaN
-    const early = calls.find(({ begun }) => begun < sendAt - clockError)
-    if (send.status === 202 && early !== undefined) blame("not-before-send-at", "called before send_at", send, early)
+    const [first] = calls
+    if (send.status === 202 && first !== undefined && first.begun < sendAt - clockError) {
+      blame("not-before-send-at", "called before send_at", send, first)
+    }
   }
 }
 
@@ -210,8 +216,6 @@ const atLeast: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 const strictness = (status: string): number => Object.keys(atLeast).indexOf(status)
-
-const endOf = ({ ended }: Entry): number => ended ?? Infinity
 
 const checkReads = (
   { cancels, reads, reports }: Message,

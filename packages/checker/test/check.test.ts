@@ -40,9 +40,14 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       history(call(1), call(5)),
       history(call(1, { outcome: "unknown" }), call(5)),
       history(call(1, { outcome: "refused" }), call(5)),
-      history(call(1, { outcome: "not_sent", ended: 7 }), call(5))
+      history(call(1, { ended: null }), call(5)),
+      history(call(1), call(5, { outcome: "not_sent" }))
     ],
-    kept: [history(call(1, { outcome: "not_sent" }), call(5)), history(call(1), call(5, { message_id: "msg_2" }))]
+    kept: [
+      history(call(1, { outcome: "not_sent", ended: 7 }), call(5)),
+      history(call(1, { ended: 7 }), call(5, { outcome: "not_sent" })),
+      history(call(1), call(5, { message_id: "msg_2" }))
+    ]
   },
   "sent-was-accepted": {
     broken: [

@@ -32,7 +32,7 @@ it("the command writes a broken promise with its section and its evidence, and e
   assert.strictEqual(status, 1)
   assert.strictEqual(
     stdout,
-    `one-provider-call (contract §3): a call after one that accepted
+    `one-provider-call (contract §3): accepted, besides a call that was accepted
   ${promises["one-provider-call"].says}
   ${JSON.stringify(call(1))}
   ${JSON.stringify(call(5))}

@@ -242,7 +242,7 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
   }
 }
 
-const runs = 300
+const runs = 200
 
 it("the histories of a service that keeps its promises are never blamed", () => {
   for (let seed = 0; seed < runs; seed++) {
@@ -253,7 +253,7 @@ it("the histories of a service that keeps its promises are never blamed", () => 
 describe.each(Object.keys(promises) as Array<PromiseName>)("%s", (promise) => {
   it.each(Object.entries(mutations[promise]))("%s: the history is blamed for it", (_, falsify) => {
     let count = 0
-    for (let seed = 0; seed < runs && count < 60; seed++) {
+    for (let seed = 0; seed < runs && count < 30; seed++) {
       const random = new Random(seed)
       const { entries, header } = historyOf(random)
       const falsified = falsify(entries, random)
