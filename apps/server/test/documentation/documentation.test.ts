@@ -40,6 +40,8 @@ const inline: { readonly [command: string]: string } = {
   "npx wac": "apps/server/test/running/wac.test.ts",
   "npx @wac/server": "packaging/test/server.test.ts",
   "npm install @electric-sql/pglite": "packaging/test/bundlers.test.ts",
+  "npm install @aws-sdk/client-s3": "packaging/test/bundlers.test.ts",
+  "npm install @wac/effect": "packaging/test/facade.test.ts",
   "npx -p node@24": "packaging/test/server.test.ts",
   "npm run wac": "apps/server/test/running/wac.test.ts",
   "npm run simulator": "packages/simulator/test",
