@@ -3,6 +3,7 @@ import type { TestProjectInlineConfiguration } from "vitest/config"
 const names = [
   "core",
   "api",
+  "checker",
   "client",
   "http",
   "memory",

@@ -1,0 +1,237 @@
+/**
+ * A history of a messaging service: what callers, the provider and the receivers of a run saw. It is JSONL: the first
+ * line is a {@link Header}, and each further line is one {@link Entry}, in any order.
+ *
+ * Times are milliseconds since 1970 (UTC). `begun` is before the first effect that the entry can have had, `ended` after
+ * its last one, or `null` if the recorder never saw an end: the caller got no answer, or a process was killed.
+ */
+
+/** The first line of a history. */
+export interface Header {
+  readonly format: "wac-history"
+  readonly version: 1
+  /** By how many milliseconds the clocks of the recording processes and of the service may differ; 0 if absent. */
+  readonly clock_error?: number
+  /**
+   * From when on nothing was in progress: all queues were empty, and all deadlines were over. Only then can a history
+   * lack an event or a delivery. `null` or absent for a run that was cut off.
+   */
+  readonly settled_at?: number | null
+}
+
+interface Timed {
+  readonly begun: number
+  readonly ended: number | null
+  /** The process that did it, for people to read. */
+  readonly process: string
+}
+
+/** `POST /v1/messages`. A history has every one that a workspace made with the idempotency keys that occur in it. */
+export interface Send extends Timed {
+  readonly kind: "send"
+  readonly workspace: string
+  /** The Idempotency-Key, unquoted. */
+  readonly key: string
+  /** The JSON that was sent. */
+  readonly body: unknown
+  /** The status of the response; `null` if none came. */
+  readonly status: number | null
+  /** The body of the response, byte for byte; `null` if none came. */
+  readonly answer: string | null
+  /** Whether the response has `Idempotent-Replayed: true`. */
+  readonly replayed: boolean
+}
+
+/** `DELETE /v1/messages/{id}`. */
+export interface Cancel extends Timed {
+  readonly kind: "cancel"
+  readonly message_id: string
+  readonly status: number | null
+}
+
+/** `GET /v1/messages/{id}`, answered with 200. */
+export interface Read extends Timed {
+  readonly kind: "read"
+  readonly message_id: string
+  readonly status: string
+}
+
+/** A call as the provider saw it. A history has every one that was made for the messages that occur in it. */
+export interface ProviderCall extends Timed {
+  readonly kind: "provider_call"
+  readonly message_id: string
+  /** `not_sent` if the caller learns that the message is certainly not sent, `unknown` if it may learn nothing. */
+  readonly outcome: "accepted" | "refused" | "not_sent" | "unknown"
+  readonly provider_message_id?: string
+}
+
+/** A status report of the provider. `ended` is when the service acknowledged it. */
+export interface Report extends Timed {
+  readonly kind: "report"
+  readonly message_id: string
+  readonly status: "sent" | "delivered" | "read" | "failed"
+}
+
+/** An event as `GET /v1/events` lists it. */
+export interface ListedEvent extends Timed {
+  readonly kind: "event"
+  readonly event: {
+    readonly id: string
+    readonly type: string
+    readonly created_at: string
+    readonly data: Readonly<Record<string, unknown>>
+  }
+}
+
+/** A webhook, from when on it was set. `event_types` is absent if it gets all. */
+export interface WebhookSet extends Timed {
+  readonly kind: "webhook"
+  readonly webhook: string
+  readonly event_types?: ReadonlyArray<string>
+}
+
+/** An attempt as the receiver saw it. A history has every one to the webhooks that occur in it. */
+export interface Attempt extends Timed {
+  readonly kind: "attempt"
+  readonly webhook: string
+  readonly event_id: string
+  /** The raw body. */
+  readonly body: string
+  /** What the receiver answered; `null` if it did not. */
+  readonly status: number | null
+  /** Whether the signature was right. */
+  readonly genuine: boolean
+}
+
+/** That a delivery is over, or held by a paused webhook, without the receiver's 200. */
+export interface DeliveryEnd extends Timed {
+  readonly kind: "delivery_end"
+  readonly webhook: string
+  readonly event_id: string
+  readonly status: "exhausted" | "skipped" | "held"
+}
+
+/** One line of a history after its first. */
+export type Entry =
+  | Send
+  | Cancel
+  | Read
+  | ProviderCall
+  | Report
+  | ListedEvent
+  | WebhookSet
+  | Attempt
+  | DeliveryEnd
+
+/** A whole history. */
+export interface History {
+  readonly header: Header
+  readonly entries: ReadonlyArray<Entry>
+}
+
+/** A text that is not a history: {@link HistoryError.line} is the first wrong line, from 1. */
+export class HistoryError extends Error {
+  override readonly name = "HistoryError"
+  readonly line: number
+  constructor(line: number, problem: string) {
+    super(`line ${line}: ${problem}`)
+    this.line = line
+  }
+}
+
+type Test = (value: unknown) => boolean
+
+const isText: Test = (value) => typeof value === "string"
+const isTime: Test = (value) => typeof value === "number" && Number.isFinite(value)
+const isBoolean: Test = (value) => typeof value === "boolean"
+const isAbsent: Test = (value) => value === undefined
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+const orNull = (test: Test): Test => (value) => value === null || test(value)
+const either = (...tests: ReadonlyArray<Test>): Test => (value) => tests.some((test) => test(value))
+const oneOf = (...values: ReadonlyArray<unknown>): Test => (value) => values.includes(value)
+
+const fields: Readonly<Record<Entry["kind"], Readonly<Record<string, Test>>>> = {
+  send: {
+    workspace: isText,
+    key: isText,
+    body: (value) => value !== undefined,
+    status: orNull(isTime),
+    answer: orNull(isText),
+    replayed: isBoolean
+  },
+  cancel: { message_id: isText, status: orNull(isTime) },
+  read: { message_id: isText, status: isText },
+  provider_call: {
+    message_id: isText,
+    outcome: oneOf("accepted", "refused", "not_sent", "unknown"),
+    provider_message_id: either(isAbsent, isText)
+  },
+  report: { message_id: isText, status: oneOf("sent", "delivered", "read", "failed") },
+  event: {
+    event: (value) =>
+      isRecord(value) && isText(value["id"]) && isText(value["type"]) && isRecord(value["data"]) &&
+      isText(value["created_at"]) && isTime(Date.parse(String(value["created_at"])))
+  },
+  webhook: {
+    webhook: isText,
+    event_types: either(isAbsent, (value) => Array.isArray(value) && value.every(isText))
+  },
+  attempt: { webhook: isText, event_id: isText, body: isText, status: orNull(isTime), genuine: isBoolean },
+  delivery_end: { webhook: isText, event_id: isText, status: oneOf("exhausted", "skipped", "held") }
+}
+
+const timed: Readonly<Record<string, Test>> = { begun: isTime, ended: orNull(isTime), process: isText }
+
+const header: Readonly<Record<string, Test>> = {
+  format: oneOf("wac-history"),
+  version: oneOf(1),
+  clock_error: either(isAbsent, isTime),
+  settled_at: either(isAbsent, orNull(isTime))
+}
+
+const parseLine = (line: string, number: number): Readonly<Record<string, unknown>> => {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    throw new HistoryError(number, "not JSON")
+  }
+  if (!isRecord(value)) throw new HistoryError(number, "not an object")
+  return value
+}
+
+const assertFields = (
+  value: Readonly<Record<string, unknown>>,
+  tests: Readonly<Record<string, Test>>,
+  number: number
+): void => {
+  for (const [name, test] of Object.entries(tests)) {
+    if (!test(value[name])) throw new HistoryError(number, `${name} is missing or invalid`)
+  }
+}
+
+/** Reads a history. Unknown fields are ignored. Throws a {@link HistoryError} for the first line that is wrong. */
+export const parse = (text: string): History => {
+  const lines = text.split("\n").map((line, index) => [line, index + 1] as const).filter(([line]) => line.trim() !== "")
+  const [first, ...rest] = lines
+  if (first === undefined) throw new HistoryError(1, "the header is missing")
+  const head = parseLine(...first)
+  assertFields(head, header, first[1])
+  const entries = rest.map(([line, number]) => {
+    const value = parseLine(line, number)
+    const kind = String(value["kind"])
+    if (!Object.hasOwn(fields, kind)) throw new HistoryError(number, `the kind ${kind} is unknown`)
+    assertFields(value, timed, number)
+    assertFields(value, fields[kind as Entry["kind"]], number)
+    if (value["ended"] !== null && Number(value["ended"]) < Number(value["begun"])) {
+      throw new HistoryError(number, "ended is before begun")
+    }
+    return value as unknown as Entry
+  })
+  return { header: head as unknown as Header, entries }
+}
+
+/** The text of a history, which {@link parse} reads. */
+export const print = ({ entries, header }: History): string =>
+  [header, ...entries].map((line) => `${JSON.stringify(line)}\n`).join("")

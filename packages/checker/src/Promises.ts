@@ -1,0 +1,92 @@
+/**
+ * What the contract promises and a history can show to be broken.
+ */
+
+/** A promise: the section of the contract that makes it, and its words. */
+export interface ContractPromise {
+  readonly section: number
+  readonly says: string
+}
+
+/** Every promise that is checked, by name. */
+export const promises = {
+  "one-provider-call": {
+    section: 3,
+    says: "After a provider call that accepted, refused or may have sent a message, the message is never sent again."
+  },
+  "sent-was-accepted": {
+    section: 3,
+    says: "An answer says `sent` only if the provider accepted the message, or reported it."
+  },
+  "best-report": {
+    section: 3,
+    says: "In the end, a message has the best status that the provider reported, in whatever order."
+  },
+  "status-never-falls": {
+    section: 3,
+    says: "A message that was sent, failed, delivered, read, cancelled or skipped never has a lower status later."
+  },
+  "corrections": {
+    section: 3,
+    says: "The event after `message.failed` carries `corrects`, and no event without a failure before it does."
+  },
+  "one-message-per-key": {
+    section: 4,
+    says: "An idempotency key has one message for 24 hours, and a message has one key."
+  },
+  "same-answer": {
+    section: 4,
+    says: "A repetition gets the stored status and body, byte for byte, marked as replayed."
+  },
+  "other-body-conflicts": {
+    section: 4,
+    says: "A key that is bound to one body never accepts another."
+  },
+  "conflict-has-another-body": {
+    section: 4,
+    says: "409 is only for another body under the same key."
+  },
+  "every-event": {
+    section: 6,
+    says: "Every accepted message has its events, and so has every report that was acknowledged."
+  },
+  "event-once": {
+    section: 6,
+    says: "`message.sent`, `message.delivered` and `message.read` occur once for each message."
+  },
+  "event-order": {
+    section: 6,
+    says: "`data.sequence` grows by one for each event of a message, in the order sent, delivered, read."
+  },
+  "event-fixed": {
+    section: 6,
+    says: "The id and the body of an event never change over attempts, and are those that are listed."
+  },
+  "delivered-in-order": {
+    section: 6,
+    says: "An event of a message waits until the one before it is delivered, exhausted or skipped."
+  },
+  "delivered-at-least-once": {
+    section: 6,
+    says: "Every event since the webhook was set is delivered, unless it is exhausted, skipped or held."
+  },
+  "retried-for-a-day": {
+    section: 6,
+    says: "A delivery is exhausted 24 hours after its first attempt, and not before."
+  },
+  "genuine-signature": {
+    section: 5,
+    says: "Every attempt is signed with a live secret of its webhook."
+  },
+  "not-before-send-at": {
+    section: 15,
+    says: "The provider is never called before `send_at`."
+  },
+  "cancelled-is-never-sent": {
+    section: 15,
+    says: "After a cancellation was answered with 200, the message has no provider call and no event, ever."
+  }
+} as const satisfies Readonly<Record<string, ContractPromise>>
+
+/** The name of a promise. */
+export type PromiseName = keyof typeof promises

@@ -1,0 +1,267 @@
+/**
+ * Each promise, with the smallest histories that break it and those that just keep it.
+ */
+import { assert, describe, it } from "vitest"
+import { check } from "../src/Check.ts"
+import type { History } from "../src/History.ts"
+import { type PromiseName, promises } from "../src/Promises.ts"
+import {
+  answer,
+  attempt,
+  body,
+  call,
+  cancel,
+  conflict,
+  end,
+  event,
+  history,
+  queue,
+  read,
+  report,
+  send,
+  settled,
+  webhook
+} from "./entries.ts"
+
+const day = 24 * 60 * 60 * 1000
+const other = { ...body, to: "+15550002222" }
+const unknown = JSON.stringify({ error: { code: "server_error", reason: "outcome_unknown" } })
+
+/** A message that was delivered. */
+const delivered = () => [event(1, "message.sent"), event(2, "message.delivered"), report(10, "delivered")]
+
+/** An event of another message. */
+const elsewhere = { ...event(1, "message.sent").event, data: { message_id: "msg_2", sequence: 1 } }
+
+/** By promise, histories that break it alone, and histories that keep every promise. */
+const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; readonly kept: Array<History> }>> = {
+  "one-provider-call": {
+    broken: [
+      history(call(1), call(5)),
+      history(call(1, { outcome: "unknown" }), call(5)),
+      history(call(1, { outcome: "refused" }), call(5)),
+      history(call(1, { ended: null }), call(5)),
+      history(call(1), call(5, { outcome: "not_sent" }))
+    ],
+    kept: [
+      history(call(1, { outcome: "not_sent", ended: 7 }), call(5)),
+      history(call(1, { ended: 7 }), call(5, { outcome: "not_sent" })),
+      history(call(1), call(5, { message_id: "msg_2" }))
+    ]
+  },
+  "sent-was-accepted": {
+    broken: [
+      history(send(1)),
+      history(send(1), call(3)),
+      history(call(1, { outcome: "refused" }), send(0, { ended: 4 })),
+      history(call(1, { provider_message_id: "another" }), send(0, { ended: 4 }))
+    ],
+    kept: [
+      history(call(1, { provider_message_id: "up-msg_1" }), send(0, { ended: 4 })),
+      history(call(1, { outcome: "unknown" }), report(3, "delivered"), send(5, { replayed: true })),
+      { ...history(send(1), call(3)), header: { format: "wac-history", version: 1, clock_error: 1 } }
+    ]
+  },
+  "best-report": {
+    broken: [
+      settled(...delivered(), read(1000, "sent")),
+      settled(...delivered(), report(20, "failed"), read(1000, "failed"))
+    ],
+    kept: [
+      settled(...delivered(), read(1000, "delivered")),
+      settled(...delivered(), read(999, "sent")),
+      settled(...delivered(), report(20, "failed"), read(1000, "delivered")),
+      settled(event(1, "message.sent"), report(10, "delivered", null), read(1000, "sent"))
+    ]
+  },
+  "status-never-falls": {
+    broken: [
+      history(read(1, "delivered"), read(5, "sent")),
+      history(read(1, "read"), read(2, "sent"), read(5, "delivered")),
+      history(cancel(1), read(5, "queued"))
+    ],
+    kept: [
+      history(read(1, "delivered"), read(2, "sent")),
+      history(read(1, "failed"), read(5, "sent")),
+      history(read(1, "queued"), read(5, "sending"), read(9, "queued"), read(12, "unknown")),
+      history(cancel(1), read(5, "cancelled"))
+    ]
+  },
+  "corrections": {
+    broken: [
+      history(event(1, "message.failed"), event(2, "message.delivered")),
+      history(event(1, "message.sent"), event(2, "message.delivered", { corrects: "failed" }))
+    ],
+    kept: [
+      history(
+        event(1, "message.failed"),
+        event(2, "message.sent", { corrects: "failed" }),
+        event(3, "message.delivered", { corrects: "failed" }),
+        event(4, "message.read")
+      )
+    ]
+  },
+  "one-message-per-key": {
+    broken: [
+      history(call(1), call(1, { message_id: "msg_2" }), send(2), send(5, { answer: answer("msg_2"), replayed: true })),
+      history(call(1), send(2), send(5, { key: "k2" }))
+    ],
+    kept: [
+      history(call(1), send(2), call(day, { message_id: "msg_2" }), send(day + 2, { answer: answer("msg_2") })),
+      history(
+        call(1),
+        send(2, { status: null, answer: null, ended: null }),
+        send(day, { replayed: true }),
+        call(day + 8, { message_id: "msg_2" }),
+        send(day + 9, { answer: answer("msg_2") })
+      ),
+      history(call(1), call(1, { message_id: "msg_2" }), send(2), send(5, { workspace: "w2", answer: answer("msg_2") }))
+    ]
+  },
+  "same-answer": {
+    broken: [
+      history(call(1), send(2), send(5, { answer: `${answer()} `, replayed: true })),
+      history(call(1), send(2), send(5)),
+      history(call(1), send(2), send(5, { status: 202, replayed: true }))
+    ],
+    kept: [
+      history(call(1), send(2), send(5, { replayed: true })),
+      history(call(1), send(2), send(5, { body: { type: "text", to: body.to }, replayed: true })),
+      history(call(1), send(2, { status: 504, answer: unknown }), report(4, "sent"), send(5, { replayed: true })),
+      history(call(1), send(2), send(5, { status: 503, answer: "{}" }))
+    ]
+  },
+  "other-body-conflicts": {
+    broken: [
+      history(call(1), send(2), send(5, { body: other, replayed: true })),
+      history(call(1), send(2), send(5, { body: other, status: 504, answer: unknown }))
+    ],
+    kept: [
+      history(call(1), send(2), conflict(5, other)),
+      history(call(1), send(2), send(5, { body: other, status: 429 }))
+    ]
+  },
+  "conflict-has-another-body": {
+    broken: [
+      history(call(1), send(2), conflict(5, body)),
+      history(conflict(5, body), send(8, { body: other, status: 403 }))
+    ],
+    kept: [
+      history(call(1), send(2), conflict(5, other)),
+      history(conflict(5, body), send(6, { body: other, status: null }))
+    ]
+  },
+  "every-event": {
+    broken: [
+      settled(call(1), send(2), webhook, event(1, "message.failed"), attempt(150)),
+      settled(event(1, "message.sent"), report(5, "delivered")),
+      settled(event(1, "message.sent"), call(1, { outcome: "refused" })),
+      settled(queue(1, "1970-01-01T00:00:00.000Z"), { ...event(1, "message.sent"), event: elsewhere })
+    ],
+    kept: [
+      settled(call(1), send(2), webhook, event(1, "message.sent"), attempt(150)),
+      history(call(1), send(2), event(1, "message.failed")),
+      settled(queue(1, "1970-01-01T00:00:00.000Z"), cancel(5), { ...event(1, "message.sent"), event: elsewhere }),
+      settled(event(1, "message.sent"), report(5, "delivered", null))
+    ]
+  },
+  "event-once": {
+    broken: [history(event(1, "message.sent"), event(2, "message.sent"))],
+    kept: [
+      history(event(1, "message.sent"), event(1, "message.sent")),
+      history(event(1, "message.failed"), event(2, "message.sent", { corrects: "failed" }), event(3, "message.failed"))
+    ]
+  },
+  "event-order": {
+    broken: [
+      history(event(1, "message.delivered"), event(2, "message.sent")),
+      history(event(1, "message.delivered"), event(2, "message.failed")),
+      settled(event(1, "message.sent"), event(3, "message.delivered")),
+      history(event(1, "message.sent"), {
+        ...event(1, "message.delivered"),
+        event: { ...event(1, "message.delivered").event, id: "evt_x" }
+      })
+    ],
+    kept: [
+      settled(event(2, "message.delivered"), event(1, "message.sent")),
+      history(event(1, "message.sent"), event(3, "message.delivered"))
+    ]
+  },
+  "event-fixed": {
+    broken: [
+      history(attempt(1, 1, { status: 500 }), attempt(9, 1, { body: `${attempt(1).body} ` })),
+      history(event(1, "message.sent"), event(1, "message.sent", { extra: 1 })),
+      settled(event(1, "message.sent"), attempt(150), attempt(160, 2)),
+      history(event(1, "message.sent"), attempt(150, 1, { body: `{"data":{"message_id":"msg_2"}}` }))
+    ],
+    kept: [
+      history(attempt(1, 1, { status: 500 }), attempt(9)),
+      settled(event(1, "message.sent"), attempt(150), attempt(160, 9, { body: `{"type":"webhook.test"}` }))
+    ]
+  },
+  "delivered-in-order": {
+    broken: [
+      history(attempt(1, 1, { status: 500 }), attempt(5, 2), attempt(9, 1)),
+      history(attempt(1, 1, { status: 500 }), attempt(5, 2)),
+      history(attempt(1, 1, { status: 500 }), end(2, "held"), attempt(5, 2)),
+      history(attempt(1, 1, { status: 500 }), end(2, "skipped", 2), attempt(5, 3))
+    ],
+    kept: [
+      history(attempt(1), attempt(5, 2), attempt(9, 1)),
+      history(attempt(1, 1, { status: 500 }), end(4, "skipped"), attempt(5, 2))
+    ]
+  },
+  "delivered-at-least-once": {
+    broken: [
+      settled(webhook, event(1, "message.sent")),
+      settled(webhook, event(1, "message.sent"), attempt(150, 1, { status: 204 }))
+    ],
+    kept: [
+      settled(webhook, event(1, "message.sent"), attempt(150, 1, { status: 500 }), attempt(160)),
+      settled(webhook, event(1, "message.sent"), end(150, "held")),
+      settled({ ...webhook, begun: 100, ended: 101 }, event(1, "message.sent")),
+      settled({ ...webhook, event_types: ["message.read"] }, event(1, "message.sent")),
+      history(webhook, event(1, "message.sent"))
+    ]
+  },
+  "retried-for-a-day": {
+    broken: [history(attempt(1, 1, { status: 500 }), end(day - 5, "exhausted")), history(end(5, "exhausted"))],
+    kept: [history(attempt(1, 1, { status: 500 }), end(day + 1, "exhausted"))]
+  },
+  "genuine-signature": {
+    broken: [history(attempt(1, 1, { genuine: false }))],
+    kept: [history(attempt(1))]
+  },
+  "not-before-send-at": {
+    broken: [history(queue(1, "1970-01-01T00:00:00.100Z"), call(99))],
+    kept: [
+      history(queue(1, "1970-01-01T00:00:00.100Z"), call(100)),
+      history(queue(1, "1970-01-01T01:00:00.100+01:00"), call(100))
+    ]
+  },
+  "cancelled-is-never-sent": {
+    broken: [
+      history(queue(1, "1970-01-01T00:00:00.005Z"), cancel(3), call(9)),
+      history(queue(1, "1970-01-01T00:00:00.005Z"), call(9), cancel(20)),
+      history(cancel(3), event(1, "message.failed"))
+    ],
+    kept: [history(queue(1, "1970-01-01T00:00:00.005Z"), call(9), cancel(20, 403)), history(cancel(3), cancel(6))]
+  }
+}
+
+describe.each(Object.keys(promises) as Array<PromiseName>)("%s", (promise) => {
+  it("a history that breaks the promise is blamed for it, and for nothing else", () => {
+    for (const each of cases[promise].broken) {
+      const { broken, ok } = check(each)
+      assert.isFalse(ok, JSON.stringify(each.entries))
+      assert.deepStrictEqual([...new Set(broken.map((b) => b.promise))], [promise], JSON.stringify(each.entries))
+      for (const { evidence } of broken) for (const entry of evidence) assert.include(each.entries, entry)
+    }
+  })
+
+  it("a history that just keeps the promise is not blamed", () => {
+    for (const each of cases[promise].kept) {
+      assert.deepStrictEqual(check(each), { ok: true, broken: [] }, JSON.stringify(each.entries))
+    }
+  })
+})

@@ -1,0 +1,120 @@
+/**
+ * Entries of histories, of one message `msg_1` and its event `evt_1` unless a test says otherwise.
+ */
+import type {
+  Attempt,
+  Cancel,
+  DeliveryEnd,
+  Entry,
+  Header,
+  History,
+  ListedEvent,
+  ProviderCall,
+  Read,
+  Report,
+  Send,
+  WebhookSet
+} from "../src/History.ts"
+
+const header: Header = { format: "wac-history", version: 1 }
+
+export const history = (...entries: ReadonlyArray<Entry>): History => ({ header, entries })
+
+/** A history whose run came to rest. */
+export const settled = (...entries: ReadonlyArray<Entry>): History => ({
+  header: { ...header, settled_at: 1000 },
+  entries
+})
+
+const during = (begun: number, ended: number | null = begun + 1) => ({ begun, ended, process: "p" })
+
+export const answer = (id = "msg_1") =>
+  JSON.stringify({ status: "sent", message_id: id, provider_message_id: `up-${id}` })
+
+export const body = { to: "+15550001111", type: "text" }
+
+export const send = (begun: number, fields: Partial<Send> = {}): Send => ({
+  kind: "send",
+  ...during(begun),
+  workspace: "ws",
+  key: "k",
+  body,
+  status: 200,
+  answer: answer(),
+  replayed: false,
+  ...fields
+})
+
+export const queue = (begun: number, sendAt: string, fields: Partial<Send> = {}): Send =>
+  send(begun, {
+    body: { ...body, send_at: sendAt },
+    status: 202,
+    answer: JSON.stringify({ status: "queued", message_id: "msg_1" }),
+    ...fields
+  })
+
+export const conflict = (begun: number, other: unknown): Send =>
+  send(begun, { body: other, status: 409, answer: JSON.stringify({ error: { code: "idempotency_conflict" } }) })
+
+export const call = (begun: number, fields: Partial<ProviderCall> = {}): ProviderCall => ({
+  kind: "provider_call",
+  ...during(begun),
+  message_id: "msg_1",
+  outcome: "accepted",
+  ...fields
+})
+
+export const report = (begun: number, status: Report["status"], ended: number | null = begun + 1): Report => ({
+  kind: "report",
+  ...during(begun, ended),
+  message_id: "msg_1",
+  status
+})
+
+export const cancel = (begun: number, status = 200): Cancel => ({
+  kind: "cancel",
+  ...during(begun),
+  message_id: "msg_1",
+  status
+})
+
+export const read = (begun: number, status: string): Read => ({
+  kind: "read",
+  ...during(begun),
+  message_id: "msg_1",
+  status
+})
+
+const eventBody = (sequence: number, type: string, data: object = {}) => ({
+  id: `evt_${sequence}`,
+  type,
+  created_at: "1970-01-01T00:00:00.100Z",
+  data: { message_id: "msg_1", sequence, ...data }
+})
+
+export const event = (sequence: number, type: string, data: object = {}): ListedEvent => ({
+  kind: "event",
+  ...during(900),
+  event: eventBody(sequence, type, data)
+})
+
+export const webhook: WebhookSet = { kind: "webhook", ...during(0), webhook: "whk" }
+
+export const attempt = (begun: number, sequence = 1, fields: Partial<Attempt> = {}): Attempt => ({
+  kind: "attempt",
+  ...during(begun),
+  webhook: "whk",
+  event_id: `evt_${sequence}`,
+  body: JSON.stringify(eventBody(sequence, "message.sent")),
+  status: 200,
+  genuine: true,
+  ...fields
+})
+
+export const end = (begun: number, status: DeliveryEnd["status"], sequence = 1): DeliveryEnd => ({
+  kind: "delivery_end",
+  ...during(begun),
+  webhook: "whk",
+  event_id: `evt_${sequence}`,
+  status
+})

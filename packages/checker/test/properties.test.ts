@@ -1,0 +1,272 @@
+/**
+ * Random histories: those of a service that keeps its promises are never blamed, and those that were falsified always.
+ */
+import { assert, describe, it } from "vitest"
+import { check } from "../src/Check.ts"
+import { type Entry, type History, parse, print } from "../src/History.ts"
+import { type PromiseName, promises } from "../src/Promises.ts"
+import { historyOf, Random } from "./reference.ts"
+
+type Kind<K extends Entry["kind"]> = Extract<Entry, { readonly kind: K }>
+
+/** Falsifies a history; `undefined` if it has nothing to falsify in this way. */
+type Falsify = (entries: ReadonlyArray<Entry>, random: Random) => ReadonlyArray<Entry> | undefined
+
+const all = <K extends Entry["kind"]>(entries: ReadonlyArray<Entry>, kind: K) =>
+  entries.filter((entry): entry is Kind<K> => entry.kind === kind)
+
+/** Replaces one entry of a kind, by none, one or more. */
+const replace = <K extends Entry["kind"]>(
+  kind: K,
+  isMeant: (entry: Kind<K>, entries: ReadonlyArray<Entry>) => boolean,
+  by: (entry: Kind<K>, entries: ReadonlyArray<Entry>) => ReadonlyArray<Entry>
+): Falsify =>
+(entries, random) => {
+  const meant = all(entries, kind).filter((entry) => isMeant(entry, entries))
+  if (meant.length === 0) return undefined
+  const chosen = random.pick(meant)
+  return entries.flatMap((entry) => entry === chosen ? by(chosen, entries) : [entry])
+}
+
+const isTaken = ({ status }: Kind<"send">) => status === 200 || status === 202
+
+const attemptsOf = (entries: ReadonlyArray<Entry>, id: string) =>
+  all(entries, "attempt").filter((attempt) => attempt.event_id === id).sort((a, b) => a.begun - b.begun)
+
+const predecessor = ({ event }: Kind<"event">, entries: ReadonlyArray<Entry>) =>
+  all(entries, "event").find((each) =>
+    each.event.data["message_id"] === event.data["message_id"] &&
+    Number(each.event.data["sequence"]) === Number(event.data["sequence"]) - 1
+  )
+
+const withData = (entry: Kind<"event">, data: object, id = entry.event.id): Kind<"event"> => ({
+  ...entry,
+  event: { ...entry.event, id, data: { ...entry.event.data, ...data } }
+})
+
+const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>> = {
+  "one-provider-call": {
+    "a call that was accepted is repeated": replace(
+      "provider_call",
+      ({ outcome }) => outcome === "accepted",
+      (call) => [call, { ...call, begun: call.begun + 50_000, ended: call.begun + 50_001 }]
+    ),
+    "a call without an outcome is repeated": replace(
+      "provider_call",
+      ({ outcome }) => outcome === "unknown",
+      (call) => [call, { ...call, outcome: "accepted", begun: call.begun + 50_000, ended: call.begun + 50_001 }]
+    )
+  },
+  "sent-was-accepted": {
+    "the only call and the reports of a message are dropped": (entries, random) => {
+      const sends = all(entries, "send").filter(({ status }) => status === 200)
+      if (sends.length === 0) return undefined
+      const { message_id: id } = JSON.parse(random.pick(sends).answer!)
+      return entries.filter((entry) =>
+        !((entry.kind === "provider_call" || entry.kind === "report") && entry.message_id === id)
+      )
+    }
+  },
+  "best-report": {
+    "the last status is worse than a report": (entries) => {
+      const reported = new Set(all(entries, "report").filter((r) => r.status === "read").map((r) => r.message_id))
+      const last = all(entries, "read").sort((a, b) => b.begun - a.begun).find((r) => reported.has(r.message_id))
+      if (last === undefined) return undefined
+      return entries.map((entry) => entry === last ? { ...last, status: "delivered" } : entry)
+    }
+  },
+  "status-never-falls": {
+    "a message falls back after its delivery": replace(
+      "read",
+      ({ status }) => status === "delivered" || status === "read",
+      (read) => [read, { ...read, begun: read.begun + 10_000, ended: read.begun + 10_001, status: "sent" }]
+    )
+  },
+  "corrections": {
+    "a correction does not say that it is one": replace(
+      "event",
+      (entry, entries) =>
+        entry.event.data["corrects"] === "failed" && predecessor(entry, entries)?.event.type === "message.failed",
+      (entry) => [withData(entry, { corrects: undefined })]
+    )
+  },
+  "one-message-per-key": {
+    "a repetition makes another message": replace(
+      "send",
+      (send, entries) =>
+        isTaken(send) && send.replayed && all(entries, "send").some((a) => a !== send && a.answer === send.answer),
+      (send) => [{ ...send, answer: send.answer!.replace(/msg_\d/, "msg_99") }]
+    ),
+    "two keys get one message": replace("send", isTaken, (send) => [send, { ...send, key: "another" }])
+  },
+  "same-answer": {
+    "a repetition differs in a byte": replace(
+      "send",
+      (send, entries) =>
+        isTaken(send) && all(entries, "send").some((a) => a !== send && a.status === 200 && a.answer === send.answer),
+      (send) => [{ ...send, answer: `${send.answer}\n` }]
+    ),
+    "a repetition is not marked": replace(
+      "send",
+      (send, entries) =>
+        isTaken(send) && send.replayed &&
+        all(entries, "send").some((a) => !a.replayed && a.answer === send.answer),
+      (send) => [{ ...send, replayed: false }]
+    )
+  },
+  "other-body-conflicts": {
+    "a repetition has another body": replace(
+      "send",
+      (send) => isTaken(send) && send.replayed,
+      (send) => [send, { ...send, body: { to: "+1" }, begun: send.begun + 1 }]
+    )
+  },
+  "conflict-has-another-body": {
+    "a repetition gets a conflict": (entries, random) => {
+      const conflicts = new Set(all(entries, "send").filter((s) => s.status === 409).map(({ key }) => key))
+      return replace(
+        "send",
+        ({ key, replayed }) => replayed && !conflicts.has(key) && key !== "key_0",
+        (send) => [{ ...send, status: 409, replayed: false }]
+      )(entries, random)
+    }
+  },
+  "every-event": {
+    "the event of a sent message is dropped": replace(
+      "event",
+      ({ event: { data, type } }, entries) =>
+        type === "message.sent" &&
+        !all(entries, "event").some(({ event }) =>
+          event.data["message_id"] === data["message_id"] && event.type === "message.failed"
+        ),
+      () => []
+    ),
+    "a report gets no event": (entries, random) => {
+      const read = new Set(all(entries, "report").filter((r) => r.status === "read").map((r) => r.message_id))
+      return replace(
+        "event",
+        ({ event }) => event.type === "message.read" && read.has(String(event.data["message_id"])),
+        () => []
+      )(entries, random)
+    }
+  },
+  "event-once": {
+    "an event is recorded twice": replace(
+      "event",
+      ({ event }) => event.type !== "message.failed",
+      (entry) => [entry, withData(entry, { sequence: Number(entry.event.data["sequence"]) + 9 }, "evt_twice")]
+    )
+  },
+  "event-order": {
+    "two events change places": (entries, random) => {
+      const later = all(entries, "event").filter((entry) =>
+        ["message.delivered", "message.read"].includes(entry.event.type) && predecessor(entry, entries) !== undefined &&
+        predecessor(entry, entries)!.event.type !== "message.failed"
+      )
+      if (later.length === 0) return undefined
+      const chosen = random.pick(later)
+      const before = predecessor(chosen, entries)!
+      const exchanged = (entry: Kind<"event">, other: Kind<"event">) =>
+        withData(entry, { sequence: other.event.data["sequence"] })
+      return entries.map((entry) =>
+        entry === chosen ? exchanged(chosen, before) : entry === before ? exchanged(before, chosen) : entry
+      )
+    },
+    "a number of the sequence is left out": replace(
+      "event",
+      (entry, entries) =>
+        predecessor(entry, entries) !== undefined &&
+        !all(entries, "event").some((each) => predecessor(each, entries) === entry),
+      (entry) => [withData(entry, { sequence: Number(entry.event.data["sequence"]) + 1 })]
+    )
+  },
+  "event-fixed": {
+    "an attempt has another body": replace(
+      "attempt",
+      (attempt, entries) => attemptsOf(entries, attempt.event_id).length > 1,
+      (attempt) => [{ ...attempt, body: `${attempt.body} ` }]
+    ),
+    "what was delivered is not listed": replace("event", () => true, () => [])
+  },
+  "delivered-in-order": {
+    "an event overtakes the one before it": (entries, random) => {
+      const later = all(entries, "event").filter((entry) =>
+        predecessor(entry, entries) !== undefined && attemptsOf(entries, entry.event.id).length > 0
+      )
+      if (later.length === 0) return undefined
+      const { event } = random.pick(later)
+      const [first] = attemptsOf(entries, event.id)
+      return entries.map((entry) => entry === first ? { ...first, begun: 1, ended: 2 } : entry)
+    }
+  },
+  "delivered-at-least-once": {
+    "an event is never delivered": (entries, random) => {
+      const delivered = all(entries, "attempt").filter(({ event_id: id }) =>
+        !all(entries, "delivery_end").some((end) => end.event_id === id)
+      )
+      if (delivered.length === 0) return undefined
+      const { event_id: id } = random.pick(delivered)
+      return entries.filter((entry) => !(entry.kind === "attempt" && entry.event_id === id && entry.status === 200))
+    }
+  },
+  "retried-for-a-day": {
+    "a delivery is given up early": replace(
+      "delivery_end",
+      ({ status }) => status === "exhausted",
+      (end) => [{ ...end, begun: end.begun - 60_000, ended: end.begun - 60_000 }]
+    )
+  },
+  "genuine-signature": {
+    "an attempt is not signed": replace("attempt", () => true, (attempt) => [{ ...attempt, genuine: false }])
+  },
+  "not-before-send-at": {
+    "a message is sent early": (entries, random) => {
+      const queued = all(entries, "send").filter(({ status }) => status === 202)
+      const early = new Map(queued.map(({ answer, body }) => [
+        JSON.parse(answer!).message_id,
+        Date.parse((body as { readonly send_at: string }).send_at) - 1
+      ]))
+      return replace("provider_call", (call) => early.has(call.message_id), (call) => [
+        { ...call, begun: early.get(call.message_id)! }
+      ])(entries, random)
+    }
+  },
+  "cancelled-is-never-sent": {
+    "a cancelled message is sent": replace(
+      "cancel",
+      ({ status }) => status === 200,
+      (
+        cancel
+      ) => [cancel, { ...cancel, kind: "provider_call", begun: 10 * cancel.begun, ended: null, outcome: "accepted" }]
+    )
+  }
+}
+
+const runs = 200
+
+it("the histories of a service that keeps its promises are never blamed", () => {
+  for (let seed = 0; seed < runs; seed++) {
+    assert.deepStrictEqual(check(historyOf(new Random(seed))).broken, [], `seed ${seed}`)
+  }
+})
+
+describe.each(Object.keys(promises) as Array<PromiseName>)("%s", (promise) => {
+  it.each(Object.entries(mutations[promise]))("%s: the history is blamed for it", (_, falsify) => {
+    let count = 0
+    for (let seed = 0; seed < runs && count < 30; seed++) {
+      const random = new Random(seed)
+      const { entries, header } = historyOf(random)
+      const falsified = falsify(entries, random)
+      if (falsified === undefined) continue
+      count++
+      const blamed = check({ header, entries: falsified }).broken.map((broken) => broken.promise)
+      assert.include(blamed, promise, `seed ${seed}`)
+    }
+    assert.isAtLeast(count, 20)
+  })
+})
+
+it("a history that is printed and read again is judged as before", () => {
+  const history: History = historyOf(new Random(1))
+  assert.deepStrictEqual(parse(print(history)), history)
+})

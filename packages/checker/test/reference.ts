@@ -1,0 +1,264 @@
+/**
+ * A small service that keeps every promise, with its callers, its provider and a receiver: histories of random runs.
+ */
+import type { Entry, History, ListedEvent, Read, Report, Send } from "../src/History.ts"
+
+const minute = 60_000
+const day = 24 * 60 * minute
+
+/** Random numbers that a seed repeats. */
+export class Random {
+  private state: number
+  constructor(seed: number) {
+    this.state = seed
+  }
+  /** From 0 up to, and without, 1: mulberry32. */
+  next(): number {
+    this.state = (this.state + 0x6D2B79F5) | 0
+    let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+  below(limit: number): number {
+    return Math.floor(this.next() * limit)
+  }
+  chance(probability: number): boolean {
+    return this.next() < probability
+  }
+  pick<A>(items: ReadonlyArray<A>): A {
+    return items[this.below(items.length)]!
+  }
+}
+
+const rank = ["queued", "sending", "unknown", "sent", "failed", "delivered", "read"]
+
+/** One message on its way; its clock is its own, as messages do not wait for each other. */
+class Run {
+  private status = "sending"
+  private readonly events: Array<ListedEvent["event"]> = []
+  readonly entries: Array<Entry> = []
+  now: number
+  private readonly random: Random
+  private readonly id: string
+  private readonly key: string
+  private readonly body: Readonly<Record<string, unknown>>
+
+  constructor(random: Random, id: string, key: string, now: number, sendAt?: number) {
+    this.random = random
+    this.id = id
+    this.key = key
+    this.now = now
+    this.body = {
+      to: `+1555${random.below(10_000_000)}`,
+      text: { body: id },
+      ...(sendAt === undefined ? {} : { send_at: new Date(sendAt).toISOString() })
+    }
+  }
+
+  /** Time passes. */
+  private pass(atMost = 1000): number {
+    this.now += 1 + this.random.below(atMost)
+    return this.now
+  }
+
+  private during(): { readonly begun: number; readonly ended: number; readonly process: string } {
+    return { begun: this.pass(), ended: this.pass(), process: this.random.pick(["a", "b"]) }
+  }
+
+  private send(fields: Pick<Send, "status" | "answer" | "replayed"> & Partial<Send>): void {
+    this.entries.push({
+      kind: "send",
+      ...this.during(),
+      workspace: "ws_1",
+      key: this.key,
+      body: this.body,
+      ...fields
+    })
+  }
+
+  private call(outcome: "accepted" | "refused" | "not_sent" | "unknown"): void {
+    const named = outcome === "accepted" ? { provider_message_id: `up-${this.id}` } : {}
+    this.entries.push({ kind: "provider_call", ...this.during(), message_id: this.id, outcome, ...named })
+  }
+
+  private emit(type: string, corrects: boolean): void {
+    if (type !== "message.failed" && this.events.some((event) => event.type === type)) return
+    const sequence = this.events.length + 1
+    this.events.push({
+      id: `evt_${this.id}_${sequence}`,
+      type,
+      created_at: new Date(this.pass()).toISOString(),
+      data: { message_id: this.id, sequence, ...(corrects ? { corrects: "failed" } : {}) }
+    })
+  }
+
+  private apply(status: string): void {
+    if (rank.indexOf(status) <= rank.indexOf(this.status)) return
+    const corrects = this.status === "failed"
+    this.status = status
+    if (status === "failed") return this.emit("message.failed", false)
+    for (const each of ["sent", "delivered", "read"]) {
+      if (rank.indexOf(each) <= rank.indexOf(status)) this.emit(`message.${each}`, corrects)
+    }
+  }
+
+  read(fields: Partial<Read> = {}): void {
+    this.entries.push({ kind: "read", ...this.during(), message_id: this.id, status: this.status, ...fields })
+  }
+
+  private report(status: Report["status"]): void {
+    this.entries.push({ kind: "report", ...this.during(), message_id: this.id, status })
+    this.apply(status)
+  }
+
+  private readonly accepted = () => ({
+    status: 200,
+    answer: JSON.stringify({ status: "sent", message_id: this.id, provider_message_id: `up-${this.id}` })
+  })
+
+  private readonly error = (status: number, reason: string, provider?: object) => ({
+    status,
+    answer: JSON.stringify({ error: { reason, provider } })
+  })
+
+  private readonly ofOther = () => ({ ...this.body, to: "+15550000000" })
+
+  private repeat(answer: Pick<Send, "status" | "answer">): void {
+    for (let count = this.random.below(3); count > 0; count--) {
+      this.send({ ...answer, replayed: true })
+      if (this.random.chance(0.4)) {
+        this.send({ ...this.error(409, "payload_mismatch"), body: this.ofOther(), replayed: false })
+      }
+      if (this.random.chance(0.4)) this.read()
+    }
+  }
+
+  /** A call, and the request around it. */
+  private around(outcome: "accepted" | "refused" | "not_sent" | "unknown"): Pick<Send, "begun" | "ended"> {
+    const begun = this.pass()
+    this.call(outcome)
+    return { begun, ended: this.pass() }
+  }
+
+  private sync(): void {
+    while (this.random.chance(0.2)) {
+      this.send({ ...this.error(429, "provider"), replayed: false, ...this.around("not_sent") })
+    }
+    const end = this.random.below(4)
+    if (end === 0) {
+      const refused = this.error(400, "undeliverable", { code: 1 })
+      this.send({ ...refused, replayed: false, ...this.around("refused") })
+      this.apply("failed")
+      return this.repeat(refused)
+    }
+    if (end === 1) {
+      this.send({ status: null, answer: null, replayed: false, ...this.around("unknown"), ended: null })
+      this.status = "unknown"
+      this.repeat(this.error(504, "outcome_unknown"))
+      this.report(this.random.pick(["sent", "delivered"] as const))
+    } else {
+      const around = this.around("accepted")
+      this.apply("sent")
+      this.send({ ...this.accepted(), replayed: false, ...around })
+    }
+    this.repeat(this.accepted())
+  }
+
+  private queued(sendAt: number): void {
+    this.status = "queued"
+    const answer = { status: 202, answer: JSON.stringify({ status: "queued", message_id: this.id }) }
+    this.send({ ...answer, replayed: false })
+    this.repeat(answer)
+    const cancel = (status: number) =>
+      this.entries.push({ kind: "cancel", ...this.during(), message_id: this.id, status })
+    if (this.random.chance(0.4)) {
+      cancel(200)
+      this.status = "cancelled"
+      this.read()
+      return
+    }
+    this.now = Math.max(this.now, sendAt)
+    if (this.random.chance(0.2)) this.call("not_sent")
+    this.call("accepted")
+    this.apply("sent")
+    if (this.random.chance(0.3)) cancel(403)
+    this.repeat(answer)
+  }
+
+  private deliver(): void {
+    let free = 0
+    for (const event of this.events) {
+      this.entries.push({ kind: "event", ...this.during(), event })
+      let at = Math.max(free, Date.parse(event.created_at)) + 1
+      const first = at
+      const attempt = (status: number | null) => {
+        this.entries.push({
+          kind: "attempt",
+          begun: at,
+          ended: at + 5,
+          process: "receiver",
+          webhook: "whk_1",
+          event_id: event.id,
+          body: JSON.stringify(event),
+          status,
+          genuine: true
+        })
+        at += 5 + this.random.below(minute)
+      }
+      while (this.random.chance(0.3)) attempt(this.random.pick([500, null, 204]))
+      if (this.random.chance(0.1)) {
+        attempt(500)
+        const begun = first + day + 5
+        const status = this.random.pick(["exhausted", "skipped"] as const)
+        this.entries.push({
+          kind: "delivery_end",
+          begun,
+          ended: begun,
+          process: "a",
+          webhook: "whk_1",
+          event_id: event.id,
+          status
+        })
+        free = begun
+      } else {
+        attempt(200)
+        free = at
+        if (this.random.chance(0.2)) attempt(200)
+      }
+    }
+  }
+
+  /** Sends it, and lets the provider report. */
+  go(sendAt?: number): void {
+    if (sendAt === undefined) this.sync()
+    else this.queued(sendAt)
+    if (this.status !== "cancelled") {
+      for (let count = this.random.below(5); count > 0; count--) {
+        this.report(this.random.pick(["sent", "delivered", "read", "failed"] as const))
+        if (this.random.chance(0.5)) this.read()
+      }
+    }
+    this.deliver()
+  }
+}
+
+/** The history of a run of ten messages or so, which came to rest. */
+export const historyOf = (random: Random): History => {
+  const runs = Array.from({ length: 10 }, (_, index) => {
+    // the key of the first is used anew, two days later
+    const [key, now] = index === 9 ? ["key_0", 2 * day] : [`key_${index}`, 100 + random.below(minute)]
+    const sendAt = random.chance(0.4) ? now + 20_000 + random.below(minute) : undefined
+    const run = new Run(random, `msg_${index}`, key, now, sendAt)
+    run.go(sendAt)
+    return run
+  })
+  const settledAt = Math.max(...runs.flatMap(({ entries }) => entries.map(({ begun }) => begun))) + minute
+  for (const run of runs) run.read({ begun: settledAt, ended: settledAt + 1 })
+  const webhook: Entry = { kind: "webhook", begun: 0, ended: 1, process: "a", webhook: "whk_1" }
+  const entries = [webhook, ...runs.flatMap((run) => run.entries)]
+  return {
+    header: { format: "wac-history", version: 1, settled_at: settledAt },
+    // the order of the lines means nothing
+    entries: random.chance(0.5) ? entries : entries.reverse()
+  }
+}
