@@ -22,7 +22,7 @@ const Delivered = ({ eventId, messageId }: { readonly eventId: string; readonly 
         ? <span className="text-muted">No webhook was subscribed to this type when the event was recorded</span>
         : (
           <Link to="/deliveries/$id" params={{ id: delivery.id }}>
-            <DeliveryState status={delivery.status} />
+            <DeliveryState delivery={delivery} />
           </Link>
         )
     }}

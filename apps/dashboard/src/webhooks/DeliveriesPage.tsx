@@ -14,7 +14,8 @@ import { rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized, counted } from "../ui/Words.ts"
 import { DeliverAgain } from "./DeliverAgain.tsx"
-import { DeliveryState, deliveryStatuses, meanings, outcomeNames } from "./DeliveryWords.tsx"
+import { DeliveryState, deliveryStatuses, outcomeNames } from "./DeliveryWords.tsx"
+import { isRepeatable, meanings, waitsItsTurn } from "./RoundWords.ts"
 
 const choices = {
   status: { label: "Status", options: deliveryStatuses.map((status) => [status, capitalized(status)] as const) },
@@ -22,8 +23,6 @@ const choices = {
   outcome: { label: "Last attempt", options: outcomeNames },
   since: period
 }
-
-const isChoosable = ({ eventType }: Delivery): boolean => eventType !== "webhook.test"
 
 export const DeliveriesPage = () => {
   const { code, message } = useSearch({ from: "/deliveries" })
@@ -43,7 +42,7 @@ export const DeliveriesPage = () => {
       return after
     })
   const above = (deliveries: ReadonlyArray<Delivery>) => {
-    const ids = deliveries.filter(isChoosable).map(({ id }) => id)
+    const ids = deliveries.filter(isRepeatable).map(({ id }) => id)
     return (
       <div className="flex min-h-12 flex-wrap items-center gap-3 border-b border-line px-4 py-2">
         <label className="flex items-center gap-2">
@@ -90,7 +89,7 @@ export const DeliveriesPage = () => {
           isUnseen: true,
           className: "w-0",
           cell: (delivery) =>
-            isChoosable(delivery)
+            isRepeatable(delivery)
               ? (
                 <input
                   type="checkbox"
@@ -110,14 +109,19 @@ export const DeliveriesPage = () => {
             </Link>
           )
         },
-        { name: "Status", cell: ({ status }) => <DeliveryState status={status} /> },
+        { name: "Status", cell: (delivery) => <DeliveryState delivery={delivery} /> },
         { name: "Attempts", from: "sm", className: "tabular-nums", cell: ({ attemptCount }) => attemptCount },
         { name: "Created", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> },
         {
           name: "Next attempt",
           from: "md",
           className: "text-muted",
-          cell: ({ nextAttemptAt }) => nextAttemptAt === null ? "–" : <Time at={nextAttemptAt} />
+          cell: (delivery) =>
+            delivery.nextAttemptAt !== null
+              ? <Time at={delivery.nextAttemptAt} />
+              : waitsItsTurn(delivery)
+              ? "After an earlier event"
+              : "–"
         }
       ]}
       none={{

@@ -84,6 +84,38 @@ it("the overview does not say that no message has failed if older messages were 
   await person.end()
 })
 
+const exhausted = (id: string, eventType: string) => ({
+  id,
+  eventId: "evt_01K8ZQ50V4W6X8Y0Z1A3B5C7DE",
+  eventType,
+  status: "exhausted",
+  attemptCount: 1,
+  nextAttemptAt: null,
+  createdAt: "2026-01-02T03:04:05.700Z",
+  completedAt: "2026-01-02T03:04:06.700Z"
+})
+
+it("the overview does not take a probe that failed for an event that was given up", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const probe = exhausted("dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7DE", "webhook.test")
+  const event = exhausted("dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7DF", "message.sent")
+  let data = [probe]
+  await page.route(
+    /\/internal\/webhook\/deliveries\?.*status=exhausted/,
+    (route) => route.fulfill({ json: { data, hasMore: false, nextCursor: null } })
+  )
+  await person.open("")
+  const attention = page.getByRole("region", { name: "Needs attention" })
+  await attention.getByText("No webhook is set").waitFor()
+  assert.strictEqual(await attention.getByText("given up").count(), 0)
+  data = [probe, event]
+  await person.open("")
+  await attention.getByText("given up").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
 it("a first page without items does not make “Get started” say that a step is to do", async () => {
   const person = await signedIn(browser, server)
   const { page } = person
