@@ -3,8 +3,8 @@ import { Autocomplete } from "@base-ui/react/autocomplete"
 import { Dialog } from "@base-ui/react/dialog"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { isUserId } from "../contacts/Names.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
+import { customerOf } from "../ui/Sought.ts"
 import { isOfChannel, places } from "./Places.ts"
 
 interface Command {
@@ -88,13 +88,12 @@ const ofId = (id: string): ReadonlyArray<Command> => {
 /** The entries that match the words, best first. Pure. */
 export const commandsFor = (text: string): ReadonlyArray<Command> => {
   const query = text.trim()
-  const customers: ReadonlyArray<Command> = /^\+\d{4,}$/.test(query) || isUserId(query)
-    ? [
-      { name: `Messages to ${query}`, icon: "message", to: "/messages", search: { to: query } },
-      { name: `Contact ${query}`, icon: "contact", to: "/contacts", search: { number: query } },
-      { name: `Send a message to ${query}`, icon: "arrow", to: "/messages/new", search: { to: query } }
-    ]
-    : []
+  const customer = customerOf(query)
+  const customers: ReadonlyArray<Command> = customer === undefined ? [] : [
+    { name: `Messages to ${customer}`, icon: "message", to: "/messages", search: { to: customer } },
+    { name: `Contact ${customer}`, icon: "contact", to: "/contacts", search: { number: customer } },
+    { name: `Send a message to ${customer}`, icon: "arrow", to: "/messages/new", search: { to: customer } }
+  ]
   const provided: ReadonlyArray<Command> = query.startsWith("wamid.")
     ? [{ name: `Message ${query}`, icon: "message", to: "/messages", search: { provider: query } }]
     : []

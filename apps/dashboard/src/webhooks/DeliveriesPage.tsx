@@ -5,11 +5,13 @@ import { useState } from "react"
 import { EventType } from "../events/EventType.tsx"
 import { eventTypes } from "../events/EventWords.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
-import { api } from "../session/Service.ts"
+import { Elsewhere } from "../messages/Elsewhere.tsx"
+import { api, portal } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { ChosenFilter, period, useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
+import { isIdOf, statusCodeOf } from "../ui/Sought.ts"
 import { rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized, counted } from "../ui/Words.ts"
@@ -32,8 +34,11 @@ export const DeliveriesPage = () => {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [asked, setAsked] = useState<ReadonlyArray<string>>()
   const { type: eventType, ...rest } = useChosen(choices)
-  const statusCode = /^[1-5]\d\d$/.test(code ?? "") ? Number(code) : undefined
-  const list = useList("deliveries", { ...rest, eventType, statusCode, messageId: message }, api.deliveries.list)
+  const statusCode = statusCodeOf(code)
+  const isUnknown = code !== undefined && statusCode === undefined
+  const list = useList("deliveries", { ...rest, eventType, statusCode, messageId: message }, api.deliveries.list, {
+    enabled: !isUnknown
+  })
   const choose = (id: string, isChosen: boolean) =>
     setChosen((before) => {
       const after = new Set(before)
@@ -68,10 +73,12 @@ export const DeliveriesPage = () => {
       search={{
         label: "Status code, message id or delivery id",
         placeholder: "503, msg_… or dlv_…",
-        value: statusCode === undefined ? undefined : String(statusCode),
+        value: code,
         onSearch: (text) => {
-          if (text?.startsWith("dlv_") === true) void navigate({ to: "/deliveries/$id", params: { id: text } })
-          else if (text?.startsWith("msg_") === true) setFilter({ message: text })
+          if (isIdOf("dlv_", text)) void navigate({ to: "/deliveries/$id", params: { id: text } })
+          else if (isIdOf("evt_", text) && portal === undefined) {
+            void navigate({ to: "/events/$id", params: { id: text } })
+          } else if (isIdOf("msg_", text)) setFilter({ message: text, code: undefined })
           else setFilter({ code: text })
         }
       }}
@@ -124,6 +131,16 @@ export const DeliveriesPage = () => {
               : "–"
         }
       ]}
+      noMatch={isUnknown
+        ? {
+          title: `No delivery is found by “${code}”`,
+          children: (
+            <Elsewhere text={code}>
+              Deliveries are found by a status code, such as 503, or by an id: their own, or that of their message.
+            </Elsewhere>
+          )
+        }
+        : {}}
       none={{
         title: "No deliveries yet",
         children: "Events that are recorded once a webhook is set are delivered to it, and are listed here."

@@ -116,6 +116,37 @@ it("the overview does not take a probe that failed for an event that was given u
   await person.end()
 })
 
+it("a search for what a list cannot have says that nothing is found, and shows neither every row nor an error", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  for (
+    const [path, label, text, found] of [
+      ["/deliveries", "Status code, message id or delivery id", "timeout", "No delivery is found by “timeout”"],
+      ["/events", "Event or message id", "+15551234567", "No event is found by “+15551234567”"],
+      ["/messages", "Number, id, provider’s id or client reference", "7770001", "No message fits these filters"],
+      ["/messages", "Number, id, provider’s id or client reference", "+17770001", "No message fits these filters"],
+      ["/contacts", "Customer’s number or user id", "Ana", "No contact has this name"]
+    ] as const
+  ) {
+    await person.open(path)
+    const search = page.getByLabel(label)
+    await search.fill(text)
+    await search.press("Enter")
+    await page.getByText(found).waitFor()
+    assert.strictEqual(await search.inputValue(), text)
+    assert.strictEqual(await page.getByRole("alert").count(), 0)
+    assert.strictEqual(await page.locator("tbody tr").count(), 0)
+    await page.reload()
+    await page.getByText(found).waitFor()
+    assert.strictEqual(await search.inputValue(), text)
+  }
+  await person.open("/events?message=%2B15551234567")
+  await page.getByRole("link", { name: "Messages to +15551234567" }).click()
+  await page.getByRole("row", { name: /\+15551234567/ }).waitFor()
+  person.assertSound()
+  await person.end()
+})
+
 it("a first page without items does not make “Get started” say that a step is to do", async () => {
   const person = await signedIn(browser, server)
   const { page } = person

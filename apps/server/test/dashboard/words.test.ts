@@ -2,6 +2,7 @@
  * What the dashboard says of things, where a function decides it.
  */
 import { assert, it } from "vitest"
+import { customerOf, numberOf, soughtMessages } from "../../../dashboard/src/ui/Sought.ts"
 import {
   begunWords,
   earlierOf,
@@ -60,4 +61,21 @@ it("a test event that failed is not said to be given up after 24 hours, nor to b
   assert.isFalse(isRepeatable(probe))
   assert.notMatch(meaningOf(probe), /24 hours|again/)
   assert.match(meaningOf({ ...probe, eventType: "message.sent" }), /24 hours/)
+})
+
+it("a number is understood as people write it, with its country code", () => {
+  for (const text of ["+491701234567", "0049 170 1234567", "+49 (0)170 123-4567", "491701234567", "+49/170/1234567"]) {
+    assert.strictEqual(numberOf(text), "+491701234567", text)
+  }
+  for (const text of ["7770001", "0170 1234567", "+0170 1234567", "order-1042", "", "+", "+49 170 12345 678 901 234"]) {
+    assert.isUndefined(numberOf(text), text)
+  }
+  assert.strictEqual(customerOf("US.13491208655302741918"), "US.13491208655302741918")
+})
+
+it("a search of messages takes what is no number for a reference, a part of a number as well", () => {
+  assert.deepStrictEqual(soughtMessages("0049 170 1234567"), { to: "+491701234567" })
+  assert.deepStrictEqual(soughtMessages("7770001"), { reference: "7770001" })
+  assert.deepStrictEqual(soughtMessages("wamid.x"), { provider: "wamid.x" })
+  assert.deepStrictEqual(soughtMessages(undefined), {})
 })
