@@ -8,6 +8,7 @@ import { Button } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Missing } from "../ui/Missing.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
@@ -51,7 +52,7 @@ export const DeliveryPage = () => {
       <Failure error={retry.error} />
       {retry.isSuccess ? <Begun statuses={[retry.data.status]} /> : null}
       <div className="card">
-        <Loaded query={query}>
+        <Loaded query={query} missing={<Missing what="delivery" to="/deliveries" all="All deliveries" />}>
           {(delivery) => (
             <div className="p-4">
               <Facts>

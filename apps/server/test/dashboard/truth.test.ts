@@ -147,6 +147,36 @@ it("a search for what a list cannot have says that nothing is found, and shows n
   await person.end()
 })
 
+it("the page of what does not exist says so, and does not ask for it again by itself", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const { asked, settled } = watched(page)
+  const id = "01K8ZQ50V4W6X8Y0Z1A3B5C7DE"
+  const isOfThing = (address: string) => address.includes(id)
+  for (
+    const [path, what, list] of [
+      [`/messages/msg_${id}`, "message", "All messages"],
+      [`/deliveries/dlv_${id}`, "delivery", "All deliveries"],
+      [`/events/evt_${id}`, "event", "All events"],
+      [`/api-keys/key_${id}`, "API key", "All API keys"],
+      [`/campaigns/cmp_${id}`, "campaign", "All campaigns"],
+      [`/contacts/pn_${id}:+15551234567`, "contact", "All contacts"]
+    ] as const
+  ) {
+    await person.open(path)
+    await page.getByText(`There is no such ${what}`).waitFor()
+    await page.getByRole("link", { name: list }).waitFor()
+    assert.strictEqual(await page.getByRole("alert").count(), 0)
+    await settled()
+    const before = asked.filter(isOfThing).length
+    await page.clock.runFor("00:25")
+    await settled()
+    assert.strictEqual(asked.filter(isOfThing).length, before, path)
+  }
+  person.assertSound()
+  await person.end()
+})
+
 it("a first page without items does not make “Get started” say that a step is to do", async () => {
   const person = await signedIn(browser, server)
   const { page } = person

@@ -3,6 +3,7 @@
  */
 import { assert, it } from "vitest"
 import { customerOf, numberOf, soughtMessages } from "../../../dashboard/src/ui/Sought.ts"
+import { withinSentence } from "../../../dashboard/src/ui/Words.ts"
 import {
   begunWords,
   earlierOf,
@@ -78,4 +79,12 @@ it("a search of messages takes what is no number for a reference, a part of a nu
   assert.deepStrictEqual(soughtMessages("7770001"), { reference: "7770001" })
   assert.deepStrictEqual(soughtMessages("wamid.x"), { provider: "wamid.x" })
   assert.deepStrictEqual(soughtMessages(undefined), {})
+})
+
+it("a name keeps its capitals within a sentence if it is an abbreviation", () => {
+  assert.deepStrictEqual(["API key", "Signing secret", "Link"].map(withinSentence), [
+    "API key",
+    "signing secret",
+    "link"
+  ])
 })
