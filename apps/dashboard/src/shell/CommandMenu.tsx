@@ -56,7 +56,6 @@ const listByPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: 
   ["job_", "Replays", "refresh", "/settings/webhook"],
   ["tpl_", "Templates", "template", "/templates"],
   ["alr_", "Alerts", "bell", "/alerts"],
-  ["req_", "Requests", "list", "/requests"],
   ["usr_", "Members", "members", "/settings/members"],
   ["inv_", "Members", "members", "/settings/members"],
   ["ses_", "Your sessions", "person", "/account"],
@@ -81,8 +80,11 @@ const ofId = (id: string): ReadonlyArray<Command> => {
     { name: `Events of ${id}`, icon: "event", to: "/events", search: { message: id } },
     { name: `Deliveries of ${id}`, icon: "delivery", to: "/deliveries", search: { message: id } }
   ]
+  const ofRequest: ReadonlyArray<Command> = prefix !== "req_"
+    ? []
+    : [{ name: `Request ${id}`, icon: "list", to: "/requests", search: { id } }]
   const audited: Command = { name: `Changes of ${id}`, icon: "shield", to: "/settings/audit", search: { target: id } }
-  return [...own, ...listed, ...ofNumber, ...ofMessage, audited]
+  return [...own, ...listed, ...ofNumber, ...ofMessage, ...ofRequest, audited]
 }
 
 /** The entries that match the words, best first. Pure. */

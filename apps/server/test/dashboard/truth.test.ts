@@ -177,6 +177,32 @@ it("the page of what does not exist says so, and does not ask for it again by it
   await person.end()
 })
 
+it("a refused request is found by its id, from the command menu and on the page of requests", async () => {
+  const refused = await inScope(send({ key, url: server.url }, { to: "12" }))
+  assert.strictEqual(refused.status, 400)
+  const id = refused.headers.get("request-id")!
+  await inScope(server.pass("2 seconds"))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("")
+  await heading(page, "Overview").waitFor()
+  await page.keyboard.press("ControlOrMeta+k")
+  const input = page.getByRole("combobox", { name: "Page, identifier or number" })
+  await input.fill(id)
+  await input.press("Enter")
+  await heading(page, "Requests").waitFor()
+  const rows = page.getByRole("row", { name: /POST/ })
+  await rows.getByText(id).waitFor()
+  assert.strictEqual(await rows.count(), 1)
+  const search = page.getByLabel("Request id")
+  assert.strictEqual(await search.inputValue(), id)
+  await search.fill("req_01K8ZQ50V4W6X8Y0Z1A3B5C7DE")
+  await search.press("Enter")
+  await page.getByText("No request has the id").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
 it("a first page without items does not make “Get started” say that a step is to do", async () => {
   const person = await signedIn(browser, server)
   const { page } = person
