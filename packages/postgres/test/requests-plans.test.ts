@@ -3,6 +3,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
+import type { Id } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { forgetText, listText, talliesText } from "../src/requests/RequestStore.ts"
 import { pricedText } from "../src/usage/PriceTally.ts"
@@ -59,7 +60,7 @@ for (const { layer: database, name } of plannedDatabases) {
     it.effect("a page of requests costs a page, with every filter", () =>
       Effect.gen(function*() {
         const list = (filter: Parameters<typeof listText>[0], after: string | null) =>
-          reads("requests", listText(filter, after), [id("ws", 1), 26, after, filter.word ?? null])
+          reads("requests", listText(filter, after), [id("ws", 1), 26, after, filter.word ?? null, filter.id ?? null])
         assert.isAtMost(yield* list({}, null), 26)
         assert.isAtMost(yield* list({}, id("req", requests / 2)), 26)
         assert.isAtMost(yield* list({ refused: true }, null), 26)
@@ -67,6 +68,7 @@ for (const { layer: database, name } of plannedDatabases) {
         assert.isAtMost(yield* list({ word: "opted_out" }, id("req", requests / 2)), 26)
         assert.isAtMost(yield* list({ word: "rare" }, null), 2)
         assert.isAtMost(yield* list({ word: "none" }, null), 0)
+        assert.isAtMost(yield* list({ id: id("req", requests / 2) as Id.RequestId }, null), 1)
       }))
 
     it.effect("sums read only rows from the requested time on", () =>

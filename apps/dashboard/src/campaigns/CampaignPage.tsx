@@ -1,10 +1,9 @@
 /** One campaign: its report before it starts, its progress, its result, and what can be done with it. */
 import { useQuery } from "@tanstack/react-query"
-import { Link, useParams } from "@tanstack/react-router"
-import { isNotFound } from "../session/Service.ts"
-import { buttonClass } from "../ui/Button.tsx"
+import { useParams } from "@tanstack/react-router"
 import { Notice } from "../ui/Failure.tsx"
-import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Missing } from "../ui/Missing.tsx"
 import { Page } from "../ui/Page.tsx"
 import { CampaignState, pauseReasons } from "./CampaignWords.tsx"
 import { Comparison } from "./Comparison.tsx"
@@ -24,14 +23,12 @@ export const CampaignPage = () => {
     return (
       <Page title="Campaign">
         <div className="card">
-          {isNotFound(query.error)
-            ? (
-              <Empty
-                title="There is no such campaign"
-                actions={<Link to="/campaigns" className={buttonClass()}>All campaigns</Link>}
-              />
-            )
-            : <Loaded query={query}>{() => null}</Loaded>}
+          <Loaded
+            query={query}
+            missing={<Missing what="campaign" to="/campaigns" all="All campaigns" />}
+          >
+            {() => null}
+          </Loaded>
         </div>
       </Page>
     )

@@ -15,6 +15,8 @@ export const campaignQuery = (id: string) =>
   queryOptions({
     queryKey: ["campaigns", id],
     queryFn: ({ signal }) => api.campaigns.get(id, { signal }),
-    refetchInterval: ({ state: { data } }) =>
-      live(data !== undefined && isAtWork(data) ? often : undefined).refetchInterval()
+    refetchInterval: (query) => {
+      const { data } = query.state
+      return live(data !== undefined && isAtWork(data) ? often : undefined).refetchInterval(query)
+    }
   })

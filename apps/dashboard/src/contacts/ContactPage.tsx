@@ -8,6 +8,7 @@ import { live, useRefusal } from "../session/Session.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { Missing } from "../ui/Missing.tsx"
 import { Fact, Facts, Page } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
@@ -50,7 +51,7 @@ export const ContactPage = () => {
         : <Link to="/messages/new" search={{ to }} className={buttonClass()}>Send a message</Link>}
     >
       <div className="card">
-        <Loaded query={query}>
+        <Loaded query={query} missing={<Missing what="contact" to="/contacts" all="All contacts" />}>
           {(contact) => (
             <div className="p-4">
               <Facts>

@@ -7,9 +7,10 @@ import { api, channel } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { SelectFilter, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
+import { customerOf } from "../ui/Sought.ts"
 import { type Column, rowLink } from "../ui/Table.tsx"
 import { TimeOr } from "../ui/Time.tsx"
-import { isUserId } from "./Names.ts"
+import { isName } from "./Names.ts"
 import { contactOrNull } from "./Queries.ts"
 import { OptOut, WindowState } from "./Window.tsx"
 
@@ -54,7 +55,7 @@ export const ContactsPage = () => {
       )).filter((contact) => contact !== null),
       nextCursor: null
     }),
-    enabled: number !== undefined,
+    enabled: number !== undefined && isName(number),
     ...live(10_000)
   })
   return (
@@ -65,8 +66,7 @@ export const ContactsPage = () => {
         label: "Customer’s number or user id",
         placeholder: "+15551234567, US.13491208655302741918",
         value: number,
-        onSearch: (text) =>
-          setFilter({ number: text === undefined || isUserId(text) ? text : `+${text.replaceAll(/\D/g, "")}` })
+        onSearch: (text) => setFilter({ number: text === undefined ? text : customerOf(text) ?? text })
       }}
       filters={(numbers.data?.length ?? 0) > 1 || phoneNumberId !== undefined
         ? (
@@ -78,7 +78,7 @@ export const ContactsPage = () => {
           />
         )
         : null}
-      list={number === undefined ? list : { query: found, isFiltered: true }}
+      list={number === undefined ? list : { query: found, isFiltered: true, isUnasked: !isName(number) }}
       what="contact"
       columns={columns}
       none={{ title: "No contacts yet" }}

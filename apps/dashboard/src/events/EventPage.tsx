@@ -4,6 +4,7 @@ import { Link, useParams } from "@tanstack/react-router"
 import { api } from "../session/Service.ts"
 import { Code } from "../ui/Copy.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { Missing } from "../ui/Missing.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -22,7 +23,7 @@ const Delivered = ({ eventId, messageId }: { readonly eventId: string; readonly 
         ? <span className="text-muted">No webhook was subscribed to this type when the event was recorded</span>
         : (
           <Link to="/deliveries/$id" params={{ id: delivery.id }}>
-            <DeliveryState status={delivery.status} />
+            <DeliveryState delivery={delivery} />
           </Link>
         )
     }}
@@ -37,7 +38,7 @@ export const EventPage = () => {
   return (
     <Page title={event === undefined ? "Event" : event.type} lead={<Id>{id}</Id>}>
       <div className="card">
-        <Loaded query={query}>
+        <Loaded query={query} missing={<Missing what="event" to="/events" all="All events" />}>
           {(event) => (
             <div className="p-4">
               <Facts>

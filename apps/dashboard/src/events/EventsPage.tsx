@@ -1,9 +1,11 @@
 /** Events: what happened, as webhooks report it. An event is not an attempt to deliver it. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { Event } from "@wac/client/internal"
+import { Elsewhere } from "../messages/Elsewhere.tsx"
 import { api } from "../session/Service.ts"
 import { period, useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
+import { isIdOf } from "../ui/Sought.ts"
 import { type Column, Id, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { eventTypes, subjectOf } from "./EventWords.ts"
@@ -24,7 +26,9 @@ export const EventsPage = () => {
   const { message } = useSearch({ from: "/events" })
   const setFilter = useFilter()
   const navigate = useNavigate()
-  const list = useList("events", { ...useChosen(choices), messageId: message }, api.events.list)
+  const list = useList("events", { ...useChosen(choices), messageId: message }, api.events.list, {
+    enabled: message === undefined || isIdOf("msg_", message)
+  })
   return (
     <ListPage
       title="Events"
@@ -33,15 +37,21 @@ export const EventsPage = () => {
         label: "Event or message id",
         placeholder: "evt_… or msg_…",
         value: message,
-        onSearch: (id) =>
-          id === undefined || id.startsWith("msg_")
-            ? setFilter({ message: id })
-            : void navigate({ to: "/events/$id", params: { id } })
+        onSearch: (text) =>
+          isIdOf("evt_", text)
+            ? void navigate({ to: "/events/$id", params: { id: text } })
+            : setFilter({ message: text })
       }}
       choices={choices}
       list={list}
       what="event"
       columns={columns}
+      noMatch={message === undefined || isIdOf("msg_", message)
+        ? {}
+        : {
+          title: `No event is found by “${message}”`,
+          children: <Elsewhere text={message}>Events are found by their id, or by that of their message.</Elsewhere>
+        }}
       none={{ title: "No events yet" }}
     />
   )

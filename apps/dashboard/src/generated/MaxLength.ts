@@ -206,6 +206,7 @@ export const putWebhookUrl = 2048
 export const verifyDeliveryHeader = 8192
 export const deliveryQueryMessageId = 30
 export const internalEventQueryMessageId = 30
+export const requestQueryId = 30
 export const auditQueryUserId = 64
 export const auditQueryTarget = 255
 export const alertSettingsEmails = 254

@@ -8,6 +8,7 @@ import { api } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { Missing } from "../ui/Missing.tsx"
 import { Fact, Facts, Page } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { Id } from "../ui/Table.tsx"
@@ -36,7 +37,7 @@ export const KeyPage = () => {
         : <Button look="danger" refusal={refusal} onClick={() => setRevoking(true)}>Revoke…</Button>}
     >
       <div className="card">
-        <Loaded query={query}>
+        <Loaded query={query} missing={<Missing what="API key" to="/api-keys" all="All API keys" />}>
           {(key) => (
             <div className="p-4">
               <Facts>

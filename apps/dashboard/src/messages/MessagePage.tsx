@@ -5,10 +5,11 @@ import type { MessageDetail } from "@wac/client/internal"
 import { CustomerWindow } from "../contacts/Window.tsx"
 import { KeyName } from "../keys/KeyName.tsx"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
-import { api, channel, errorAddress } from "../session/Service.ts"
+import { api, channel, errorAddress, isNotFound } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { Notice } from "../ui/Failure.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { Missing } from "../ui/Missing.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 import { exactly, Time, useNow } from "../ui/Time.tsx"
@@ -51,7 +52,7 @@ export const MessagePage = () => {
     ...live(3000)
   })
   const { data: message } = query
-  const life = useQuery(lifeQuery(id))
+  const life = useQuery({ ...lifeQuery(id), enabled: !isNotFound(query.error) })
   return (
     <Page
       title={message === undefined ? "Message" : `Message to ${message.to}`}
@@ -60,7 +61,7 @@ export const MessagePage = () => {
     >
       {message?.status === "queued" && message.sendAt !== null ? <HeldQueue /> : null}
       <div className="card">
-        <Loaded query={query}>
+        <Loaded query={query} missing={<Missing what="message" to="/messages" all="All messages" />}>
           {(message) => (
             <div className="space-y-4 p-4">
               {message.error === null ? null : (

@@ -1,30 +1,16 @@
 /** Sent messages, newest first; the filters are in the address. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { ListedMessage } from "@wac/client/internal"
-import { isUserId } from "../contacts/Names.ts"
 import { api } from "../session/Service.ts"
 import { buttonClass } from "../ui/Button.tsx"
 import { period, useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
+import { isIdOf, soughtMessages } from "../ui/Sought.ts"
 import { type Column, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 import { HeldQueue } from "./HeldQueue.tsx"
 import { ListedState, messageStatuses } from "./MessageWords.tsx"
-
-/**
- * The filter for what somebody has of a message: a number, a user id, the provider's id, or their own reference. Pure.
- */
-const sought = (text: string | undefined) =>
-  text === undefined
-    ? {}
-    : /^\+?\d[\d ()-]{5,}$/.test(text)
-    ? { to: `+${text.replaceAll(/\D/g, "")}` }
-    : isUserId(text)
-    ? { to: text }
-    : text.startsWith("wamid.")
-    ? { provider: text }
-    : { reference: text }
 
 const choices = { status: { label: "Status", options: messageStatuses }, since: period }
 
@@ -60,14 +46,15 @@ export const MessagesPage = () => {
         placeholder: "+15551234567, msg_…, wamid.…, order-1042",
         value: to ?? reference ?? provider,
         onSearch: (text) =>
-          text?.startsWith("msg_") === true
+          isIdOf("msg_", text)
             ? void navigate({ to: "/messages/$id", params: { id: text } })
-            : setFilter({ to: undefined, reference: undefined, provider: undefined, ...sought(text) })
+            : setFilter({ to: undefined, reference: undefined, provider: undefined, ...soughtMessages(text) })
       }}
       choices={choices}
       list={list}
       what="message"
       columns={columns}
+      noMatch={{ children: "A number is found by the whole of it, with its country code: +49 170 1234567." }}
       none={{ title: "No messages yet", children: "Send one with an API key: “Get started” shows how." }}
     />
   )

@@ -79,7 +79,7 @@ const Reported = ({ delivery, event }: Life) => (
       : (
         <>
           <Link to="/deliveries/$id" params={{ id: delivery.id }}>
-            <DeliveryState status={delivery.status} /> <span className="sr-only">delivery of {event.type}</span>
+            <DeliveryState delivery={delivery} /> <span className="sr-only">delivery of {event.type}</span>
           </Link>
           <span className="text-muted">
             {counted(delivery.attemptCount, "attempt", "attempts")}

@@ -22,6 +22,7 @@ import { asSentence, counted } from "../ui/Words.ts"
 import { Activity } from "../usage/Activity.tsx"
 import { Limits } from "../usage/Limits.tsx"
 import { webhookQuery } from "../webhooks/Queries.ts"
+import { isRepeatable } from "../webhooks/RoundWords.ts"
 import { WebhookHealth } from "../webhooks/WebhookHealth.tsx"
 
 interface Matter {
@@ -38,8 +39,14 @@ const Attention = () => {
   const webhook = useQuery(webhookQuery)
   const numbers = useQuery(phoneNumbersQuery)
   const exhausted = useQuery({
-    queryKey: ["deliveries", { status: "exhausted", limit: 1 }],
-    queryFn: ({ signal }) => api.deliveries.list({ status: "exhausted", limit: 1 }, { signal }).toArray(1),
+    queryKey: ["deliveries", "newest-exhausted"],
+    queryFn: async ({ signal }) => {
+      for await (const delivery of api.deliveries.list({ status: "exhausted", limit: 20 }, { signal })) {
+        // a probe that failed is told by the webhook's own state, and nobody can deliver it again
+        if (isRepeatable(delivery)) return delivery
+      }
+      return null
+    },
     ...live(10_000)
   })
   const rejected = useQuery({
@@ -124,13 +131,13 @@ const Attention = () => {
       text: asSentence(alert.message),
       action: <Link {...alertPlaces[alert.kind]} className={action}>Look at it</Link>
     })),
-    ...exhausted.data?.[0] === undefined ? [] : [{
+    ...exhausted.data == null ? [] : [{
       key: "exhausted",
       tone: "warn" as const,
       word: "Not delivered",
       text: (
         <>
-          Deliveries were given up after 24 hours, the newest recorded <Time at={exhausted.data[0].createdAt} />.
+          Deliveries were given up after 24 hours, the newest recorded <Time at={exhausted.data.createdAt} />.
         </>
       ),
       action: <Link to="/deliveries" search={{ status: "exhausted" }} className={action}>Show them</Link>

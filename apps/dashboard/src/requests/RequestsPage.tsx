@@ -8,7 +8,7 @@ import { ListPage, useList } from "../ui/List.tsx"
 import { daysSince, durationOf } from "../ui/Moment.ts"
 import { Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
-import { actions, type Column, Table } from "../ui/Table.tsx"
+import { actions, type Column, Id, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
 
@@ -70,6 +70,7 @@ const columns: ReadonlyArray<Column<ApiRequest>> = [
       </Link>
     )
   },
+  { name: "Id", from: "lg", className: "text-muted", cell: ({ id }) => <Id>{id}</Id> },
   {
     name: "Took",
     from: "sm",
@@ -80,12 +81,12 @@ const columns: ReadonlyArray<Column<ApiRequest>> = [
 ]
 
 export const RequestsPage = () => {
-  const { reason } = useSearch({ from: "/requests" })
+  const { id, reason } = useSearch({ from: "/requests" })
   const setFilter = useFilter()
   const { refused } = useChosen(choices)
   const list = useList(
     "requests",
-    { refused: refused === undefined ? undefined : true, reason },
+    { refused: refused === undefined ? undefined : true, reason, id },
     api.requests.list
   )
   const { data } = list.query
@@ -110,6 +111,12 @@ export const RequestsPage = () => {
           />
         </Section>
       )}
+      search={{
+        label: "Request id",
+        placeholder: "req_…",
+        value: id,
+        onSearch: (id) => setFilter({ id })
+      }}
       choices={choices}
       filters={reasons.size === 0 ? null : (
         <SelectFilter
@@ -121,6 +128,11 @@ export const RequestsPage = () => {
       )}
       list={list}
       what="request"
+      noMatch={id === undefined ? {} : {
+        title: `No request has the id ${id}`,
+        children: "Requests with API keys are listed, about a second after their response. " +
+          "An error of these pages has the id of a request in the service’s log."
+      }}
       columns={columns}
       none={{ title: `No requests${period}`, children: "Requests that carry one of your API keys are listed here." }}
     />

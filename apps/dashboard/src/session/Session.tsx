@@ -21,7 +21,7 @@ import { InvitationPage } from "./InvitationPage.tsx"
 import { LostPassword, PasswordResetPage } from "./PasswordReset.tsx"
 import { openPortal, PortalEnded } from "./Portal.tsx"
 import { PresenceDialog } from "./PresenceDialog.tsx"
-import { api, isSignedOut, pages, portal } from "./Service.ts"
+import { api, isNotFound, isSignedOut, pages, portal } from "./Service.ts"
 import { SetUpPage } from "./SetUpPage.tsx"
 import { SignInAgain, SignInPage } from "./SignIn.tsx"
 
@@ -44,10 +44,11 @@ const whileFollowing = 10_000
 
 /**
  * How often an open page asks again, in milliseconds; less often while the service reports changes, and not while nobody
- * is signed in.
+ * is signed in, nor for what the service says that there is not.
  */
 export const live = (millis = 5000) => ({
-  refetchInterval: () => isOver ? false : isFollowing() ? Math.max(millis, whileFollowing) : millis
+  refetchInterval: (query: { readonly state: { readonly error: unknown } }) =>
+    isOver || isNotFound(query.state.error) ? false : isFollowing() ? Math.max(millis, whileFollowing) : millis
 })
 
 /** How often a page asks whether there is now what there was not, while no changes are reported, in milliseconds. */
@@ -58,8 +59,8 @@ const forNothing = 60_000
  * for the service to report that it was made.
  */
 export const liveIfAny = (millis?: number) => ({
-  refetchInterval: ({ state }: { readonly state: { readonly data: unknown } }) =>
-    state.data !== null ? live(millis).refetchInterval() : isOver || isFollowing() ? false : forNothing
+  refetchInterval: (query: { readonly state: { readonly data: unknown; readonly error: unknown } }) =>
+    query.state.data !== null ? live(millis).refetchInterval(query) : isOver || isFollowing() ? false : forNothing
 })
 
 export const queryClient = new QueryClient({

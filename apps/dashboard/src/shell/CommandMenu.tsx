@@ -3,8 +3,8 @@ import { Autocomplete } from "@base-ui/react/autocomplete"
 import { Dialog } from "@base-ui/react/dialog"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { isUserId } from "../contacts/Names.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
+import { customerOf } from "../ui/Sought.ts"
 import { isOfChannel, places } from "./Places.ts"
 
 interface Command {
@@ -56,7 +56,6 @@ const listByPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: 
   ["job_", "Replays", "refresh", "/settings/webhook"],
   ["tpl_", "Templates", "template", "/templates"],
   ["alr_", "Alerts", "bell", "/alerts"],
-  ["req_", "Requests", "list", "/requests"],
   ["usr_", "Members", "members", "/settings/members"],
   ["inv_", "Members", "members", "/settings/members"],
   ["ses_", "Your sessions", "person", "/account"],
@@ -81,20 +80,22 @@ const ofId = (id: string): ReadonlyArray<Command> => {
     { name: `Events of ${id}`, icon: "event", to: "/events", search: { message: id } },
     { name: `Deliveries of ${id}`, icon: "delivery", to: "/deliveries", search: { message: id } }
   ]
+  const ofRequest: ReadonlyArray<Command> = prefix !== "req_"
+    ? []
+    : [{ name: `Request ${id}`, icon: "list", to: "/requests", search: { id } }]
   const audited: Command = { name: `Changes of ${id}`, icon: "shield", to: "/settings/audit", search: { target: id } }
-  return [...own, ...listed, ...ofNumber, ...ofMessage, audited]
+  return [...own, ...listed, ...ofNumber, ...ofMessage, ...ofRequest, audited]
 }
 
 /** The entries that match the words, best first. Pure. */
 export const commandsFor = (text: string): ReadonlyArray<Command> => {
   const query = text.trim()
-  const customers: ReadonlyArray<Command> = /^\+\d{4,}$/.test(query) || isUserId(query)
-    ? [
-      { name: `Messages to ${query}`, icon: "message", to: "/messages", search: { to: query } },
-      { name: `Contact ${query}`, icon: "contact", to: "/contacts", search: { number: query } },
-      { name: `Send a message to ${query}`, icon: "arrow", to: "/messages/new", search: { to: query } }
-    ]
-    : []
+  const customer = customerOf(query)
+  const customers: ReadonlyArray<Command> = customer === undefined ? [] : [
+    { name: `Messages to ${customer}`, icon: "message", to: "/messages", search: { to: customer } },
+    { name: `Contact ${customer}`, icon: "contact", to: "/contacts", search: { number: customer } },
+    { name: `Send a message to ${customer}`, icon: "arrow", to: "/messages/new", search: { to: customer } }
+  ]
   const provided: ReadonlyArray<Command> = query.startsWith("wamid.")
     ? [{ name: `Message ${query}`, icon: "message", to: "/messages", search: { provider: query } }]
     : []

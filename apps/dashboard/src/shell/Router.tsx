@@ -181,7 +181,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/requests",
-    validateSearch: (search) => given(search, "refused", "reason", "cursor"),
+    validateSearch: (search) => given(search, "refused", "reason", "id", "cursor"),
     component: lazyPart(() => import("../requests/RequestsPage.tsx"), "RequestsPage")
   }),
   createRoute({

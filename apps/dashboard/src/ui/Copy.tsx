@@ -1,6 +1,7 @@
 /** Text to take along. */
 import { useEffect, useState } from "react"
 import { Button } from "./Button.tsx"
+import { withinSentence } from "./Words.ts"
 
 export const CopyButton = (
   { label = "Copy", small = true, text }: { readonly text: string; readonly label?: string; readonly small?: boolean }
@@ -39,7 +40,7 @@ export const Code = (
     >{text}</pre>
     {copy === false ? null : (
       <div className="mt-2">
-        <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} />
+        <CopyButton text={text} label={`Copy ${withinSentence(label)}`} />
       </div>
     )}
   </div>
@@ -53,7 +54,7 @@ export const Secret = ({ label, value }: { readonly label: string; readonly valu
       <code className="min-w-0 flex-1 basis-60 rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-[13px] break-all">
         {value}
       </code>
-      <CopyButton text={value} label={`Copy ${label.toLowerCase()}`} small={false} />
+      <CopyButton text={value} label={`Copy ${withinSentence(label)}`} small={false} />
     </div>
   </div>
 )

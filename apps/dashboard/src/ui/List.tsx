@@ -4,6 +4,7 @@
  */
 import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
+import { WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { firstPage } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
@@ -53,6 +54,8 @@ export interface Listing<Page> {
   readonly query: UseQueryResult<Page, unknown>
   readonly cursor?: string | undefined
   readonly isFiltered?: boolean
+  /** Whether the address asks for nothing that the list could have. */
+  readonly isUnasked?: boolean
 }
 
 /**
@@ -76,7 +79,12 @@ export const useList = <F extends Filter, Page extends PageOf<unknown>>(
     ...live(every),
     ...options
   })
-  return { query, cursor, isFiltered: Object.values(filter).some((value) => value !== undefined) }
+  return {
+    query,
+    cursor,
+    isUnasked: options.enabled === false,
+    isFiltered: Object.values(filter).some((value) => value !== undefined)
+  }
 }
 
 const Paging = ({ cursor, next }: { readonly cursor: string | undefined; readonly next: string | null }) =>
@@ -102,6 +110,10 @@ const Paging = ({ cursor, next }: { readonly cursor: string | undefined; readonl
       )}
     </nav>
   )
+
+/** Whether an error says that a filter is not of the form of what it filters by: nothing can fit it. */
+const isOfFilter = (error: unknown): boolean =>
+  error instanceof WacError && error.status === 400 && error.param !== undefined && error.param !== "cursor"
 
 /** The text of an empty page that others follow. */
 const soFar = "So far: the newest were looked at. The next page goes on with the older ones."
@@ -129,37 +141,40 @@ interface ListProps<Item extends object> {
 
 /** A page of a list: its table and the ways to other pages, or that it loads, failed, is old or is empty. */
 export const List = <Item extends object>(
-  { above, columns, keyOf, label, list: { cursor, isFiltered, query }, noMatch, none, what }: ListProps<Item> & {
-    readonly label: string
-  }
-) => (
-  <Loaded query={query} lines={8}>
-    {(page) => {
-      const next = nextOf(page)
-      return (
-        <>
-          {page.data.length > 0
-            ? (
-              <>
-                {above?.(page.data)}
-                <Table label={label} columns={columns} items={page.data} keyOf={keyOf} />
-              </>
-            )
-            : isFiltered === true
-            ? (
-              <Empty title={`No ${what} fits these filters`} {...noMatch}>
-                {next === null ? noMatch?.children : soFar}
-              </Empty>
-            )
-            : cursor === undefined && next === null
-            ? <Empty {...none} />
-            : <Empty title={`No ${what} on this page`} />}
-          <Paging cursor={cursor} next={next} />
-        </>
-      )
-    }}
-  </Loaded>
-)
+  { above, columns, keyOf, label, list: { cursor, isFiltered, isUnasked, query }, noMatch, none, what }:
+    & ListProps<Item>
+    & {
+      readonly label: string
+    }
+) =>
+  isUnasked === true || isOfFilter(query.error) ? <Empty title={`No ${what} fits these filters`} {...noMatch} /> : (
+    <Loaded query={query} lines={8}>
+      {(page) => {
+        const next = nextOf(page)
+        return (
+          <>
+            {page.data.length > 0
+              ? (
+                <>
+                  {above?.(page.data)}
+                  <Table label={label} columns={columns} items={page.data} keyOf={keyOf} />
+                </>
+              )
+              : isFiltered === true
+              ? (
+                <Empty title={`No ${what} fits these filters`} {...noMatch}>
+                  {next === null ? noMatch?.children : soFar}
+                </Empty>
+              )
+              : cursor === undefined && next === null
+              ? <Empty {...none} />
+              : <Empty title={`No ${what} on this page`} />}
+            <Paging cursor={cursor} next={next} />
+          </>
+        )
+      }}
+    </Loaded>
+  )
 
 /** A page that is a list: its filters, its table, and what it has besides. */
 export const ListPage = <Item extends object>(

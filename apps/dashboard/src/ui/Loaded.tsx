@@ -2,7 +2,7 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import { WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
-import { isSignedOut } from "../session/Service.ts"
+import { isNotFound, isSignedOut } from "../session/Service.ts"
 import { Button } from "./Button.tsx"
 import { Failure, messageOf, Notice } from "./Failure.tsx"
 import { Time } from "./Time.tsx"
@@ -19,15 +19,19 @@ export const Skeleton = ({ lines = 4 }: { readonly lines?: number }) => (
 )
 
 export function Loaded<Data>(
-  { children, lines, query }: {
+  { children, lines, missing, query }: {
     readonly query: UseQueryResult<Data, unknown>
     readonly lines?: number
+    /** The content if the service says that there is no such thing. */
+    readonly missing?: ReactNode
     readonly children: (data: Data) => ReactNode
   }
 ) {
   const again = <Button small onClick={() => void query.refetch()} icon="refresh">Try again</Button>
   if (query.data === undefined) {
-    return query.error === null
+    return missing !== undefined && isNotFound(query.error)
+      ? missing
+      : query.error === null
       ? <Skeleton {...(lines === undefined ? {} : { lines })} />
       : (
         <div className="p-3">

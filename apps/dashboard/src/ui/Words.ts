@@ -16,3 +16,7 @@ export const asSentence = (words: string): string =>
 /** An upstream word for people: `order_update` stays, `APPROVED` and `approved` become `Approved`. */
 export const capitalized = (word: string): string =>
   word === "" ? "" : `${word.charAt(0).toUpperCase()}${word.slice(1).toLowerCase().replaceAll("_", " ")}`
+
+/** A name in the middle of a sentence: `Signing secret` becomes `signing secret`, and `API key` stays. */
+export const withinSentence = (name: string): string =>
+  /^\p{Lu}\p{Lu}/u.test(name) ? name : `${name.charAt(0).toLowerCase()}${name.slice(1)}`

@@ -1,11 +1,13 @@
 /** Delivering chosen deliveries again, one after the other, with its progress. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
+import type { DeliveryStatus } from "@wac/client/internal"
 import { useState } from "react"
 import { api } from "../session/Service.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
-import { Failure, Notice } from "../ui/Failure.tsx"
+import { Failure } from "../ui/Failure.tsx"
 import { counted, grouped } from "../ui/Words.ts"
+import { Begun } from "./Begun.tsx"
 
 export const DeliverAgain = (
   { ids, onClose, onDone }: {
@@ -16,21 +18,21 @@ export const DeliverAgain = (
   }
 ) => {
   const client = useQueryClient()
-  const [begun, setBegun] = useState<ReadonlyArray<string>>([])
+  const [begun, setBegun] = useState<ReadonlyMap<string, DeliveryStatus>>(new Map())
   const again = useMutation({
     mutationFn: async () => {
       // where one was refused, the others of before stay as they are: only what is left is begun
-      const done = [...begun]
-      for (const id of ids.filter((id) => !begun.includes(id))) {
-        await api.deliveries.retry(id)
-        done.push(id)
-        setBegun([...done])
+      const done = new Map(begun)
+      for (const id of ids.filter((id) => !begun.has(id))) {
+        const { status } = await api.deliveries.retry(id)
+        done.set(id, status)
+        setBegun(new Map(done))
       }
       onDone()
     },
     onSettled: () => client.invalidateQueries()
   })
-  const left = ids.length - begun.length
+  const left = ids.length - begun.size
   return (
     <Dialog
       title={`Deliver ${counted(ids.length, "event", "events")} again?`}
@@ -48,22 +50,22 @@ export const DeliverAgain = (
           <div role="status">
             <progress
               max={ids.length}
-              value={begun.length}
+              value={begun.size}
               aria-label="Progress"
               className="block h-2 w-full accent-accent"
             />
-            <p className="mt-1 tabular-nums">{grouped(begun.length)} of {grouped(ids.length)} begun</p>
+            <p className="mt-1 tabular-nums">{grouped(begun.size)} of {grouped(ids.length)} begun</p>
           </div>
         )}
         <Failure error={again.error} />
-        {again.isSuccess ? <Notice tone="good">Every one of them is on its way.</Notice> : null}
+        {again.isSuccess ? <Begun statuses={[...begun.values()]} /> : null}
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose} refusal={again.isPending ? "It is being done." : undefined}>
             {again.isSuccess ? "Close" : "Cancel"}
           </Button>
           {again.isSuccess ? null : (
             <Button look="primary" isPending={again.isPending} onClick={() => again.mutate()}>
-              {begun.length === 0 ? "Deliver again" : `Go on with ${grouped(left)}`}
+              {begun.size === 0 ? "Deliver again" : `Go on with ${grouped(left)}`}
             </Button>
           )}
         </div>

@@ -5,16 +5,19 @@ import { useState } from "react"
 import { EventType } from "../events/EventType.tsx"
 import { eventTypes } from "../events/EventWords.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
-import { api } from "../session/Service.ts"
+import { Elsewhere } from "../messages/Elsewhere.tsx"
+import { api, portal } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { ChosenFilter, period, useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
+import { isIdOf, statusCodeOf } from "../ui/Sought.ts"
 import { rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized, counted } from "../ui/Words.ts"
 import { DeliverAgain } from "./DeliverAgain.tsx"
-import { DeliveryState, deliveryStatuses, meanings, outcomeNames } from "./DeliveryWords.tsx"
+import { DeliveryState, deliveryStatuses, outcomeNames } from "./DeliveryWords.tsx"
+import { isRepeatable, meanings, waitsItsTurn } from "./RoundWords.ts"
 
 const choices = {
   status: { label: "Status", options: deliveryStatuses.map((status) => [status, capitalized(status)] as const) },
@@ -22,8 +25,6 @@ const choices = {
   outcome: { label: "Last attempt", options: outcomeNames },
   since: period
 }
-
-const isChoosable = ({ eventType }: Delivery): boolean => eventType !== "webhook.test"
 
 export const DeliveriesPage = () => {
   const { code, message } = useSearch({ from: "/deliveries" })
@@ -33,8 +34,11 @@ export const DeliveriesPage = () => {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [asked, setAsked] = useState<ReadonlyArray<string>>()
   const { type: eventType, ...rest } = useChosen(choices)
-  const statusCode = /^[1-5]\d\d$/.test(code ?? "") ? Number(code) : undefined
-  const list = useList("deliveries", { ...rest, eventType, statusCode, messageId: message }, api.deliveries.list)
+  const statusCode = statusCodeOf(code)
+  const isUnknown = code !== undefined && statusCode === undefined
+  const list = useList("deliveries", { ...rest, eventType, statusCode, messageId: message }, api.deliveries.list, {
+    enabled: !isUnknown
+  })
   const choose = (id: string, isChosen: boolean) =>
     setChosen((before) => {
       const after = new Set(before)
@@ -43,7 +47,7 @@ export const DeliveriesPage = () => {
       return after
     })
   const above = (deliveries: ReadonlyArray<Delivery>) => {
-    const ids = deliveries.filter(isChoosable).map(({ id }) => id)
+    const ids = deliveries.filter(isRepeatable).map(({ id }) => id)
     return (
       <div className="flex min-h-12 flex-wrap items-center gap-3 border-b border-line px-4 py-2">
         <label className="flex items-center gap-2">
@@ -69,10 +73,12 @@ export const DeliveriesPage = () => {
       search={{
         label: "Status code, message id or delivery id",
         placeholder: "503, msg_… or dlv_…",
-        value: statusCode === undefined ? undefined : String(statusCode),
+        value: code,
         onSearch: (text) => {
-          if (text?.startsWith("dlv_") === true) void navigate({ to: "/deliveries/$id", params: { id: text } })
-          else if (text?.startsWith("msg_") === true) setFilter({ message: text })
+          if (isIdOf("dlv_", text)) void navigate({ to: "/deliveries/$id", params: { id: text } })
+          else if (isIdOf("evt_", text) && portal === undefined) {
+            void navigate({ to: "/events/$id", params: { id: text } })
+          } else if (isIdOf("msg_", text)) setFilter({ message: text, code: undefined })
           else setFilter({ code: text })
         }
       }}
@@ -90,7 +96,7 @@ export const DeliveriesPage = () => {
           isUnseen: true,
           className: "w-0",
           cell: (delivery) =>
-            isChoosable(delivery)
+            isRepeatable(delivery)
               ? (
                 <input
                   type="checkbox"
@@ -110,16 +116,31 @@ export const DeliveriesPage = () => {
             </Link>
           )
         },
-        { name: "Status", cell: ({ status }) => <DeliveryState status={status} /> },
+        { name: "Status", cell: (delivery) => <DeliveryState delivery={delivery} /> },
         { name: "Attempts", from: "sm", className: "tabular-nums", cell: ({ attemptCount }) => attemptCount },
         { name: "Created", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> },
         {
           name: "Next attempt",
           from: "md",
           className: "text-muted",
-          cell: ({ nextAttemptAt }) => nextAttemptAt === null ? "–" : <Time at={nextAttemptAt} />
+          cell: (delivery) =>
+            delivery.nextAttemptAt !== null
+              ? <Time at={delivery.nextAttemptAt} />
+              : waitsItsTurn(delivery)
+              ? "After an earlier event"
+              : "–"
         }
       ]}
+      noMatch={isUnknown
+        ? {
+          title: `No delivery is found by “${code}”`,
+          children: (
+            <Elsewhere text={code}>
+              Deliveries are found by a status code, such as 503, or by an id: their own, or that of their message.
+            </Elsewhere>
+          )
+        }
+        : {}}
       none={{
         title: "No deliveries yet",
         children: "Events that are recorded once a webhook is set are delivered to it, and are listed here."

@@ -8,11 +8,15 @@ import { Button } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Missing } from "../ui/Missing.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
 import { AttemptView } from "./AttemptView.tsx"
-import { DeliveryState, meanings } from "./DeliveryWords.tsx"
+import { Begun } from "./Begun.tsx"
+import { DeliveryState } from "./DeliveryWords.tsx"
+import { Earlier } from "./Earlier.tsx"
+import { isRepeatable, meaningOf, waitsItsTurn } from "./RoundWords.ts"
 
 export const DeliveryPage = () => {
   const { id } = useParams({ from: "/deliveries/$id" })
@@ -35,22 +39,26 @@ export const DeliveryPage = () => {
       actions={delivery === undefined ? undefined : (
         <>
           {delivery.curl === null ? null : <CopyButton text={delivery.curl} label="Copy as curl" small={false} />}
-          <Button icon="refresh" refusal={refusal} isPending={retry.isPending} onClick={() => retry.mutate()}>
-            Deliver again
-          </Button>
+          {isRepeatable(delivery)
+            ? (
+              <Button icon="refresh" refusal={refusal} isPending={retry.isPending} onClick={() => retry.mutate()}>
+                Deliver again
+              </Button>
+            )
+            : null}
         </>
       )}
     >
       <Failure error={retry.error} />
-      {retry.isSuccess ? <p role="status" className="text-good">A new round of attempts has begun.</p> : null}
+      {retry.isSuccess ? <Begun statuses={[retry.data.status]} /> : null}
       <div className="card">
-        <Loaded query={query}>
+        <Loaded query={query} missing={<Missing what="delivery" to="/deliveries" all="All deliveries" />}>
           {(delivery) => (
             <div className="p-4">
               <Facts>
                 <Fact name="Status">
-                  <DeliveryState status={delivery.status} />
-                  <span className="block text-[13px] text-muted">{meanings[delivery.status]}</span>
+                  <DeliveryState delivery={delivery} />
+                  <span className="block text-[13px] text-muted">{meaningOf(delivery)}</span>
                 </Fact>
                 <Fact name="Event">
                   {portal === undefined
@@ -66,7 +74,9 @@ export const DeliveryPage = () => {
                   <Time at={delivery.createdAt} />
                 </Fact>
                 <Fact name="Next attempt">
-                  <TimeOr at={delivery.nextAttemptAt} none="None planned" />
+                  {waitsItsTurn(delivery)
+                    ? <Earlier delivery={delivery} />
+                    : <TimeOr at={delivery.nextAttemptAt} none="None planned" />}
                 </Fact>
                 <Fact name="Ended">
                   <TimeOr at={delivery.completedAt} none="Not yet" />

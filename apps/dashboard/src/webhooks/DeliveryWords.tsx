@@ -1,8 +1,9 @@
 /** The names of the states of deliveries and attempts. */
-import type { Attempt, DeliveryStatus } from "@wac/client/internal"
+import type { Attempt, Delivery, DeliveryStatus } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import type { IconName } from "../ui/Icon.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"
+import { isTriedAgain } from "./RoundWords.ts"
 
 const statuses: Record<DeliveryStatus, readonly [Tone, string, IconName]> = {
   pending: ["calm", "Pending", "clock"],
@@ -14,17 +15,12 @@ const statuses: Record<DeliveryStatus, readonly [Tone, string, IconName]> = {
 
 export const deliveryStatuses = Object.keys(statuses) as ReadonlyArray<DeliveryStatus>
 
-/** The meaning of each status, for people. */
-export const meanings: Record<DeliveryStatus, string> = {
-  pending: "It is being delivered, or waits for its next attempt.",
-  held: "The webhook is paused. It is delivered after the webhook is resumed.",
-  delivered: "The receiver returned status 200.",
-  exhausted: "Every attempt within 24 hours failed. Deliver it again by hand, or replay a range.",
-  skipped: "A resume left it out. It can still be delivered again by hand, or by a replay."
-}
+const triedAgain = ["warn", "Trying again", "refresh"] as const
 
-export const DeliveryState = ({ status }: { readonly status: DeliveryStatus }): ReactNode => {
-  const [tone, name, icon] = statuses[status]
+export const DeliveryState = (
+  { delivery }: { readonly delivery: Pick<Delivery, "attemptCount" | "status"> }
+): ReactNode => {
+  const [tone, name, icon] = isTriedAgain(delivery) ? triedAgain : statuses[delivery.status]
   return <Status tone={tone} icon={icon}>{name}</Status>
 }
 

@@ -84,6 +84,125 @@ it("the overview does not say that no message has failed if older messages were 
   await person.end()
 })
 
+const exhausted = (id: string, eventType: string) => ({
+  id,
+  eventId: "evt_01K8ZQ50V4W6X8Y0Z1A3B5C7DE",
+  eventType,
+  status: "exhausted",
+  attemptCount: 1,
+  nextAttemptAt: null,
+  createdAt: "2026-01-02T03:04:05.700Z",
+  completedAt: "2026-01-02T03:04:06.700Z"
+})
+
+it("the overview does not take a probe that failed for an event that was given up", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const probe = exhausted("dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7DE", "webhook.test")
+  const event = exhausted("dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7DF", "message.sent")
+  let data = [probe]
+  await page.route(
+    /\/internal\/webhook\/deliveries\?.*status=exhausted/,
+    (route) => route.fulfill({ json: { data, hasMore: false, nextCursor: null } })
+  )
+  await person.open("")
+  const attention = page.getByRole("region", { name: "Needs attention" })
+  await attention.getByText("No webhook is set").waitFor()
+  assert.strictEqual(await attention.getByText("given up").count(), 0)
+  data = [probe, event]
+  await person.open("")
+  await attention.getByText("given up").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+it("a search for what a list cannot have says that nothing is found, and shows neither every row nor an error", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  for (
+    const [path, label, text, found] of [
+      ["/deliveries", "Status code, message id or delivery id", "timeout", "No delivery is found by “timeout”"],
+      ["/events", "Event or message id", "+15551234567", "No event is found by “+15551234567”"],
+      ["/messages", "Number, id, provider’s id or client reference", "7770001", "No message fits these filters"],
+      ["/messages", "Number, id, provider’s id or client reference", "+17770001", "No message fits these filters"],
+      ["/contacts", "Customer’s number or user id", "Ana", "No contact has this name"]
+    ] as const
+  ) {
+    await person.open(path)
+    const search = page.getByLabel(label)
+    await search.fill(text)
+    await search.press("Enter")
+    await page.getByText(found).waitFor()
+    assert.strictEqual(await search.inputValue(), text)
+    assert.strictEqual(await page.getByRole("alert").count(), 0)
+    assert.strictEqual(await page.locator("tbody tr").count(), 0)
+    await page.reload()
+    await page.getByText(found).waitFor()
+    assert.strictEqual(await search.inputValue(), text)
+  }
+  await person.open("/events?message=%2B15551234567")
+  await page.getByRole("link", { name: "Messages to +15551234567" }).click()
+  await page.getByRole("row", { name: /\+15551234567/ }).waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+it("the page of what does not exist says so, and does not ask for it again by itself", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const { asked, settled } = watched(page)
+  const id = "01K8ZQ50V4W6X8Y0Z1A3B5C7DE"
+  const isOfThing = (address: string) => address.includes(id)
+  for (
+    const [path, what, list] of [
+      [`/messages/msg_${id}`, "message", "All messages"],
+      [`/deliveries/dlv_${id}`, "delivery", "All deliveries"],
+      [`/events/evt_${id}`, "event", "All events"],
+      [`/api-keys/key_${id}`, "API key", "All API keys"],
+      [`/campaigns/cmp_${id}`, "campaign", "All campaigns"],
+      [`/contacts/pn_${id}:+15551234567`, "contact", "All contacts"]
+    ] as const
+  ) {
+    await person.open(path)
+    await page.getByText(`There is no such ${what}`).waitFor()
+    await page.getByRole("link", { name: list }).waitFor()
+    assert.strictEqual(await page.getByRole("alert").count(), 0)
+    await settled()
+    const before = asked.filter(isOfThing).length
+    await page.clock.runFor("00:25")
+    await settled()
+    assert.strictEqual(asked.filter(isOfThing).length, before, path)
+  }
+  person.assertSound()
+  await person.end()
+})
+
+it("a refused request is found by its id, from the command menu and on the page of requests", async () => {
+  const refused = await inScope(send({ key, url: server.url }, { to: "12" }))
+  assert.strictEqual(refused.status, 400)
+  const id = refused.headers.get("request-id")!
+  await inScope(server.pass("2 seconds"))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("")
+  await heading(page, "Overview").waitFor()
+  await page.keyboard.press("ControlOrMeta+k")
+  const input = page.getByRole("combobox", { name: "Page, identifier or number" })
+  await input.fill(id)
+  await input.press("Enter")
+  await heading(page, "Requests").waitFor()
+  const rows = page.getByRole("row", { name: /POST/ })
+  await rows.getByText(id).waitFor()
+  assert.strictEqual(await rows.count(), 1)
+  const search = page.getByLabel("Request id")
+  assert.strictEqual(await search.inputValue(), id)
+  await search.fill("req_01K8ZQ50V4W6X8Y0Z1A3B5C7DE")
+  await search.press("Enter")
+  await page.getByText("No request has the id").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
 it("a first page without items does not make “Get started” say that a step is to do", async () => {
   const person = await signedIn(browser, server)
   const { page } = person

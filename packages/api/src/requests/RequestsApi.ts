@@ -1,6 +1,7 @@
 /**
  * `/internal/requests` (contract §12 *Requests*).
  */
+import { Id } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
@@ -78,6 +79,9 @@ const query = Schema.Struct({
       description: "Only requests that were refused for this reason, or with this code if it has none"
     })
   ),
+  id: Schema.optionalKey(Id.RequestId.annotate({
+    description: "Only the request with this id, which its response has as `Request-Id`"
+  })),
   ...pageQuery
 }).annotate({ identifier: "RequestQuery", description: "The filters of the list of requests." })
 

@@ -1392,6 +1392,8 @@ export interface RequestQuery {
   readonly refused?: boolean
   /** Only requests that were refused for this reason, or with this code if it has none. */
   readonly reason?: string
+  /** Only the request with this id, which its response has as `Request-Id`. */
+  readonly id?: string
   /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
   /** `next_cursor` (`nextCursor`) of a page: continues after it. */

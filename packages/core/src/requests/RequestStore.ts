@@ -2,7 +2,7 @@
  * Port: API requests.
  */
 import { Context, type Effect } from "effect"
-import type { WorkspaceId } from "../Id.ts"
+import type { RequestId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
@@ -15,6 +15,8 @@ export interface RequestFilter {
   readonly refused?: boolean
   /** Only requests refused for this reason (`ApiRequest.wordOf`). */
   readonly word?: string
+  /** Only the request with this id. */
+  readonly id?: RequestId
 }
 
 export class RequestStore extends Context.Service<RequestStore, {

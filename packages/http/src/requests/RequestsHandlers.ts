@@ -26,9 +26,10 @@ export const layer = HandlerGroup.layer(
     const requests = yield* Requests.Requests
     return HttpApiBuilder.group(Api, "requests", (handlers) =>
       handlers.handleAll({
-        list: Effect.fnUntraced(function*({ query: { reason, refused, ...query } }) {
+        list: Effect.fnUntraced(function*({ query: { id, reason, refused, ...query } }) {
           const { workspaceId } = yield* Caller.CurrentSession
           const filter = {
+            ...(id === undefined ? {} : { id }),
             ...(refused === undefined ? {} : { refused }),
             ...(reason === undefined ? {} : { word: reason })
           }

@@ -25,8 +25,9 @@ const record = (memory: Memory, requests: ReadonlyArray<ApiRequest.ApiRequest>):
   }
 }
 
-const keeps = ({ refused, word }: RequestStore.RequestFilter) => (request: ApiRequest.ApiRequest): boolean =>
-  (refused !== true || request.code !== null) && (word === undefined || ApiRequest.wordOf(request) === word)
+const keeps = ({ id, refused, word }: RequestStore.RequestFilter) => (request: ApiRequest.ApiRequest): boolean =>
+  (id === undefined || request.id === id) && (refused !== true || request.code !== null) &&
+  (word === undefined || ApiRequest.wordOf(request) === word)
 
 const tallies = (memory: Memory, workspaceId: Id.WorkspaceId, since: Time.Instant): ReadonlyArray<ApiRequest.Tally> => {
   const from = ApiRequest.hourOf(since)

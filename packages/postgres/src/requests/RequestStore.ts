@@ -50,10 +50,11 @@ const record = statement(
 )
 
 /** Each filter has an index in the order of the list. */
-export const listText = ({ refused, word }: RequestStore.RequestFilter, after: string | null): string =>
+export const listText = ({ id, refused, word }: RequestStore.RequestFilter, after: string | null): string =>
   `select ${request.names("r")} from wac.requests r
   where r.workspace_id = $1${refused === true || word !== undefined ? " and r.code is not null" : ""}
     ${word === undefined ? "and $4::text is null" : "and coalesce(r.reason, r.code) = $4"}
+    ${id === undefined ? "and $5::text is null" : "and r.id = $5"}
     ${after === null ? "and $3::text is null" : "and r.id < $3"}
   order by r.id desc limit $2`
 
@@ -96,7 +97,7 @@ export const layer = Layer.effect(
         Effect.map(
           query("RequestStore.list", {
             text: listText(filter, page.after),
-            params: [workspaceId, page.limit + 1, page.after, filter.word ?? null]
+            params: [workspaceId, page.limit + 1, page.after, filter.word ?? null, filter.id ?? null]
           }),
           (rows) => Page.fromOverread(rows.map(request.read), page, ({ id }) => id)
         ),

@@ -59,7 +59,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(rest, { items: [requests[0]!], next: null })
     }))
 
-  it.effect("a list can be limited to refused requests, or to one reason", () =>
+  it.effect("a list can be limited to refused requests, to one reason, or to one request", () =>
     Effect.gen(function*() {
       const store = yield* RequestStore.RequestStore
       const own = yield* world()
@@ -79,6 +79,13 @@ export const tests = (it: Fixture.It): void => {
       // an error without a reason is found by its code
       assert.deepStrictEqual(yield* list({ word: "not_found" }), [missing])
       assert.deepStrictEqual(yield* list({ word: "forbidden" }), [])
+      assert.deepStrictEqual(yield* list({ id: first.id }), [first])
+      assert.deepStrictEqual(yield* list({ id: first.id, refused: true, word: "opted_out" }), [first])
+      assert.deepStrictEqual(yield* list({ id: accepted.id, refused: true }), [])
+      assert.deepStrictEqual(yield* list({ id: first.id }, first.id), [])
+      assert.deepStrictEqual(yield* list({ id: idAt(own.start + 9) }), [])
+      const other = yield* world()
+      assert.deepStrictEqual((yield* store.list(other.workspace.id, { id: first.id }, all)).items, [])
     }))
 
   it.effect("requests are summed by key and outcome, from the start of an hour", () =>

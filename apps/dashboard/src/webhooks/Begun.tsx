@@ -1,0 +1,25 @@
+/** What delivering again has come to: on its way, or held until somebody resumes the webhook. */
+import { Link } from "@tanstack/react-router"
+import type { DeliveryStatus } from "@wac/client/internal"
+import { buttonClass } from "../ui/Button.tsx"
+import { Notice } from "../ui/Failure.tsx"
+import { begunWords } from "./RoundWords.ts"
+
+export const Begun = ({ statuses }: { readonly statuses: ReadonlyArray<DeliveryStatus> }) => {
+  const isHeld = statuses.includes("held")
+  return (
+    <Notice
+      tone={isHeld ? "warn" : "good"}
+      role="status"
+      actions={isHeld
+        ? (
+          <Link to="/settings/webhook" search={{ dialog: "resume" }} className={buttonClass("secondary", true)}>
+            Resume…
+          </Link>
+        )
+        : undefined}
+    >
+      {begunWords(statuses)}
+    </Notice>
+  )
+}

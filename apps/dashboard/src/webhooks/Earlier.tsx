@@ -1,0 +1,34 @@
+/** The delivery that another one waits for: that of an earlier event of the same message. */
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import type { Delivery } from "@wac/client/internal"
+import { messageOf } from "../events/EventWords.ts"
+import { api, portal } from "../session/Service.ts"
+import { lifeQuery } from "./Life.ts"
+import { earlierOf } from "./RoundWords.ts"
+
+const Linked = ({ delivery, messageId }: { readonly delivery: Delivery; readonly messageId: string }) => {
+  const life = useQuery(lifeQuery(messageId))
+  const earlier = earlierOf(delivery, (life.data ?? []).flatMap(({ delivery }) => delivery ?? []))
+  return earlier === undefined
+    ? "After an earlier event"
+    : (
+      <>
+        After{" "}
+        <Link to="/deliveries/$id" params={{ id: earlier.id }} className="text-accent underline">
+          {earlier.eventType}
+        </Link>
+      </>
+    )
+}
+
+export const Earlier = ({ delivery }: { readonly delivery: Delivery }) => {
+  const event = useQuery({
+    queryKey: ["event", delivery.eventId],
+    queryFn: ({ signal }) => api.events.get(delivery.eventId, { signal }),
+    // a portal has no events
+    enabled: portal === undefined
+  })
+  const messageId = event.data === undefined ? undefined : messageOf(event.data)
+  return messageId === undefined ? "After an earlier event" : <Linked delivery={delivery} messageId={messageId} />
+}

@@ -1,0 +1,58 @@
+/** What deliveries wait for, and what delivering them again has come to. Pure. */
+import type { Delivery, DeliveryStatus } from "@wac/client/internal"
+import { counted } from "../ui/Words.ts"
+
+const untilResume = "until the webhook is resumed"
+
+/** The meaning of each status, for people. */
+export const meanings: Record<DeliveryStatus, string> = {
+  pending: "It is being delivered, or waits for its next attempt.",
+  held: "The webhook is paused. It is delivered after the webhook is resumed.",
+  delivered: "The receiver returned status 200.",
+  exhausted: "Every attempt within 24 hours failed. Deliver it again by hand, or replay a range.",
+  skipped: "A resume left it out. It can still be delivered again by hand, or by a replay."
+}
+
+/** Whether a delivery can be begun again: a test event, and the probe before a resume, cannot. */
+export const isRepeatable = ({ eventType }: Pick<Delivery, "eventType">): boolean => eventType !== "webhook.test"
+
+type Standing = Pick<Delivery, "attemptCount" | "eventType" | "nextAttemptAt" | "status">
+
+/** Whether a delivery waits for an earlier event of the same message. */
+export const waitsItsTurn = (delivery: Standing): boolean =>
+  delivery.status === "pending" && delivery.nextAttemptAt === null && isRepeatable(delivery)
+
+/** The delivery that this one waits for, of those of its message; `undefined` if it is not among them. */
+export const earlierOf = <D extends Pick<Delivery, "id" | "nextAttemptAt" | "status">>(
+  { id }: Pick<Delivery, "id">,
+  ofMessage: ReadonlyArray<D>
+): D | undefined =>
+  ofMessage.find((other) => other.id < id && other.status === "pending" && other.nextAttemptAt !== null)
+
+/** Whether a delivery was attempted and is to be attempted again. */
+export const isTriedAgain = ({ attemptCount, status }: Pick<Delivery, "attemptCount" | "status">): boolean =>
+  status === "pending" && attemptCount > 0
+
+/** The meaning of a delivery's status. */
+export const meaningOf = (delivery: Standing): string => {
+  if (delivery.status === "exhausted" && !isRepeatable(delivery)) {
+    return "Its attempt failed. Test events, and the probe before a resume, are attempted once."
+  }
+  if (waitsItsTurn(delivery)) {
+    return "It waits for an earlier event of the same message: a message’s events are delivered in their order."
+  }
+  return isTriedAgain(delivery)
+    ? "It was attempted, and waits for its next attempt."
+    : meanings[delivery.status]
+}
+
+/** What delivering these again has come to, by the status that each has since. */
+export const begunWords = (statuses: ReadonlyArray<DeliveryStatus>): string => {
+  const held = statuses.filter((status) => status === "held").length
+  const begun = statuses.length - held
+  if (held === 0) return begun === 1 ? "It is on its way." : "Every one of them is on its way."
+  if (statuses.length === 1) return `It is held ${untilResume}.`
+  return begun === 0
+    ? `None of them is on its way: all are held ${untilResume}.`
+    : `${counted(begun, "is", "are")} on the way, ${counted(held, "is", "are")} held ${untilResume}.`
+}
