@@ -62,6 +62,7 @@ export const projects: Array<TestProjectInlineConfiguration> = [
     // its condition `source` is TypeScript, which Node does not load from an installed package
     server: { deps: { inline: [/\/eventsource-parser\//, /\/client\/streamableHttp\.js/] } }
   }),
+  project("dashboard", "apps/dashboard"),
   project("bench", "bench"),
   project("examples", "examples/receivers"),
   project("transactions", "examples/transactions", { globalSetup: [dashboard] }),

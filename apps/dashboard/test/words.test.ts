@@ -2,8 +2,8 @@
  * What the dashboard says of things, where a function decides it.
  */
 import { assert, it } from "vitest"
-import { customerOf, numberOf, soughtMessages } from "../../../dashboard/src/ui/Sought.ts"
-import { withinSentence } from "../../../dashboard/src/ui/Words.ts"
+import { customerOf, numberOf, soughtMessages } from "../src/ui/Sought.ts"
+import { withinSentence } from "../src/ui/Words.ts"
 import {
   begunWords,
   earlierOf,
@@ -12,7 +12,7 @@ import {
   meaningOf,
   meanings,
   waitsItsTurn
-} from "../../../dashboard/src/webhooks/RoundWords.ts"
+} from "../src/webhooks/RoundWords.ts"
 
 const pending = {
   eventType: "message.sent",
