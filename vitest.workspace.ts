@@ -65,7 +65,11 @@ export const projects: Array<TestProjectInlineConfiguration> = [
   project("dashboard", "apps/dashboard"),
   project("bench", "bench"),
   project("examples", "examples/receivers"),
-  project("transactions", "examples/transactions", { globalSetup: [dashboard] }),
+  project("transactions", "examples/transactions", {
+    // takes minutes in any form
+    exclude: process.env["EXTENT"] === "full" ? [] : ["test/installed.test.ts"],
+    globalSetup: [dashboard]
+  }),
   project("packaging", "packaging", {
     // takes minutes in any form
     exclude: process.env["EXTENT"] === "full" ? [] : ["test/night/**"],
