@@ -133,7 +133,7 @@ it("the set-up link leads to an owner, a key, a message, a webhook and a verifie
   const shown = dialog(page, "API key “Order service”")
   await shown.getByText("Try it: send a first message").click()
   const command = await shown.getByRole("group", { name: "Command" }).innerText()
-  apiKey = await storeSecret("API key “Order service”", "api key")
+  apiKey = await storeSecret("API key “Order service”", "API key")
   assert.match(apiKey, /^wac_live_/)
   assert.include(command, apiKey)
   const sent = await run(command)
@@ -182,7 +182,7 @@ it("a key is created with an expiry, used, seen in use, and revoked after a ques
   const shown = dialog(page, "API key “Night job”")
   await shown.getByText("Try it: send a first message").click()
   const command = await shown.getByRole("group", { name: "Command" }).innerText()
-  const key = await storeSecret("API key “Night job”", "api key")
+  const key = await storeSecret("API key “Night job”", "API key")
   // the command signs what it sends, which this key requires
   assert.strictEqual((await run(command)).status, "sent")
   const unsigned = await Effect.runPromise(send({ url, key: { apiKey: key } }, hello()))
@@ -366,7 +366,7 @@ it("a session that ends while a form is filled in is begun again in place, and t
   assert.strictEqual(await form.getByLabel("Name").inputValue(), "Kept")
   assert.strictEqual(await form.getByLabel("Expires").inputValue(), "90")
   await button(form, "Create key").click()
-  await storeSecret("API key “Kept”", "api key")
+  await storeSecret("API key “Kept”", "API key")
   await page.getByRole("link", { name: "Kept" }).waitFor()
 })
 
