@@ -5,6 +5,7 @@
  * Times are milliseconds since 1970 (UTC). `begun` is before the first effect that the entry can have had, `ended` after
  * its last one, or `null` if the recorder never saw an end: the caller got no answer, or a process was killed.
  */
+import { isRecord } from "./Json.ts"
 
 /** The first line of a history. */
 export interface Header {
@@ -145,13 +146,18 @@ const isText: Test = (value) => typeof value === "string"
 const isTime: Test = (value) => typeof value === "number" && Number.isFinite(value)
 const isBoolean: Test = (value) => typeof value === "boolean"
 const isAbsent: Test = (value) => value === undefined
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 const orNull = (test: Test): Test => (value) => value === null || test(value)
 const either = (...tests: ReadonlyArray<Test>): Test => (value) => tests.some((test) => test(value))
 const oneOf = (...values: ReadonlyArray<unknown>): Test => (value) => values.includes(value)
 
-const fields: Readonly<Record<Entry["kind"], Readonly<Record<string, Test>>>> = {
+/** A test of each field, so that none of an interface above lacks one. */
+type Tests<Fields, Tested extends PropertyKey = never> = {
+  readonly [Field in Exclude<keyof Fields, Tested>]-?: Test
+}
+
+const fields: {
+  readonly [Kind in Entry["kind"]]: Tests<Extract<Entry, { readonly kind: Kind }>, keyof Timed | "kind">
+} = {
   send: {
     workspace: isText,
     key: isText,
@@ -181,9 +187,9 @@ const fields: Readonly<Record<Entry["kind"], Readonly<Record<string, Test>>>> = 
   delivery_end: { webhook: isText, event_id: isText, status: oneOf("exhausted", "skipped", "held") }
 }
 
-const timed: Readonly<Record<string, Test>> = { begun: isTime, ended: orNull(isTime), process: isText }
+const timed: Tests<Timed> = { begun: isTime, ended: orNull(isTime), process: isText }
 
-const header: Readonly<Record<string, Test>> = {
+const header: Tests<Header> = {
   format: oneOf("wac-history"),
   version: oneOf(1),
   clock_error: either(isAbsent, isTime),

@@ -1,6 +1,7 @@
 /**
  * Judges a history of the service by the promises of its contract.
  */
-export { type Broken, check, type Verdict } from "./Check.ts"
+export type { Broken } from "./Broken.ts"
+export { check, type Verdict } from "./Check.ts"
 export * as History from "./History.ts"
 export { type ContractPromise, type PromiseName, promises } from "./Promises.ts"
