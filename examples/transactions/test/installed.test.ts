@@ -38,7 +38,7 @@ const started = async () => {
 const hello = { to: "+4915112345678", type: "template", template: { name: "hello_world", language: "en_US" } } as const
 
 /** What a client of Prisma has here. */
-interface PrismaClient {
+interface PrismaClient extends Pick<Transaction, "$queryRawUnsafe"> {
   readonly $transaction: (run: (tx: Transaction) => Promise<void>) => Promise<void>
   readonly $disconnect: () => Promise<void>
   readonly order: { readonly count: () => Promise<number> }
@@ -104,7 +104,7 @@ export const clientOf = (connectionString: string) => new PrismaClient({ adapter
     const [count] = await rowsOf("select count(*)::integer as n from wac.outbox")
     assert.deepEqual(count, { n: 1 })
     // the client itself commits each statement alone
-    const refused = await wac.messages.enqueue(hello, { idempotencyKey: "order-3", tx: prisma as never }).then(
+    const refused = await wac.messages.enqueue(hello, { idempotencyKey: "order-3", tx: prisma }).then(
       () => "enqueued",
       (error: Error) => error.message
     )

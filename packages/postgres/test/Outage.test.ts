@@ -60,7 +60,7 @@ describe("a server that does not respond", () => {
 })
 
 describe("a server that does not answer LISTEN", () => {
-  it.live("closing does not wait for it, whatever number of channels there is, and tells of no loss", () =>
+  it.live("closing does not wait for it, however many channels are listened to, and logs no lost connection", () =>
     Effect.gen(function*() {
       const logged: Array<string> = []
       const scope = yield* Scope.make()

@@ -39,7 +39,8 @@ class Watcher {
 export class Changes extends Context.Service<Changes, {
   /**
    * Watches a workspace while the scope is open. The returned effect waits until something has changed since its last
-   * use and returns each changed topic once. After its first use, it gathers changes for at least a second. Fails if the workspace already has too many watchers.
+   * use and returns each changed topic once. After its first use, it gathers changes for at least a second. Fails if the
+   * workspace already has too many watchers.
    */
   readonly watch: (
     workspaceId: WorkspaceId

@@ -48,8 +48,8 @@ const extended = (module: string): ReadonlyArray<string> => [
 ]
 
 /**
- * A module that declares the approved templates, which `wac`, `@wac/effect/promises` and `@wac/client` then require in `send`
- * and `enqueue`, whichever of them a program has. Sorted, and the same for the same templates.
+ * A module that declares the approved templates, which `wac`, `@wac/effect/promises` and `@wac/client` then require in
+ * `send` and `enqueue`, whichever of them a program has. Sorted, and the same for the same templates.
  */
 export const of = (templates: ReadonlyArray<Declared>): string => {
   const sendable = templates.flatMap((template) => {

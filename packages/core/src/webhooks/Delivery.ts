@@ -112,10 +112,7 @@ export interface Attempt {
   readonly retryAfter: Duration.Duration | null
 }
 
-/** Of so many responses to which nothing is remarkable, one is kept. */
-export const sampledOneIn = 32
-
-/** Whether the sample has an attempt, by the last digit of its id, which is random and one of {@link sampledOneIn}. */
+/** Whether the sample has an attempt: one in 32, by the last digit of its id, which is random. */
 const isSampled = ({ id }: Pick<Attempt, "id">): boolean => id.endsWith("0")
 
 /**

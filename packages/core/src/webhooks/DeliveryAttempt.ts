@@ -67,8 +67,9 @@ const endOf = ({ outcome, statusCode }: WebhookAnswer): Span.Attributes => ({
 
 export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
   /**
-   * Carries out the attempt that is claimed under `token`, and records what is kept of it (`Delivery.kept`). `recorded` is false if the claim was lost meanwhile; then
-   * nothing has changed. Fails if one of the webhook's secrets cannot be opened, which does not use up an attempt.
+   * Carries out the attempt that is claimed under `token`, and records what is kept of it (`Delivery.kept`). `recorded`
+   * is false if the claim was lost meanwhile; then nothing has changed. Fails if one of the webhook's secrets cannot be
+   * opened, which does not use up an attempt.
    */
   readonly attempt: (
     claimed: ClaimedDelivery,
