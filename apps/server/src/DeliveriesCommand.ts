@@ -11,14 +11,17 @@ import * as OperatorCommand from "./OperatorCommand.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
 /** A delivery as `--json` prints it. */
-const toJson = (view: DeliveryStore.DeliveryView) => ({
+const toJson = (view: DeliveryStore.ListedDelivery) => ({
   ...DeliveriesHandlers.listed(view),
   webhookId: view.webhook.id
 })
 
-const describe = (view: DeliveryStore.DeliveryView): string => {
-  const { attemptCount, completedAt, createdAt, eventId, eventType, id, nextAttemptAt, status } = toJson(view)
-  return `${id}  ${status}  ${eventType} ${eventId}, recorded ${createdAt}, attempts: ${attemptCount}` +
+const describe = (view: DeliveryStore.ListedDelivery): string => {
+  const shown = toJson(view)
+  const { attemptCount, completedAt, createdAt, customer, eventId, eventType, id, lastAttempt, nextAttemptAt } = shown
+  return `${id}  ${shown.status}  ${eventType} ${eventId}` + (customer === null ? "" : ` about ${customer}`) +
+    `, recorded ${createdAt}, attempts: ${attemptCount}` +
+    (lastAttempt === null ? "" : `, the last: ${lastAttempt.statusCode ?? lastAttempt.outcome}`) +
     (completedAt === null ? "" : `, ended ${completedAt}`) +
     (nextAttemptAt === null ? "" : `, next attempt ${nextAttemptAt}`)
 }
@@ -87,10 +90,10 @@ const find = Command.make(
       ...from > 0 ? { since: from } : {},
       ...to < Infinity ? { until: to } : {}
     }
-    const found: Array<DeliveryStore.DeliveryView> = []
+    const found: Array<DeliveryStore.ListedDelivery> = []
     let after: string | null = null
     do {
-      const page: Page.Page<DeliveryStore.DeliveryView> = yield* list(workspaceId, filter, {
+      const page: Page.Page<DeliveryStore.ListedDelivery> = yield* list(workspaceId, filter, {
         limit: Page.maxLimit,
         after
       })

@@ -119,6 +119,10 @@ const fill = [
     `2 + i % ${retrying}`,
     `'pending', 3, 3, ${now - hour}, ${now - hour} + i, ${now} + i * 60, ${now - hour}, null`
   ),
+  `insert into wac.attempts (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome,
+    status_code, message, url)
+  select d.id, 3, ${sqlId("att", "row_number() over ()")}, d.workspace_id, 'automatic', 0, 1, 'status', 500, 'so', 'so'
+  from wac.deliveries d where d.attempt_count = 3 limit 20000`,
   deliveries(60_000, 3_000_000, `2 + i % ${webhooks - 2}`, `'delivered', 1, 1, 1, 2, null, 0, 2`),
   deliveries(active * 50, 4_000_000, `${webhooks - active} + i % ${active}`, `'pending', 0, 0, null, null, i, i, null`),
   `update wac.webhook_health set ready_at = ${now} + 1000 where webhook_id in (
@@ -507,7 +511,13 @@ for (const { layer: database, name } of plannedDatabases) {
             const first = ListDeliveries.listText(status, false)
             yield* assertUses(first, [own, 26], [index])
             yield* assertUses(ListDeliveries.listText(status, true), [own, 26, id("dlv", 2_000_500)], [index])
-            assertReads(yield* touched(first, [own, 26]), { deliveries: rows, webhooks: 27, webhook_skips: 26 })
+            assertReads(yield* touched(first, [own, 26]), {
+              deliveries: rows,
+              webhooks: 27,
+              webhook_skips: 26,
+              events: rows,
+              attempts: 26
+            })
           })
       )
 

@@ -16,7 +16,7 @@ import { rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized, counted } from "../ui/Words.ts"
 import { DeliverAgain } from "./DeliverAgain.tsx"
-import { DeliveryState, deliveryStatuses, outcomeNames } from "./DeliveryWords.tsx"
+import { AttemptState, DeliveryState, deliveryStatuses, outcomeNames } from "./DeliveryWords.tsx"
 import { isRepeatable, meanings, waitsItsTurn } from "./RoundWords.ts"
 
 const choices = {
@@ -116,7 +116,13 @@ export const DeliveriesPage = () => {
             </Link>
           )
         },
+        { name: "Customer", from: "sm", className: "text-muted", cell: ({ customer }) => customer ?? "–" },
         { name: "Status", cell: (delivery) => <DeliveryState delivery={delivery} /> },
+        {
+          name: "Last attempt",
+          from: "md",
+          cell: ({ lastAttempt }) => lastAttempt === null ? "–" : <AttemptState attempt={lastAttempt} />
+        },
         { name: "Attempts", from: "sm", className: "tabular-nums", cell: ({ attemptCount }) => attemptCount },
         { name: "Created", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> },
         {

@@ -24,7 +24,9 @@ export const DeliveryState = (
   return <Status tone={tone} icon={icon}>{name}</Status>
 }
 
-export const AttemptState = ({ attempt }: { readonly attempt: Attempt }): ReactNode => (
+export const AttemptState = (
+  { attempt }: { readonly attempt: Pick<Attempt, "outcome" | "statusCode"> }
+): ReactNode => (
   <Status tone={attempt.outcome === "delivered" ? "good" : "bad"}>
     {attempt.statusCode === null ? outcomes[attempt.outcome] : `Status ${attempt.statusCode}`}
   </Status>

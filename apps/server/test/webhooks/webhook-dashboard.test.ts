@@ -185,7 +185,9 @@ describe.concurrent("deliveries", () => {
         eventId: first!.event.id,
         eventType: "message.sent",
         status: "delivered",
+        customer: first!.event.data.to,
         attemptCount: 2,
+        lastAttempt: { outcome: "delivered", statusCode: 200 },
         nextAttemptAt: null,
         createdAt: first!.event.created_at,
         completedAt: delivery.completedAt

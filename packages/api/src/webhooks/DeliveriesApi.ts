@@ -72,8 +72,14 @@ const delivery = {
   id: Schema.String,
   eventId: Schema.String,
   eventType: Event.EventType,
+  customer: Schema.NullOr(Schema.String).annotate({
+    description: "The customer that the event is about, by number or user id; `null` if it is about none"
+  }),
   status: Delivery.DeliveryStatus,
   attemptCount: Schema.Int,
+  lastAttempt: Schema.NullOr(
+    Schema.Struct({ outcome: Delivery.AttemptOutcome, statusCode: Schema.NullOr(Schema.Int) })
+  ).annotate({ description: "The last attempt that ended; `null` before the first, and once attempts are deleted" }),
   nextAttemptAt: Schema.NullOr(Timestamp),
   createdAt: Timestamp,
   completedAt: Schema.NullOr(Timestamp)
@@ -87,8 +93,10 @@ export const ListedDelivery = Schema.Struct(delivery).annotate({
   id: "dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7DE",
   eventId: Example.event,
   eventType: "message.delivered",
+  customer: Example.customer,
   status: "delivered",
   attemptCount: 1,
+  lastAttempt: { outcome: "delivered", statusCode: 200 },
   nextAttemptAt: null,
   createdAt: Example.times.recorded,
   completedAt: Example.times.answered

@@ -135,6 +135,14 @@ const partiesOf = ({ customer: { phone, userId }, isEcho, profile }: InboundMess
       ...(profile === undefined ? {} : { profile: { ...profile } })
     }
 
+/** The customer that an event is about, as a send may name them; `null` if it is about none. */
+export const customerOf = (
+  { data, type }: { readonly type: EventType; readonly data: { readonly from?: unknown; readonly to?: unknown } }
+): string | null => {
+  const customer = type === "message.received" ? data.from : type.startsWith("message.") ? data.to : null
+  return typeof customer === "string" ? customer : null
+}
+
 /** Builds the event of a webhook test. It has no order. */
 export const ofTest = (
   webhook: { readonly id: WebhookId; readonly workspaceId: WorkspaceId },

@@ -10,10 +10,10 @@ import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import { shown, type ShownAttempt } from "./AttemptRequest.ts"
 import * as Delivery from "./Delivery.ts"
-import { type DeliveryFilter, DeliveryStore, type DeliveryView } from "./DeliveryStore.ts"
+import { type DeliveryFilter, DeliveryStore, type ListedDelivery } from "./DeliveryStore.ts"
 
 /** A delivery with its attempts, oldest first. */
-export interface DeliveryDetail extends DeliveryView {
+export interface DeliveryDetail extends ListedDelivery {
   readonly attempts: ReadonlyArray<ShownAttempt>
 }
 
@@ -25,7 +25,7 @@ export class Deliveries extends Context.Service<Deliveries, {
     workspaceId: Id.WorkspaceId,
     filter: DeliveryFilter,
     page: PageRequest
-  ) => Effect.Effect<Page<DeliveryView>, StoreError>
+  ) => Effect.Effect<Page<ListedDelivery>, StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<DeliveryDetail, NotFound | StoreError>
   /**
    * Retries a delivery immediately and then by a new run of the retry schedule, even if it has ended: the same event in
@@ -35,7 +35,7 @@ export class Deliveries extends Context.Service<Deliveries, {
   readonly retry: (
     workspaceId: Id.WorkspaceId,
     id: string
-  ) => Effect.Effect<DeliveryView, InvalidBody | NotFound | StoreError>
+  ) => Effect.Effect<ListedDelivery, InvalidBody | NotFound | StoreError>
 }>()("@wac/core/webhooks/Deliveries") {
   static readonly layer = Layer.effect(
     Deliveries,
@@ -54,11 +54,11 @@ export class Deliveries extends Context.Service<Deliveries, {
       })
 
       const retry = Effect.fn("Deliveries.retry")(function*(workspaceId: Id.WorkspaceId, id: string) {
-        const { delivery } = yield* find(workspaceId, id)
+        const { customer, delivery, lastAttempt } = yield* find(workspaceId, id)
         if (Delivery.isTest(delivery)) return yield* refused("a test is attempted only once; run another test instead")
         const retried = yield* store.retry(workspaceId, delivery.id, yield* Clock.currentTimeMillis)
         return Option.isSome(retried)
-          ? retried.value
+          ? { ...retried.value, customer, lastAttempt }
           : yield* refused("the webhook of this delivery has been removed")
       })
 

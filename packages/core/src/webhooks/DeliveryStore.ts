@@ -84,13 +84,12 @@ export const idsApart = Duration.seconds(5)
 /** Whether a delivery passes the filter, apart from `messageId`. Pure. */
 export const isOf = (
   { eventType, outcome, since, status, statusCode, until }: DeliveryFilter,
-  { delivery, ...shown }: DeliveryView,
-  last: Pick<Delivery.Attempt, "outcome" | "statusCode"> | undefined
+  { delivery, lastAttempt, ...shown }: ListedDelivery
 ): boolean =>
   (status === undefined || shown.status === status && !(Delivery.isTest(delivery) && Delivery.isOpen(delivery))) &&
   (eventType === undefined || delivery.eventType === eventType) &&
-  (outcome === undefined || last?.outcome === outcome) &&
-  (statusCode === undefined || last?.statusCode === statusCode) &&
+  (outcome === undefined || lastAttempt?.outcome === outcome) &&
+  (statusCode === undefined || lastAttempt?.statusCode === statusCode) &&
   (since === undefined || delivery.createdAt >= since) &&
   (until === undefined || delivery.createdAt < until)
 
@@ -111,6 +110,14 @@ export const viewOf = (
   status: Delivery.statusShown(delivery, { pausedAt }),
   webhook: { id, pausedAt }
 })
+
+/** A delivery as a list shows it. */
+export interface ListedDelivery extends DeliveryView {
+  /** The customer that its event is about (`Event.customerOf`). */
+  readonly customer: string | null
+  /** The outcome of its last attempt; `null` if none ended, or if it is no longer kept. */
+  readonly lastAttempt: Pick<Delivery.Attempt, "outcome" | "statusCode"> | null
+}
 
 /** The backlog of all workspaces, for operators. */
 export interface BacklogReport {
@@ -198,13 +205,13 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     workspaceId: WorkspaceId,
     filter: DeliveryFilter,
     page: PageRequest
-  ) => Effect.Effect<Page<DeliveryView>, StoreError>
+  ) => Effect.Effect<Page<ListedDelivery>, StoreError>
   /** A delivery with its attempts, oldest first. */
   readonly get: (
     workspaceId: WorkspaceId,
     id: DeliveryId
   ) => Effect.Effect<
-    Option.Option<DeliveryView & { readonly attempts: ReadonlyArray<Delivery.Attempt> }>,
+    Option.Option<ListedDelivery & { readonly attempts: ReadonlyArray<Delivery.Attempt> }>,
     StoreError
   >
   /**

@@ -519,8 +519,15 @@ export interface Delivery {
   readonly id: string
   readonly eventId: string
   readonly eventType: EventType
+  /** The customer that the event is about, by number or user id; `null` if it is about none. */
+  readonly customer: string | null
   readonly status: DeliveryStatus
   readonly attemptCount: number
+  /** The last attempt that ended; `null` before the first, and once attempts are deleted. */
+  readonly lastAttempt: {
+    readonly outcome: AttemptOutcome
+    readonly statusCode: number | null
+  } | null
   readonly nextAttemptAt: string | null
   readonly createdAt: string
   readonly completedAt: string | null
@@ -534,8 +541,15 @@ export interface DeliveryDetail {
   readonly id: string
   readonly eventId: string
   readonly eventType: EventType
+  /** The customer that the event is about, by number or user id; `null` if it is about none. */
+  readonly customer: string | null
   readonly status: DeliveryStatus
   readonly attemptCount: number
+  /** The last attempt that ended; `null` before the first, and once attempts are deleted. */
+  readonly lastAttempt: {
+    readonly outcome: AttemptOutcome
+    readonly statusCode: number | null
+  } | null
   readonly nextAttemptAt: string | null
   readonly createdAt: string
   readonly completedAt: string | null

@@ -34,12 +34,14 @@ export const attempt = (attempt: AttemptRequest.ShownAttempt) => ({
 })
 
 /** A delivery in the list. */
-export const listed = ({ delivery, status }: DeliveryStore.DeliveryView) => ({
+export const listed = ({ customer, delivery, lastAttempt, status }: DeliveryStore.ListedDelivery) => ({
   id: delivery.id,
   eventId: delivery.eventId,
   eventType: delivery.eventType,
+  customer,
   status,
   attemptCount: delivery.attemptCount,
+  lastAttempt,
   // a held delivery waits for a person, not for a time
   nextAttemptAt: status === "held" ? null : Time.isoOrNull(delivery.nextAttemptAt),
   createdAt: Time.iso(delivery.createdAt),

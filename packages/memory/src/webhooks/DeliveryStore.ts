@@ -1,7 +1,7 @@
 /**
  * `DeliveryStore` in memory: each method is one synchronous step over `State`, decided by `DeliveryStep`.
  */
-import { type Delivery, DeliveryStep, DeliveryStore, Id, StorageTime, type Time, Webhook } from "@wac/core"
+import { type Delivery, DeliveryStep, DeliveryStore, Event, Id, StorageTime, type Time, Webhook } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { log } from "../events/Journal.ts"
 import { type Memory, State } from "../State.ts"
@@ -148,8 +148,14 @@ const backlog = (memory: Memory, now: Time.Instant): DeliveryStore.BacklogReport
   }
 }
 
-const view = ({ delivery, outbox: { webhook } }: Consignment): DeliveryStore.DeliveryView =>
-  DeliveryStore.viewOf(delivery, webhook)
+const listed = ({ attempts, delivery, event, outbox: { webhook } }: Consignment): DeliveryStore.ListedDelivery => {
+  const last = attempts.at(-1)
+  return {
+    ...DeliveryStore.viewOf(delivery, webhook),
+    customer: Event.customerOf(event),
+    lastAttempt: last === undefined ? null : { outcome: last.outcome, statusCode: last.statusCode }
+  }
+}
 
 export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
@@ -173,15 +179,15 @@ export const layer = Layer.effect(
             page,
             (consignment) =>
               (filter.messageId === undefined || consignment.delivery.orderKey === filter.messageId) &&
-              DeliveryStore.isOf(filter, view(consignment), consignment.attempts.at(-1))
+              DeliveryStore.isOf(filter, listed(consignment))
           )
-          return { items: items.map(view), next }
+          return { items: items.map(listed), next }
         }),
       get: (workspaceId, id) =>
         Effect.sync(() =>
           Option.map(
             Option.fromUndefinedOr(memory.deliveries.of(workspaceId, id)),
-            (consignment) => ({ ...view(consignment), attempts: [...consignment.attempts] })
+            (consignment) => ({ ...listed(consignment), attempts: [...consignment.attempts] })
           )
         ),
       forgetAttempts: (before) =>

@@ -18,7 +18,6 @@ import * as Complete from "./Complete.ts"
 import * as CompleteDirect from "./CompleteDirect.ts"
 import { endTests } from "./EndTests.ts"
 import * as ListDeliveries from "./ListDeliveries.ts"
-import { shown, viewOf } from "./ListDeliveries.ts"
 import { release } from "./Release.ts"
 import * as Rounds from "./Rounds.ts"
 import { attemptOf, delivery } from "./StoredDelivery.ts"
@@ -27,14 +26,16 @@ import * as TidySkipped from "./TidySkipped.ts"
 type Store = DeliveryStore.DeliveryStore["Service"]
 
 const attempts =
-  "(select coalesce(json_agg(to_json(a) order by a.number), '[]') from wac.attempts a where a.delivery_id = d.id)"
+  "(select coalesce(json_agg(to_json(a) order by a.number), '[]') from wac.attempts a where a.delivery_id = p.id)"
 
 const attempted = result<{ readonly attempts: ReadonlyArray<Delivery.Attempt> }>({ attempts: [{ read: attemptOf }] })
 
 const found = delivery.pick("id")
 
-const get = statement({ workspaceId: value<Id.WorkspaceId>(), id: value<Id.DeliveryId>() }, ({ id, workspaceId }) => `
-  ${shown(`, ${attempts} as attempts`)} where d.workspace_id = ${workspaceId} and d.id = ${id}`)
+const get = statement(
+  { workspaceId: value<Id.WorkspaceId>(), id: value<Id.DeliveryId>() },
+  ({ id, workspaceId }) => ListDeliveries.oneText(workspaceId, id, `${attempts} as attempts`)
+)
 
 /** Attempts deleted at once. */
 const forgottenAtOnce = 2000
@@ -147,7 +148,7 @@ export const layer = Layer.effect(
       get: (workspaceId, id) =>
         Effect.map(
           query("DeliveryStore.get", get({ workspaceId, id })),
-          first((row) => ({ ...viewOf(row), ...attempted.read(row) }))
+          first((row) => ({ ...ListDeliveries.listedOf(row), ...attempted.read(row) }))
         ),
       forgetAttempts: (before) =>
         Effect.map(

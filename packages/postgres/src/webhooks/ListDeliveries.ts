@@ -2,17 +2,16 @@
  * Pages of deliveries, as people see them. Status and message have indexes; any other filter scans a bounded number of
  * the remaining deliveries.
  */
-import { type Delivery, DeliveryStore, Id, MessageStore, Page } from "@wac/core"
+import { type Delivery, DeliveryStore, Event, Id, MessageStore, Page } from "@wac/core"
 import { Duration } from "effect"
-import { double, row, text } from "../Columns.ts"
+import { columns, double, row, text } from "../Columns.ts"
 import { event as stored } from "../events/StoredEvent.ts"
 import { texts } from "../Parameter.ts"
 import type { Row, Rows } from "../Statement.ts"
 import { delivery, shownOf } from "./StoredDelivery.ts"
 
-/** The columns that {@link viewOf} reads. */
-export const shown = (more = ""): string =>
-  `select ${delivery.names("d")}, w.paused_at::double precision, s.skipped_at::double precision${more}
+/** A delivery's own columns of those that {@link listedOf} reads. */
+const shown = `select ${delivery.names("d")}, w.paused_at::double precision, s.skipped_at::double precision
   from wac.deliveries d
   left join wac.webhooks w on w.id = d.webhook_id
   left join lateral (
@@ -22,10 +21,32 @@ export const shown = (more = ""): string =>
 
 const webhook = row({ pausedAt: double<number | null>() })
 
-/** The view of a row. */
-export const viewOf = (row: Row): DeliveryStore.DeliveryView => {
+/** The other columns that {@link listedOf} reads, and the tables that they are in, of the deliveries of a page. */
+const others = "e.event_data, l.last_outcome, l.last_status_code"
+const tables = (page: string): string =>
+  `left join lateral (
+    select e.data as event_data from wac.events e where e.id = ${page}.event_id offset 0
+  ) e on true
+  left join lateral (
+    select l.outcome as last_outcome, l.status_code as last_status_code
+    from wac.attempts l where l.delivery_id = ${page}.id and l.number = ${page}.attempt_count offset 0
+  ) l on true`
+
+const other = columns<{
+  readonly eventData: Event.EventData | null
+  readonly lastOutcome: Delivery.AttemptOutcome | null
+  readonly lastStatusCode: number | null
+}>({ eventData: "json", lastOutcome: "text", lastStatusCode: "integer" })
+
+/** The delivery of a row, as a list shows it. */
+export const listedOf = (row: Row): DeliveryStore.ListedDelivery => {
   const delivery = shownOf(row)
-  return DeliveryStore.viewOf(delivery, { id: delivery.webhookId, ...webhook.read(row) })
+  const { eventData, lastOutcome, lastStatusCode } = other.read(row)
+  return {
+    ...DeliveryStore.viewOf(delivery, { id: delivery.webhookId, ...webhook.read(row) }),
+    customer: Event.customerOf({ type: delivery.eventType, data: eventData ?? {} }),
+    lastAttempt: lastOutcome === null ? null : { outcome: lastOutcome, statusCode: lastStatusCode }
+  }
 }
 
 const present = (pausedAt: string): string => {
@@ -62,7 +83,13 @@ const whereOf = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean):
 
 /** Deliveries of a status, newest first. $1 workspace, $2 limit, $3 the delivery that the page follows. */
 export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string =>
-  `${shown()} where ${whereOf(status, isAfter)} order by ${orderOf(status, "d")} limit $2`
+  `with page as (${shown} where ${whereOf(status, isAfter)} order by ${orderOf(status, "d")} limit $2)
+  select p.*, ${others} from page p ${tables("p")} order by ${orderOf(status, "p")}`
+
+/** A delivery, if the workspace has it, with more columns. */
+export const oneText = (workspaceId: string, id: string, more: string): string =>
+  `with page as (${shown} where d.workspace_id = ${workspaceId} and d.id = ${id})
+  select p.*, ${others}, ${more} from page p ${tables("p")}`
 
 /**
  * Deliveries that pass a filter: with ids from $4 and below $5, or among $6, of the type $7, recorded from $8 and
@@ -71,7 +98,7 @@ export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: b
  */
 const filteredText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean, isOfSome: boolean): string =>
   `with looked as materialized (
-    ${shown()}
+    ${shown}
     where ${whereOf(status, isAfter)} and ${isAfter ? "" : "$3::text is null and "}d.id >= $4 and d.id < $5
       and ${isOfSome ? "d.id = any($6::text[])" : "$6::text[] is null"}
     order by ${orderOf(status, "d")} limit ${DeliveryStore.lookedAt}
@@ -85,12 +112,13 @@ const filteredText = (status: Delivery.DeliveryStatus | undefined, isAfter: bool
       ))
     order by ${orderOf(status, "l")} limit $2
   )
-  select f.*, r.reached
+  select f.*, r.reached, ${others}
   from (
     select (
       select l.id from looked l order by ${orderOf(status, "l")} offset ${DeliveryStore.lookedAt - 1} limit 1
     ) as reached
   ) r left join found f on true
+  ${tables("f")}
   order by ${orderOf(status, "f")}`
 
 /** How far a delivery's id may be ahead: it is created before the delivery, perhaps by another clock. */
@@ -136,8 +164,8 @@ export const listDeliveries = (
 const stopped = row({ reached: text<Id.DeliveryId | null>() })
 
 /** The page of {@link listDeliveries}. */
-export const pageOf = (rows: Rows, request: Page.PageRequest): Page.Page<DeliveryStore.DeliveryView> => {
-  const found = rows.filter((row) => row["id"] !== null).map(viewOf)
+export const pageOf = (rows: Rows, request: Page.PageRequest): Page.Page<DeliveryStore.ListedDelivery> => {
+  const found = rows.filter((row) => row["id"] !== null).map(listedOf)
   const { items, next } = Page.fromOverread(found, request, ({ delivery }) => delivery.id)
   return { items, next: next ?? rows.filter((row) => "reached" in row).map(stopped.read)[0]?.reached ?? null }
 }

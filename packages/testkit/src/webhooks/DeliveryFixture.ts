@@ -169,7 +169,7 @@ export const tryOne = (
 export const views = (
   { workspace }: Fixture.World,
   filter: DeliveryStore.DeliveryFilter = {}
-): Fixture.Step<ReadonlyArray<DeliveryStore.DeliveryView>> =>
+): Fixture.Step<ReadonlyArray<DeliveryStore.ListedDelivery>> =>
   Effect.map(
     DeliveryStore.DeliveryStore.use((store) => store.list(workspace.id, filter, { limit: 100, after: null })),
     ({ items }) => items.toReversed()
@@ -179,7 +179,7 @@ export const views = (
 export const view = (
   { workspace }: Fixture.World,
   id: Id.DeliveryId
-): Fixture.Step<DeliveryStore.DeliveryView & { readonly attempts: ReadonlyArray<Delivery.Attempt> }> =>
+): Fixture.Step<DeliveryStore.ListedDelivery & { readonly attempts: ReadonlyArray<Delivery.Attempt> }> =>
   Effect.map(
     DeliveryStore.DeliveryStore.use((store) => store.get(workspace.id, id)),
     Option.getOrThrow

@@ -65,6 +65,8 @@ export const tests = (it: Fixture.It): void => {
         },
         status: "delivered",
         webhook: { id: claimed.delivery.webhookId, pausedAt: null },
+        customer: Event.customerOf(claimed.event),
+        lastAttempt: { outcome: "delivered", statusCode: 200 },
         attempts: [attempt]
       })
       assert.deepStrictEqual(yield* healthOf(own), {

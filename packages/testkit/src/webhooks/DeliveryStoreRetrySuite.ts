@@ -70,7 +70,7 @@ export const tests = (it: Fixture.It): void => {
         yield* tryOne(own, { startedAt: at, durationMs: 0 })
         at += delay
       }
-      const [{ delivery }] = (yield* views(own)) as [DeliveryStore.DeliveryView]
+      const [{ delivery }] = (yield* views(own)) as [DeliveryStore.ListedDelivery]
       const begun = own.start + 10 * second
       yield* retry(own, delivery.id, begun)
       at = begun

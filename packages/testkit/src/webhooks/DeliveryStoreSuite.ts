@@ -2,7 +2,7 @@
  * Conformance of `DeliveryStore`: how deliveries are listed.
  */
 import { assert } from "@effect/vitest"
-import { type Delivery, DeliveryStore, type Id, WebhookStore } from "@wac/core"
+import { type Delivery, DeliveryStore, type Id, type Time, WebhookStore } from "@wac/core"
 import { Clock, Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as Forgetting from "../Forgetting.ts"
@@ -139,6 +139,50 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* found({ status: "delivered", eventType: "message.delivered" }), [])
     }))
 
+  it.effect("a list shows the customer of each event and the outcome of the last attempt", () =>
+    Effect.gen(function*() {
+      const own = yield* world({ start: yield* Clock.currentTimeMillis })
+      yield* putWebhook(own)
+      const [written, wrote] = [MessageFixture.customer(7), MessageFixture.customer(8)]
+      const { messageId } = yield* MessageFixture.sent(own, {
+        now: own.start,
+        message: MessageFixture.template({ to: written })
+      })
+      yield* MessageFixture.inbound(own, { now: own.start + 10, at: own.start, customer: wrote })
+      type Shown = Pick<DeliveryStore.ListedDelivery, "customer" | "lastAttempt">
+      const shown = (filter: DeliveryStore.DeliveryFilter = {}) =>
+        Effect.map(
+          views(own, filter),
+          (deliveries) => deliveries.map(({ customer, lastAttempt }): Shown => ({ customer, lastAttempt }))
+        )
+      const of = (customer: string, lastAttempt: Shown["lastAttempt"]): Shown => ({ customer, lastAttempt })
+      assert.deepStrictEqual(yield* shown(), [of(written, null), of(wrote, null)])
+      const tryBoth = (
+        startedAt: Time.Instant,
+        ends: ReadonlyArray<Pick<DeliveryFixture.EndOptions, "attempt" | "outcome">>
+      ) =>
+        Effect.gen(function*() {
+          const { deliveries, token } = yield* claim(own, { now: startedAt, limit: 2 })
+          for (const one of deliveries) {
+            const end = ends[one.event.type === "message.sent" ? 0 : 1]!
+            yield* complete({ ...one, token }, { startedAt, ...end })
+          }
+        })
+      yield* tryBoth(own.start + 1000, [
+        { outcome: "status", attempt: { statusCode: 503 } },
+        { outcome: "timeout", attempt: { statusCode: null, response: null } }
+      ])
+      const refused = of(written, { outcome: "status", statusCode: 503 })
+      const late = of(wrote, { outcome: "timeout", statusCode: null })
+      assert.deepStrictEqual(yield* shown(), [refused, late])
+      assert.deepStrictEqual(yield* shown({ messageId }), [refused])
+      assert.deepStrictEqual(yield* shown({ outcome: "timeout" }), [late])
+      // the newest attempt counts
+      yield* tryBoth(own.start + hour, [{ outcome: "delivered" }, { outcome: "delivered" }])
+      const delivered = { outcome: "delivered", statusCode: 200 } as const
+      assert.deepStrictEqual(yield* shown({ status: "delivered" }), [of(written, delivered), of(wrote, delivered)])
+    }))
+
   it.effect("pending deliveries of a paused webhook are shown as held, from the pause on", () =>
     Effect.gen(function*() {
       const own = yield* world()
@@ -152,7 +196,7 @@ export const tests = (it: Fixture.It): void => {
       const after = yield* view(own, claimed.delivery.id)
       assert.deepStrictEqual([after.status, after.webhook], ["held", { id: webhook.id, pausedAt }])
       const listed = yield* views(own, { status: "held" })
-      assert.deepStrictEqual(listed, [{ delivery: after.delivery, status: "held", webhook: after.webhook }])
+      assert.deepStrictEqual(listed.map((one) => ({ ...one, attempts: after.attempts })), [after])
       assert.deepStrictEqual(yield* views(own, { status: "pending" }), [])
       assert.deepStrictEqual(yield* views(own), listed)
     }))
