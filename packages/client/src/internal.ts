@@ -99,6 +99,11 @@ export interface InternalClient {
     readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/members/:id">
     /** Ends all sessions of a member. */
     readonly endSessions: (id: string, options?: CallOptions) => Returned<"DELETE /internal/members/:id/sessions">
+    /** An invitation, by the token of its link. */
+    readonly showInvitation: (
+      invitation: Wire.ShowInvitation,
+      options?: CallOptions
+    ) => Returned<"POST /internal/invitations/show">
     /** Becomes a member, and signs in. */
     readonly accept: (
       invitation: Wire.AcceptInvitation,
@@ -351,6 +356,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       change: (id, body, options) => call("PATCH /internal/members/:id", { id, body }, options),
       remove: (id, options) => call("DELETE /internal/members/:id", { id }, options),
       endSessions: (id, options) => call("DELETE /internal/members/:id/sessions", { id }, options),
+      showInvitation: (body, options) => call("POST /internal/invitations/show", { body, once: true }, options),
       accept: (body, options) => call("POST /internal/invitations/accept", { body, once: true }, options)
     },
     portal: {

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router"
 import type { Alert, AlertSettings } from "@wac/client/internal"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
-import { api } from "../session/Service.ts"
+import { api, sendsMail } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
@@ -18,6 +18,8 @@ import type { Column } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
 import { asSentence } from "../ui/Words.ts"
 import { alertPlaces } from "./AlertPlaces.ts"
+
+const withoutMail = "This service has no mail server, so nothing is mailed."
 
 const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
   const client = useQueryClient()
@@ -41,7 +43,7 @@ const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
     >
       <Field
         label="E-mail addresses"
-        hint="One a line, at most 20. Mail is sent if the service has a mail server."
+        hint={`One a line, at most 20.${sendsMail ? "" : ` ${withoutMail}`}`}
         error={save.error}
         param="emails"
       >
@@ -73,7 +75,11 @@ const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
         )}
       </Field>
       <Failure error={elsewhere(save.error, "emails", "url")} />
-      {save.isSuccess ? <Notice tone="good" role="status">Saved.</Notice> : null}
+      {!save.isSuccess
+        ? null
+        : sendsMail || save.data.emails.length === 0
+        ? <Notice tone="good" role="status">Saved.</Notice>
+        : <Notice tone="warn" role="status">Saved. {withoutMail}</Notice>}
       <Button type="submit" isPending={save.isPending}>Save</Button>
     </form>
   )

@@ -187,6 +187,7 @@ export const requestPasswordResetEmail = 254
 export const resetPasswordToken = 256
 export const resetPasswordPassword = 256
 export const inviteMemberEmail = 254
+export const showInvitationToken = 256
 export const acceptInvitationToken = 256
 export const acceptInvitationPassword = 256
 export const openPortalToken = 256

@@ -5,7 +5,7 @@ import { useState } from "react"
 import { roles } from "../generated/Names.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { useOnce } from "../session/Once.ts"
-import { api } from "../session/Service.ts"
+import { api, sendsMail } from "../session/Service.ts"
 import { live, useRefusal, useSession } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
 import { Button } from "../ui/Button.tsx"
@@ -86,7 +86,7 @@ const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
           <div className="space-y-4">
             <p>
               Give this link to {email.trim()}. It is shown this once, works once, and ends{" "}
-              <Time at={invited.expiresAt} />. It was also mailed if this service sends mail.
+              <Time at={invited.expiresAt} />. {sendsMail ? "It is also mailed." : "This service sends no mail."}
             </p>
             {invited.inviteUrl === undefined
               ? (

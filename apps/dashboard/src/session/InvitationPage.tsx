@@ -1,15 +1,22 @@
 /** Becoming a member of a workspace, by the link of an invitation. */
-import { useMutation } from "@tanstack/react-query"
-import type { Session } from "@wac/client/internal"
+import { useMutation, useQuery } from "@tanstack/react-query"
+import { type Session, type ShownInvitation, WacError } from "@wac/client/internal"
 import { Button } from "../ui/Button.tsx"
-import { Failure } from "../ui/Failure.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
 import { tokenOfLink } from "./Link.ts"
 import { PasswordForm } from "./PasswordForm.tsx"
 import { api, pages } from "./Service.ts"
 import { Outside } from "./SignIn.tsx"
 
-export const InvitationPage = ({ onDone }: { readonly onDone: (session: Session) => void }) => {
+const withArticle = (role: ShownInvitation["role"]): string => `${/^[aeio]/.test(role) ? "an" : "a"} ${role}`
+
+const isGone = (error: unknown): boolean => error instanceof WacError && error.param === "token"
+
+const JoinForm = (
+  { invitation, onDone }: { readonly invitation: ShownInvitation; readonly onDone: (session: Session) => void }
+) => {
   const accept = useMutation({
     mutationFn: (form: FormData) => {
       const password = String(form.get("password"))
@@ -21,8 +28,11 @@ export const InvitationPage = ({ onDone }: { readonly onDone: (session: Session)
     }
   })
   return (
-    <Outside title="Join a workspace">
-      <p className="text-muted">You were invited to a workspace. The link works once.</p>
+    <>
+      <p className="text-muted">
+        {invitation.invitedBy ?? "The operator"} invites you ({invitation.email}) to become{" "}
+        {withArticle(invitation.role)} of {invitation.workspaceName}. The link works once.
+      </p>
       <PasswordForm isPending={accept.isPending} onSubmit={(form) => accept.mutate(form)}>
         <Field
           label="Password"
@@ -37,6 +47,32 @@ export const InvitationPage = ({ onDone }: { readonly onDone: (session: Session)
         <Failure error={elsewhere(accept.error, "password")} />
         <Button look="primary" type="submit" isPending={accept.isPending} className="w-full">Join</Button>
       </PasswordForm>
+    </>
+  )
+}
+
+export const InvitationPage = ({ onDone }: { readonly onDone: (session: Session) => void }) => {
+  const query = useQuery({
+    queryKey: ["invitation"],
+    queryFn: ({ signal }) => api.members.showInvitation({ token: tokenOfLink() }, { signal }),
+    // each question with a token that is not valid counts against the address
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false
+  })
+  return (
+    <Outside title="Join a workspace">
+      {isGone(query.error)
+        ? (
+          <Notice tone="warn" role="alert">
+            This invitation is no longer valid: it was used or withdrawn, or it has expired. Ask for another, or{" "}
+            <a href={pages} className="underline">sign in</a>.
+          </Notice>
+        )
+        : (
+          <Loaded query={query} lines={3}>
+            {(invitation) => <JoinForm invitation={invitation} onDone={onDone} />}
+          </Loaded>
+        )}
     </Outside>
   )
 }

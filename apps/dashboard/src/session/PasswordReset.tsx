@@ -5,7 +5,7 @@ import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
 import { tokenOfLink } from "./Link.ts"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
-import { api, isNotFound, pages } from "./Service.ts"
+import { api, pages, sendsMail } from "./Service.ts"
 import { Outside } from "./SignIn.tsx"
 
 export const PasswordResetPage = () => {
@@ -42,15 +42,15 @@ export const LostPassword = () => {
     <details className="text-[13px]">
       <summary className="text-muted underline">Lost your password?</summary>
       <div className="mt-3 space-y-3">
-        {request.isSuccess
-          ? <Notice role="status">If there is an account with this address, a link is on its way to it.</Notice>
-          : isNotFound(request.error)
+        {!sendsMail
           ? (
-            <Notice role="status">
+            <Notice>
               This service sends no mail. Its operator has a command:{" "}
               <code className="font-mono">wac members reset-password</code>
             </Notice>
           )
+          : request.isSuccess
+          ? <Notice role="status">If there is an account with this address, a link is on its way to it.</Notice>
           : (
             <form
               className="space-y-3"

@@ -26,6 +26,9 @@ export const channel = {
   templates: !lacking.includes("templates")
 }
 
+/** Whether the service has a mail server. */
+export const sendsMail = !lacking.includes("mail")
+
 /** Whether somebody has set the service up; `undefined` if that is not known. */
 export const isSetUp = { yes: true, no: false }[meta("set-up") ?? ""]
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { createKey, hello, send } from "../harness.ts"
-import { browser as launch, signedIn } from "./browser.ts"
+import { browser as launch, signedIn, visit } from "./browser.ts"
 import * as workspace from "./workspace.ts"
 
 const scope = Scope.makeUnsafe()
@@ -374,6 +374,34 @@ it("a time is shown by the present time, also if the page before showed none", a
   assert.isNotEmpty(shown)
   assert.deepStrictEqual(shown.filter((text) => text.startsWith("in ")), [])
   await person.end()
+})
+
+it("where no mail server is set, nothing says that a mail was or will be sent", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const none = "This service has no mail server, so nothing is mailed."
+  await person.open("/alerts")
+  await page.getByLabel("E-mail addresses").fill("on-call@example.com")
+  await page.getByText(`One a line, at most 20. ${none}`).waitFor()
+  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByRole("status").getByText(`Saved. ${none}`).waitFor()
+  await page.getByLabel("E-mail addresses").fill("")
+  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByRole("status").getByText("Saved.", { exact: true }).waitFor()
+  await person.open("/settings/members?dialog=invite")
+  await page.getByRole("dialog").getByLabel("E-mail").fill("new@example.com")
+  await page.getByRole("button", { name: "Invite", exact: true }).last().click()
+  await page.getByRole("dialog").getByText("This service sends no mail.").waitFor()
+  person.assertSound()
+  await person.end()
+
+  const stranger = await visit(browser, server.url)
+  await stranger.open("")
+  await stranger.page.getByText("Lost your password?").click()
+  await stranger.page.getByText("wac members reset-password").waitFor()
+  assert.strictEqual(await stranger.page.getByRole("button", { name: "Send a link" }).count(), 0)
+  stranger.assertSound()
+  await stranger.end()
 })
 
 it("what is typed right after Ctrl+K is the command menu's, though its part comes late", async () => {

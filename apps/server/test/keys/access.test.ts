@@ -174,6 +174,7 @@ describe("the API definition", () => {
       "PATCH /internal/members/:id": "session: admin",
       "DELETE /internal/members/:id": "session: admin",
       "POST /internal/invitations/accept": "anybody",
+      "POST /internal/invitations/show": "anybody",
       "POST /internal/portal": "anybody",
       "GET /internal/workspaces": "session: member",
       "POST /internal/session/workspace": "session: member",
@@ -245,6 +246,7 @@ describe("the API definition", () => {
     "POST /internal/session",
     "POST /internal/setup",
     "POST /internal/invitations/accept",
+    "POST /internal/invitations/show",
     "POST /internal/portal",
     "POST /internal/password/reset-request",
     "POST /internal/password/reset"

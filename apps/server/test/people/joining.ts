@@ -26,6 +26,10 @@ export const accept = (url: string, token: string, password?: string, headers: H
     body: { token, ...(password === undefined ? {} : { password }) }
   })
 
+/** What the link of an invitation shows. */
+export const show = (url: string, token: string) =>
+  call(`${url}/internal/invitations/show`, { headers: ownPage, body: { token } })
+
 /** The password of whoever joins. */
 export const password = "a horse of another colour"
 

@@ -8,7 +8,7 @@ import { MemberStore, Password, Portals } from "@wac/core"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, environment, ownPage, ready } from "../harness.ts"
-import { accept, cookieOf, invite, join, password } from "./joining.ts"
+import { accept, cookieOf, invite, join, password, show } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
 const owner = { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
@@ -115,11 +115,16 @@ it.live("links that are valid work, however many failures their client's address
       portals.link({ workspaceId, role: "member", visitor: "ana", lifetime: Duration.hours(1) })
     )
     for (
-      const wrong of [(i: number) => reset(`${i}`.padStart(32, "0")), (i: number) => accept(url, `${i}`, password)]
+      const wrong of [
+        (i: number) => reset(`${i}`.padStart(32, "0")),
+        (i: number) => accept(url, `${i}`, password),
+        (i: number) => show(url, `${i}`)
+      ]
     ) {
       const answers = yield* Effect.all(Array.from({ length: 60 }, (_, i) => wrong(i)), { concurrency: 10 })
       assert.isAbove(answers.filter(({ status }) => status === 429).length, 4)
     }
+    assert.strictEqual((yield* show(url, tokenIn(invited.body.inviteUrl))).status, 200)
     const accepted = yield* accept(url, tokenIn(invited.body.inviteUrl), password)
     assert.strictEqual(accepted.status, 200, accepted.text)
     assert.strictEqual((yield* call(`${url}/internal/session`, { headers: cookieOf(accepted) })).status, 200)

@@ -310,6 +310,7 @@ it.live("invitations, links and passwords do not bypass the issuer", () =>
     for (
       const [method, path, body] of [
         ["POST", "/internal/invitations/accept", { token, password }],
+        ["POST", "/internal/invitations/show", { token }],
         ["POST", "/internal/members", { email: "eve@example.com", role: "owner" }],
         ["POST", "/internal/password/reset-request", { email: environment.WAC_OWNER_EMAIL }],
         ["POST", "/internal/password/reset", { token, password }],

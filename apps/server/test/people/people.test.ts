@@ -5,7 +5,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, createKey, ownPage, ready, signIn } from "../harness.ts"
-import { accept, cookieOf, type Headers, invite, join, password } from "./joining.ts"
+import { moving } from "../movable.ts"
+import { accept, cookieOf, type Headers, invite, join, password, show } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
 const members = (url: string, headers: Headers) =>
@@ -34,6 +35,14 @@ describe.concurrent("members", () => {
         ["ben@example.com", "member", "invited"]
       ])
       const token = tokenIn(invited.body.inviteUrl)
+      assert.deepStrictEqual((yield* show(url, token)).body, {
+        workspaceName: (yield* call(`${url}/internal/session`, { headers: session })).body.workspaceName,
+        email: "ben@example.com",
+        role: "member",
+        invitedBy: "owner@example.com",
+        expiresAt: invited.body.expiresAt
+      })
+      checks.assertError(yield* show(url, token.slice(1)), 401, invalidCredentials("token"))
       checks.assertInvalid(yield* accept(url, token), "missing_field", "password")
       checks.assertError(yield* accept(url, token.slice(1), password), 401, invalidCredentials("token"))
       const accepted = yield* accept(url, token, password)
@@ -43,6 +52,7 @@ describe.concurrent("members", () => {
         "ben@example.com"
       ])
       checks.assertError(yield* accept(url, token, password), 401, invalidCredentials("token"))
+      checks.assertError(yield* show(url, token), 401, invalidCredentials("token"))
       const ben = cookieOf(accepted)
       checks.assertError(yield* call(`${url}/internal/members`, { headers: ben }), 403, roleNotAllowed)
       assert.strictEqual((yield* call(`${url}/internal/api-keys`, { headers: ben })).status, 200)
@@ -93,6 +103,20 @@ describe.concurrent("members", () => {
         const answer = yield* call(`${url}/internal/members/${id}`, { method: "DELETE", headers: session })
         checks.assertError(answer, 404, { code: "not_found" })
       }
+    }).pipe(Effect.scoped))
+
+  it.live("an invitation that has expired, or whose maker may not give its role any more, is not shown", () =>
+    Effect.gen(function*() {
+      const { pass, session, url } = yield* moving(ready({ environment: checks.unlimited }))
+      const { headers, id } = yield* join(url, session, "ada@example.com", "admin")
+      const byAdmin = tokenIn((yield* invite(url, headers, "ben@example.com", "admin")).body.inviteUrl)
+      const byOwner = tokenIn((yield* invite(url, session, "eve@example.com", "admin")).body.inviteUrl)
+      assert.deepStrictEqual((yield* show(url, byAdmin)).body.invitedBy, "ada@example.com")
+      yield* call(`${url}/internal/members/${id}`, { method: "PATCH", headers: session, body: { role: "developer" } })
+      checks.assertError(yield* show(url, byAdmin), 401, invalidCredentials("token"))
+      assert.strictEqual((yield* show(url, byOwner)).status, 200)
+      yield* pass("7 days")
+      checks.assertError(yield* show(url, byOwner), 401, invalidCredentials("token"))
     }).pipe(Effect.scoped))
 
   it.live("an admin can manage members but not owners, and the last owner cannot be changed", () =>

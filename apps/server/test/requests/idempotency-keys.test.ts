@@ -45,6 +45,7 @@ describe("the API definition", () => {
     }
     assert.deepStrictEqual(none.map(({ path }) => path).sort(), [
       "/internal/invitations/accept",
+      "/internal/invitations/show",
       "/internal/password/reset",
       "/internal/password/reset-request",
       "/internal/portal",

@@ -8,7 +8,7 @@ import { Access, anybody, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
-import { NeedsIdempotencyKey, ShownOnce, SignsIn } from "../EndpointAnnotations.ts"
+import { ChecksSecret, NeedsIdempotencyKey, ShownOnce, SignsIn } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
@@ -68,6 +68,27 @@ export const AcceptInvitation = Schema.Struct({
 }).annotate({ identifier: "AcceptInvitation", description: "The request to accept an invitation." }).pipe(
   Example.shown({ token: "…", password: Example.password })
 )
+
+export const ShowInvitation = Schema.Struct({ token: AcceptInvitation.fields.token }).annotate({
+  identifier: "ShowInvitation",
+  description: "The invitation to show, by the token of its link."
+}).pipe(Example.shown({ token: "…" }))
+
+export const ShownInvitation = Schema.Struct({
+  workspaceName: Schema.String,
+  email: Schema.String,
+  role: Core.Role,
+  invitedBy: Schema.NullOr(Schema.String).annotate({
+    description: "The e-mail of the person who made it; `null` for the operator"
+  }),
+  expiresAt: Timestamp
+}).annotate({ identifier: "ShownInvitation", description: "An invitation, as its link shows it." }).pipe(Example.shown({
+  workspaceName: "Acme",
+  email: "ben@example.com",
+  role: "developer",
+  invitedBy: Example.person.email,
+  expiresAt: "2026-01-22T03:04:05.678Z"
+}))
 
 const one = { params: byId, query: noQuery }
 
@@ -146,6 +167,18 @@ export class MembersApi extends HttpApiGroup.make("members").add(
 ) {}
 
 export class InvitationsApi extends HttpApiGroup.make("invitations").add(
+  HttpApiEndpoint.post("show", "/internal/invitations/show", {
+    payload: ShowInvitation,
+    success: ShownInvitation,
+    error: writing
+  }).annotate(Access, anybody).annotate(Audited, null).annotate(ChecksSecret, true).annotateMerge(
+    OpenApi.annotations({
+      summary: "Show an invitation",
+      description:
+        "Before it is accepted. 401 if it was accepted or withdrawn, if it has expired, or if its maker may not give " +
+        "its role any more. Failures are limited per address. 404 if people sign in at an issuer."
+    })
+  ),
   HttpApiEndpoint.post("accept", "/internal/invitations/accept", {
     payload: AcceptInvitation,
     success: Session,

@@ -451,6 +451,21 @@ export interface ChangeMember {
   readonly role: Role
 }
 
+/** The invitation to show, by the token of its link. */
+export interface ShowInvitation {
+  readonly token: string
+}
+
+/** An invitation, as its link shows it. */
+export interface ShownInvitation {
+  readonly workspaceName: string
+  readonly email: string
+  readonly role: Role
+  /** The e-mail of the person who made it; `null` for the operator. */
+  readonly invitedBy: string | null
+  readonly expiresAt: string
+}
+
 /** The request to accept an invitation. */
 export interface AcceptInvitation {
   readonly token: string
@@ -987,8 +1002,15 @@ export interface Delivery {
   readonly id: string
   readonly eventId: string
   readonly eventType: EventType
+  /** The customer that the event is about, by number or user id; `null` if it is about none. */
+  readonly customer: string | null
   readonly status: DeliveryStatus
   readonly attemptCount: number
+  /** The last attempt that ended; `null` before the first, and once attempts are deleted. */
+  readonly lastAttempt: {
+    readonly outcome: AttemptOutcome
+    readonly statusCode: number | null
+  } | null
   readonly nextAttemptAt: string | null
   readonly createdAt: string
   readonly completedAt: string | null
@@ -1002,8 +1024,15 @@ export interface DeliveryDetail {
   readonly id: string
   readonly eventId: string
   readonly eventType: EventType
+  /** The customer that the event is about, by number or user id; `null` if it is about none. */
+  readonly customer: string | null
   readonly status: DeliveryStatus
   readonly attemptCount: number
+  /** The last attempt that ended; `null` before the first, and once attempts are deleted. */
+  readonly lastAttempt: {
+    readonly outcome: AttemptOutcome
+    readonly statusCode: number | null
+  } | null
   readonly nextAttemptAt: string | null
   readonly createdAt: string
   readonly completedAt: string | null
@@ -1548,6 +1577,11 @@ export interface InternalRoutes {
    * The session of the request stays. Only an owner can end owners' sessions.
    */
   readonly "DELETE /internal/members/:id/sessions": { readonly response: undefined }
+  /**
+   * Show an invitation. Before it is accepted. 401 if it was accepted or withdrawn, if it has expired, or if its maker
+   * may not give its role any more. Failures are limited per address. 404 if people sign in at an issuer.
+   */
+  readonly "POST /internal/invitations/show": { readonly body: ShowInvitation; readonly response: ShownInvitation }
   /**
    * Accept an invitation. Signs the person in. A new person chooses a password; a person with an account gives its
    * password or is already signed in. Failures are limited per address and per account. 404 if people sign in at an

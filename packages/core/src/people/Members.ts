@@ -9,6 +9,8 @@ import { type Forbidden, InvalidBody, NotFound, type RateLimited, Unauthorized }
 import * as Id from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
+import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import * as EmailAddress from "./EmailAddress.ts"
 import * as Invitation from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
@@ -52,6 +54,16 @@ export interface Acceptance {
   readonly session: Session | undefined
   /** The client's address, by which failures are limited. */
   readonly address: string
+}
+
+/** An invitation, as its link shows it. */
+export interface ShownInvitation {
+  readonly workspaceName: string
+  readonly email: string
+  readonly role: Member.Role
+  /** The e-mail of the person who made it; `null` for the operator. */
+  readonly invitedBy: string | null
+  readonly expiresAt: Instant
 }
 
 const gone = () =>
@@ -102,6 +114,10 @@ export class Members extends Context.Service<Members, {
     token: Redacted.Redacted | undefined,
     id: string
   ) => Effect.Effect<void, Forbidden | NotFound | StoreError>
+  /** The invitation of a token. Tokens that are not valid are limited per address. */
+  readonly show: (
+    asking: Pick<Acceptance, "address" | "token">
+  ) => Effect.Effect<ShownInvitation, Unauthorized | RateLimited | NotFound | StoreError>
   /**
    * Makes a person a member by their invitation. Tokens that are not valid are limited per address, and passwords with a
    * valid token per invited address. Without a password, the result does not reveal whether the address has an account.
@@ -119,6 +135,7 @@ export class Members extends Context.Service<Members, {
       const members = yield* MemberStore
       const invitations = yield* InvitationStore
       const sessions = yield* SessionStore
+      const workspaces = yield* WorkspaceStore
       const passwords = yield* Passwords
       const limits = yield* RateLimitStore
       const random = yield* SecureRandom.SecureRandom
@@ -173,15 +190,31 @@ export class Members extends Context.Service<Members, {
         yield* change(by, userId, null)
       })
 
-      const accept = Effect.fn("Members.accept")(function*({ address, password, session, token }: Acceptance) {
-        if (issuer !== undefined) return yield* atIssuer()
-        const now = yield* Clock.currentTimeMillis
-        const tokenHash = yield* hashOf(token)
-        const invitation = Option.getOrUndefined(yield* invitations.find(tokenHash))
-        if (invitation === undefined) {
+      const named = Effect.fnUntraced(
+        function*({ address, token }: Pick<Acceptance, "address" | "token">, now: Instant) {
+          if (issuer !== undefined) return yield* atIssuer()
+          const invitation = Option.getOrUndefined(yield* invitations.find(yield* hashOf(token)))
+          if (invitation !== undefined) return invitation
           yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], now)
           return yield* gone()
         }
+      )
+
+      const show = Effect.fn("Members.show")(function*(asking: Pick<Acceptance, "address" | "token">) {
+        const now = yield* Clock.currentTimeMillis
+        const invitation = yield* named(asking, now)
+        const { by, email, expiresAt, role, workspaceId } = invitation
+        const workspace = Option.getOrUndefined(yield* workspaces.get(workspaceId))
+        const roles = new Map((yield* members.ofWorkspace(workspaceId)).map((member) => [member.userId, member.role]))
+        if (
+          workspace === undefined || expiresAt <= now || !Invitation.stands(invitation, (userId) => roles.get(userId))
+        ) return yield* gone()
+        return { workspaceName: workspace.name, email, role, invitedBy: by?.person?.email ?? null, expiresAt }
+      })
+
+      const accept = Effect.fn("Members.accept")(function*({ password, session, ...asking }: Acceptance) {
+        const now = yield* Clock.currentTimeMillis
+        const invitation = yield* named(asking, now)
         const known = Option.getOrUndefined(yield* members.findByEmail(invitation.email))?.person
         const isOwn = known !== undefined && known.userId === session?.userId
         if (password === undefined && !isOwn) return yield* passwordNeeded()
@@ -200,7 +233,7 @@ export class Members extends Context.Service<Members, {
         }
         const accepted = yield* invitations.accept({
           now,
-          tokenHash,
+          tokenHash: invitation.tokenHash,
           userId: yield* Id.generate(random, "usr"),
           passwordHash: known === undefined && password !== undefined
             ? yield* passwords.choose(password, { email: invitation.email, param: "password" })
@@ -282,6 +315,7 @@ export class Members extends Context.Service<Members, {
           if (refusal !== undefined) return yield* refusal
           yield* sessions.endAll(member.userId, token === undefined ? undefined : yield* hashOf(token))
         }),
+        show,
         accept
       })
     })

@@ -2,7 +2,7 @@
  * The dashboard at `/dashboard`: static files, which the build of `apps/dashboard` puts into this package's
  * `dist/dashboard`. Every other path below `/dashboard` is a page, which the dashboard's script renders.
  */
-import { Capabilities, Id, Portal, Provider, Setup } from "@wac/core"
+import { Capabilities, Id, Mail, Portal, Provider, Setup } from "@wac/core"
 import { Context, Effect, Option } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readdir, readFile } from "node:fs/promises"
@@ -182,8 +182,9 @@ export const layer = HttpRouter.use((router) =>
       Effect.map((isSetUp) => isSetUp ? "yes" : "no"),
       Effect.catch(() => Effect.succeed(undefined))
     )
-    const lacks = Capabilities.missingIn((yield* Provider.Provider).capabilities).join(" ")
-    const channel = lacks === "" ? {} : { lacks }
+    const missing = Capabilities.missingIn((yield* Provider.Provider).capabilities)
+    const lacks = [...missing, ...(yield* Mail.Mailer) === undefined ? ["mail"] : []].join(" ")
+    const lacking = lacks === "" ? {} : { lacks }
     const origins = yield* PortalOrigins
     const portalPolicy = policyFor(origins.length === 0 ? noFrame : origins.join(" "))
     const serve = Effect.gen(function*() {
@@ -197,7 +198,7 @@ export const layer = HttpRouter.use((router) =>
       if (path.startsWith("/assets/")) {
         return yield* nowhere(request)
       }
-      return yield* indexFile(found.index, mount, { ...channel, "set-up": yield* setUp }, policy).respond(request)
+      return yield* indexFile(found.index, mount, { ...lacking, "set-up": yield* setUp }, policy).respond(request)
     })
     const servePortal = Effect.gen(function*() {
       const request = yield* HttpServerRequest.HttpServerRequest

@@ -80,6 +80,10 @@ const invitationsLayer = HandlerGroup.layer(
     const cookie = yield* SessionCookie
     return HttpApiBuilder.group(Api, "invitations", (handlers) =>
       handlers.handleAll({
+        show: Effect.fnUntraced(function*({ payload: { token } }) {
+          const { expiresAt, ...shown } = yield* members.show({ token, address: yield* SignIn.addressOf })
+          return { ...shown, expiresAt: Time.iso(expiresAt) }
+        }, StoreError.orUnavailable),
         accept: Effect.fnUntraced(
           function*({ payload: { password, token } }) {
             const opening = yield* SignIn.opening
