@@ -35,6 +35,8 @@ export interface Outside {
   readonly storm: (isFaulty: boolean) => void
   /** Goes on in the world, whatever becomes of the caller. */
   readonly fork: <A>(effect: Effect.Effect<A>) => Fiber.Fiber<A>
+  /** Waits until a process is dead. */
+  readonly death: (process: Timeline.Lane) => Effect.Effect<void>
   /**
    * Has the world do something for a fiber of a process. `isGone` tells whether that fiber is dead, or waits no more.
    */
@@ -74,8 +76,14 @@ export const make = (plan: Plan): Outside => {
       isStorm = isFaulty
     },
     fork,
+    death: (process) =>
+      Effect.callback((resume) => {
+        if (process.isDead()) return resume(Effect.void)
+        return Effect.sync(process.onDeath(() => resume(Effect.yieldNow)))
+      }),
     asked: (process, work) =>
       Effect.callback((resume) => {
+        if (process.isDead()) return
         let hasLeft = false
         const fiber = fork(work(() => hasLeft || process.isDead()))
         // resuming runs the process's fiber in the middle of the world's turn, so it yields first

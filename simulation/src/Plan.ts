@@ -2,6 +2,7 @@
  * What happens in a simulated world: the operations of callers, customers and operators, and the kinds of faults. A plan
  * follows from its seed, and can be shrunk.
  */
+import type { PhoneNumber } from "@wac/core"
 import * as Chance from "./Chance.ts"
 
 interface Timed {
@@ -14,7 +15,7 @@ interface Timed {
 /** Sends a message, and repeats the request until its answer is final. */
 export interface Send extends Timed {
   readonly kind: "send"
-  readonly to: string
+  readonly to: PhoneNumber.E164
   /** A text needs the customer's open window. */
   readonly type: "template" | "text"
   /** How many milliseconds after `at` to send; at once if `null`. */
@@ -34,7 +35,7 @@ export interface Asked extends Timed {
 /** A customer writes. */
 export interface Written extends Timed {
   readonly kind: "written"
-  readonly from: string
+  readonly from: PhoneNumber.E164
 }
 
 /** A process ends, and is started again after `down` milliseconds. */
@@ -49,7 +50,7 @@ export interface Ended extends Timed {
 }
 
 /** A process stands still. */
-export interface Suspended extends Timed {
+interface Suspended extends Timed {
   readonly kind: "suspended"
   readonly process: number
   readonly millis: number
@@ -59,7 +60,7 @@ export interface Suspended extends Timed {
 export type Operation = Send | Asked | Written | Ended | Suspended
 
 /** The kinds of faults. */
-export const faults = ["storage", "hints", "callers", "provider", "receiver"] as const
+const faults = ["storage", "hints", "callers", "provider", "receiver"] as const
 export type Fault = (typeof faults)[number]
 
 /** A whole plan. */
@@ -75,7 +76,7 @@ export interface Plan {
 
 const length = 60_000
 
-const customers = ["+15557770001", "+15557770002", "+15557770003"]
+const customers: ReadonlyArray<PhoneNumber.E164> = ["+15557770001", "+15557770002", "+15557770003"]
 
 /** How many operations of each kind. */
 const counts = { send: 12, asked: 5, written: 3, ended: 3, suspended: 1 }

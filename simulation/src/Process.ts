@@ -2,7 +2,7 @@
  * A process of the service: the real composition and HTTP API over a storage that all processes share. It can be killed
  * at any storage operation, suspended, stopped and started again.
  */
-import { type Ports, Inbound, type InboundItem, Limits, Polling, ReceiverGuard, Stopping } from "@wac/core"
+import { Inbound, type InboundItem, Limits, Polling, type Ports, ReceiverGuard, Stopping } from "@wac/core"
 import { Composition } from "@wac/effect"
 import { HttpApp, PublicUrl } from "@wac/http"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
@@ -38,7 +38,7 @@ export interface Request {
 }
 
 /** Before a storage operation is carried out, or between that and its answer. */
-export type Point = "before" | "after"
+type Point = "before" | "after"
 
 /** One start of a process. */
 export interface Started {
@@ -75,7 +75,7 @@ const composed = ({ inFront, outside, provider, storage }: Surroundings, lane: L
   )
 
 /** The services of a process. */
-export type Services = Layer.Success<ReturnType<typeof composed>>
+type Services = Layer.Success<ReturnType<typeof composed>>
 
 /** Operations that never return in good weather: what PostgreSQL's own deadline ends. */
 const deadline = 5000

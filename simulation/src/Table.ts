@@ -18,7 +18,9 @@ const said = (entry: History.Entry, nameOf: (id: string) => string): string => {
   switch (entry.kind) {
     case "send":
       return `send ${entry.key} ${told(body)}: ${entry.status ?? "no answer"}` +
-        `${entry.replayed ? " replayed" : ""}${answer === null || answer === undefined ? "" : ` ${told(JSON.parse(answer))}`}`
+        `${entry.replayed ? " replayed" : ""}${
+          answer === null || answer === undefined ? "" : ` ${told(JSON.parse(answer))}`
+        }`
     case "cancel":
     case "read":
     case "report":

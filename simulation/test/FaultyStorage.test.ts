@@ -29,24 +29,39 @@ const created = async (fate: FaultyStorage.Fate) => {
   return { learned, after, stored: (await Effect.runPromise(list)).length, isDead: process.isDead() }
 }
 
-describe("an operation of a storage", () => {
+describe("FaultyStorage.layer", () => {
   it.each<readonly [string, FaultyStorage.Fate, Awaited<ReturnType<typeof created>>]>([
-    ["is carried out", { _tag: "Done" }, { learned: "done", after: 0, stored: 1, isDead: false }],
-    ["fails before it", { _tag: "Refused" }, { learned: "failed", after: 0, stored: 0, isDead: false }],
-    ["fails after it", { _tag: "AnswerLost" }, { learned: "failed", after: 0, stored: 1, isDead: false }],
-    ["is slow", { _tag: "Slow", before: 20, after: 30 }, { learned: "done", after: 50, stored: 1, isDead: false }],
+    ["an operation is carried out", { _tag: "Done" }, { learned: "done", after: 0, stored: 1, isDead: false }],
+    ["an operation fails, and was not carried out", { _tag: "Refused" }, {
+      learned: "failed",
+      after: 0,
+      stored: 0,
+      isDead: false
+    }],
+    ["an operation fails, and was carried out", { _tag: "AnswerLost" }, {
+      learned: "failed",
+      after: 0,
+      stored: 1,
+      isDead: false
+    }],
+    ["an operation is slow", { _tag: "Slow", before: 20, after: 30 }, {
+      learned: "done",
+      after: 50,
+      stored: 1,
+      isDead: false
+    }],
     [
-      "fails, and is carried out later",
+      "an operation fails, and is carried out later",
       { _tag: "Late", failsAfter: 10, doneAfter: 20 },
       { learned: "failed", after: 10, stored: 1, isDead: false }
     ],
     [
-      "is the last of its process, and not carried out",
+      "the process dies before an operation",
       { _tag: "Killed", isDone: false },
       { learned: undefined, after: undefined, stored: 0, isDead: true }
     ],
     [
-      "is the last of its process, and carried out",
+      "the process dies after an operation",
       { _tag: "Killed", isDone: true },
       { learned: undefined, after: undefined, stored: 1, isDead: true }
     ]

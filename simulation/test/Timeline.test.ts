@@ -15,8 +15,8 @@ const world = (seed = 1) => {
   }
 }
 
-describe("time", () => {
-  it("passes only from one sleep to the next, and in no time of the machine's", async () => {
+describe("Timeline.run", () => {
+  it("time passes from one sleep to the next, and takes none of the machine's", async () => {
     const { outer, timeline } = world()
     const began = timeline.now()
     const exit = await timeline.run(outer, Effect.as(Effect.sleep("400 days"), "slept"))
@@ -24,14 +24,14 @@ describe("time", () => {
     assert.strictEqual(timeline.now() - began, 400 * 24 * 3_600_000)
   })
 
-  it("cannot pass when nothing is left that could go on", async () => {
+  it("a run in which nothing is left that could go on is rejected", async () => {
     const { outer, timeline } = world()
     const message = await timeline.run(outer, Effect.never).then(() => "", ({ message }: Error) => message)
     assert.strictEqual(message, "nothing is left that could go on")
   })
 })
 
-describe("turns", () => {
+describe("Timeline.make", () => {
   const order = async (seed: number) => {
     const { outer, timeline, write, written } = world(seed)
     const one = (name: string) => Effect.andThen(Effect.yieldNow, write(name))
@@ -39,14 +39,14 @@ describe("turns", () => {
     return written.join("")
   }
 
-  it("have one order for a seed, and others for others", async () => {
+  it("the order of turns is the same for a seed, and another for another", async () => {
     assert.strictEqual(await order(3), await order(3))
     assert.isAbove(new Set([await order(1), await order(2), await order(3), await order(4)]).size, 2)
   })
 })
 
-describe("a lane", () => {
-  it("that is killed runs nothing more, not even finalizers, and tells of its death", async () => {
+describe("Timeline.lane", () => {
+  it("a lane that is killed runs nothing more, not even finalizers, and tells of its death", async () => {
     const { outer, process, timeline, write, written } = world()
     Effect.runForkWith(process.context)(
       Effect.ensuring(Effect.andThen(Effect.sleep("1 second"), write("went on")), write("finalizer"))
@@ -59,7 +59,7 @@ describe("a lane", () => {
     assert.isTrue(process.isDead())
   })
 
-  it("that is suspended goes on where it stood, later than it would have", async () => {
+  it("a lane that is suspended goes on where it stood, later than it would have", async () => {
     const { outer, process, timeline, write, written } = world()
     Effect.runForkWith(process.context)(Effect.andThen(Effect.sleep("1 second"), write("went on")))
     process.suspend(60_000)

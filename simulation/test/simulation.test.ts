@@ -4,18 +4,45 @@
 import { assert, describe, it } from "@effect/vitest"
 import { History, type PromiseName } from "@wac/checker"
 import { DeliveryStore, MessageStore, Provider } from "@wac/core"
+import * as Extent from "@wac/testbed/Extent"
 import { Effect, Layer, Option, Result } from "effect"
 import * as Plan from "../src/Plan.ts"
 import * as Shrink from "../src/Shrink.ts"
 import * as Simulation from "../src/Simulation.ts"
 import * as Table from "../src/Table.ts"
 
-const seeds = Array.from({ length: 12 }, (_, index) => index + 1)
+const seeds = Array.from({ length: Extent.of(12, 500) }, (_, index) => index + 1)
+
+/** What is met under the seeds, together. */
+const expected = [
+  "accepted",
+  "refused",
+  "not_sent",
+  "unknown",
+  "report failed",
+  "report read",
+  "cancel 200",
+  "send 200",
+  "send 202",
+  "send 409",
+  "send 504",
+  "send null",
+  "attempt 200",
+  "attempt 500",
+  "attempt null",
+  "the connection is lost before it",
+  "it is done, and the connection is lost",
+  "it fails at its deadline, and is done later",
+  "the process is killed at it",
+  "is suspended for ",
+  "has started",
+  "is dead"
+]
 
 const printed = ({ history, notes }: Simulation.Run): string => History.print(history) + JSON.stringify(notes)
 
-describe("a run", () => {
-  it("gives the same history for a seed, byte for byte, and another for another seed", async () => {
+describe("Simulation.run", () => {
+  it("one seed gives one history, byte for byte, and another seed another", async () => {
     const [first, second, other] = [
       await Simulation.run(Plan.make(1)),
       await Simulation.run(Plan.make(1)),
@@ -25,24 +52,19 @@ describe("a run", () => {
     assert.notStrictEqual(printed(other), printed(first))
   })
 
-  it("keeps every promise of the contract under each of these seeds, and meets each kind of fault", async () => {
+  it("each of these seeds keeps every promise of the contract, and together they meet each kind of fault", async () => {
     const seen = new Set<string>()
     for (const seed of seeds) {
       const run = await Simulation.run(Plan.make(seed))
       assert.isTrue(run.verdict.ok, `npm run simulate -- --seed ${seed}`)
       for (const entry of run.history.entries) {
-        seen.add(entry.kind === "provider_call" ? entry.outcome : "status" in entry ? `${entry.kind} ${entry.status}` : "")
+        seen.add(
+          entry.kind === "provider_call" ? entry.outcome : "status" in entry ? `${entry.kind} ${entry.status}` : ""
+        )
       }
       for (const { text } of run.notes) seen.add(text.replace(/^.*: |\d+ ms/g, ""))
     }
-    for (
-      const each of [
-        ...["accepted", "refused", "not_sent", "unknown", "report failed", "report read", "cancel 200", "read sent"],
-        ...["send 200", "send 202", "send 409", "send 504", "send null", "attempt 200", "attempt 500", "attempt null"],
-        ...["the connection is lost before it", "it is done, and the connection is lost", "is suspended for "],
-        ...["it fails at its deadline, and is done later", "the process is killed at it", "has started", "is dead"]
-      ]
-    ) assert.include([...seen], each)
+    for (const each of expected) assert.include([...seen], each)
   })
 })
 
@@ -104,10 +126,13 @@ const bugs: ReadonlyArray<Bug> = [
         Effect.map(MessageStore.MessageStore, (store) => ({
           ...store,
           cancel: (command) =>
-            Effect.flatMap(store.get(command.workspaceId, command.messageId), (found) =>
-              Option.isSome(found) && found.value.status === "queued"
-                ? Effect.succeed(Option.some(Result.succeed({ ...found.value, status: "cancelled" as const })))
-                : store.cancel(command))
+            Effect.flatMap(
+              store.get(command.workspaceId, command.messageId),
+              (found) =>
+                Option.isSome(found) && found.value.status === "queued"
+                  ? Effect.succeed(Option.some(Result.succeed({ ...found.value, status: "cancelled" as const })))
+                  : store.cancel(command)
+            )
         }))
       )
     },
@@ -116,8 +141,8 @@ const bugs: ReadonlyArray<Bug> = [
   }
 ]
 
-describe("a planted bug", () => {
-  it.each(bugs)("is found within few seeds: $title", async ({ breaks, planted, within }) => {
+describe("Simulation.Planted", () => {
+  it.each(bugs)("$title is found within few seeds", async ({ breaks, planted, within }) => {
     for (let seed = 1; seed <= within; seed++) {
       const { verdict } = await Simulation.run(Plan.make(seed), planted)
       if (verdict.broken.some(({ promise }) => promise === breaks)) return
@@ -126,20 +151,20 @@ describe("a planted bug", () => {
   })
 })
 
-describe("a plan that fails", () => {
+describe("Shrink.shrink", () => {
   /** Fails with the sends 3 and 7, and faults of the storage. */
   const fails: Shrink.Fails = async ({ faults, operations }) =>
     faults.includes("storage") && [3, 7].every((id) => operations.some((operation) => operation.id === id))
 
-  it("is shrunk to the operations and the faults without which it does not fail", async () => {
+  it("a plan that fails is shrunk to the operations and the faults without which it does not fail", async () => {
     const { faults, operations } = await Shrink.shrink(Plan.make(1), fails)
     assert.deepStrictEqual(faults, ["storage"])
     assert.deepStrictEqual(operations.map(({ id }) => id).sort(), [3, 7])
   })
 })
 
-describe("the table of a run", () => {
-  it("has what was seen and what befell the processes in the order of time, and marks what proves a broken promise", () => {
+describe("Table.of", () => {
+  it("a table has what was seen and what befell the processes in the order of time, and marks what proves a broken promise", () => {
     const guilty: History.Entry = {
       kind: "provider_call",
       process: "provider",
@@ -157,12 +182,15 @@ describe("the table of a run", () => {
         broken: [{ promise: "one-provider-call", section: 3, found: "called twice", evidence: [guilty] }]
       }
     })
-    assert.deepStrictEqual(table.split("\n").slice(0, 4), [
-      "seed 5, 2 processes, faults: none",
-      "   begun  ended  who       what",
-      "   0.000         p1        is dead",
-      ">  1.000  2.500  provider  send msg-1: unknown "
-    ].map((line) => line.trimEnd()))
+    assert.deepStrictEqual(
+      table.split("\n").slice(0, 4),
+      [
+        "seed 5, 2 processes, faults: none",
+        "   begun  ended  who       what",
+        "   0.000         p1        is dead",
+        ">  1.000  2.500  provider  send msg-1: unknown "
+      ].map((line) => line.trimEnd())
+    )
     assert.include(table, "§3 one-provider-call: called twice. Promised: After a provider call")
   })
 })
