@@ -63,7 +63,7 @@ export const layer = (
   const operation = (name: string, carriedOut: Operation): Operation =>
     Effect.suspend(() => {
       if (lane.isDead()) return Effect.never
-      const lost = Effect.fail(new StoreError.StoreError({ operation: name }))
+      const lost = Effect.suspend(() => Effect.fail(new StoreError.StoreError({ operation: name })))
       const fate = weather.operation(name)
       switch (fate._tag) {
         case "Done":
