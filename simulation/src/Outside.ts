@@ -55,8 +55,6 @@ export const make = (plan: Plan): Outside => {
   const times = new Map<string, number>()
   let isStorm = false
 
-  const fork: Outside["fork"] = (effect) => Effect.runForkWith(lane.context)(effect)
-
   return {
     plan,
     timeline,
@@ -75,7 +73,7 @@ export const make = (plan: Plan): Outside => {
     storm: (isFaulty) => {
       isStorm = isFaulty
     },
-    fork,
+    fork: lane.fork,
     death: (process) =>
       Effect.callback((resume) => {
         if (process.isDead()) return resume(Effect.void)
@@ -85,7 +83,7 @@ export const make = (plan: Plan): Outside => {
       Effect.callback((resume) => {
         if (process.isDead()) return
         let hasLeft = false
-        const fiber = fork(work(() => hasLeft || process.isDead()))
+        const fiber = lane.fork(work(() => hasLeft || process.isDead()))
         // resuming runs the process's fiber in the middle of the world's turn, so it yields first
         fiber.addObserver((exit) => resume(Effect.andThen(Effect.yieldNow, exit)))
         return Effect.sync(() => {

@@ -5,7 +5,7 @@
 import { Inbound, type InboundItem, Limits, Polling, type Ports, ReceiverGuard, Stopping } from "@wac/core"
 import { Composition } from "@wac/effect"
 import { HttpApp, PublicUrl } from "@wac/http"
-import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import type { Chance } from "./Chance.ts"
 import * as FaultyStorage from "./FaultyStorage.ts"
@@ -54,6 +54,9 @@ export interface Started {
   /** Stops the process gracefully, and kills it if that takes more than ten seconds, as operators do. */
   readonly stop: Effect.Effect<void>
 }
+
+/** How long the provider waits for an acknowledgement. */
+const providerPatience = Duration.seconds(10)
 
 const masterKey = Redacted.make(new Uint8Array(32).fill(7))
 
@@ -151,14 +154,14 @@ export const start = (
       if (lane.isDead()) return resume(Effect.succeed(null))
       const end = (exit: Exit.Exit<A, E> | null) => resume(Effect.as(Effect.yieldNow, exit))
       const forget = lane.onDeath(() => end(null))
-      const fiber = Effect.runForkWith(lane.context)(effect)
+      const fiber = lane.fork(effect)
       fiber.addObserver((exit) => {
         forget()
         end(exit)
       })
       return Effect.sync(() => {
         forget()
-        if (!lane.isDead()) fiber.interruptUnsafe()
+        lane.fork(Fiber.interrupt(fiber))
       })
     })
 
@@ -169,24 +172,33 @@ export const start = (
     }
     const services = Context.merge(lane.context, built.value)
     const handle = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(lane.context)(
-      Context.get(built.value, HttpRouter.HttpRouter).asHttpEffect()
+      // the request waits for the process's turn
+      Effect.andThen(Effect.yieldNow, Context.get(built.value, HttpRouter.HttpRouter).asHttpEffect())
     )
     const request = ({ body, headers = {}, method, path }: Request): Effect.Effect<Response | null> =>
-      Effect.callback((resume, signal) => {
+      Effect.callback((resume) => {
         if (lane.isDead()) return resume(Effect.succeed(null))
         const end = (response: Response | null) => resume(Effect.as(Effect.yieldNow, response))
         const forget = lane.onDeath(() => end(null))
-        const init = { method, headers, signal, ...(body === undefined ? {} : { body }) }
-        void handle(new globalThis.Request(`https://wac.example${path}`, init)).then(async (response) => {
-          const text = await response.text()
-          forget()
-          end({
+        const hangUp = new AbortController()
+        const init = { method, headers, signal: hangUp.signal, ...(body === undefined ? {} : { body }) }
+        const answered = async (): Promise<Response> => {
+          const response = await handle(new globalThis.Request(`https://wac.example${path}`, init))
+          return {
             status: response.status,
-            text,
+            text: await response.text(),
             isReplayed: response.headers.get("idempotent-replayed") === "true"
-          })
+          }
+        }
+        // a response is cut off only for a caller that has hung up
+        void answered().catch(() => null).then((response) => {
+          forget()
+          end(response)
         })
-        return Effect.sync(forget)
+        return Effect.sync(() => {
+          forget()
+          lane.fork(Effect.sync(() => hangUp.abort()))
+        })
       })
     const use: Started["use"] = (effect) =>
       Effect.map(
@@ -198,7 +210,10 @@ export const start = (
       request,
       use,
       receive: (item) =>
-        Effect.map(use(Inbound.Inbound.use((inbound) => inbound.receive([item]))), (received) => received !== null),
+        use(Inbound.Inbound.use((inbound) => inbound.receive([item]))).pipe(
+          Effect.timeoutOrElse({ duration: providerPatience, orElse: () => Effect.succeed(null) }),
+          Effect.map((received) => received !== null)
+        ),
       dieAt: (point, others) => {
         dying = { point, left: others }
       },

@@ -3,7 +3,7 @@
  * service, or the world around them. Which of the fibers that could go on does so is drawn by chance, and when none can,
  * the clock jumps to the next moment at which one can. No timer of the machine takes part.
  */
-import { Clock, Context, Duration, Effect, type Exit, Logger, Metric, Random, Scheduler } from "effect"
+import { Clock, Context, Duration, Effect, type Exit, type Fiber, Logger, Metric, Random, Scheduler } from "effect"
 import * as Chance from "./Chance.ts"
 
 /** Fibers that live and die together. */
@@ -11,6 +11,8 @@ export interface Lane {
   readonly name: string
   /** Clock, scheduler and randomness of its fibers. */
   readonly context: Context.Context<never>
+  /** Begins an effect in the lane, at the lane's next turn: not while it is suspended, and never once it is dead. */
+  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   readonly isDead: () => boolean
   /**
    * Ends every fiber of the lane where it stands, without interrupting it: no finalizer runs, as when a process is
@@ -132,6 +134,7 @@ export const make = (seed: number): Timeline => {
       get context() {
         return context
       },
+      fork: (effect) => Effect.runForkWith(context)(Effect.andThen(Effect.yieldNow, effect)),
       isDead: () => isDead,
       kill: () => {
         if (isDead) return

@@ -68,4 +68,14 @@ describe("Timeline.lane", () => {
     await timeline.run(outer, Effect.sleep("2 seconds"))
     assert.deepStrictEqual(written, ["went on"])
   })
+
+  it("an effect that is forked in a suspended lane begins once the lane goes on", async () => {
+    const { outer, process, timeline, write, written } = world()
+    process.suspend(60_000)
+    process.fork(write("began"))
+    await timeline.run(outer, Effect.sleep("59 seconds"))
+    assert.deepStrictEqual(written, [])
+    await timeline.run(outer, Effect.sleep("2 seconds"))
+    assert.deepStrictEqual(written, ["began"])
+  })
 })

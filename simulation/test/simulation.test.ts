@@ -138,6 +138,21 @@ const bugs: ReadonlyArray<Bug> = [
     },
     breaks: "cancelled-is-never-sent",
     within: 10
+  },
+  {
+    title: "a report that is acknowledged before it is stored",
+    planted: {
+      inFront: Layer.effect(
+        MessageStore.MessageStore,
+        Effect.map(MessageStore.MessageStore, (store) => ({
+          ...store,
+          applyReport: (command) =>
+            Effect.as(Effect.forkDetach(Effect.delay(store.applyReport(command), "1 second")), undefined)
+        }))
+      )
+    },
+    breaks: "every-event",
+    within: 20
   }
 ]
 
