@@ -11,7 +11,7 @@ import * as Shrink from "../src/Shrink.ts"
 import * as Simulation from "../src/Simulation.ts"
 import * as Table from "../src/Table.ts"
 
-const seeds = Array.from({ length: Extent.of(12, 500) }, (_, index) => index + 1)
+const seeds = Array.from({ length: Extent.of(8, 500) }, (_, index) => index + 1)
 
 /** What is met under the seeds, together. */
 const expected = [
