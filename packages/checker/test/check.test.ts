@@ -161,6 +161,7 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
     kept: [
       settled(call(1), send(2), webhook, event(1, "message.sent"), attempt(150)),
       history(call(1), send(2), event(1, "message.failed")),
+      settled(call(1), report(2, "failed"), event(1, "message.failed"), send(5, { replayed: true })),
       settled(queue(1, "1970-01-01T00:00:00.000Z"), cancel(5), { ...event(1, "message.sent"), event: elsewhere }),
       settled(event(1, "message.sent"), report(5, "delivered", null))
     ]

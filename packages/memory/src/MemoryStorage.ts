@@ -39,8 +39,8 @@ import * as ReplayStore from "./webhooks/ReplayStore.ts"
 import * as WebhookStore from "./webhooks/WebhookStore.ts"
 import * as WorkspaceStore from "./workspaces/WorkspaceStore.ts"
 
-/** All ports over one state. Every build of the layer creates a new, empty one. */
-export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
+/** {@link layer}, with identifiers of events and deliveries from the given randomness. */
+export const layerNoRandom: Layer.Layer<Ports.Ports, never, SecureRandom.SecureRandom> = Layer.mergeAll(
   AlertStore.layer,
   ApiKeyStore.layer,
   AuditStore.layer,
@@ -74,4 +74,7 @@ export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   UsageStore.layer,
   WebhookStore.layer,
   WorkspaceStore.layer
-).pipe(Layer.provide([State.layer, SecureRandom.layerWebCrypto]))
+).pipe(Layer.provide(State.layer))
+
+/** All ports over one state. Every build of the layer creates a new, empty one. */
+export const layer: Layer.Layer<Ports.Ports> = Layer.provide(layerNoRandom, SecureRandom.layerWebCrypto)

@@ -1,0 +1,92 @@
+/**
+ * The receiver of webhooks in a simulated world. It records every request that it gets, whatever becomes of the caller.
+ */
+import { WebhookTransport } from "@wac/core"
+import { SIGNATURE_HEADER, verify } from "@wac/verifier"
+import { Effect, Layer } from "effect"
+import type { Outside } from "./Outside.ts"
+import type { Lane } from "./Timeline.ts"
+
+/** What becomes of a request. */
+const fates = {
+  /** Answered with 200. */
+  taken: 14,
+  /** Answered with 200, and the answer is lost. */
+  takenSilently: 2,
+  /** Answered with 500. */
+  failed: 3,
+  /** Never answered. */
+  hanging: 1,
+  /** It never arrives. */
+  unreachable: 1
+}
+
+const none: WebhookTransport.WebhookAnswer = {
+  outcome: "connect",
+  statusCode: null,
+  message: "the connection was refused",
+  address: null,
+  timings: null,
+  response: null,
+  retryAfter: null
+}
+
+const answered = (statusCode: number): WebhookTransport.WebhookAnswer => ({
+  ...none,
+  outcome: statusCode === 200 ? "delivered" : "status",
+  statusCode,
+  message: `answered ${statusCode}`,
+  response: { headers: {}, body: "" }
+})
+
+const timedOut: WebhookTransport.WebhookAnswer = { ...none, outcome: "timeout", message: "did not answer in time" }
+
+/** The receiver of a webhook, which every process reaches by a transport. */
+export const make = (outside: Outside) => {
+  const { now } = outside.timeline
+  const set: { webhook: string; secret: string } = { webhook: "", secret: "" }
+
+  const take = ({ body, headers }: WebhookTransport.WebhookRequest) =>
+    Effect.gen(function*() {
+      const { data, type } = JSON.parse(body)
+      const chance = outside.nextChance(`receiver, ${type} of ${data.client_reference}`)
+      const fate = outside.isFaulty("receiver") ? chance.weighted(fates) : "taken"
+      if (fate === "unreachable") return none
+      const begun = now()
+      const verified = yield* Effect.promise(() =>
+        verify(body, headers[SIGNATURE_HEADER], set.secret, { now: Math.floor(now() / 1000) })
+      )
+      yield* Effect.sleep(chance.between(5, 300))
+      const status = fate === "failed" ? 500 : fate === "hanging" ? null : 200
+      outside.record({
+        kind: "attempt",
+        process: "receiver",
+        webhook: set.webhook,
+        event_id: headers["webhook-id"] ?? "",
+        body,
+        status,
+        genuine: verified.ok,
+        begun,
+        ended: status === null ? null : now()
+      })
+      if (fate === "hanging") yield* Effect.sleep("10 seconds")
+      return status === null || fate === "takenSilently" ? timedOut : answered(status)
+    })
+
+  return {
+    /** Tells the receiver its webhook. */
+    set: (webhook: string, secret: string): void => {
+      set.webhook = webhook
+      set.secret = secret
+    },
+    /** The transport of a process. */
+    layer: (process: Lane): Layer.Layer<WebhookTransport.WebhookTransport> =>
+      Layer.succeed(WebhookTransport.WebhookTransport, {
+        post: (request) =>
+          Effect.timeoutOrElse(outside.asked(process, () => take(request)), {
+            duration: request.timeout,
+            orElse: () => Effect.succeed(timedOut)
+          })
+      })
+  }
+}

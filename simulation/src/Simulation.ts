@@ -1,0 +1,203 @@
+/**
+ * A run: a plan carried out against several processes of the service over one storage, until nothing is left to happen,
+ * and the judgement of what was seen.
+ */
+import { check, type History, type Verdict } from "@wac/checker"
+import {
+  ApiKeys,
+  CustomerNames,
+  Deliveries,
+  type Id,
+  Idempotency,
+  InboundMessage,
+  Setup,
+  Webhooks,
+  WorkspaceStore
+} from "@wac/core"
+import type { Composition } from "@wac/effect"
+import { MemoryStorage } from "@wac/memory"
+import { SandboxProvider } from "@wac/sandbox"
+import { Cause, Duration, Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import * as Callers from "./Callers.ts"
+import * as Fleet from "./Fleet.ts"
+import * as Outside from "./Outside.ts"
+import type * as Plan from "./Plan.ts"
+import * as Receiver from "./Receiver.ts"
+import * as SeededCryptography from "./SeededCryptography.ts"
+import type { Fails } from "./Shrink.ts"
+import * as Upstream from "./Upstream.ts"
+
+/** What was seen, and its judgement. */
+export interface Run {
+  readonly plan: Plan.Plan
+  readonly history: History.History
+  /** What befell the processes, which the judgement does not know. */
+  readonly notes: ReadonlyArray<Outside.Note>
+  readonly verdict: Verdict
+}
+
+/** How long after the faults everything has its end: the last retry of a delivery is a day after its first attempt. */
+const aftermath = Duration.hours(26)
+
+/** A bug that a test plants. */
+export interface Planted {
+  /** Ports in front of the storage's and of the transport to receivers. */
+  readonly inFront?: Composition.InFront<never>
+  /** The provider's adapter, made of the right one. */
+  readonly provider?: (right: Composition.Adapters["provider"]) => Composition.Adapters["provider"]
+}
+
+/** The first workspace, with a key and a webhook. */
+const setUp = Effect.fnUntraced(function*({ record, timeline: { now } }: Outside.Outside) {
+  yield* Setup.Setup.use((setup) =>
+    setup.create({ email: "owner@wac.example", password: Redacted.make("a long passphrase"), workspaceName: "World" })
+  )
+  const [workspace] = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
+  const workspaceId = workspace!.id
+  const { secrets } = yield* ApiKeys.ApiKeys.use((keys) =>
+    keys.issue({
+      workspaceId,
+      name: "world",
+      expiresAt: null,
+      requireSignature: false,
+      scopes: undefined,
+      caller: "world",
+      idempotencyKey: Idempotency.IdempotencyKey.make("world")
+    })
+  )
+  const begun = now()
+  const { signingSecret, webhook } = yield* Webhooks.Webhooks.use((webhooks) =>
+    webhooks.put({ workspaceId, url: "https://receiver.example/", envelope: undefined, eventTypes: undefined })
+  )
+  record({ kind: "webhook", process: "world", webhook: webhook.id, begun, ended: now() })
+  return {
+    workspaceId,
+    token: Redacted.value(secrets!.token),
+    webhook: { id: webhook.id, secret: Redacted.value(signingSecret!) }
+  }
+})
+
+/** The deliveries that ended without the receiver's 200, or are held. */
+const undelivered = (workspaceId: Id.WorkspaceId) =>
+  Deliveries.Deliveries.use((deliveries) =>
+    Effect.forEach(["exhausted", "skipped", "held"] as const, (status) =>
+      Effect.map(
+        deliveries.list(workspaceId, { status }, { limit: 100, after: null }),
+        ({ items }) => items.map(({ delivery }) => ({ delivery, status }))
+      ))
+  )
+
+/** Carries out the plan. Returns when nothing was in progress any more. */
+const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: Planted) {
+  const { plan, timeline: { now } } = outside
+  const receiver = Receiver.make(outside)
+  const upstream = Upstream.make(outside, (item, chance) => fleet.up(chance)?.receive(item) ?? Effect.succeed(false))
+  const fleet = Fleet.make({
+    outside,
+    storage: yield* Layer.build(
+      Layer.provide(MemoryStorage.layerNoRandom, SeededCryptography.random(outside.chance("identifiers")))
+    ),
+    provider: (lane) => planted.provider?.(upstream.layer(lane)) ?? upstream.layer(lane),
+    inFront: (lane) => Layer.provideMerge(planted.inFront ?? Layer.empty, receiver.layer(lane))
+  })
+
+  // the world begins in good weather
+  const first = yield* fleet.alone("first")
+  const account = yield* first.use(setUp(outside))
+  if (account === null) return yield* Effect.die("the world could not be set up")
+  receiver.set(account.webhook.id, account.webhook.secret)
+  yield* first.stop
+
+  const began = now()
+  const callers = Callers.make(outside, fleet, account, began)
+
+  /** A customer's message, which the provider posts until it is acknowledged. */
+  const write = Effect.fnUntraced(function*({ from, id }: Plan.Written) {
+    const chance = outside.chance(`written ${id}`)
+    const message = InboundMessage.ofText({
+      providerNumberId: SandboxProvider.firstNumber.providerNumberId,
+      providerMessageId: `wamid.in-${id}`,
+      customer: CustomerNames.customerOf(from),
+      at: now(),
+      body: "hello"
+    })
+    while (!(yield* fleet.up(chance)?.receive({ _tag: "Message", message }) ?? Effect.succeed(false))) {
+      yield* Effect.sleep(chance.between(500, 3000))
+    }
+  })
+
+  const end = Effect.fnUntraced(function*({ down, how, others, process: place }: Plan.Ended) {
+    fleet.setDowntime(place, down)
+    const process = fleet.at(place)
+    if (process === undefined) return
+    if (how === "stopped") return yield* process.stop
+    if (how === "killed") return process.lane.kill()
+    process.dieAt(how === "killed_before" ? "before" : "after", others)
+  })
+
+  const carryOut = Effect.fnUntraced(function*(operation: Plan.Operation) {
+    yield* Effect.sleep(operation.at)
+    switch (operation.kind) {
+      case "send":
+        return yield* callers.send(operation)
+      case "read":
+      case "cancel":
+        return yield* callers.askFor(operation)
+      case "written":
+        return yield* write(operation)
+      case "suspended": {
+        const process = fleet.at(operation.process)
+        if (process === undefined) return
+        outside.note(process.lane.name, `is suspended for ${operation.millis} ms`)
+        return process.lane.suspend(operation.millis)
+      }
+      case "ended":
+        return yield* end(operation)
+    }
+  })
+
+  outside.storm(true)
+  const killAll = yield* fleet.keep(plan.processes)
+  const operations = plan.operations.map((operation) => outside.fork(carryOut(operation)))
+  yield* Effect.sleep(plan.length)
+  outside.storm(false)
+  for (const operation of operations) yield* Fiber.join(operation)
+  yield* killAll
+
+  const last = yield* fleet.alone("last")
+  yield* Effect.sleep(aftermath)
+  const settledAt = now()
+  yield* callers.readAll()
+  const ends = yield* last.use(undelivered(account.workspaceId))
+  if (ends === null) return yield* Effect.die("the deliveries could not be listed")
+  for (const { delivery, status } of ends.flat()) {
+    outside.record({
+      kind: "delivery_end",
+      process: "caller",
+      webhook: delivery.webhookId,
+      event_id: delivery.eventId,
+      status,
+      begun: delivery.createdAt,
+      ended: delivery.completedAt ?? now()
+    })
+  }
+  return settledAt
+}, Effect.scoped)
+
+/** Carries out a plan. The same plan gives the same history, byte for byte. */
+export const run = async (plan: Plan.Plan, planted: Planted = {}): Promise<Run> => {
+  const outside = Outside.make(plan)
+  const exit = await outside.timeline.run(outside.lane, program(outside, planted))
+  if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
+  const history: History.History = {
+    header: { format: "wac-history", version: 1, settled_at: exit.value },
+    entries: outside.entries
+  }
+  return { plan, history, notes: outside.notes, verdict: check(history) }
+}
+
+/** A test of a plan: whether it breaks the first promise that a run broke. */
+export const breaks = ({ verdict }: Run, planted: Planted = {}): Fails => {
+  const [first] = verdict.broken
+  return async (plan) => (await run(plan, planted)).verdict.broken.some(({ promise }) => promise === first?.promise)
+}
