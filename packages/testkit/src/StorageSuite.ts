@@ -186,7 +186,7 @@ export interface Options {
   readonly ports?: ReadonlyArray<Ports.Name>
   /**
    * How many random sequences are compared with a model. Defaults to all. Few are enough for another server of a
-   * storage that runs all elsewhere; long takes minutes.
+   * storage that runs all elsewhere, and leave out the range of more than ten thousand deliveries; long takes minutes.
    */
   readonly runs?: SeededRandom.Runs
 }

@@ -15,6 +15,7 @@ import { fileURLToPath } from "node:url"
 import { fromEnvironment } from "../../src/ServerConfig.ts"
 import { assertBelow, connect, head, until } from "../checks.ts"
 import { call, createKey, environment, hello, noticed, ownPage, send, setWebhook, signIn } from "../harness.ts"
+import * as programs from "../programs.ts"
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url))
 
@@ -74,19 +75,29 @@ const launch = (
     }
   )
 
-/** Starts the service as its script does, with this Node. */
-const service = (env: Record<string, string> = {}, script = scripts.start) => {
+const launchWac = (args: ReadonlyArray<string>, env: Record<string, string>) =>
+  launch(process.execPath, args, { cwd: root, env: { ...base, LOG_FORMAT: "pretty", ...env } })
+
+/** A way to start the service, with these variables. */
+type Start = (env?: Record<string, string>) => Effect.Effect<Running, never, Scope.Scope>
+
+/** Starts the service as a script does, from the sources, with this Node. */
+const byScript = (script: string): Start => (env = {}) => {
   const [node, ...args] = script.split(" ")
   assert.strictEqual(node, "node")
-  return launch(process.execPath, args, { cwd: root, env: { ...base, LOG_FORMAT: "pretty", ...env } })
+  return launchWac(args, env)
 }
+
+/** Starts the service as it is published, which takes half the time. */
+const service: Start = (env = {}) =>
+  Effect.flatMap(Effect.promise(() => programs.path("wac")), (program) => launchWac([program, "start"], env))
 
 /** The last line of the guide: the body of the third command. */
 const wholeGuide = /Try it, in another terminal:[^]*# 3\. send a message\n[^]*\n {2}-d '\{"to".*\}'\n/
 
 /** Starts it, waits for all that it says, and gives the address that it names. */
-const started = Effect.fnUntraced(function*(env: Record<string, string> = {}) {
-  const running = yield* service(env)
+const started = Effect.fnUntraced(function*(env: Record<string, string> = {}, start: Start = service) {
+  const running = yield* start(env)
   yield* running.written(wholeGuide)
   const [, url] = /^wac is listening on (http:\/\/127\.0\.0\.1:\d+)$/m.exec(running.output().stdout)!
   return { ...running, url: url! }
@@ -136,7 +147,7 @@ describe("the first start", () => {
     "the first start prints the address and the sign-in, and its three commands send a message",
     () =>
       Effect.gen(function*() {
-        const { output, url } = yield* started()
+        const { output, url } = yield* started({}, byScript(scripts.start))
         const { stderr, stdout } = output()
         assert.strictEqual(stderr, "")
         const token = /setup#([0-9A-Za-z]{32}) /.exec(stdout)![1]!
@@ -449,7 +460,10 @@ describe("the demo", () => {
     () =>
       Effect.gen(function*() {
         // where the real service runs too
-        const running = yield* service({ PROVIDER: "whatsapp", PUBLIC_URL: "https://wac.example.com" }, scripts.demo)
+        const running = yield* byScript(scripts.demo)({
+          PROVIDER: "whatsapp",
+          PUBLIC_URL: "https://wac.example.com"
+        })
         yield* running.written(/That is the whole flow/)
         yield* running.written(wholeGuide)
         const { stderr, stdout } = running.output()
