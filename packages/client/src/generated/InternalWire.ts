@@ -16,7 +16,7 @@ import type {
   TemplateQuery
 } from "./Wire.ts"
 import type { MessageStatus, MessageType, TemplateContent } from "./MessageContents.ts"
-import type { Event, EventType, MessageFailure, ProviderDetail } from "./Event.ts"
+import type { Event, EventType, MessageFailure, Pricing, ProviderDetail } from "./Event.ts"
 import type { Json } from "../Json.ts"
 import type { InternalPage, Page } from "../Page.ts"
 
@@ -53,7 +53,7 @@ export interface ListedMessage {
   readonly sendAt: string | null
 }
 
-/** A message with its times and, if it failed, the reason. */
+/** A message with its content, its times and, if it failed, the reason. */
 export interface MessageDetail {
   readonly status: MessageStatus
   readonly id: string
@@ -72,6 +72,18 @@ export interface MessageDetail {
   readonly failedAt: string | null
   readonly error: MessageFailure | null
   readonly clientReference: string | null
+  /** `null` if the provider reported nothing. */
+  readonly pricing: Pricing | null
+  /** When the customer played the voice message. */
+  readonly playedAt: string | null
+  /** The campaign whose recipient it is; `null` if none. */
+  readonly campaignId: string | null
+  /** What was sent, as in the request; `{}` once it was deleted. */
+  readonly content: Json
+  /** The message that it quotes; `null` if none. */
+  readonly context: {
+    readonly message_id: string
+  } | null
 }
 
 /** A template of any status. */
@@ -1449,7 +1461,7 @@ export interface InternalRoutes {
     readonly query: InternalMessageQuery
     readonly response: InternalPage<ListedMessage>
   }
-  /** Get a message. Includes the message's times and, if it failed, the reason. */
+  /** Get a message. Includes the message's content, its times and, if it failed, the reason. */
   readonly "GET /internal/messages/:id": { readonly response: MessageDetail }
   /** Cancel a queued message. As `DELETE /v1/messages/{id}`: once this has succeeded, the message is never sent. */
   readonly "DELETE /internal/messages/:id": { readonly response: MessageDetail }

@@ -2,11 +2,12 @@
  * `/internal/contacts`.
  */
 import { Api, Caller } from "@wac/api"
-import { Contact, Contacts, Conversation, Messages, OptOuts, StoreError, Time } from "@wac/core"
-import { Effect, type Schema } from "effect"
+import { Contact, Contacts, type Conversation, Messages, OptOuts, StoreError, Time } from "@wac/core"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
+import { said } from "../messages/MessagesHandlers.ts"
 import * as Paging from "../Paging.ts"
 
 /** A contact as the dashboard shows it. */
@@ -38,10 +39,7 @@ const spoken = (entry: Conversation.Entry) => {
     }
   }
   const { content: { to, type }, createdAt, from, id, status } = entry.message
-  const { context = null, [type]: content } = Conversation.contentOf(entry.message) as {
-    readonly [field: string]: Schema.Json
-  }
-  return { id, direction: entry.direction, status, from, to, type, content: content!, context, at: Time.iso(createdAt) }
+  return { id, direction: entry.direction, status, from, to, type, ...said(entry.message), at: Time.iso(createdAt) }
 }
 
 export const layer = HandlerGroup.layer(
