@@ -280,6 +280,8 @@ export interface InternalClient {
   readonly requests: {
     /** Newest first; each page has all requests since its `since` added up by reason. */
     readonly list: (query?: RequestQuery, options?: CallOptions) => List<Wire.ApiRequest, Wire.RequestPage>
+    /** One request, with the shape of its body. */
+    readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/requests/:id">
   }
   readonly alerts: {
     /** Newest first. */
@@ -462,7 +464,8 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       sync: (options) => keyed("POST /internal/templates/sync", {}, options)
     },
     requests: {
-      list: list((query?: RequestQuery, options?) => call("GET /internal/requests", { query }, options))
+      list: list((query?: RequestQuery, options?) => call("GET /internal/requests", { query }, options)),
+      get: (id, options) => call("GET /internal/requests/:id", { id }, options)
     },
     alerts: {
       list: list((query?: AlertQuery, options?) => call("GET /internal/alerts", { query }, options)),

@@ -207,6 +207,7 @@ export const verifyDeliveryHeader = 8192
 export const deliveryQueryMessageId = 30
 export const internalEventQueryMessageId = 30
 export const requestQueryId = 30
+export const requestQueryApiKeyId = 30
 export const auditQueryUserId = 64
 export const auditQueryTarget = 255
 export const alertSettingsEmails = 254

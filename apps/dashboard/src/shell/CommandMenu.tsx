@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { customerOf } from "../ui/Sought.ts"
+import { kindOf } from "../ui/Things.tsx"
 import { isOfChannel, places } from "./Places.ts"
 
 interface Command {
@@ -42,14 +43,6 @@ const everyCommand: ReadonlyArray<Command> = [
 
 const pageCommands = everyCommand.filter(({ to }) => isOfChannel(to))
 
-const byPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: IconName, to: string]> = [
-  ["msg_", "Open message", "message", "/messages/$id"],
-  ["cmp_", "Open campaign", "campaign", "/campaigns/$id"],
-  ["evt_", "Open event", "event", "/events/$id"],
-  ["dlv_", "Open delivery", "delivery", "/deliveries/$id"],
-  ["key_", "Open API key", "key", "/api-keys/$id"]
-]
-
 /** Identifiers of what has no page of its own: the list that it is in. */
 const listByPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: IconName, to: string]> = [
   ["whk_", "Webhook", "webhook", "/settings/webhook"],
@@ -67,8 +60,10 @@ const listByPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: 
 const ofId = (id: string): ReadonlyArray<Command> => {
   const [, prefix] = /^([a-z]{2,4}_)[0-9A-Z]/.exec(id) ?? []
   if (prefix === undefined) return []
-  const own = byPrefix.filter(([each]) => each === prefix)
-    .map(([, name, icon, to]): Command => ({ name: `${name} ${id}`, icon, to, id }))
+  const kind = kindOf(id)
+  const own: ReadonlyArray<Command> = kind === undefined
+    ? []
+    : [{ name: `Open ${kind.name} ${id}`, icon: kind.icon, to: kind.to, id }]
   const listed = listByPrefix.filter(([each]) => each === prefix)
     .map(([, name, icon, to]): Command => ({ name, icon, to }))
   const ofNumber: ReadonlyArray<Command> = prefix !== "pn_"
@@ -80,11 +75,8 @@ const ofId = (id: string): ReadonlyArray<Command> => {
     { name: `Events of ${id}`, icon: "event", to: "/events", search: { message: id } },
     { name: `Deliveries of ${id}`, icon: "delivery", to: "/deliveries", search: { message: id } }
   ]
-  const ofRequest: ReadonlyArray<Command> = prefix !== "req_"
-    ? []
-    : [{ name: `Request ${id}`, icon: "list", to: "/requests", search: { id } }]
   const audited: Command = { name: `Changes of ${id}`, icon: "shield", to: "/settings/audit", search: { target: id } }
-  return [...own, ...listed, ...ofNumber, ...ofMessage, ...ofRequest, audited]
+  return [...own, ...listed, ...ofNumber, ...ofMessage, audited]
 }
 
 /** The entries that match the words, best first. Pure. */

@@ -58,3 +58,65 @@ it("a message's page shows the template with its values and as the phone shows i
   }
   await page.getByText("Not reported").or(page.getByText("Charged · Utility")).waitFor()
 })
+
+it("the id in the box of an error leads to the page of the request, which says who made it and what was answered", async () => {
+  const { page } = person
+  await person.open("/messages/new")
+  await page.getByLabel("To", { exact: true }).fill("+15551240007")
+  await page.getByLabel("Text, while the customer’s service window is open").check()
+  await page.getByLabel("Text", { exact: true }).fill("secret words")
+  await page.getByRole("button", { name: "Send message" }).click()
+  const link = page.getByRole("alert").getByRole("link", { name: /^req_/ })
+  await link.waitFor()
+  await inScope(server.pass("2 seconds"))
+  const [opened] = await Promise.all([page.context().waitForEvent("page"), link.click()])
+  await opened.getByRole("heading", { level: 1, name: "POST /internal/messages", exact: true }).waitFor()
+  await opened.getByText("outside_service_window").waitFor()
+  await opened.getByText("You", { exact: true }).waitFor()
+  assert.notInclude(await opened.content(), "secret words")
+  await opened.close()
+})
+
+it("the page of a request of an API key has the key, the fields without values, and the message that it made", async () => {
+  const { page } = person
+  await person.open("/requests")
+  await page.getByRole("row", { name: /^POST \/v1\/messages 200/ }).getByRole("link").first().click()
+  await page.getByRole("heading", { level: 1, name: "POST /v1/messages", exact: true }).waitFor()
+  await page.getByRole("link", { name: "Order service" }).waitFor()
+  const asked = region(page, "What was asked")
+  for (
+    const row of [
+      "to Text of 12 characters",
+      "template Object with 3 fields",
+      "template.bodyParams List of 2 items",
+      "client_reference Text of 10 characters"
+    ]
+  ) {
+    await asked.getByRole("row", { name: row, exact: true }).waitFor()
+  }
+  assert.notInclude(await page.content(), "order-1042")
+  await page.getByRole("link", { name: server.sent.message_id }).click()
+  await region(page, "What was sent").waitFor()
+})
+
+it("requests are filtered by key, route, status and a range of time, which the address keeps", async () => {
+  const { page } = person
+  const rows = page.locator("tbody tr").filter({ hasText: "/messages" })
+  await person.open("/requests")
+  await rows.first().waitFor()
+  await page.getByLabel("Key", { exact: true }).selectOption("Order service")
+  await page.getByLabel("Route", { exact: true }).selectOption("/v1/messages")
+  await page.getByLabel("Status", { exact: true }).selectOption("200")
+  await page.waitForURL(/status=200/)
+  await page.locator("tbody tr", { hasText: "/internal/messages" }).waitFor({ state: "detached" })
+  assert.strictEqual(await rows.count(), 1)
+  await page.getByLabel("Time", { exact: true }).selectOption("From – to")
+  await page.getByLabel("To", { exact: true }).fill("2020-01-01T00:00")
+  await page.getByText("No request fits these filters").waitFor()
+  await page.reload()
+  await page.getByText("No request fits these filters").waitFor()
+  assert.strictEqual(await page.getByLabel("To", { exact: true }).inputValue(), "2020-01-01T00:00")
+  await page.getByLabel("To", { exact: true }).fill("2040-01-01T00:00")
+  await rows.first().waitFor()
+  assert.strictEqual(await rows.count(), 1)
+})

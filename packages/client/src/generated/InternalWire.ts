@@ -1067,10 +1067,13 @@ export interface RequestPage {
   readonly groups: ReadonlyArray<RequestGroup>
 }
 
-/** A request with an API key, without its body and header values. */
+/** A request, without its body and header values. */
 export interface ApiRequest {
   readonly id: string
-  readonly apiKeyId: string
+  /** `null` if a person made it. */
+  readonly apiKeyId: string | null
+  /** The person who made it in the dashboard; `null` if an API key did. */
+  readonly userId: string | null
   readonly method: string
   /** The route's template, such as `/v1/messages/:id`. */
   readonly route: string
@@ -1080,6 +1083,8 @@ export interface ApiRequest {
   readonly reason: string | null
   readonly at: string
   readonly durationMs: number
+  /** The id of what it made, changed or read; `null` if that is not known. */
+  readonly subject: string | null
 }
 
 /** The requests that were refused for one reason. */
@@ -1093,6 +1098,38 @@ export interface RequestGroup {
     readonly apiKeyId: string
     readonly count: number
   }>
+}
+
+/** A request, with the shape of its body. */
+export interface ApiRequestDetail {
+  readonly id: string
+  /** `null` if a person made it. */
+  readonly apiKeyId: string | null
+  /** The person who made it in the dashboard; `null` if an API key did. */
+  readonly userId: string | null
+  readonly method: string
+  /** The route's template, such as `/v1/messages/:id`. */
+  readonly route: string
+  readonly status: number
+  /** The error's code; `null` if the request was not refused. */
+  readonly code: string | null
+  readonly reason: string | null
+  readonly at: string
+  readonly durationMs: number
+  /** The id of what it made, changed or read; `null` if that is not known. */
+  readonly subject: string | null
+  /**
+   * The fields of the body, without values and with known names alone: at most 50, and of a list its first item. `null`
+   * of people, and if there was no JSON, or too much.
+   */
+  readonly fields: ReadonlyArray<{
+    /** Names from the outside in, such as `template.bodyParams[0]`; empty for the body itself. */
+    readonly path: string
+    /** `unknown`: fields with names that are not known. */
+    readonly type: "text" | "number" | "boolean" | "null" | "list" | "object" | "unknown"
+    /** Characters of a text, items of a list, fields of an object; `null` for other values. */
+    readonly length: number | null
+  }> | null
 }
 
 /** A page of changes, and how far back the audit reaches. */
@@ -1406,6 +1443,16 @@ export interface RequestQuery {
   readonly reason?: string
   /** Only the request with this id, which its response has as `Request-Id`. */
   readonly id?: string
+  /** Only requests with this API key. */
+  readonly apiKeyId?: string
+  /** Only requests to this route, by its template: `/v1/messages/:id`. */
+  readonly route?: string
+  /** Only requests with this status in the response. */
+  readonly status?: number
+  /** Only requests that arrived at or after this time. */
+  readonly since?: string | Date
+  /** Only requests that arrived before this time. */
+  readonly until?: string | Date
   /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
   /** `next_cursor` (`nextCursor`) of a page: continues after it. */
@@ -1718,10 +1765,14 @@ export interface InternalRoutes {
   /** Get an event. In combined form, regardless of the webhook's envelope. */
   readonly "GET /internal/events/:id": { readonly response: Event }
   /**
-   * List requests of API keys. Requests, newest first, and the number of refused requests by reason, both from `since`
-   * on: the operator sets how long requests are kept. A request appears about a second after its response.
+   * List requests. Requests of API keys, newest first, and those of people that were to change something or were
+   * refused; and the number of refused requests of API keys by reason, both from the answer's `since` on: the operator
+   * sets how long requests are kept. A request appears about a second after its response. With a filter, a page may
+   * hold fewer requests than its `limit`, or none, even if more follow.
    */
   readonly "GET /internal/requests": { readonly query: RequestQuery; readonly response: RequestPage }
+  /** Get a request. With the shape of its body: known names of fields, and the types and lengths of their values. */
+  readonly "GET /internal/requests/:id": { readonly response: ApiRequestDetail }
   /**
    * List changes. Changes, newest first: the person or the API key, the action, the resource, the time and the address.
    * `since` is the time before which changes are deleted, as the operator has set it.

@@ -181,6 +181,7 @@ const publicLayer = HandlerGroup.layer(
             later: yield* Effect.fromResult(laterOf(payload, isAsked))
           })
           exchange.isPreferenceApplied = isAsked && answer._tag === "Queued"
+          exchange.changed = { target: answer.messageId }
           return answered(answer, key.id)
         }),
         batch: Effect.fnUntraced(function*({ payload }) {
