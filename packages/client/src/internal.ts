@@ -9,6 +9,7 @@ import type {
   AlertQuery,
   AuditQuery,
   ContactQuery,
+  CustomerQuery,
   DeliveryQuery,
   InternalEventQuery,
   InternalMessageQuery,
@@ -232,6 +233,8 @@ export interface InternalClient {
     readonly release: (options?: CreateOptions) => Returned<"POST /internal/queue/release">
   }
   readonly contacts: {
+    /** The numbers of customers that were written to or wrote, by a part of the number. */
+    readonly find: (query: CustomerQuery, options?: CallOptions) => Returned<"GET /internal/customers">
     /** In the order of their ids. */
     readonly list: (query?: ContactQuery, options?: CallOptions) => InternalList<Wire.Contact>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/contacts/:id">
@@ -437,6 +440,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       release: (options) => keyed("POST /internal/queue/release", {}, options)
     },
     contacts: {
+      find: (query, options) => call("GET /internal/customers", { query }, options),
       list: list((query?: ContactQuery, options?) => call("GET /internal/contacts", { query }, options)),
       get: (id, options) => call("GET /internal/contacts/:id", { id }, options),
       messages: (id, query, options) =>

@@ -198,6 +198,7 @@ export const editCampaignName = 100
 export const editCampaignFrom = 64
 export const uploadQueryToColumn = 64
 export const campaignRowQueryReason = 64
+export const customerQueryNumber = 64
 export const contactQueryPhoneNumberId = 29
 export const optOutWordsStopWords = 60
 export const optOutWordsStartWords = 60

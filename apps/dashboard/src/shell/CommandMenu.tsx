@@ -1,20 +1,15 @@
-/** Goes anywhere by the keyboard: every page, and whatever has an identifier. */
+/** Goes anywhere by the keyboard: every page, whatever has an identifier, and what is found by a number or a name. */
 import { Autocomplete } from "@base-ui/react/autocomplete"
 import { Dialog } from "@base-ui/react/dialog"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
+import { messageOf } from "../ui/Failure.tsx"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { customerOf } from "../ui/Sought.ts"
 import { kindOf } from "../ui/Things.tsx"
+import type { Command } from "./Command.ts"
+import { missingOf, useFound } from "./Found.ts"
 import { isOfChannel, places } from "./Places.ts"
-
-interface Command {
-  readonly name: string
-  readonly icon: IconName
-  readonly to: string
-  readonly search?: Readonly<Record<string, string>>
-  readonly id?: string
-}
 
 const everyCommand: ReadonlyArray<Command> = [
   ...places.flatMap((group) => group.places.map(({ icon, name, to }): Command => ({ name, icon, to }))),
@@ -79,9 +74,8 @@ const ofId = (id: string): ReadonlyArray<Command> => {
   return [...own, ...listed, ...ofNumber, ...ofMessage, audited]
 }
 
-/** The entries that match the words, best first. Pure. */
-export const commandsFor = (text: string): ReadonlyArray<Command> => {
-  const query = text.trim()
+/** The entries that match a text, best first: what is `found` comes before pages. Pure. */
+const commandsFor = (query: string, found: ReadonlyArray<Command>): ReadonlyArray<Command> => {
   const customer = customerOf(query)
   const customers: ReadonlyArray<Command> = customer === undefined ? [] : [
     { name: `Messages to ${customer}`, icon: "message", to: "/messages", search: { to: customer } },
@@ -94,6 +88,7 @@ export const commandsFor = (text: string): ReadonlyArray<Command> => {
   const words = query.toLowerCase().split(/\s+/)
   return [
     ...ofId(query),
+    ...found,
     ...customers,
     ...provided,
     ...pageCommands.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word))),
@@ -110,6 +105,10 @@ export const commandsFor = (text: string): ReadonlyArray<Command> => {
 export const CommandMenu = ({ onClose }: { readonly onClose: () => void }) => {
   const navigate = useNavigate()
   const [text, setText] = useState("")
+  const query = text.trim()
+  const found = useFound(query, ofId(query).length === 0)
+  const { data = [] } = found
+  const missing = missingOf(data, query)
   const go = (command: Command) => {
     onClose()
     // the table above is what the router's types would be checked against
@@ -126,7 +125,7 @@ export const CommandMenu = ({ onClose }: { readonly onClose: () => void }) => {
             inline
             autoHighlight="always"
             keepHighlight
-            items={commandsFor(text)}
+            items={commandsFor(query, data.flatMap(({ commands }) => commands))}
             filter={null}
             itemToStringValue={({ name }: Command) => name}
             value={text}
@@ -139,14 +138,14 @@ export const CommandMenu = ({ onClose }: { readonly onClose: () => void }) => {
               <Icon name="search" className="text-muted" />
               <Autocomplete.Input
                 aria-label="Page, identifier or number"
-                placeholder="Page, identifier or number"
+                placeholder="Number or part of it, reference, identifier, name, page"
                 className="min-h-11 w-full bg-transparent outline-none placeholder:text-muted"
               />
             </div>
             <Autocomplete.List aria-label="Results" className="max-h-80 scroll-py-1 overflow-y-auto p-1">
               {(command: Command) => (
                 <Autocomplete.Item
-                  key={command.name}
+                  key={`${command.name} ${command.id ?? ""}`}
                   value={command}
                   onClick={() => go(command)}
                   className="flex cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-2 data-highlighted:bg-accent-soft data-highlighted:text-accent"
@@ -156,6 +155,12 @@ export const CommandMenu = ({ onClose }: { readonly onClose: () => void }) => {
                 </Autocomplete.Item>
               )}
             </Autocomplete.List>
+            <p
+              role="status"
+              className="px-3 text-[13px] break-words text-muted not-empty:border-t not-empty:border-line not-empty:py-2"
+            >
+              {found.isFetching ? "Searching…" : found.error === null ? missing : messageOf(found.error)}
+            </p>
           </Autocomplete.Root>
         </Dialog.Popup>
       </Dialog.Portal>

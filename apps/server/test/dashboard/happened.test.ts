@@ -120,3 +120,58 @@ it("requests are filtered by key, route, status and a range of time, which the a
   await rows.first().waitFor()
   assert.strictEqual(await rows.count(), 1)
 })
+
+/** Looks for a text with the command menu, and goes to what it is found by. */
+const search = async (page: Page, text: string, found: RegExp) => {
+  await page.keyboard.press("ControlOrMeta+k")
+  const input = page.getByRole("combobox", { name: "Page, identifier or number" })
+  await input.fill(text)
+  const first = page.getByRole("option").first()
+  await first.filter({ hasText: found }).waitFor()
+  await input.press("Enter")
+  await input.waitFor({ state: "detached" })
+}
+
+it("support answers five questions about one customer in one search each", async () => {
+  const { page } = person
+  const { message_id: id, provider_message_id: provider } = server.sent
+  const title = (name: string) => page.getByRole("heading", { level: 1, name, exact: true }).waitFor()
+  await person.open("")
+  await title("Overview")
+  // what did we send to the customer whose number nobody knows in full?
+  await search(page, "(555) 124-", /^Customer \+15551240007$/)
+  await title("Messages")
+  await page.getByRole("row", { name: /\+15551240007/ }).first().waitFor()
+  assert.include(page.url(), "to=%2B15551240007")
+  // what became of the message about an order?
+  await search(page, "order-1042", /^Message to \+15551240007 · Read · order-1042$/)
+  await title("Message to +15551240007")
+  // and of the one that the provider asks about?
+  await search(page, provider, /^Message to \+15551240007/)
+  await title("Message to +15551240007")
+  assert.include(page.url(), id)
+  // what does the template say?
+  await search(page, "order_update", /^Template order_update$/)
+  await title("Templates")
+  await page.getByRole("button", { name: "order_update" }).waitFor()
+  // which key sent it, and is it used?
+  await search(page, "order serv", /^API key Order service$/)
+  await title("Order service")
+})
+
+it("a number is found by its beginning in any notation, and the search says what it did not find", async () => {
+  const { page } = person
+  await person.open("")
+  await page.getByRole("heading", { level: 1, name: "Overview", exact: true }).waitFor()
+  await page.keyboard.press("ControlOrMeta+k")
+  const input = page.getByRole("combobox", { name: "Page, identifier or number" })
+  for (const text of ["+1 555 124", "001555124", "0555 1240", "5551", "15551240007"]) {
+    await input.fill(text)
+    await page.getByRole("option", { name: "Customer +15551240007", exact: true }).waitFor()
+  }
+  await input.fill("0049 170 99")
+  await page.getByText("Not found by “0049 170 99”: customers, messages, API keys.").waitFor()
+  await input.fill("no_such_thing")
+  await page.getByText("Not found by “no_such_thing”: messages, templates, API keys.").waitFor()
+  await page.keyboard.press("Escape")
+})

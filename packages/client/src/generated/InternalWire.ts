@@ -705,6 +705,15 @@ export interface CampaignRow {
   } | null
 }
 
+/** Numbers of customers that have the part. */
+export interface CustomerNumbers {
+  readonly data: ReadonlyArray<{
+    readonly number: string
+  }>
+  /** Whether there are more: a longer part finds fewer. */
+  readonly hasMore: boolean
+}
+
 /** A customer's state for one of the workspace's numbers. */
 export interface Contact {
   /** The id of the phone number, `:`, and the customer's number or user id, whichever was known first. */
@@ -1392,6 +1401,12 @@ export interface UploadQuery {
   readonly toColumn?: string
 }
 
+/** The part of a number that is looked for. */
+export interface CustomerQuery {
+  /** The beginning of a number with or without its country code, in any notation: at least 4 digits. */
+  readonly number: string
+}
+
 /** The filters of the list of contacts. */
 export interface ContactQuery {
   /** Only contacts of this phone number. */
@@ -1665,6 +1680,10 @@ export interface InternalRoutes {
     readonly query: CampaignRowQuery
     readonly response: InternalPage<CampaignRow>
   }
+  /**
+   * Find customers by a part of their number. The numbers that were written to or wrote, in their order, at most 20.
+   */
+  readonly "GET /internal/customers": { readonly query: CustomerQuery; readonly response: CustomerNumbers }
   /**
    * List contacts. Customers who have written, or have opted in or out. The list is ordered by phone number, then by
    * the customer's number or, if it is not known, user id. Following the cursor misses no contact, even if customers

@@ -2,7 +2,17 @@
  * `/internal/contacts`.
  */
 import { Api, Caller } from "@wac/api"
-import { Contact, Contacts, type Conversation, Messages, OptOuts, StoreError, Time } from "@wac/core"
+import {
+  Contact,
+  Contacts,
+  type Conversation,
+  Errors,
+  Messages,
+  NumberPart,
+  OptOuts,
+  StoreError,
+  Time
+} from "@wac/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
@@ -42,6 +52,9 @@ const spoken = (entry: Conversation.Entry) => {
   return { id, direction: entry.direction, status, from, to, type, ...said(entry.message), at: Time.iso(createdAt) }
 }
 
+/** The most customers that are found at once. */
+const foundAtOnce = 20
+
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
     const contacts = yield* Contacts.Contacts
@@ -63,6 +76,23 @@ export const layer = HandlerGroup.layer(
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
           return Paging.internalList(yield* contacts.list(workspaceId, filter, yield* Paging.request(query)), shown)
+        }, StoreError.orUnavailable),
+        find: Effect.fnUntraced(function*({ query: { number } }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const part = NumberPart.parse(number)
+          if (part === undefined) {
+            return yield* new Errors.InvalidBody({
+              reason: "invalid_field",
+              param: "number",
+              message:
+                `number must have at least ${NumberPart.minDigits} digits, and nothing else but + ( ) . / - and spaces`
+            })
+          }
+          const found = yield* messages.numbersWith(workspaceId, part, foundAtOnce + 1)
+          return {
+            data: found.slice(0, foundAtOnce).map((number) => ({ number })),
+            hasMore: found.length > foundAtOnce
+          }
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession
