@@ -30,7 +30,7 @@ const fields = {
   at: Timestamp,
   durationMs: Schema.Finite,
   subject: Schema.NullOr(Schema.String).annotateKey({
-    description: "The id of what it made, changed or read; `null` if that is not known"
+    description: "The id of what it made, changed or read; `null` if it was refused, or that is not known"
   }),
   fields: Schema.NullOr(Schema.Array(Schema.Struct({
     path: Schema.String.annotate({

@@ -1092,7 +1092,7 @@ export interface ApiRequest {
   readonly reason: string | null
   readonly at: string
   readonly durationMs: number
-  /** The id of what it made, changed or read; `null` if that is not known. */
+  /** The id of what it made, changed or read; `null` if it was refused, or that is not known. */
   readonly subject: string | null
 }
 
@@ -1125,7 +1125,7 @@ export interface ApiRequestDetail {
   readonly reason: string | null
   readonly at: string
   readonly durationMs: number
-  /** The id of what it made, changed or read; `null` if that is not known. */
+  /** The id of what it made, changed or read; `null` if it was refused, or that is not known. */
   readonly subject: string | null
   /**
    * The fields of the body, without values and with known names alone: at most 50, and of a list its first item. `null`
@@ -1442,6 +1442,8 @@ export interface InternalEventQuery {
   /** Only events recorded at or after this time. */
   readonly since?: string | Date
   readonly type?: EventType
+  /** Only events recorded before this time. */
+  readonly until?: string | Date
   /** Only events about this message. */
   readonly messageId?: string
   /** Items per page, 1 to 100; 25 by default. */

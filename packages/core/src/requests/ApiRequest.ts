@@ -32,7 +32,7 @@ export interface ApiRequest {
   readonly durationMs: number
   /** What the body had, without values (`BodyShape.of`); `null` of people, and if there was no JSON, or too much. */
   readonly fields: ReadonlyArray<Field> | null
-  /** The id of what the request made, changed or read; `null` if that is not known. */
+  /** The id of what the request made, changed or read; `null` if it was refused, or that is not known. */
   readonly subject: string | null
 }
 

@@ -56,7 +56,8 @@ export const make = (record: (request: ApiRequest.ApiRequest) => void) => {
       durationMs,
       // a person's body may be a password, of which not even the length is kept
       fields: caller.caller.userId === null ? shapeOf(body, known) : null,
-      subject: ApiRequest.subjectOf(changed.target, ...url.split(/[/?]/))
+      // what a refused request names need not be of the workspace
+      subject: error === undefined ? ApiRequest.subjectOf(changed.target, ...url.split(/[/?]/)) : null
     })
   }
 }
