@@ -20,7 +20,8 @@ const typesOf = (type: Event.EventType | undefined): ReadonlyArray<Event.EventTy
 
 /**
  * Newest first. Each type is a range of the index of its own, so that a rare type is found among many others. Where a
- * range ends follows from the times; see `ListEvents`.
+ * range ends follows from the times; see `ListEvents`. The range is of rows, since the planner takes one of positions
+ * for a few rows, which it would read all and sort.
  */
 export const latestText = `
   with bounds as (
@@ -47,10 +48,10 @@ export const latestText = `
   from (
     select e.* from unnest($4::text[]) as t (type) cross join lateral (
       select * from wac.events e
-      where e.workspace_id = $1 and e.type = t.type
-        and e.position > (select first from bounds) and e.position < (select last from bounds)
+      where (e.workspace_id, e.type, e.position) > ($1, t.type, (select first from bounds))
+        and (e.workspace_id, e.type, e.position) < ($1, t.type, (select last from bounds))
         and coalesce(e.created_at >= $3, true) and coalesce(e.created_at < $6, true)
-      order by e.position desc limit $5
+      order by e.workspace_id desc, e.type desc, e.position desc limit $5
     ) e
     order by e.position desc limit $5
   ) page
