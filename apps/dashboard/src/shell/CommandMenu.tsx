@@ -1,13 +1,13 @@
 /** Goes anywhere by the keyboard: every page, whatever has an identifier, and what is found by a number or a name. */
 import { Autocomplete } from "@base-ui/react/autocomplete"
-import { Dialog } from "@base-ui/react/dialog"
 import { useNavigate } from "@tanstack/react-router"
-import { useState } from "react"
+import { useEffect, useState } from "react"
 import { messageOf } from "../ui/Failure.tsx"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { customerOf } from "../ui/Sought.ts"
 import { kindOf } from "../ui/Things.tsx"
 import type { Command } from "./Command.ts"
+import { field, FieldLine, type Typed } from "./CommandField.tsx"
 import { missingOf, useFound } from "./Found.ts"
 import { isOfChannel, places } from "./Places.ts"
 
@@ -102,9 +102,9 @@ const commandsFor = (query: string, found: ReadonlyArray<Command>): ReadonlyArra
   ]
 }
 
-export const CommandMenu = ({ onClose }: { readonly onClose: () => void }) => {
+export const CommandMenu = ({ onClose, typed }: { readonly onClose: () => void; readonly typed: Typed }) => {
   const navigate = useNavigate()
-  const [text, setText] = useState("")
+  const [text, setText] = useState(typed.text)
   const query = text.trim()
   const found = useFound(query, ofId(query).length === 0)
   const { data = [] } = found
@@ -114,56 +114,48 @@ export const CommandMenu = ({ onClose }: { readonly onClose: () => void }) => {
     // the table above is what the router's types would be checked against
     void navigate({ to: command.to, search: command.search, params: { id: command.id } } as never)
   }
+  useEffect(() => {
+    const [first] = commandsFor(typed.text.trim(), [])
+    if (typed.isEntered && first !== undefined) go(first)
+    // what was typed before the menu was there is done once
+  }, [])
   return (
-    <Dialog.Root open onOpenChange={(open) => open || onClose()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 z-40 bg-scrim" />
-        <Dialog.Popup className="card fixed inset-x-3 top-[12vh] z-40 mx-auto max-w-lg overflow-hidden shadow-xl">
-          <Dialog.Title className="sr-only">Go to</Dialog.Title>
-          <Autocomplete.Root
-            open
-            inline
-            autoHighlight="always"
-            keepHighlight
-            items={commandsFor(query, data.flatMap(({ commands }) => commands))}
-            filter={null}
-            itemToStringValue={({ name }: Command) => name}
-            value={text}
-            onValueChange={(value, { reason }) => {
-              // what is chosen is gone to, and not filled in
-              if (reason !== "item-press") setText(value)
-            }}
+    <Autocomplete.Root
+      open
+      inline
+      autoHighlight="always"
+      keepHighlight
+      items={commandsFor(query, data.flatMap(({ commands }) => commands))}
+      filter={null}
+      itemToStringValue={({ name }: Command) => name}
+      value={text}
+      onValueChange={(value, { reason }) => {
+        // what is chosen is gone to, and not filled in
+        if (reason !== "item-press") setText(value)
+      }}
+    >
+      <FieldLine>
+        <Autocomplete.Input {...field} />
+      </FieldLine>
+      <Autocomplete.List aria-label="Results" className="max-h-80 scroll-py-1 overflow-y-auto p-1">
+        {(command: Command) => (
+          <Autocomplete.Item
+            key={`${command.name} ${command.id ?? ""}`}
+            value={command}
+            onClick={() => go(command)}
+            className="flex cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-2 data-highlighted:bg-accent-soft data-highlighted:text-accent"
           >
-            <div className="flex items-center gap-2 border-b border-line px-3">
-              <Icon name="search" className="text-muted" />
-              <Autocomplete.Input
-                aria-label="Page, identifier or number"
-                placeholder="Number or part of it, reference, identifier, name, page"
-                className="min-h-11 w-full bg-transparent outline-none placeholder:text-muted"
-              />
-            </div>
-            <Autocomplete.List aria-label="Results" className="max-h-80 scroll-py-1 overflow-y-auto p-1">
-              {(command: Command) => (
-                <Autocomplete.Item
-                  key={`${command.name} ${command.id ?? ""}`}
-                  value={command}
-                  onClick={() => go(command)}
-                  className="flex cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-2 data-highlighted:bg-accent-soft data-highlighted:text-accent"
-                >
-                  <Icon name={command.icon} />
-                  <span className="truncate">{command.name}</span>
-                </Autocomplete.Item>
-              )}
-            </Autocomplete.List>
-            <p
-              role="status"
-              className="px-3 text-[13px] break-words text-muted not-empty:border-t not-empty:border-line not-empty:py-2"
-            >
-              {found.isFetching ? "Searching…" : found.error === null ? missing : messageOf(found.error)}
-            </p>
-          </Autocomplete.Root>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+            <Icon name={command.icon} />
+            <span className="truncate">{command.name}</span>
+          </Autocomplete.Item>
+        )}
+      </Autocomplete.List>
+      <p
+        role="status"
+        className="px-3 text-[13px] break-words text-muted not-empty:border-t not-empty:border-line not-empty:py-2"
+      >
+        {found.isFetching ? "Searching…" : found.error === null ? missing : messageOf(found.error)}
+      </p>
+    </Autocomplete.Root>
   )
 }

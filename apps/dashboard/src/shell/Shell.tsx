@@ -1,7 +1,7 @@
 /** The frame of every page: the navigation, the signed-in person, and a webhook that needs attention. */
 import { Dialog } from "@base-ui/react/dialog"
 import { Link, Outlet, useRouterState } from "@tanstack/react-router"
-import { Suspense, useEffect, useId, useState } from "react"
+import { useEffect, useId, useState } from "react"
 import { portal, root, version } from "../session/Service.ts"
 import { useSession, useSignOut } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -9,11 +9,10 @@ import { Icon } from "../ui/Icon.tsx"
 import { Empty, Skeleton } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { WebhookBanner } from "../webhooks/WebhookBanner.tsx"
-import { lazyPart, renew, useIsMissing, useIsReplaced } from "./LazyPart.ts"
+import { CommandDialog } from "./CommandDialog.tsx"
+import { renew, useIsMissing, useIsReplaced } from "./LazyPart.ts"
 import { places } from "./Places.ts"
 import { chooseTheme, currentTheme, type Theme } from "./Theme.ts"
-
-const CommandMenu = lazyPart(() => import("./CommandMenu.tsx"), "CommandMenu")
 
 const navLink =
   "flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent"
@@ -259,13 +258,7 @@ export const Shell = () => {
           <Content />
         </main>
       </div>
-      {isSearching
-        ? (
-          <Suspense>
-            <CommandMenu onClose={() => setSearching(false)} />
-          </Suspense>
-        )
-        : null}
+      {isSearching ? <CommandDialog onClose={() => setSearching(false)} /> : null}
     </div>
   )
 }

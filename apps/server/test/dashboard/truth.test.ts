@@ -379,6 +379,54 @@ it("a time is shown by the present time, also if the page before showed none", a
   await person.end()
 })
 
+it("what is typed right after Ctrl+K is the command menu's, though its part comes late", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  // the parts of other pages are not loaded ahead
+  await page.addInitScript(() => Object.assign(window, { requestIdleCallback: () => 0 }))
+  let served = Promise.withResolvers<void>()
+  await page.route(/\/assets\/CommandMenu-/, async (route) => {
+    await served.promise
+    await route.fallback()
+  })
+  await person.open("")
+  await heading(page, "Overview").waitFor()
+  await page.keyboard.press("ControlOrMeta+k")
+  await page.keyboard.type("messages that fa")
+  served.resolve()
+  await page.getByRole("option", { name: "Messages that failed" }).waitFor()
+  await page.keyboard.type("iled")
+  const field = page.getByRole("combobox", { name: "Page, identifier or number" })
+  assert.strictEqual(await field.inputValue(), "messages that failed")
+  await page.keyboard.press("Escape")
+  await field.waitFor({ state: "detached" })
+
+  // where the part is there, no letter is lost however slow the browser is
+  const browserOfPage = await page.context().newCDPSession(page)
+  await browserOfPage.send("Emulation.setCPUThrottlingRate", { rate: 10 })
+  const go = async (to: string) => {
+    await page.keyboard.press("ControlOrMeta+k")
+    await page.keyboard.type(to.toLowerCase())
+    await page.keyboard.press("Enter")
+  }
+  for (const to of ["Usage", "Alerts"]) {
+    await go(to)
+    await heading(page, to).waitFor()
+  }
+
+  await browserOfPage.send("Emulation.setCPUThrottlingRate", { rate: 1 })
+
+  // and Enter waits for the part
+  served = Promise.withResolvers()
+  await person.open("")
+  await heading(page, "Overview").waitFor()
+  await go("Usage")
+  served.resolve()
+  await heading(page, "Usage").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
 it("the command menu keeps the chosen entry in sight, and the account's menu is in sight on a low screen", async () => {
   const person = await signedIn(browser, server)
   const { page } = person
