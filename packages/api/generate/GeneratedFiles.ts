@@ -351,5 +351,10 @@ export const files: ReadonlyArray<GeneratedFile> = [
   file("apps/dashboard/src/generated/Names.ts", "Roles, from the least to the most, and scopes of keys.", [
     Constants.names
   ]),
+  file("apps/dashboard/src/generated/Routes.ts", "The routes of requests with API keys.", [
+    `export const routes: ReadonlyArray<string> = [\n${
+      [...new Set(v1.map(({ route }) => route.slice(route.indexOf(" ") + 1)))].map((path) => `  "${path}"`).join(",\n")
+    }\n]\n`
+  ]),
   file("apps/dashboard/src/generated/SendTimes.ts", "When a queued message may be sent.", sendTimes)
 ]

@@ -9,6 +9,7 @@ import type {
   AlertQuery,
   AuditQuery,
   ContactQuery,
+  CustomerQuery,
   DeliveryQuery,
   InternalEventQuery,
   InternalMessageQuery,
@@ -237,6 +238,8 @@ export interface InternalClient {
     readonly release: (options?: CreateOptions) => Returned<"POST /internal/queue/release">
   }
   readonly contacts: {
+    /** The numbers of customers that were written to or wrote, by a part of the number. */
+    readonly find: (query: CustomerQuery, options?: CallOptions) => Returned<"GET /internal/customers">
     /** In the order of their ids. */
     readonly list: (query?: ContactQuery, options?: CallOptions) => InternalList<Wire.Contact>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/contacts/:id">
@@ -285,6 +288,8 @@ export interface InternalClient {
   readonly requests: {
     /** Newest first; each page has all requests since its `since` added up by reason. */
     readonly list: (query?: RequestQuery, options?: CallOptions) => List<Wire.ApiRequest, Wire.RequestPage>
+    /** One request, with the shape of its body. */
+    readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/requests/:id">
   }
   readonly alerts: {
     /** Newest first. */
@@ -441,6 +446,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       release: (options) => keyed("POST /internal/queue/release", {}, options)
     },
     contacts: {
+      find: (query, options) => call("GET /internal/customers", { query }, options),
       list: list((query?: ContactQuery, options?) => call("GET /internal/contacts", { query }, options)),
       get: (id, options) => call("GET /internal/contacts/:id", { id }, options),
       messages: (id, query, options) =>
@@ -468,7 +474,8 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       sync: (options) => keyed("POST /internal/templates/sync", {}, options)
     },
     requests: {
-      list: list((query?: RequestQuery, options?) => call("GET /internal/requests", { query }, options))
+      list: list((query?: RequestQuery, options?) => call("GET /internal/requests", { query }, options)),
+      get: (id, options) => call("GET /internal/requests/:id", { id }, options)
     },
     alerts: {
       list: list((query?: AlertQuery, options?) => call("GET /internal/alerts", { query }, options)),

@@ -186,7 +186,7 @@ const surrounding = HttpRouter.middleware(
       const durationMs = Number(now - arrivedAt.monotonic) / 1e6
       const reason = exchange.error === undefined ? undefined : Errors.reasonOf(exchange.error)
       count({ method, route, status, reason, at: arrivedAt.at, durationMs, span })
-      record({ method, route, status, durationMs, exchange, at: arrivedAt.at })
+      record({ method, route, status, durationMs, exchange, at: arrivedAt.at, url: request.url })
       return log({ method, route, status, durationMs, exchange })
     }
     return (

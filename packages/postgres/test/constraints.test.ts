@@ -168,6 +168,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   ],
   audit_person: ["audit", { user_id: null }, { email: null }],
   requests_reason: ["requests", { code: null }],
+  requests_caller: ["requests", { user_id: "usr" }, { api_key_id: "" }],
   inbound_posts_digest: ["inbound_posts", { digest: "\\x0c" }],
   inbound_posts_size: ["inbound_posts", { size: -1 }],
   inbound_posts_problem: ["inbound_posts", { problem: "boredom", tries: 1, expires_at: 2 }],

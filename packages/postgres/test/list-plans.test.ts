@@ -180,6 +180,21 @@ for (const { layer: database, name } of plannedDatabases) {
         bound(yield* page({ names: undefined, direction: "inbound" }, null, other), 0, 0)
       }))
 
+    it.effect("numbers are found by a part of them in one index, a row for each, however long their conversations are", () =>
+      Effect.gen(function*() {
+        const rows = (digits: string, isInternational: boolean, workspace = own) =>
+          reads(
+            "conversations",
+            Conversations.numbersText,
+            Conversations.numbersParams(workspace, { digits, isInternational }, 20)
+          )
+        // half of all messages are of one customer
+        assert.isAtMost(yield* rows("1202", true), 20)
+        assert.isAtMost(yield* rows("2021", false), 4 * 20)
+        assert.isAtMost(yield* rows("9999", false), 20)
+        assert.isAtMost(yield* rows("1202", false, other), 0)
+      }))
+
     it.effect("moving a conversation reads and writes its messages alone", () =>
       Effect.gen(function*() {
         const moved = { workspaceId: own as Id.WorkspaceId, phoneNumberId: "pn" as Id.PhoneNumberId, to: "US.1" }

@@ -544,13 +544,16 @@ for (const { layer: database, name } of plannedDatabases) {
 
       it.effect("the newest events cost a page too", () =>
         Effect.gen(function*() {
-          const latest = (after: string | null, types: ReadonlyArray<string>) =>
-            touched(EventStore.latestText, [paused.workspace, after, null, types, 26])
+          const latest = (after: string | null, types: ReadonlyArray<string>, until: number | null = null) =>
+            touched(EventStore.latestText, [paused.workspace, after, null, types, 26, until])
           const { literals } = Event.EventType
           assertReads(yield* latest(null, literals), { events: 3 * 26 })
           assertReads(yield* latest(id("evt", events / 2), literals), { events: 3 * 26 + 1 })
           assertReads(yield* latest(null, ["campaign.completed"]), { events: 2 })
           assertReads(yield* latest(null, ["webhook.test"]), { events: 0 })
+          // the time's own bound is one event more
+          assertReads(yield* latest(null, literals, now + 24 * hour), { events: 3 * 26 })
+          assertReads(yield* latest(null, literals, now - 3 * hour), { events: 1 })
         }))
 
       it.effect("a claim reads no more if the statistics date from when nothing was pending", () =>

@@ -3,9 +3,9 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import type { Id } from "@wac/core"
+import { type Id, RequestStore } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { forgetText, listText, talliesText } from "../src/requests/RequestStore.ts"
+import { forgetText, listParams, listText, talliesText } from "../src/requests/RequestStore.ts"
 import { pricedText } from "../src/usage/PriceTally.ts"
 import * as UsageStore from "../src/usage/UsageStore.ts"
 import { plannedDatabases } from "./servers.ts"
@@ -59,8 +59,8 @@ for (const { layer: database, name } of plannedDatabases) {
 
     it.effect("a page of requests costs a page, with every filter", () =>
       Effect.gen(function*() {
-        const list = (filter: Parameters<typeof listText>[0], after: string | null) =>
-          reads("requests", listText(filter, after), [id("ws", 1), 26, after, filter.word ?? null, filter.id ?? null])
+        const list = (filter: RequestStore.RequestFilter, after: string | null) =>
+          reads("requests", listText(filter), listParams(id("ws", 1), filter, { limit: 25, after }))
         assert.isAtMost(yield* list({}, null), 26)
         assert.isAtMost(yield* list({}, id("req", requests / 2)), 26)
         assert.isAtMost(yield* list({ refused: true }, null), 26)
@@ -69,6 +69,33 @@ for (const { layer: database, name } of plannedDatabases) {
         assert.isAtMost(yield* list({ word: "rare" }, null), 2)
         assert.isAtMost(yield* list({ word: "none" }, null), 0)
         assert.isAtMost(yield* list({ id: id("req", requests / 2) as Id.RequestId }, null), 1)
+      }))
+
+    it.effect("a filter without an index reads a bounded number of requests, and says where it stopped", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const page = (filter: RequestStore.RequestFilter, after: string | null = null) => ({
+          text: listText(filter),
+          params: listParams(id("ws", 1), filter, { limit: 25, after })
+        })
+        for (
+          const filter of [
+            { apiKeyId: "none" as Id.ApiKeyId },
+            { route: "/none" },
+            { status: 500 },
+            { status: 500, route: "/none", apiKeyId: "none" as Id.ApiKeyId }
+          ]
+        ) {
+          const { params, text } = page(filter)
+          // looked at, and once more for where it stopped
+          assert.isAtMost(yield* reads("requests", text, params), 2 * RequestStore.lookedAt)
+          const rows = yield* client.unsafe(text, params)
+          assert.deepStrictEqual(rows, [{ request: null, reached: id("req", requests - RequestStore.lookedAt + 1) }])
+          const rest = page(filter, id("req", RequestStore.lookedAt))
+          assert.deepStrictEqual(yield* client.unsafe(rest.text, rest.params), [{ request: null, reached: null }])
+        }
+        const { params, text } = page({ status: 200 })
+        assert.isAtMost(yield* reads("requests", text, params), 26)
       }))
 
     it.effect("sums read only rows from the requested time on", () =>

@@ -280,7 +280,9 @@ export const possible: { readonly [table: string]: Row } = {
     code: "forbidden",
     reason: "opted_out",
     at: 1,
-    duration_ms: 1.5
+    duration_ms: 1.5,
+    fields: JSON.stringify([]),
+    subject: "msg"
   },
   request_tallies: { workspace_id: "ws", hour: 0, api_key_id: "key", code: "", reason: "", count: 1, last_at: 1 },
   priced_messages: {

@@ -6,7 +6,8 @@ import { capitalized } from "../ui/Words.ts"
 
 type Fields = { readonly [name: string]: unknown }
 
-const fieldsOf = (json: unknown): Fields => typeof json === "object" && json !== null ? json as Fields : {}
+/** The fields of an object; none of anything else. Pure. */
+export const fieldsOf = (json: unknown): Fields => typeof json === "object" && json !== null ? json as Fields : {}
 
 /** The word under a path of fields; nothing if it is not there. */
 const word = (json: unknown, ...path: ReadonlyArray<string>): string => {
@@ -16,12 +17,18 @@ const word = (json: unknown, ...path: ReadonlyArray<string>): string => {
 
 const joined = (...words: ReadonlyArray<string>): string => words.filter((one) => one !== "").join(" · ")
 
+/** The value of a placeholder as the phone shows it: an amount or a time has its own text for that. Pure. */
+export const textOf = (value: unknown): string =>
+  typeof value === "string"
+    ? value
+    : word(value, "currency", "fallback_value") || word(value, "date_time", "fallback_value")
+
 /** The values of a template, with the names of their places. */
 const valuesOf = (template: Fields): ReadonlyArray<readonly [name: string, value: string]> => {
   const params = template["bodyParams"]
   const body = Array.isArray(params)
-    ? params.map((value, i) => [`${i + 1}`, String(value)] as const)
-    : Object.entries(fieldsOf(params)).map(([name, value]) => [name, String(value)] as const)
+    ? params.map((value, i) => [`${i + 1}`, textOf(value)] as const)
+    : Object.entries(fieldsOf(params)).map(([name, value]) => [name, textOf(value)] as const)
   const rest = ["header", "buttons", "cards", "limitedTimeOffer"].flatMap((name) =>
     template[name] === undefined ? [] : [[name, JSON.stringify(template[name])] as const]
   )

@@ -18,6 +18,7 @@ import { lifeQuery } from "../webhooks/Life.ts"
 import { CancelMessage } from "./CancelMessage.tsx"
 import { HeldQueue } from "./HeldQueue.tsx"
 import { messageMeanings, MessageState } from "./MessageWords.tsx"
+import { Sent } from "./Sent.tsx"
 import { Timeline } from "./Timeline.tsx"
 
 /** How long free-form text may still be sent to the recipient, from the number that the message came from. */
@@ -43,6 +44,10 @@ const Due = ({ at, isWaiting }: { readonly at: string; readonly isWaiting: boole
     </Fact>
   )
 }
+
+/** What the provider reported of the price, in words. Pure. */
+const priceOf = ({ billable, category }: NonNullable<MessageDetail["pricing"]>): string =>
+  `${billable === null ? "Not known whether it is charged" : billable ? "Charged" : "Free"} · ${capitalized(category)}`
 
 export const MessagePage = () => {
   const { id } = useParams({ from: "/messages/$id" })
@@ -100,6 +105,11 @@ export const MessagePage = () => {
                   )
                   : null}
                 <Fact name="Kind">{capitalized(message.type)}</Fact>
+                <Fact name="Price">
+                  {message.pricing === null
+                    ? <span className="text-muted">Not reported</span>
+                    : priceOf(message.pricing)}
+                </Fact>
                 <Fact name="Client reference">
                   {message.clientReference ?? <span className="text-muted">None</span>}
                 </Fact>
@@ -109,7 +119,13 @@ export const MessagePage = () => {
                     : <Id>{message.providerMessageId}</Id>}
                 </Fact>
                 <Fact name="Sent with">
-                  {message.apiKeyId === null
+                  {message.campaignId !== null
+                    ? (
+                      <Link to="/campaigns/$id" params={{ id: message.campaignId }} className="text-accent underline">
+                        A campaign
+                      </Link>
+                    )
+                    : message.apiKeyId === null
                     ? "The dashboard, by hand"
                     : (
                       <Link to="/api-keys/$id" params={{ id: message.apiKeyId }} className="text-accent underline">
@@ -125,9 +141,12 @@ export const MessagePage = () => {
       {message === undefined ?
         null :
         (
-          <Section title="Timeline" description="Each step, the event that reports it, and its way to your webhook.">
-            <Loaded query={life}>{(life) => <Timeline message={message} life={life} />}</Loaded>
-          </Section>
+          <>
+            <Sent message={message} />
+            <Section title="Timeline" description="Each step, the event that reports it, and its way to your webhook.">
+              <Loaded query={life}>{(life) => <Timeline message={message} life={life} />}</Loaded>
+            </Section>
+          </>
         )}
     </Page>
   )

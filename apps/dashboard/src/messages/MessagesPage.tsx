@@ -54,7 +54,10 @@ export const MessagesPage = () => {
       list={list}
       what="message"
       columns={columns}
-      noMatch={{ children: "A number is found by the whole of it, with its country code: +49 170 1234567." }}
+      noMatch={{
+        children:
+          "A number is found here by the whole of it, with its country code: +49 170 1234567. By its beginning, it is found with Ctrl+K."
+      }}
       none={{ title: "No messages yet", children: "Send one with an API key: “Get started” shows how." }}
     />
   )

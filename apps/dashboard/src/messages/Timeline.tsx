@@ -83,6 +83,11 @@ const Reported = ({ delivery, event }: Life) => (
           </Link>
           <span className="text-muted">
             {counted(delivery.attemptCount, "attempt", "attempts")}
+            {delivery.completedAt === null ? null : (
+              <>
+                , done <Time at={delivery.completedAt} />
+              </>
+            )}
             {delivery.nextAttemptAt === null ? null : (
               <>
                 , the next <Time at={delivery.nextAttemptAt} />

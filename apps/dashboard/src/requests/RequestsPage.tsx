@@ -1,28 +1,20 @@
-/** The recent requests of API keys, and the refused ones by reason. */
-import { Link, useSearch } from "@tanstack/react-router"
+/** The recent requests, and those of API keys that were refused, by reason. */
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { ApiRequest, RequestGroup } from "@wac/client/internal"
+import { routes } from "../generated/Routes.ts"
 import { KeyName } from "../keys/KeyName.tsx"
+import { activeKeysQuery } from "../keys/Queries.ts"
 import { api, errorAddress } from "../session/Service.ts"
-import { SelectFilter, useChosen, useFilter } from "../ui/Filters.tsx"
+import { period, SelectFilter, useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
 import { daysSince, durationOf } from "../ui/Moment.ts"
 import { Section } from "../ui/Page.tsx"
-import { Status } from "../ui/Status.tsx"
-import { actions, type Column, Id, Table } from "../ui/Table.tsx"
+import { statusCodeOf } from "../ui/Sought.ts"
+import { actions, type Column, Id, rowLink, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
-
-const wordsOf = ({ code, reason }: { readonly code: string | null; readonly reason: string | null }): string =>
-  reason ?? code ?? ""
-
-const Outcome = ({ request }: { readonly request: ApiRequest }) => (
-  <>
-    <Status tone={request.code === null ? "good" : request.status >= 500 ? "warn" : "bad"}>{request.status}</Status>
-    {request.code === null
-      ? null
-      : <span className="ml-2 max-sm:block max-sm:ml-0">{wordsOf(request)}</span>}
-  </>
-)
+import { MadeBy, Outcome, wordsOf } from "./RequestWords.tsx"
 
 const groupColumns: ReadonlyArray<Column<RequestGroup>> = [
   {
@@ -48,26 +40,25 @@ const groupColumns: ReadonlyArray<Column<RequestGroup>> = [
   actions((group) => <a className="text-[13px] text-accent underline" href={errorAddress(group)}>What to do</a>)
 ]
 
-const choices = { refused: { label: "Outcome", options: [["yes", "Refused only"]] } } as const
+const choices = { refused: { label: "Outcome", options: [["yes", "Refused only"]] }, since: period } as const
 
 const columns: ReadonlyArray<Column<ApiRequest>> = [
   {
     name: "Request",
-    cell: ({ method, route }) => (
-      <>
-        <span className="font-medium">{method}</span>{" "}
-        <code className="font-mono text-[13px] whitespace-nowrap">{route}</code>
-      </>
+    cell: ({ id, method, route }) => (
+      <Link to="/requests/$id" params={{ id }} className={rowLink}>
+        {method} <code className="font-mono text-[13px] whitespace-nowrap">{route}</code>
+      </Link>
     )
   },
   { name: "Outcome", cell: (request) => <Outcome request={request} /> },
   {
-    name: "Key",
+    name: "By",
     from: "lg",
-    cell: ({ apiKeyId }) => (
-      <Link to="/api-keys/$id" params={{ id: apiKeyId }} className="text-accent underline">
-        <KeyName id={apiKeyId} />
-      </Link>
+    cell: (request) => (
+      <span className="relative z-10">
+        <MadeBy request={request} />
+      </span>
     )
   },
   { name: "Id", from: "lg", className: "text-muted", cell: ({ id }) => <Id>{id}</Id> },
@@ -80,28 +71,39 @@ const columns: ReadonlyArray<Column<ApiRequest>> = [
   { name: "At", className: "text-muted", cell: ({ at }) => <Time at={at} /> }
 ]
 
+/** The statuses that requests are filtered by: what the page shows of them, and the chosen one. */
+const statusesOf = (requests: ReadonlyArray<ApiRequest>, chosen: number | undefined): ReadonlyArray<number> =>
+  [...new Set([...chosen === undefined ? [] : [chosen], ...requests.map(({ status }) => status)])].toSorted((a, b) =>
+    a - b
+  )
+
+const namedAs = (word: string): readonly [string, string] => [word, word]
+
 export const RequestsPage = () => {
-  const { id, reason } = useSearch({ from: "/requests" })
+  const { key, reason, route, status: asked } = useSearch({ from: "/requests" })
+  const status = statusCodeOf(asked)
   const setFilter = useFilter()
-  const { refused } = useChosen(choices)
+  const navigate = useNavigate()
+  const { refused, since } = useChosen(choices)
+  const keys = useQuery(activeKeysQuery)
   const list = useList(
     "requests",
-    { refused: refused === undefined ? undefined : true, reason, id },
+    { refused: refused === undefined ? undefined : true, reason, apiKeyId: key, route, status, since },
     api.requests.list
   )
   const { data } = list.query
   const groups = data?.groups ?? []
-  const period = data === undefined ? "" : ` in the last ${daysSince(data.since)}`
+  const kept = data === undefined ? "" : ` in the last ${daysSince(data.since)}`
   const reasons = new Set([...reason === undefined ? [] : [reason], ...groups.map(wordsOf)])
   return (
     <ListPage
       title="Requests"
-      lead={`What your API keys have asked for${period}. Bodies and secrets are never kept.`}
+      lead={`What your API keys have asked for${kept}, and what people have changed here. Bodies and secrets are never kept.`}
       before={data === undefined || groups.length === 0 ? null : (
         <Section
           flush
           title="Refused, by reason"
-          description={`Out of ${counted(data.total, "request", "requests")}${period}.`}
+          description={`Out of ${counted(data.total, "request", "requests")} of API keys${kept}.`}
         >
           <Table
             label="Refusals by reason"
@@ -114,27 +116,47 @@ export const RequestsPage = () => {
       search={{
         label: "Request id",
         placeholder: "req_…",
-        value: id,
-        onSearch: (id) => setFilter({ id })
+        value: undefined,
+        onSearch: (id) => id === undefined ? undefined : void navigate({ to: "/requests/$id", params: { id } })
       }}
       choices={choices}
-      filters={reasons.size === 0 ? null : (
-        <SelectFilter
-          label="Reason"
-          value={reason}
-          options={[...reasons].map((word) => [word, word])}
-          onChange={(reason) => setFilter({ reason })}
-        />
-      )}
+      filters={
+        <>
+          <SelectFilter
+            label="Key"
+            value={key}
+            options={(keys.data ?? []).map(({ id, name }) => [id, name])}
+            onChange={(key) => setFilter({ key })}
+          />
+          <SelectFilter
+            label="Route"
+            value={route}
+            options={routes.map(namedAs)}
+            onChange={(route) => setFilter({ route })}
+          />
+          <SelectFilter
+            label="Status"
+            value={asked}
+            options={statusesOf(data?.data ?? [], status).map((code) => namedAs(`${code}`))}
+            onChange={(status) => setFilter({ status })}
+          />
+          {reasons.size === 0 ? null : (
+            <SelectFilter
+              label="Reason"
+              value={reason}
+              options={[...reasons].map(namedAs)}
+              onChange={(reason) => setFilter({ reason })}
+            />
+          )}
+        </>
+      }
       list={list}
       what="request"
-      noMatch={id === undefined ? {} : {
-        title: `No request has the id ${id}`,
-        children: "Requests with API keys are listed, about a second after their response. " +
-          "An error of these pages has the id of a request in the service’s log."
-      }}
       columns={columns}
-      none={{ title: `No requests${period}`, children: "Requests that carry one of your API keys are listed here." }}
+      none={{
+        title: `No requests${kept}`,
+        children: "Requests with your API keys are listed here, and people’s that change something or are refused."
+      }}
     />
   )
 }

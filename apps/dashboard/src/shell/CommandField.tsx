@@ -12,7 +12,7 @@ export interface Typed {
 /** The attributes of the field, whichever part shows it. */
 export const field = {
   "aria-label": "Page, identifier or number",
-  placeholder: "Page, identifier or number",
+  placeholder: "Number or part of it, reference, identifier, name, page",
   className: "min-h-11 w-full bg-transparent outline-none placeholder:text-muted",
   autoFocus: true
 }

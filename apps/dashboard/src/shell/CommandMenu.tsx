@@ -1,19 +1,15 @@
-/** Goes anywhere by the keyboard: every page, and whatever has an identifier. */
+/** Goes anywhere by the keyboard: every page, whatever has an identifier, and what is found by a number or a name. */
 import { Autocomplete } from "@base-ui/react/autocomplete"
 import { useNavigate } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
+import { messageOf } from "../ui/Failure.tsx"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { customerOf } from "../ui/Sought.ts"
+import { kindOf } from "../ui/Things.tsx"
+import type { Command } from "./Command.ts"
 import { field, FieldLine, type Typed } from "./CommandField.tsx"
+import { missingOf, useFound } from "./Found.ts"
 import { isOfChannel, places } from "./Places.ts"
-
-interface Command {
-  readonly name: string
-  readonly icon: IconName
-  readonly to: string
-  readonly search?: Readonly<Record<string, string>>
-  readonly id?: string
-}
 
 const everyCommand: ReadonlyArray<Command> = [
   ...places.flatMap((group) => group.places.map(({ icon, name, to }): Command => ({ name, icon, to }))),
@@ -42,14 +38,6 @@ const everyCommand: ReadonlyArray<Command> = [
 
 const pageCommands = everyCommand.filter(({ to }) => isOfChannel(to))
 
-const byPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: IconName, to: string]> = [
-  ["msg_", "Open message", "message", "/messages/$id"],
-  ["cmp_", "Open campaign", "campaign", "/campaigns/$id"],
-  ["evt_", "Open event", "event", "/events/$id"],
-  ["dlv_", "Open delivery", "delivery", "/deliveries/$id"],
-  ["key_", "Open API key", "key", "/api-keys/$id"]
-]
-
 /** Identifiers of what has no page of its own: the list that it is in. */
 const listByPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: IconName, to: string]> = [
   ["whk_", "Webhook", "webhook", "/settings/webhook"],
@@ -67,8 +55,10 @@ const listByPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: 
 const ofId = (id: string): ReadonlyArray<Command> => {
   const [, prefix] = /^([a-z]{2,4}_)[0-9A-Z]/.exec(id) ?? []
   if (prefix === undefined) return []
-  const own = byPrefix.filter(([each]) => each === prefix)
-    .map(([, name, icon, to]): Command => ({ name: `${name} ${id}`, icon, to, id }))
+  const kind = kindOf(id)
+  const own: ReadonlyArray<Command> = kind === undefined
+    ? []
+    : [{ name: `Open ${kind.name} ${id}`, icon: kind.icon, to: kind.to, id }]
   const listed = listByPrefix.filter(([each]) => each === prefix)
     .map(([, name, icon, to]): Command => ({ name, icon, to }))
   const ofNumber: ReadonlyArray<Command> = prefix !== "pn_"
@@ -80,16 +70,12 @@ const ofId = (id: string): ReadonlyArray<Command> => {
     { name: `Events of ${id}`, icon: "event", to: "/events", search: { message: id } },
     { name: `Deliveries of ${id}`, icon: "delivery", to: "/deliveries", search: { message: id } }
   ]
-  const ofRequest: ReadonlyArray<Command> = prefix !== "req_"
-    ? []
-    : [{ name: `Request ${id}`, icon: "list", to: "/requests", search: { id } }]
   const audited: Command = { name: `Changes of ${id}`, icon: "shield", to: "/settings/audit", search: { target: id } }
-  return [...own, ...listed, ...ofNumber, ...ofMessage, ...ofRequest, audited]
+  return [...own, ...listed, ...ofNumber, ...ofMessage, audited]
 }
 
-/** The entries that match the words, best first. Pure. */
-const commandsFor = (text: string): ReadonlyArray<Command> => {
-  const query = text.trim()
+/** The entries that match a text, best first: what is `found` comes before pages. Pure. */
+const commandsFor = (query: string, found: ReadonlyArray<Command>): ReadonlyArray<Command> => {
   const customer = customerOf(query)
   const customers: ReadonlyArray<Command> = customer === undefined ? [] : [
     { name: `Messages to ${customer}`, icon: "message", to: "/messages", search: { to: customer } },
@@ -102,6 +88,7 @@ const commandsFor = (text: string): ReadonlyArray<Command> => {
   const words = query.toLowerCase().split(/\s+/)
   return [
     ...ofId(query),
+    ...found,
     ...customers,
     ...provided,
     ...pageCommands.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word))),
@@ -118,13 +105,17 @@ const commandsFor = (text: string): ReadonlyArray<Command> => {
 export const CommandMenu = ({ onClose, typed }: { readonly onClose: () => void; readonly typed: Typed }) => {
   const navigate = useNavigate()
   const [text, setText] = useState(typed.text)
+  const query = text.trim()
+  const found = useFound(query, ofId(query).length === 0)
+  const { data = [] } = found
+  const missing = missingOf(data, query)
   const go = (command: Command) => {
     onClose()
     // the table above is what the router's types would be checked against
     void navigate({ to: command.to, search: command.search, params: { id: command.id } } as never)
   }
   useEffect(() => {
-    const [first] = commandsFor(typed.text)
+    const [first] = commandsFor(typed.text.trim(), [])
     if (typed.isEntered && first !== undefined) go(first)
     // what was typed before the menu was there is done once
   }, [])
@@ -134,7 +125,7 @@ export const CommandMenu = ({ onClose, typed }: { readonly onClose: () => void; 
       inline
       autoHighlight="always"
       keepHighlight
-      items={commandsFor(text)}
+      items={commandsFor(query, data.flatMap(({ commands }) => commands))}
       filter={null}
       itemToStringValue={({ name }: Command) => name}
       value={text}
@@ -149,7 +140,7 @@ export const CommandMenu = ({ onClose, typed }: { readonly onClose: () => void; 
       <Autocomplete.List aria-label="Results" className="max-h-80 scroll-py-1 overflow-y-auto p-1">
         {(command: Command) => (
           <Autocomplete.Item
-            key={command.name}
+            key={`${command.name} ${command.id ?? ""}`}
             value={command}
             onClick={() => go(command)}
             className="flex cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-2 data-highlighted:bg-accent-soft data-highlighted:text-accent"
@@ -159,6 +150,12 @@ export const CommandMenu = ({ onClose, typed }: { readonly onClose: () => void; 
           </Autocomplete.Item>
         )}
       </Autocomplete.List>
+      <p
+        role="status"
+        className="px-3 text-[13px] break-words text-muted not-empty:border-t not-empty:border-line not-empty:py-2"
+      >
+        {found.isFetching ? "Searching…" : found.error === null ? missing : messageOf(found.error)}
+      </p>
     </Autocomplete.Root>
   )
 }

@@ -61,6 +61,9 @@ const given = <Name extends string>(search: Record<string, unknown>, ...names: R
     names.flatMap((name) => text(search[name]) === undefined ? [] : [[name, text(search[name])]])
   ) as { readonly [N in Name]?: string }
 
+/** The parameters of a range of time. */
+const times = ["since", "begin", "end"] as const
+
 const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
@@ -92,7 +95,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/messages",
-    validateSearch: (search) => given(search, "status", "to", "reference", "provider", "since", "cursor"),
+    validateSearch: (search) => given(search, "status", "to", "reference", "provider", ...times, "cursor"),
     component: lazyPart(() => import("../messages/MessagesPage.tsx"), "MessagesPage")
   }),
   createRoute({
@@ -131,7 +134,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/events",
-    validateSearch: (search) => given(search, "type", "since", "message", "cursor"),
+    validateSearch: (search) => given(search, "type", "message", ...times, "cursor"),
     component: lazyPart(() => import("../events/EventsPage.tsx"), "EventsPage")
   }),
   createRoute({
@@ -142,7 +145,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/deliveries",
-    validateSearch: (search) => given(search, "status", "type", "outcome", "code", "message", "since", "cursor"),
+    validateSearch: (search) => given(search, "status", "type", "outcome", "code", "message", ...times, "cursor"),
     component: lazyPart(() => import("../webhooks/DeliveriesPage.tsx"), "DeliveriesPage")
   }),
   createRoute({
@@ -181,8 +184,13 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/requests",
-    validateSearch: (search) => given(search, "refused", "reason", "id", "cursor"),
+    validateSearch: (search) => given(search, "refused", "reason", "key", "route", "status", ...times, "cursor"),
     component: lazyPart(() => import("../requests/RequestsPage.tsx"), "RequestsPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/requests/$id",
+    component: lazyPart(() => import("../requests/RequestPage.tsx"), "RequestPage")
   }),
   createRoute({
     getParentRoute: () => root,

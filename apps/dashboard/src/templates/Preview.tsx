@@ -24,11 +24,11 @@ const read = (component: unknown): Component => {
 }
 
 /** The text with its placeholders filled, or marked where nothing fills them. */
-const filled = (text: string, values: { readonly [variable: string]: string }): ReactNode =>
+const filled = (text: string, valueOf: (variable: string) => string | undefined): ReactNode =>
   text.split(/(\{\{[^{}]+\}\})/).map((part, i) => {
     const name = /^\{\{([^{}]+)\}\}$/.exec(part)?.[1]?.trim()
     if (name === undefined) return <Fragment key={i}>{part}</Fragment>
-    const value = values[name]
+    const value = valueOf(name)
     return value === undefined || value === ""
       ? <mark key={i} className="rounded bg-warn-soft px-1 text-warn">{name}</mark>
       : <strong key={i}>{value}</strong>
@@ -44,9 +44,12 @@ export const TextPreview = ({ text }: { readonly text: string }) => (
 )
 
 export const Preview = (
-  { template, values = {} }: {
+  { header, template, values = {} }: {
     readonly template: Pick<TemplateDetail, "components" | "name">
+    /** The values of the body's placeholders. */
     readonly values?: { readonly [variable: string]: string }
+    /** The value of the header's only placeholder. */
+    readonly header?: string
   }
 ) => {
   const components = template.components.map(read)
@@ -62,9 +65,13 @@ export const Preview = (
                     {format.toLowerCase()}
                   </p>
                 )
-                : <p key={i} className="font-semibold whitespace-pre-wrap">{filled(text, values)}</p>
+                : <p key={i} className="font-semibold whitespace-pre-wrap">{filled(text, () => header)}</p>
               : type === "BODY"
-              ? <p key={i} className="break-words whitespace-pre-wrap">{filled(text, values)}</p>
+              ? (
+                <p key={i} className="break-words whitespace-pre-wrap">
+                  {filled(text, (variable) => values[variable])}
+                </p>
+              )
               : type === "FOOTER"
               ? <p key={i} className="text-[13px] text-muted">{text}</p>
               : null

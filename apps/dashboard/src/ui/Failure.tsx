@@ -1,6 +1,7 @@
 /** A failure, in words, with the id by which the operator finds the request in the log. */
 import { WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
+import { isSignedOut, pages, portal } from "../session/Service.ts"
 import { Icon } from "./Icon.tsx"
 import type { Tone } from "./Status.tsx"
 import { asSentence } from "./Words.ts"
@@ -36,6 +37,14 @@ export const Notice = (
   </div>
 )
 
+/** The id of a refused request, which leads to its page in a new tab: what was filled in here stays. */
+const RequestId = ({ error, id }: { readonly error: unknown; readonly id: string }) => {
+  const shown = <code className="font-mono">{id}</code>
+  return portal !== undefined || isSignedOut(error)
+    ? shown
+    : <a href={`${pages}/requests/${id}`} target="_blank" className="underline">{shown}</a>
+}
+
 /** An error, if there is one. */
 export const Failure = ({ actions, error }: { readonly error: unknown; readonly actions?: ReactNode }) =>
   error == null ? null : (
@@ -44,7 +53,7 @@ export const Failure = ({ actions, error }: { readonly error: unknown; readonly 
       {error instanceof WacError && error.requestId !== undefined
         ? (
           <span className="block text-[13px]">
-            Request <code className="font-mono">{error.requestId}</code>
+            Request <RequestId error={error} id={error.requestId} />
           </span>
         )
         : null}

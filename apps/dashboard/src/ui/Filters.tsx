@@ -1,7 +1,9 @@
 /** Filters of a list, kept in the address. */
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { type ReactNode, useId, useState } from "react"
+import { Fragment, type ReactNode, useId, useState } from "react"
 import { Button } from "./Button.tsx"
+import { fromLocal, toLocal } from "./Moment.ts"
+import { timeZone } from "./Time.tsx"
 
 /** Sets parameters of the present page's address, and begins at the first page. */
 export const useFilter = () => {
@@ -60,12 +62,49 @@ type Chosen<C extends Choices> = {
   readonly [Name in keyof C]: C[Name] extends Choice<infer Value> ? Value | undefined : never
 }
 
-/** A range of time up to now, in hours. */
+/** The value of {@link period} for times of the reader's choice, which the address has as `begin` and `end`. */
+export const range = "range"
+
+/** A range of time: up to now, in hours, or {@link range}. */
 export const period = {
   label: "Time",
   all: "Any time",
-  options: [["1", "Last hour"], ["24", "Last 24 hours"], ["168", "Last 7 days"], ["720", "Last 30 days"]]
+  options: [
+    ["1", "Last hour"],
+    ["24", "Last 24 hours"],
+    ["168", "Last 7 days"],
+    ["720", "Last 30 days"],
+    [range, "From – to"]
+  ]
 } as const satisfies Choice
+
+/** The times of a {@link range} in the address; a text that is no time is ignored. */
+export const useRange = (): { readonly begin: string | undefined; readonly end: string | undefined } => {
+  const { begin, end }: { readonly begin?: string; readonly end?: string } = useSearch({ strict: false })
+  const time = (text: string | undefined) => text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text
+  return { begin: time(begin), end: time(end) }
+}
+
+const RangeFilter = () => {
+  const times = useRange()
+  const setFilter = useFilter()
+  const id = useId()
+  return (["begin", "end"] as const).map((name) => (
+    <div key={name}>
+      <label htmlFor={`${id} ${name}`} className="mb-1 block text-[13px] text-muted">
+        {name === "begin" ? "From" : "To"}
+      </label>
+      <input
+        id={`${id} ${name}`}
+        type="datetime-local"
+        title={`Time zone: ${timeZone}`}
+        className="field"
+        value={times[name] === undefined ? "" : toLocal(times[name])}
+        onChange={({ target }) => setFilter({ [name]: fromLocal(target.value) })}
+      />
+    </div>
+  ))
+}
 
 /** The filters of the page's address; a value that is not an option of its filter is ignored. */
 export const useChosen = <C extends Choices>(choices: C): Chosen<C> => {
@@ -81,12 +120,18 @@ export const ChoiceFilters = ({ choices }: { readonly choices: Choices }) => {
   const chosen = useChosen(choices)
   const setFilter = useFilter()
   return Object.entries(choices).map(([name, choice]) => (
-    <SelectFilter
-      key={name}
-      {...choice}
-      value={chosen[name]}
-      onChange={(value) => setFilter({ [name]: value })}
-    />
+    <Fragment key={name}>
+      <SelectFilter
+        {...choice}
+        value={chosen[name]}
+        onChange={(value) =>
+          setFilter({
+            [name]: value,
+            ...(choice === period && value !== range ? { begin: undefined, end: undefined } : {})
+          })}
+      />
+      {choice === period && chosen[name] === range ? <RangeFilter /> : null}
+    </Fragment>
   ))
 }
 

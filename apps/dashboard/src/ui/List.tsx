@@ -10,7 +10,7 @@ import { firstPage } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { buttonClass } from "./Button.tsx"
 import { Notice } from "./Failure.tsx"
-import { ChoiceFilters, type Choices, Filters, SearchFilter } from "./Filters.tsx"
+import { ChoiceFilters, type Choices, Filters, range, SearchFilter, useRange } from "./Filters.tsx"
 import { Empty, Loaded } from "./Loaded.tsx"
 import { Page } from "./Page.tsx"
 import { type Column, Table } from "./Table.tsx"
@@ -30,7 +30,7 @@ type PageOf<Item> =
 export const nextOf = (page: PageOf<unknown>): string | null =>
   "nextCursor" in page ? page.nextCursor : page.has_more ? page.next_cursor : null
 
-/** The query; a filter that is not set is `undefined`. `since` is a length of time up to now, in hours. */
+/** The query; a filter that is not set is `undefined`. `since` is a length of time up to now, in hours, or `range`. */
 type Filter = { readonly [name: string]: string | number | boolean | undefined; readonly since?: string | undefined }
 
 /** The query of the service for a filter. */
@@ -40,12 +40,20 @@ type Asked<F extends Filter> =
 
 const hour = 60 * 60 * 1000
 
-const askedFor = <F extends Filter>(filter: F, cursor: string | undefined): Asked<F> =>
+/** The times of a filter. */
+const timesOf = (since: string | undefined, { begin, end }: ReturnType<typeof useRange>) =>
+  since === range
+    ? { since: begin && new Date(begin), until: end && new Date(end) }
+    : { since: since && new Date(Date.now() - Number(since) * hour) }
+
+const askedFor = <F extends Filter>(
+  { since, ...filter }: F,
+  times: ReturnType<typeof useRange>,
+  cursor: string | undefined
+): Asked<F> =>
   Object.fromEntries(
-    Object.entries({ ...filter, cursor, limit: pageSize }).flatMap(([name, value]) =>
-      value === undefined
-        ? []
-        : [[name, name === "since" ? new Date(Date.now() - Number(value) * hour) : value] as const]
+    Object.entries({ ...filter, ...timesOf(since, times), cursor, limit: pageSize }).filter(([, value]) =>
+      value !== undefined
     )
   ) as Asked<F>
 
@@ -72,9 +80,10 @@ export const useList = <F extends Filter, Page extends PageOf<unknown>>(
   { every = 5000, ...options }: { readonly every?: number; readonly enabled?: boolean } = {}
 ): Listing<Page> => {
   const { cursor }: { readonly cursor?: string } = useSearch({ strict: false })
+  const times = useRange()
   const query = useQuery({
-    queryKey: [...[topic].flat(), { ...filter, cursor }],
-    queryFn: ({ signal }) => firstPage(read(askedFor(filter, cursor), { signal })),
+    queryKey: [...[topic].flat(), { ...filter, ...(filter.since === range ? times : {}), cursor }],
+    queryFn: ({ signal }) => firstPage(read(askedFor(filter, times, cursor), { signal })),
     placeholderData: keepPreviousData,
     ...live(every),
     ...options

@@ -1,14 +1,21 @@
 /** What the page of one thing has if there is no such thing: that, and the way to the others. */
 import { Link, type LinkProps } from "@tanstack/react-router"
+import type { ReactNode } from "react"
 import { buttonClass } from "./Button.tsx"
 import { Empty } from "./Loaded.tsx"
 
 export const Missing = (
-  { all, to, what }: {
+  { all, children, to, what }: {
     /** The name of the thing. */
     readonly what: string
     /** The name of the list. */
     readonly all: string
     readonly to: NonNullable<LinkProps["to"]>
+    /** Why it may not be there. */
+    readonly children?: ReactNode
   }
-) => <Empty title={`There is no such ${what}`} actions={<Link to={to} className={buttonClass()}>{all}</Link>} />
+) => (
+  <Empty title={`There is no such ${what}`} actions={<Link to={to} className={buttonClass()}>{all}</Link>}>
+    {children}
+  </Empty>
+)

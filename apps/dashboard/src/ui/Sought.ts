@@ -15,6 +15,10 @@ export const numberOf = (text: string): string | undefined => {
   return (isMarked ? /^[1-9]\d{6,14}$/ : /^[1-9]\d{9,14}$/).test(number) ? `+${number}` : undefined
 }
 
+/** Whether a text may be a part of a phone number: four digits or more, in any notation. */
+export const isNumberPart = (text: string): boolean =>
+  /^\+?[\d\s()./-]+$/.test(text) && /^[^1-9]*([1-9]\D*)(\d\D*){3,14}$/.test(text.replace("(0)", ""))
+
 /** The name of a customer that a text is: a number or a user id. */
 export const customerOf = (text: string): string | undefined => isUserId(text) ? text : numberOf(text)
 

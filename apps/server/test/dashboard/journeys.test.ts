@@ -584,11 +584,12 @@ it("a person finds a message and its deliveries by what they know of them, and d
 
 it("the command menu leads to pages, identifiers and dialogs by the keyboard alone", async () => {
   const { page } = person
-  const go = async (text: string) => {
+  const go = async (text: string, found?: RegExp) => {
     await page.getByRole("heading", { level: 1 }).waitFor()
     await page.keyboard.press("ControlOrMeta+k")
     const menu = page.getByRole("combobox", { name: "Page, identifier or number" })
     await menu.fill(text)
+    if (found !== undefined) await page.getByRole("option").first().filter({ hasText: found }).waitFor()
     await menu.press("Enter")
     await menu.waitFor({ state: "detached" })
   }
@@ -607,8 +608,8 @@ it("the command menu leads to pages, identifiers and dialogs by the keyboard alo
   await go("invite")
   await dialog(page, "Invite a person").waitFor()
   await page.keyboard.press("Escape")
-  await go("order-4711")
-  await page.getByRole("link", { name: "+15551230042" }).click()
+  await go("order-4711", /^Message to \+15551230042/)
+  await page.getByRole("heading", { name: "Message to +15551230042" }).waitFor()
   const id = new URL(page.url()).pathname.split("/").at(-1)!
   await person.open("")
   await go(id)

@@ -33,6 +33,7 @@ export const byPath = (
     readonly campaign: string
     readonly template: string
     readonly file: string
+    readonly request: string
   }
 ): { readonly [path: string]: string } => ({
   "/v1/messages/:id": ids.message,
@@ -40,6 +41,7 @@ export const byPath = (
   "/v1/messages/:id/read": ids.message,
   "/v1/media/:id": ids.file,
   "/internal/messages/:id": ids.message,
+  "/internal/requests/:id": ids.request,
   "/internal/contacts/:id": ids.contact,
   "/internal/contacts/:id/opt-out": ids.contact,
   "/internal/contacts/:id/messages": ids.contact,
@@ -111,11 +113,19 @@ export const make = Effect.fnUntraced(function*(own: Own) {
     call(`${url}/internal/webhook/replays/${replay.body.id}`, { headers: owner }),
     ({ body }) => body.state === "completed"
   )
+  const request = sent.headers.get("request-id")!
+  // they are recorded once a second
+  yield* own.pass?.("1 second") ?? Effect.void
+  yield* checks.until(
+    call(`${url}/internal/requests/${request}`, { headers: owner }),
+    ({ status }) => status === 200
+  )
   const sessions = yield* call(`${url}/internal/sessions`, { headers: owner })
   return {
     others: [webhook.body.id, sent.body.provider_message_id] as ReadonlyArray<string>,
     thing: byPath({
       message: sent.body.message_id,
+      request,
       contact: yield* contactOf(own),
       key: key.id,
       event: delivery.eventId,

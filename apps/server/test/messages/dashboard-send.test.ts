@@ -38,6 +38,42 @@ layer(checks.Served.layer(), checks.live)("a send from the dashboard", (it) => {
       assert.deepStrictEqual([ofKey.status, ofKey.body.api_key_id], [200, null])
     }))
 
+  it.effect("a message of the dashboard has its content, as in the request", () =>
+    Effect.gen(function*() {
+      const server = yield* checks.Served
+      const { session, url } = server
+      const read = Effect.fnUntraced(function*(body: object) {
+        const sent = yield* sendAs(server, body)
+        assert.strictEqual(sent.status, 200, sent.text)
+        return (yield* call(`${url}/internal/messages/${sent.body.messageId}`, { headers: session })).body
+      })
+      const template = { name: "order_update", language: "en_US", bodyParams: ["<b>Ana</b>", "1042"] }
+      const shown = yield* read({ to: "+15005550003", type: "template", template })
+      assert.deepStrictEqual(
+        [shown.type, shown.content, shown.context, shown.campaignId, shown.pricing, shown.playedAt],
+        ["template", template, null, null, null, null]
+      )
+    }))
+
+  it.effect("the customers that were written to are found by a part of their number, and by no less than four digits", () =>
+    Effect.gen(function*() {
+      const server = yield* checks.Served
+      const { session, url } = server
+      const find = (number: string) =>
+        call(`${url}/internal/customers?number=${encodeURIComponent(number)}`, { headers: session })
+      for (const to of ["+15550100001", "+15550100002"]) yield* sendAs(server, hello(to))
+      for (const part of ["+1 555 010", "001555010", "(555) 010-0"]) {
+        const found = yield* find(part)
+        assert.deepStrictEqual(
+          found.body,
+          { data: [{ number: "+15550100001" }, { number: "+15550100002" }], hasMore: false },
+          part
+        )
+      }
+      assert.deepStrictEqual((yield* find("0049 170")).body, { data: [], hasMore: false })
+      for (const short of ["555", "", "order-1042"]) checks.assertInvalid(yield* find(short), "invalid_field", "number")
+    }))
+
   it.effect("a dashboard send happens once per Idempotency-Key, and its keys are separate from those of /v1/messages", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served

@@ -49,8 +49,14 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("requ
         assert.isNumber(durationMs)
         return rest
       }
-      const request = { apiKeyId: server.key.id, method: "POST", route: "/v1/messages" }
-      assert.deepStrictEqual(shown(sent), { ...request, status: 200, code: null, reason: null })
+      const request = { apiKeyId: server.key.id, userId: null, method: "POST", route: "/v1/messages", subject: null }
+      assert.deepStrictEqual(shown(sent), {
+        ...request,
+        status: 200,
+        code: null,
+        reason: null,
+        subject: sent.body.message_id
+      })
       assert.deepStrictEqual(shown(refused), {
         ...request,
         status: 403,
@@ -84,6 +90,66 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("requ
       assert.deepStrictEqual(yield* only("?reason=not_found"), [idOf(missing)!])
       assert.notInclude(yield* only("?refused=true"), idOf(sent)!)
       checks.assertInvalid(yield* list(server, "?reason=Not-a-word"), "invalid_field", "reason")
+      assert.deepStrictEqual(yield* only(`?apiKeyId=${revoked.id}&status=401&route=/v1/messages`), [idOf(dead)!])
+      assert.deepStrictEqual(yield* only("?route=/v1/messages/:id"), [idOf(missing)!])
+      assert.deepStrictEqual(yield* only("?until=2020-01-01T00:00:00Z"), [])
+      checks.assertInvalid(yield* list(server, "?status=99"), "invalid_field", "status")
+    }))
+
+  it.effect("a request has the shape of its body, and no value or unknown name of it", () =>
+    Effect.gen(function*() {
+      const server = yield* checks.Served
+      const { session, url } = server
+      const answer = yield* send(server, {
+        ...hello("+15005550003"),
+        client_reference: "order-77",
+        "Ana Diaz": { note: "secret words" }
+      })
+      assert.strictEqual(answer.status, 400)
+      yield* listed(server, [answer])
+      const { body, text } = yield* call(`${url}/internal/requests/${answer.headers.get("request-id")}`, {
+        headers: session
+      })
+      assert.deepStrictEqual(body.fields, [
+        { path: "to", type: "text", length: 12 },
+        { path: "type", type: "text", length: 8 },
+        { path: "template", type: "object", length: 2 },
+        { path: "template.name", type: "text", length: 11 },
+        { path: "template.language", type: "text", length: 5 },
+        { path: "client_reference", type: "text", length: 8 },
+        { path: "", type: "unknown", length: 1 }
+      ])
+      for (const secret of ["order-77", "Ana", "secret", "5005550003"]) assert.notInclude(text, secret)
+      const none = yield* call(`${url}/internal/requests/req_${checks.nobody}`, { headers: session })
+      checks.assertError(none, 404, { code: "not_found" })
+    }))
+
+  it.effect("requests of people are listed if they were to change something or were refused, and are not counted", () =>
+    Effect.gen(function*() {
+      const server = yield* checks.Served
+      const { session, url } = server
+      const { body: { userId } } = yield* call(`${url}/internal/session`, { headers: session })
+      const before = (yield* list(server)).body.total
+      const sent = yield* call(`${url}/internal/messages`, {
+        headers: { ...session, "idempotency-key": crypto.randomUUID() },
+        body: hello("+15005550003")
+      })
+      assert.strictEqual(sent.status, 200, sent.text)
+      const missing = yield* call(`${url}/internal/messages/msg_${checks.nobody}`, { headers: session })
+      const read = yield* call(`${url}/internal/messages/${sent.body.messageId}`, { headers: session })
+      assert.strictEqual(read.status, 200)
+      const { body } = yield* listed(server, [sent, missing])
+      const byId = new Map(body.data.map((request: Shown) => [request.id, request]))
+      assert.isFalse(byId.has(read.headers.get("request-id")))
+      assert.deepInclude(byId.get(sent.headers.get("request-id")), {
+        apiKeyId: null,
+        userId,
+        route: "/internal/messages",
+        status: 200,
+        subject: sent.body.messageId
+      })
+      assert.deepInclude(byId.get(missing.headers.get("request-id")), { userId, status: 404, code: "not_found" })
+      assert.strictEqual(body.total, before)
     }))
 
   it.effect("a request that replays a stored error is listed under its own id", () =>

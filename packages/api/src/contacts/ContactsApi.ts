@@ -1,7 +1,7 @@
 /**
  * `/internal/contacts` (contract §6 and §7): the customers of a workspace, one contact for each of its numbers.
  */
-import { Conversation, Id, Message } from "@wac/core"
+import { Conversation, Id, Message, NumberPart } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
@@ -83,7 +83,29 @@ const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   description: "The filters of the list of contacts."
 })
 
+export const CustomerNumbers = Schema.Struct({
+  data: Schema.Array(Schema.Struct({ number: Schema.String })),
+  hasMore: Schema.Boolean.annotateKey({ description: "Whether there are more: a longer part finds fewer" })
+}).annotate({ identifier: "CustomerNumbers", description: "Numbers of customers that have the part." }).pipe(
+  Example.shown({ data: [{ number: Example.customer }], hasMore: false })
+)
+
+const partQuery = Schema.Struct({
+  number: Schema.String.check(Schema.isMaxLength(64)).annotate({
+    description:
+      `The beginning of a number with or without its country code, in any notation: at least ${NumberPart.minDigits} digits`
+  })
+}).annotate({ identifier: "CustomerQuery", description: "The part of a number that is looked for." })
+
 export class ContactsApi extends HttpApiGroup.make("contacts").add(
+  HttpApiEndpoint.get("find", "/internal/customers", {
+    query: partQuery,
+    success: CustomerNumbers,
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+    summary: "Find customers by a part of their number",
+    description: "The numbers that were written to or wrote, in their order, at most 20."
+  })),
   HttpApiEndpoint.get("list", "/internal/contacts", {
     query,
     success: internalListOf(Contact),

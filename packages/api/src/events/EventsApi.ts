@@ -23,6 +23,7 @@ export const filter = {
 
 const internalQuery = Schema.Struct({
   ...filter,
+  until: Schema.optionalKey(TimeGiven.pipe(described("Only events recorded before this time"))),
   messageId: Schema.optionalKey(Id.MessageId.annotate({ description: "Only events about this message" })),
   ...pageQuery
 }).annotate({ identifier: "InternalEventQuery", description: "The filters of the dashboard's list of events." })

@@ -374,22 +374,42 @@ export const ListedMessage = Schema.Struct(Struct.pick(fields, listed)).pipe(
   })
 )
 
-export const MessageDetail = Schema.Struct(
-  Struct.pick(fields, [...listed, "sentAt", "deliveredAt", "readAt", "failedAt", "error", "clientReference"])
-).pipe(
+export const MessageDetail = Schema.Struct({
+  ...Struct.pick(fields, [
+    ...listed,
+    "sentAt",
+    "deliveredAt",
+    "readAt",
+    "playedAt",
+    "failedAt",
+    "error",
+    "clientReference",
+    "pricing"
+  ]),
+  campaignId: Schema.NullOr(Schema.String).annotateKey({
+    description: "The campaign whose recipient it is; `null` if none"
+  }),
+  content: Schema.Json.annotateKey({ description: "What was sent, as in the request; `{}` once it was deleted" }),
+  context: Schema.NullOr(Message.Quoted).annotateKey({ description: "The message that it quotes; `null` if none" })
+}).pipe(
   Schema.encodeKeys({ messageId: "id" }),
   Schema.annotateEncoded({
     identifier: "MessageDetail",
-    description: "A message with its times and, if it failed, the reason."
+    description: "A message with its content, its times and, if it failed, the reason."
   }),
   Example.shown({
     ...Example.of(ListedMessage),
     sentAt: Example.times.sent,
     deliveredAt: Example.times.delivered,
     readAt: null,
+    playedAt: null,
     failedAt: null,
     error: null,
-    clientReference: Example.sent.reference
+    clientReference: Example.sent.reference,
+    pricing: null,
+    campaignId: null,
+    content: Example.template,
+    context: null
   })
 )
 
@@ -613,7 +633,7 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
     error: reading
   }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
     summary: "Get a message",
-    description: "Includes the message's times and, if it failed, the reason."
+    description: "Includes the message's content, its times and, if it failed, the reason."
   })),
   HttpApiEndpoint.delete("cancel", "/internal/messages/:id", {
     params: byId,

@@ -1,20 +1,25 @@
 /**
  * `/internal/requests` (contract §12 *Requests*).
  */
-import { Id } from "@wac/core"
-import { Schema } from "effect"
+import { BodyShape, Id } from "@wac/core"
+import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { described } from "../Described.ts"
 import { IsPaged } from "../EndpointAnnotations.ts"
 import { reading } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
-import { internalListOf, pageQuery } from "../Lists.ts"
-import { Timestamp } from "../Timestamp.ts"
+import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { byId } from "../Parameters.ts"
+import { TimeGiven, Timestamp } from "../Timestamp.ts"
 
-export const ApiRequest = Schema.Struct({
+const fields = {
   id: Schema.String,
-  apiKeyId: Schema.String,
+  apiKeyId: Schema.NullOr(Schema.String).annotateKey({ description: "`null` if a person made it" }),
+  userId: Schema.NullOr(Schema.String).annotateKey({
+    description: "The person who made it in the dashboard; `null` if an API key did"
+  }),
   method: Schema.String,
   route: Schema.String.annotate({ description: "The route's template, such as `/v1/messages/:id`" }),
   status: Schema.Int,
@@ -23,20 +28,52 @@ export const ApiRequest = Schema.Struct({
   }),
   reason: Schema.NullOr(Schema.String),
   at: Timestamp,
-  durationMs: Schema.Finite
-}).annotate({
+  durationMs: Schema.Finite,
+  subject: Schema.NullOr(Schema.String).annotateKey({
+    description: "The id of what it made, changed or read; `null` if it was refused, or that is not known"
+  }),
+  fields: Schema.NullOr(Schema.Array(Schema.Struct({
+    path: Schema.String.annotate({
+      description: "Names from the outside in, such as `template.bodyParams[0]`; empty for the body itself"
+    }),
+    type: Schema.Literals(BodyShape.types).annotate({ description: "`unknown`: fields with names that are not known" }),
+    length: Schema.NullOr(Schema.Int).annotateKey({
+      description: "Characters of a text, items of a list, fields of an object; `null` for other values"
+    })
+  }))).annotateKey({
+    description: "The fields of the body, without values and with known names alone: at most " +
+      `${BodyShape.maxFields}, and of a list its first item. \`null\` of people, and if there was no JSON, or too much`
+  })
+}
+
+export const ApiRequest = Schema.Struct(Struct.omit(fields, ["fields"])).annotate({
   identifier: "ApiRequest",
-  description: "A request with an API key, without its body and header values."
+  description: "A request, without its body and header values."
 }).pipe(Example.shown({
   id: Example.request,
   apiKeyId: Example.apiKey,
+  userId: null,
   method: "POST",
   route: "/v1/messages",
   status: 403,
   code: "forbidden",
   reason: "opted_out",
   at: Example.times.recorded,
-  durationMs: 3.2
+  durationMs: 3.2,
+  subject: null
+}))
+
+export const ApiRequestDetail = Schema.Struct(fields).annotate({
+  identifier: "ApiRequestDetail",
+  description: "A request, with the shape of its body."
+}).pipe(Example.shown({
+  ...Example.of(ApiRequest),
+  fields: [
+    { path: "to", type: "text", length: 12 },
+    { path: "type", type: "text", length: 4 },
+    { path: "text", type: "object", length: 1 },
+    { path: "text.body", type: "text", length: 24 }
+  ]
 }))
 
 export const RequestGroup = Schema.Struct({
@@ -82,6 +119,19 @@ const query = Schema.Struct({
   id: Schema.optionalKey(Id.RequestId.annotate({
     description: "Only the request with this id, which its response has as `Request-Id`"
   })),
+  apiKeyId: Schema.optionalKey(Id.ApiKeyId.annotate({ description: "Only requests with this API key" })),
+  route: Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^[!-~]{1,200}$/u)).annotate({
+      description: "Only requests to this route, by its template: `/v1/messages/:id`"
+    })
+  ),
+  status: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 })).annotate({
+      description: "Only requests with this status in the response"
+    })
+  ),
+  since: Schema.optionalKey(TimeGiven.pipe(described("Only requests that arrived at or after this time"))),
+  until: Schema.optionalKey(TimeGiven.pipe(described("Only requests that arrived before this time"))),
   ...pageQuery
 }).annotate({ identifier: "RequestQuery", description: "The filters of the list of requests." })
 
@@ -91,13 +141,24 @@ export class RequestsApi extends HttpApiGroup.make("requests").add(
     success: RequestPage,
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
-    summary: "List requests of API keys",
-    description: "Requests, newest first, and the number of refused requests by reason, both from `since` on: the " +
-      "operator sets how long requests are kept. A request appears about a second after its response."
+    summary: "List requests",
+    description: "Requests of API keys, newest first, and those of people that were to change something or were " +
+      "refused; and the number of refused requests of API keys by reason, both from the answer's `since` on: the " +
+      "operator sets how long requests are kept. A request appears about a second after its response. With a filter, a " +
+      "page may hold fewer requests than its `limit`, or none, even if more follow."
+  })),
+  HttpApiEndpoint.get("get", "/internal/requests/:id", {
+    params: byId,
+    query: noQuery,
+    success: ApiRequestDetail,
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+    summary: "Get a request",
+    description: "With the shape of its body: known names of fields, and the types and lengths of their values."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({
     title: "Requests (dashboard)",
-    description: "Requests with API keys, and the reasons for refusals."
+    description: "Requests, and the reasons for refusals."
   })
 ) {}

@@ -16,7 +16,7 @@ import type {
   TemplateQuery
 } from "./Wire.ts"
 import type { MessageStatus, MessageType, TemplateContent } from "./MessageContents.ts"
-import type { Event, EventType, MessageFailure, ProviderDetail } from "./Event.ts"
+import type { Event, EventType, MessageFailure, Pricing, ProviderDetail } from "./Event.ts"
 import type { Json } from "../Json.ts"
 import type { InternalPage, Page } from "../Page.ts"
 
@@ -53,7 +53,7 @@ export interface ListedMessage {
   readonly sendAt: string | null
 }
 
-/** A message with its times and, if it failed, the reason. */
+/** A message with its content, its times and, if it failed, the reason. */
 export interface MessageDetail {
   readonly status: MessageStatus
   readonly id: string
@@ -72,6 +72,18 @@ export interface MessageDetail {
   readonly failedAt: string | null
   readonly error: MessageFailure | null
   readonly clientReference: string | null
+  /** `null` if the provider reported nothing. */
+  readonly pricing: Pricing | null
+  /** When the customer played the voice message. */
+  readonly playedAt: string | null
+  /** The campaign whose recipient it is; `null` if none. */
+  readonly campaignId: string | null
+  /** What was sent, as in the request; `{}` once it was deleted. */
+  readonly content: Json
+  /** The message that it quotes; `null` if none. */
+  readonly context: {
+    readonly message_id: string
+  } | null
 }
 
 /** A template of any status. */
@@ -708,6 +720,15 @@ export interface CampaignRow {
   } | null
 }
 
+/** Numbers of customers that have the part. */
+export interface CustomerNumbers {
+  readonly data: ReadonlyArray<{
+    readonly number: string
+  }>
+  /** Whether there are more: a longer part finds fewer. */
+  readonly hasMore: boolean
+}
+
 /** A customer's state for one of the workspace's numbers. */
 export interface Contact {
   /** The id of the phone number, `:`, and the customer's number or user id, whichever was known first. */
@@ -1084,10 +1105,13 @@ export interface RequestPage {
   readonly groups: ReadonlyArray<RequestGroup>
 }
 
-/** A request with an API key, without its body and header values. */
+/** A request, without its body and header values. */
 export interface ApiRequest {
   readonly id: string
-  readonly apiKeyId: string
+  /** `null` if a person made it. */
+  readonly apiKeyId: string | null
+  /** The person who made it in the dashboard; `null` if an API key did. */
+  readonly userId: string | null
   readonly method: string
   /** The route's template, such as `/v1/messages/:id`. */
   readonly route: string
@@ -1097,6 +1121,8 @@ export interface ApiRequest {
   readonly reason: string | null
   readonly at: string
   readonly durationMs: number
+  /** The id of what it made, changed or read; `null` if it was refused, or that is not known. */
+  readonly subject: string | null
 }
 
 /** The requests that were refused for one reason. */
@@ -1110,6 +1136,38 @@ export interface RequestGroup {
     readonly apiKeyId: string
     readonly count: number
   }>
+}
+
+/** A request, with the shape of its body. */
+export interface ApiRequestDetail {
+  readonly id: string
+  /** `null` if a person made it. */
+  readonly apiKeyId: string | null
+  /** The person who made it in the dashboard; `null` if an API key did. */
+  readonly userId: string | null
+  readonly method: string
+  /** The route's template, such as `/v1/messages/:id`. */
+  readonly route: string
+  readonly status: number
+  /** The error's code; `null` if the request was not refused. */
+  readonly code: string | null
+  readonly reason: string | null
+  readonly at: string
+  readonly durationMs: number
+  /** The id of what it made, changed or read; `null` if it was refused, or that is not known. */
+  readonly subject: string | null
+  /**
+   * The fields of the body, without values and with known names alone: at most 50, and of a list its first item. `null`
+   * of people, and if there was no JSON, or too much.
+   */
+  readonly fields: ReadonlyArray<{
+    /** Names from the outside in, such as `template.bodyParams[0]`; empty for the body itself. */
+    readonly path: string
+    /** `unknown`: fields with names that are not known. */
+    readonly type: "text" | "number" | "boolean" | "null" | "list" | "object" | "unknown"
+    /** Characters of a text, items of a list, fields of an object; `null` for other values. */
+    readonly length: number | null
+  }> | null
 }
 
 /** A page of changes, and how far back the audit reaches. */
@@ -1372,6 +1430,12 @@ export interface UploadQuery {
   readonly toColumn?: string
 }
 
+/** The part of a number that is looked for. */
+export interface CustomerQuery {
+  /** The beginning of a number with or without its country code, in any notation: at least 4 digits. */
+  readonly number: string
+}
+
 /** The filters of the list of contacts. */
 export interface ContactQuery {
   /** Only contacts of this phone number. */
@@ -1407,6 +1471,8 @@ export interface InternalEventQuery {
   /** Only events recorded at or after this time. */
   readonly since?: string | Date
   readonly type?: EventType
+  /** Only events recorded before this time. */
+  readonly until?: string | Date
   /** Only events about this message. */
   readonly messageId?: string
   /** Items per page, 1 to 100; 25 by default. */
@@ -1423,6 +1489,16 @@ export interface RequestQuery {
   readonly reason?: string
   /** Only the request with this id, which its response has as `Request-Id`. */
   readonly id?: string
+  /** Only requests with this API key. */
+  readonly apiKeyId?: string
+  /** Only requests to this route, by its template: `/v1/messages/:id`. */
+  readonly route?: string
+  /** Only requests with this status in the response. */
+  readonly status?: number
+  /** Only requests that arrived at or after this time. */
+  readonly since?: string | Date
+  /** Only requests that arrived before this time. */
+  readonly until?: string | Date
   /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
   /** `next_cursor` (`nextCursor`) of a page: continues after it. */
@@ -1478,7 +1554,7 @@ export interface InternalRoutes {
     readonly query: InternalMessageQuery
     readonly response: InternalPage<ListedMessage>
   }
-  /** Get a message. Includes the message's times and, if it failed, the reason. */
+  /** Get a message. Includes the message's content, its times and, if it failed, the reason. */
   readonly "GET /internal/messages/:id": { readonly response: MessageDetail }
   /** Cancel a queued message. As `DELETE /v1/messages/{id}`: once this has succeeded, the message is never sent. */
   readonly "DELETE /internal/messages/:id": { readonly response: MessageDetail }
@@ -1641,6 +1717,10 @@ export interface InternalRoutes {
     readonly response: InternalPage<CampaignRow>
   }
   /**
+   * Find customers by a part of their number. The numbers that were written to or wrote, in their order, at most 20.
+   */
+  readonly "GET /internal/customers": { readonly query: CustomerQuery; readonly response: CustomerNumbers }
+  /**
    * List contacts. Customers who have written, or have opted in or out. The list is ordered by phone number, then by
    * the customer's number or, if it is not known, user id. Following the cursor misses no contact, even if customers
    * write meanwhile, except one whose number becomes known.
@@ -1740,10 +1820,14 @@ export interface InternalRoutes {
   /** Get an event. In combined form, regardless of the webhook's envelope. */
   readonly "GET /internal/events/:id": { readonly response: Event }
   /**
-   * List requests of API keys. Requests, newest first, and the number of refused requests by reason, both from `since`
-   * on: the operator sets how long requests are kept. A request appears about a second after its response.
+   * List requests. Requests of API keys, newest first, and those of people that were to change something or were
+   * refused; and the number of refused requests of API keys by reason, both from the answer's `since` on: the operator
+   * sets how long requests are kept. A request appears about a second after its response. With a filter, a page may
+   * hold fewer requests than its `limit`, or none, even if more follow.
    */
   readonly "GET /internal/requests": { readonly query: RequestQuery; readonly response: RequestPage }
+  /** Get a request. With the shape of its body: known names of fields, and the types and lengths of their values. */
+  readonly "GET /internal/requests/:id": { readonly response: ApiRequestDetail }
   /**
    * List changes. Changes, newest first: the person or the API key, the action, the resource, the time and the address.
    * `since` is the time before which changes are deleted, as the operator has set it.

@@ -15,8 +15,9 @@ export interface EventFilter {
   readonly type?: EventType | undefined
 }
 
-/** Which of the newest events: of one message, if `messageId` is given. */
+/** Which of the newest events: recorded before `until`, and of one message, if given. */
 export interface LatestFilter extends EventFilter {
+  readonly until?: Instant | undefined
   readonly messageId?: MessageId | undefined
 }
 

@@ -4,6 +4,7 @@
  */
 import { Context, Duration, type Effect, type Option, type Result } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
+import type { NumberPart } from "../contacts/NumberPart.ts"
 import type { Forbidden, InvalidBody, RateLimited, ServerError, Unauthorized } from "../Errors.ts"
 import type { ApiKeyId, CampaignId, DeliveryId, EventId, MessageId, WorkspaceId } from "../Id.ts"
 import type { ReceivedMessage } from "../inbound/ReceivedMessage.ts"
@@ -370,6 +371,15 @@ export class MessageStore extends Context.Service<MessageStore, {
     filter: Conversation.Filter,
     page: PageRequest
   ) => Effect.Effect<Page<Conversation.Entry>, StoreError>
+  /**
+   * The numbers of customers in conversations of the workspace that have a part (`NumberPart.isIn`), in their order, at
+   * most `limit`.
+   */
+  readonly numbersWith: (
+    workspaceId: WorkspaceId,
+    part: NumberPart,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<string>, StoreError>
   /**
    * Acts on silence (contract §3): claims whose lease ended become `unknown`; messages that were `unknown` for
    * `Message.unknownTimeout` become `failed` (`delivery_unknown`); messages that were `sending` without a claim for

@@ -7,6 +7,7 @@ import { Digest } from "effect/crypto"
 import { ContactStore } from "../contacts/ContactStore.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as CustomerRecords from "../contacts/CustomerRecords.ts"
+import type { NumberPart } from "../contacts/NumberPart.ts"
 import {
   type DomainError,
   type Forbidden,
@@ -95,6 +96,12 @@ export class Messages extends Context.Service<Messages, {
     query: Conversation.Query,
     page: PageRequest
   ) => Effect.Effect<Page<Conversation.Entry>, StoreError>
+  /** The numbers of customers that were written to or wrote, by a part of the number. */
+  readonly numbersWith: (
+    workspaceId: Id.WorkspaceId,
+    part: NumberPart,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<string>, StoreError>
   /**
    * Newest first. `to` is any name of a customer, and finds what was sent to each of their names. With a filter, a page
    * may hold fewer messages than its limit, or none, even if more follow.
@@ -322,6 +329,7 @@ export class Messages extends Context.Service<Messages, {
         get,
         find,
         conversation,
+        numbersWith: store.numbersWith,
         list
       })
     })

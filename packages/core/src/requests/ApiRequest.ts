@@ -1,15 +1,23 @@
 /**
- * API requests as the dashboard shows them (contract §12 *Requests*), without bodies and header values. Pure.
+ * API requests as the dashboard shows them (contract §12 *Requests*), without the values of bodies and headers. Pure.
  */
 import { Duration } from "effect"
-import type { ApiKeyId, RequestId, WorkspaceId } from "../Id.ts"
+import type { ApiKeyId, RequestId, UserId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
+import type { Field } from "./BodyShape.ts"
 
-/** An API request that got a response. */
+/** Who made a request: an API key, or a person with a session. */
+export type Caller =
+  | { readonly apiKeyId: ApiKeyId; readonly userId: null }
+  | { readonly apiKeyId: null; readonly userId: UserId }
+
+/**
+ * An API request that got a response: any of an API key; of a person, one that was to change something or was refused.
+ */
 export interface ApiRequest {
   readonly id: RequestId
   readonly workspaceId: WorkspaceId
-  readonly apiKeyId: ApiKeyId
+  readonly caller: Caller
   readonly method: string
   /** The route's template, or `unknown`. */
   readonly route: string
@@ -22,6 +30,10 @@ export interface ApiRequest {
   readonly at: Instant
   /** Milliseconds from the request's arrival to the start of its response. */
   readonly durationMs: number
+  /** What the body had, without values (`BodyShape.of`); `null` of people, and if there was no JSON, or too much. */
+  readonly fields: ReadonlyArray<Field> | null
+  /** The id of what the request made, changed or read; `null` if it was refused, or that is not known. */
+  readonly subject: string | null
 }
 
 /** The word for why a request was refused: the error's reason, or its code if it has none. */
@@ -32,12 +44,23 @@ const hour = Duration.toMillis(Duration.hours(1))
 /** The start of the hour in which a request is counted. */
 export const hourOf = (at: Instant): Instant => at - at % hour
 
-/** The count of requests of one hour, key and outcome. */
-export interface Tally extends Pick<ApiRequest, "apiKeyId" | "code" | "reason"> {
+/** The count of requests of one hour, key and outcome. Requests of people are not counted. */
+export interface Tally extends Pick<ApiRequest, "code" | "reason"> {
+  readonly apiKeyId: ApiKeyId
   readonly count: number
   /** When the last of them arrived. */
   readonly lastAt: Instant
 }
+
+/** The form of ids of ours that name no customer. */
+const ownId = /^[a-z]{2,4}_[0-7][0-9A-HJKMNP-TV-Z]{25}$/u
+
+/**
+ * The subject of a request: the first of these that is an id of ours. Names of customers are none, and neither is
+ * anything else that a caller may write into a path.
+ */
+export const subjectOf = (...candidates: ReadonlyArray<string | undefined>): string | null =>
+  candidates.find((text) => text !== undefined && ownId.test(text)) ?? null
 
 /** Requests that were refused for the same reason. */
 export interface Group {

@@ -1,13 +1,13 @@
 /**
  * Port: API requests.
  */
-import { Context, type Effect } from "effect"
-import type { RequestId, WorkspaceId } from "../Id.ts"
+import { Context, Duration, type Effect } from "effect"
+import type { ApiKeyId, RequestId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
-import type { ApiRequest, Tally } from "./ApiRequest.ts"
+import { type ApiRequest, type Tally, wordOf } from "./ApiRequest.ts"
 
 /** Which requests to list. */
 export interface RequestFilter {
@@ -17,14 +17,45 @@ export interface RequestFilter {
   readonly word?: string
   /** Only the request with this id. */
   readonly id?: RequestId
+  readonly apiKeyId?: ApiKeyId
+  /** Only requests to this route (`ApiRequest.route`). */
+  readonly route?: string
+  readonly status?: number
+  /** Only requests that arrived at or after this time. */
+  readonly since?: Instant
+  /** Only requests that arrived before this time. */
+  readonly until?: Instant
 }
+
+/** Whether a request matches the filter. Pure. */
+export const isOf = (
+  { apiKeyId, id, refused, route, since, status, until, word }: RequestFilter,
+  request: ApiRequest
+): boolean =>
+  (id === undefined || request.id === id) && (refused !== true || request.code !== null) &&
+  (word === undefined || wordOf(request) === word) &&
+  (apiKeyId === undefined || request.caller.apiKeyId === apiKeyId) &&
+  (route === undefined || request.route === route) && (status === undefined || request.status === status) &&
+  (since === undefined || request.at >= since) && (until === undefined || request.at < until)
+
+/**
+ * The maximum number of requests that one page with a filter reads. Keys, routes and statuses have no index, because
+ * every request would have to maintain it; refusals, reasons, ids and times have one.
+ */
+export const lookedAt = 10_000
+
+/** How far the time in a request's id may differ from the time of its arrival. */
+export const idAhead = Duration.seconds(10)
 
 export class RequestStore extends Context.Service<RequestStore, {
   /**
-   * Stores requests and counts them (`ApiRequest.hourOf`), in one step. A request that is already stored is skipped.
+   * Stores requests and counts those of API keys (`ApiRequest.hourOf`), in one step. A request that is already stored is skipped.
    */
   readonly record: (requests: ReadonlyArray<ApiRequest>) => Effect.Effect<void, StoreError>
-  /** Newest first, by id. */
+  /**
+   * Newest first, by id. With a filter, a page may hold fewer requests than its limit, or none, even if more follow: a
+   * page reads at most {@link lookedAt} requests.
+   */
   readonly list: (
     workspaceId: WorkspaceId,
     filter: RequestFilter,

@@ -2,11 +2,22 @@
  * `/internal/contacts`.
  */
 import { Api, Caller } from "@wac/api"
-import { Contact, Contacts, Conversation, Messages, OptOuts, StoreError, Time } from "@wac/core"
-import { Effect, type Schema } from "effect"
+import {
+  Contact,
+  Contacts,
+  type Conversation,
+  Errors,
+  Messages,
+  NumberPart,
+  OptOuts,
+  StoreError,
+  Time
+} from "@wac/core"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
+import { said } from "../messages/MessagesHandlers.ts"
 import * as Paging from "../Paging.ts"
 
 /** A contact as the dashboard shows it. */
@@ -38,11 +49,11 @@ const spoken = (entry: Conversation.Entry) => {
     }
   }
   const { content: { to, type }, createdAt, from, id, status } = entry.message
-  const { context = null, [type]: content } = Conversation.contentOf(entry.message) as {
-    readonly [field: string]: Schema.Json
-  }
-  return { id, direction: entry.direction, status, from, to, type, content: content!, context, at: Time.iso(createdAt) }
+  return { id, direction: entry.direction, status, from, to, type, ...said(entry.message), at: Time.iso(createdAt) }
 }
+
+/** The most customers that are found at once. */
+const foundAtOnce = 20
 
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
@@ -65,6 +76,23 @@ export const layer = HandlerGroup.layer(
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
           return Paging.internalList(yield* contacts.list(workspaceId, filter, yield* Paging.request(query)), shown)
+        }, StoreError.orUnavailable),
+        find: Effect.fnUntraced(function*({ query: { number } }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const part = NumberPart.parse(number)
+          if (part === undefined) {
+            return yield* new Errors.InvalidBody({
+              reason: "invalid_field",
+              param: "number",
+              message:
+                `number must have at least ${NumberPart.minDigits} digits, and nothing else but + ( ) . / - and spaces`
+            })
+          }
+          const found = yield* messages.numbersWith(workspaceId, part, foundAtOnce + 1)
+          return {
+            data: found.slice(0, foundAtOnce).map((number) => ({ number })),
+            hasMore: found.length > foundAtOnce
+          }
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession

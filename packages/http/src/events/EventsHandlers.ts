@@ -44,7 +44,11 @@ const dashboard = HandlerGroup.layer(
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const filter = { ...filterOf(query), messageId: query.messageId }
+          const filter = {
+            ...filterOf(query),
+            until: query.until === undefined ? undefined : DateTime.toEpochMillis(query.until),
+            messageId: query.messageId
+          }
           const page = yield* events.latest(workspaceId, filter, yield* Paging.request(query))
           return shown(Paging.list(page, Event.combined))
         }, StoreError.orUnavailable),

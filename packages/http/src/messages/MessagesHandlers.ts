@@ -17,7 +17,7 @@ import {
   StoreError,
   Time
 } from "@wac/core"
-import { DateTime, Effect, Layer, Result } from "effect"
+import { DateTime, Effect, Layer, Result, type Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
@@ -125,6 +125,22 @@ export const contentOf = (message: Message.Message) => {
     : { ...content, text: { body: text.body, preview_url: text.previewUrl } }
 }
 
+/** The content of a message that was sent, and the message that it quotes. */
+export const said = (message: Message.Message) => {
+  const { content } = message
+  return {
+    content: (contentOf(message) as { readonly [type: string]: Schema.Json })[content.type]!,
+    context: "context" in content ? content.context ?? null : null
+  }
+}
+
+/** A message that was sent, or is to be, on its page of the dashboard. */
+const detailed = (message: Message.Message) => ({
+  ...shown(message),
+  ...said(message),
+  campaignId: message.campaignId
+})
+
 /** A message in either direction, as `GET /v1/messages/{id}` answers it. */
 const either = (entry: Conversation.Entry) =>
   entry.direction === "inbound" ? received(entry.message) : shown(entry.message)
@@ -165,6 +181,7 @@ const publicLayer = HandlerGroup.layer(
             later: yield* Effect.fromResult(laterOf(payload, isAsked))
           })
           exchange.isPreferenceApplied = isAsked && answer._tag === "Queued"
+          exchange.changed = { target: answer.messageId }
           return answered(answer, key.id)
         }),
         batch: Effect.fnUntraced(function*({ payload }) {
@@ -261,7 +278,7 @@ const dashboardLayer = HandlerGroup.layer(
         }),
         cancel: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          return shown(yield* messages.cancel({ workspaceId, boundTo: null, id: params.id }))
+          return detailed(yield* messages.cancel({ workspaceId, boundTo: null, id: params.id }))
         }, StoreError.orUnavailable),
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, since, until, ...rest }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
@@ -270,7 +287,7 @@ const dashboardLayer = HandlerGroup.layer(
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          return shown(yield* messages.get(workspaceId, params.id))
+          return detailed(yield* messages.get(workspaceId, params.id))
         }, StoreError.orUnavailable)
       }))
   })

@@ -54,6 +54,8 @@ export const layer = Layer.effect(
         })
       }
       KnownCallers.note(request)
+      const exchange = yield* Exchange
+      exchange.actors = [session.value]
       yield* crossSite.check(endpoint)
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
       const forbidden = portal !== undefined && !Context.get(endpoint.annotations, Access.OpenToPortal)
@@ -77,8 +79,6 @@ export const layer = Layer.effect(
       const keyless = IdempotencyHeader.refusal(endpoint, headers)
       if (keyless !== undefined) return yield* keyless
       yield* RequestBody.onlyOnce(read.bytes)
-      const exchange = yield* Exchange
-      exchange.actors = [session.value]
       return { session: session.value, request: read.request }
     })
 

@@ -1,25 +1,63 @@
 /**
- * The record of a request with an API key (contract §12 *Requests*): its route's template, its result and its duration,
- * but never a body or a header's value.
+ * The record of a request (contract §12 *Requests*, §17): its route's template, its result, its duration, what it was
+ * about and the shape of its body, but never a value of a body or a header.
  */
-import { type ApiRequest, Errors } from "@wac/core"
+import { BodyNames } from "@wac/api"
+import { ApiRequest, BodyShape, Errors } from "@wac/core"
+import type { Exchange } from "../Exchange.ts"
 import type { Line } from "../RequestLog.ts"
 
-/** Returns the function that records a completed request; a request without a known API key belongs to no workspace. */
-export const make =
-  (record: (request: ApiRequest.ApiRequest) => void) => (line: Line & { readonly at: number }): void => {
-    const { durationMs, exchange: { caller, error, ownId }, method, route, status } = line
-    if (caller === undefined) return
+/** The largest body that is described: nearly all are a few hundred bytes, and a batch is like its first message. */
+const maxBytes = 64 * 1024
+
+/** Methods that change nothing. A person's page asks again and again, so of those only refusals are recorded. */
+const reading = new Set(["GET", "HEAD"])
+
+/** Who made a request, and in which workspace; `undefined` if that is not known. */
+const callerOf = ({ actors, caller }: Exchange): Pick<ApiRequest.ApiRequest, "caller" | "workspaceId"> | undefined => {
+  if (caller !== undefined) {
+    return { workspaceId: caller.workspace.id, caller: { apiKeyId: caller.key.id, userId: null } }
+  }
+  const [actor] = actors
+  return actor !== undefined && "userId" in actor
+    ? { workspaceId: actor.workspaceId, caller: { apiKeyId: null, userId: actor.userId } }
+    : undefined
+}
+
+const utf8 = new TextDecoder()
+
+const shapeOf = (body: Uint8Array | undefined, known: ReadonlySet<string>): ApiRequest.ApiRequest["fields"] => {
+  if (body === undefined || body.length === 0 || body.length > maxBytes) return null
+  try {
+    return BodyShape.of(JSON.parse(utf8.decode(body)), known)
+  } catch {
+    return null
+  }
+}
+
+/** Returns the function that records a completed request; a request whose caller is not known belongs to no workspace. */
+export const make = (record: (request: ApiRequest.ApiRequest) => void) => {
+  let known: ReadonlySet<string> | undefined
+  return (line: Line & { readonly at: number; readonly url: string }): void => {
+    const { durationMs, exchange, method, route, status, url } = line
+    const { body, changed, error, ownId } = exchange
+    const caller = callerOf(exchange)
+    if (caller === undefined || (caller.caller.userId !== null && error === undefined && reading.has(method))) return
+    known ??= BodyNames.find()
     record({
       id: ownId,
-      workspaceId: caller.workspace.id,
-      apiKeyId: caller.key.id,
+      ...caller,
       method,
       route,
       status,
       code: error?.code ?? null,
       reason: (error && Errors.reasonOf(error)) ?? null,
       at: line.at,
-      durationMs
+      durationMs,
+      // a person's body may be a password, of which not even the length is kept
+      fields: caller.caller.userId === null ? shapeOf(body, known) : null,
+      // what a refused request names need not be of the workspace
+      subject: error === undefined ? ApiRequest.subjectOf(changed.target, ...url.split(/[/?]/)) : null
     })
   }
+}

@@ -8,17 +8,18 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
 
-/** A request as the dashboard shows it. */
+/** A request in the dashboard's list. */
 const shown = (request: ApiRequest.ApiRequest) => ({
   id: request.id,
-  apiKeyId: request.apiKeyId,
+  ...request.caller,
   method: request.method,
   route: request.route,
   status: request.status,
   code: request.code,
   reason: request.reason,
   at: Time.iso(request.at),
-  durationMs: request.durationMs
+  durationMs: request.durationMs,
+  subject: request.subject
 })
 
 export const layer = HandlerGroup.layer(
@@ -26,23 +27,35 @@ export const layer = HandlerGroup.layer(
     const requests = yield* Requests.Requests
     return HttpApiBuilder.group(Api, "requests", (handlers) =>
       handlers.handleAll({
-        list: Effect.fnUntraced(function*({ query: { id, reason, refused, ...query } }) {
+        list: Effect.fnUntraced(
+          function*({ query: { apiKeyId, id, reason, refused, route, since, status, until, ...query } }) {
+            const { workspaceId } = yield* Caller.CurrentSession
+            const filter = {
+              ...(id === undefined ? {} : { id }),
+              ...(refused === undefined ? {} : { refused }),
+              ...(reason === undefined ? {} : { word: reason }),
+              ...(apiKeyId === undefined ? {} : { apiKeyId }),
+              ...(route === undefined ? {} : { route }),
+              ...(status === undefined ? {} : { status }),
+              ...Paging.between(since, until)
+            }
+            const [page, { groups, since: countedSince, total }] = yield* Effect.all([
+              requests.list(workspaceId, filter, yield* Paging.request(query)),
+              requests.summary(workspaceId)
+            ], { concurrency: "unbounded" })
+            return {
+              ...Paging.internalList(page, shown),
+              since: Time.iso(countedSince),
+              total,
+              groups: groups.map((group) => ({ ...group, lastAt: Time.iso(group.lastAt) }))
+            }
+          },
+          StoreError.orUnavailable
+        ),
+        get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const filter = {
-            ...(id === undefined ? {} : { id }),
-            ...(refused === undefined ? {} : { refused }),
-            ...(reason === undefined ? {} : { word: reason })
-          }
-          const [page, { groups, since, total }] = yield* Effect.all([
-            requests.list(workspaceId, filter, yield* Paging.request(query)),
-            requests.summary(workspaceId)
-          ], { concurrency: "unbounded" })
-          return {
-            ...Paging.internalList(page, shown),
-            since: Time.iso(since),
-            total,
-            groups: groups.map((group) => ({ ...group, lastAt: Time.iso(group.lastAt) }))
-          }
+          const request = yield* requests.get(workspaceId, params.id)
+          return { ...shown(request), fields: request.fields }
         }, StoreError.orUnavailable)
       }))
   })

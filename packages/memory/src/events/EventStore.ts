@@ -6,8 +6,9 @@ import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 import { forgetEvent, oldestUnhandled } from "../subscriptions/SubscriptionStore.ts"
 
-const matches = ({ messageId, since, type }: EventStore.LatestFilter) => (event: Event.Event): boolean =>
-  (since === undefined || event.createdAt >= since) && (type === undefined || event.type === type) &&
+const matches = ({ messageId, since, type, until }: EventStore.LatestFilter) => (event: Event.Event): boolean =>
+  (since === undefined || event.createdAt >= since) && (until === undefined || event.createdAt < until) &&
+  (type === undefined || event.type === type) &&
   (messageId === undefined || event.orderKey === messageId)
 
 /**

@@ -10,6 +10,7 @@ import {
   Message,
   type MessageReferences,
   MessageStore,
+  NumberPart,
   OutcomeStep,
   type Page,
   ReceivedMessage,
@@ -148,6 +149,16 @@ const conversation = (
   }
 }
 
+const numbersWith = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  part: NumberPart.NumberPart,
+  limit: number
+): ReadonlyArray<string> => {
+  const names = new Set(memory.conversations.all(workspaceId).map(({ customer }) => customer))
+  return [...names].filter((name) => NumberPart.isIn(part, name)).sort().slice(0, limit)
+}
+
 export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
@@ -193,6 +204,7 @@ export const layer = Layer.effect(
       received: (workspaceId, id) =>
         Effect.sync(() => Option.fromUndefinedOr(memory.conversations.of(workspaceId, id)?.received)),
       conversation: (workspaceId, filter, page) => Effect.sync(() => conversation(memory, workspaceId, filter, page)),
+      numbersWith: (workspaceId, part, limit) => Effect.sync(() => numbersWith(memory, workspaceId, part, limit)),
       sweep: Effect.fnUntraced(function*(asked: Time.Instant) {
         let swept: MessageStore.Swept = { unknown: 0, failed: 0, forgotten: 0 }
         while (isDue(memory, memory.now(asked))) {

@@ -9,7 +9,8 @@ const record = (memory: Memory, requests: ReadonlyArray<ApiRequest.ApiRequest>):
   for (const request of requests) {
     if (memory.requests.get(request.id) !== undefined) continue
     memory.requests.set(request)
-    const { apiKeyId, at, code, reason, workspaceId } = request
+    const { at, caller: { apiKeyId }, code, reason, workspaceId } = request
+    if (apiKeyId === null) continue
     const hour = ApiRequest.hourOf(at)
     const name = `${workspaceId} ${hour} ${apiKeyId} ${code} ${reason}`
     const known = memory.requestTallies.get(name)
@@ -24,10 +25,6 @@ const record = (memory: Memory, requests: ReadonlyArray<ApiRequest.ApiRequest>):
     })
   }
 }
-
-const keeps = ({ id, refused, word }: RequestStore.RequestFilter) => (request: ApiRequest.ApiRequest): boolean =>
-  (id === undefined || request.id === id) && (refused !== true || request.code !== null) &&
-  (word === undefined || ApiRequest.wordOf(request) === word)
 
 const tallies = (memory: Memory, workspaceId: Id.WorkspaceId, since: Time.Instant): ReadonlyArray<ApiRequest.Tally> => {
   const from = ApiRequest.hourOf(since)
@@ -54,7 +51,8 @@ export const layer = Layer.effect(
   Effect.map(State, (memory) =>
     RequestStore.RequestStore.of({
       record: (requests) => Effect.sync(() => record(memory, requests)),
-      list: (workspaceId, filter, page) => Effect.sync(() => memory.requests.page(workspaceId, page, keeps(filter))),
+      list: (workspaceId, filter, page) =>
+        Effect.sync(() => memory.requests.page(workspaceId, page, (request) => RequestStore.isOf(filter, request))),
       tallies: (workspaceId, since) => Effect.sync(() => tallies(memory, workspaceId, since)),
       forget: (before) => Effect.sync(() => forget(memory, before))
     }))

@@ -20,7 +20,8 @@ const typesOf = (type: Event.EventType | undefined): ReadonlyArray<Event.EventTy
 
 /**
  * Newest first. Each type is a range of the index of its own, so that a rare type is found among many others. Where a
- * range ends follows from the times; see `ListEvents`.
+ * range ends follows from the times; see `ListEvents`. The range is of rows, since the planner takes one of positions
+ * for a few rows, which it would read all and sort.
  */
 export const latestText = `
   with bounds as (
@@ -32,19 +33,25 @@ export const latestText = `
         ),
         0
       ) as first,
-      case
-        when $2::text is null then 9223372036854775807
-        else (select e.position from wac.events e where e.id = $2 and e.workspace_id = $1)
-      end as last
+      least(
+        case
+          when $2::text is null then 9223372036854775807
+          else (select e.position from wac.events e where e.id = $2 and e.workspace_id = $1)
+        end,
+        (
+          select e.position from wac.events e where e.workspace_id = $1 and e.created_at >= $6::bigint + ${Clocks.spread}
+          order by e.created_at limit 1
+        )
+      ) as last
   )
   select ${event.names("page")}
   from (
     select e.* from unnest($4::text[]) as t (type) cross join lateral (
       select * from wac.events e
-      where e.workspace_id = $1 and e.type = t.type
-        and e.position > (select first from bounds) and e.position < (select last from bounds)
-        and coalesce(e.created_at >= $3, true)
-      order by e.position desc limit $5
+      where (e.workspace_id, e.type, e.position) > ($1, t.type, (select first from bounds))
+        and (e.workspace_id, e.type, e.position) < ($1, t.type, (select last from bounds))
+        and coalesce(e.created_at >= $3, true) and coalesce(e.created_at < $6, true)
+      order by e.workspace_id desc, e.type desc, e.position desc limit $5
     ) e
     order by e.position desc limit $5
   ) page
@@ -53,10 +60,10 @@ export const latestText = `
 /** Events of one message, newest first: a few, by their own index. */
 const ofMessageText = `
   select ${event.names("e")} from wac.events e
-  where e.order_key = $5 and e.workspace_id = $1 and e.type::text = any($4)
-    and coalesce(e.created_at >= $3::bigint, true)
+  where e.order_key = $7 and e.workspace_id = $1 and e.type::text = any($4)
+    and coalesce(e.created_at >= $3::bigint, true) and coalesce(e.created_at < $6::bigint, true)
     and coalesce(e.position < (select b.position from wac.events b where b.id = $2::text and b.workspace_id = $1), $2 is null)
-  order by e.position desc limit $6`
+  order by e.position desc limit $5`
 
 const get = select(event, "wac.events", event.pick("workspaceId", "id"))
 
@@ -93,7 +100,7 @@ export const layer = Layer.effect(
           }),
           (items) => Page.fromOverread(items, page, ({ id }) => id)
         ),
-      latest: (workspaceId, { messageId, since, type }, page) =>
+      latest: (workspaceId, { messageId, since, type, until }, page) =>
         Effect.map(
           query("EventStore.latest", {
             text: messageId === undefined ? latestText : ofMessageText,
@@ -102,8 +109,9 @@ export const layer = Layer.effect(
               page.after,
               since ?? null,
               typesOf(type),
-              ...messageId === undefined ? [] : [messageId],
-              page.limit + 1
+              page.limit + 1,
+              until ?? null,
+              ...messageId === undefined ? [] : [messageId]
             ]
           }),
           (rows) => Page.fromOverread(rows.map(event.read), page, ({ id }) => id)

@@ -1,7 +1,7 @@
 /**
  * Conversations in PostgreSQL: the statements that write and read them.
  */
-import { type Conversation, Id, type Message, Page, ReceivedMessage } from "@wac/core"
+import { type Conversation, Id, type Message, NumberPart, Page, ReceivedMessage } from "@wac/core"
 import { boolean, insert, json, list as listOf, result, row, text } from "../Columns.ts"
 import { texts } from "../Parameter.ts"
 import { type Row, type Statement, statement, value } from "../Statement.ts"
@@ -125,6 +125,45 @@ export const list = (
     params: [...params, texts(names), direction === undefined ? "{f,t}" : direction === "inbound" ? "{t}" : "{f}"]
   }
 }
+
+/**
+ * The numbers of customers that begin with one of some texts, along `conversations_list` from each number to the next: a
+ * conversation costs one row, however long it is. The texts are the digits, after a country code if they have none. Any
+ * letter is greater than any digit, in every collation. $1 workspace, $2 limit, $3 digits, $4 whether they have a code.
+ */
+export const numbersText = `with starts as (
+    select '+' || $3::text as start
+    union all
+    select '+' || code || $3::text from generate_series(1, ${10 ** NumberPart.maxCodeDigits - 1}) code
+    where not $4::boolean
+  )
+  select distinct n.customer from starts s cross join lateral (
+    with recursive each (customer, place) as (
+      (
+        select c.customer, 1 from wac.conversations c
+        where c.workspace_id = $1 and c.customer >= s.start and c.customer < s.start || 'A'
+        order by c.customer limit 1
+      )
+      union all
+      select o.customer, e.place + 1 from each e cross join lateral (
+        select c.customer from wac.conversations c
+        where c.workspace_id = $1 and c.customer > e.customer and c.customer < s.start || 'A'
+        order by c.customer limit 1
+      ) o where e.place < $2::integer
+    )
+    select e.customer from each e where starts_with(e.customer, s.start)
+  ) n
+  order by n.customer limit $2::integer`
+
+/** The parameters of {@link numbersText}. */
+export const numbersParams = (
+  workspaceId: string,
+  { digits, isInternational }: NumberPart.NumberPart,
+  limit: number
+): ReadonlyArray<unknown> => [workspaceId, limit, digits, isInternational]
+
+/** A number of {@link numbersText}. */
+export const numberOf = row({ customer: text() })
 
 /** The page of the rows of {@link list}. */
 export const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<Conversation.Entry> => {

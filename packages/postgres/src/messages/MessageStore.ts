@@ -295,6 +295,14 @@ export const layer = Layer.effect(
           query("MessageStore.conversation", Conversations.list(workspaceId, filter, page)),
           (rows) => Conversations.pageOf(rows, page)
         ),
+      numbersWith: (workspaceId, part, limit) =>
+        Effect.map(
+          query("MessageStore.numbersWith", {
+            text: Conversations.numbersText,
+            params: Conversations.numbersParams(workspaceId, part, limit)
+          }),
+          (rows) => rows.map((row) => Conversations.numberOf.read(row).customer)
+        ),
       sweep: Effect.fnUntraced(function*(now) {
         let swept: MessageStore.Swept = { unknown: 0, failed: 0, forgotten: 0 }
         let more = true

@@ -149,6 +149,25 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
+  it.effect("latest returns what was recorded before a time, with any filter and page size", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const hours = 60 * 60 * 1000
+      const at = [0, 1, 2, 3 * hours, 3 * hours + 1, 6 * hours].map((since) => own.start + since)
+      const ids: Array<Id.EventId> = []
+      for (const time of at) ids.push(yield* recorded(own, time))
+      for (const limit of [1, 2, 100]) {
+        const found = (filter: Filter) =>
+          Effect.map(follow(own, filter, limit, "latest"), ({ events }) => idsOf(events).toReversed())
+        assert.deepStrictEqual(yield* found({ until: at[0]! }), [])
+        assert.deepStrictEqual(yield* found({ until: at[2]! }), ids.slice(0, 2))
+        assert.deepStrictEqual(yield* found({ until: at[4]! }), ids.slice(0, 4))
+        assert.deepStrictEqual(yield* found({ until: at[5]! + 1 }), ids)
+        assert.deepStrictEqual(yield* found({ since: at[1]!, until: at[4]! }), ids.slice(1, 4))
+        assert.deepStrictEqual(yield* found({ type: "message.sent", until: at[4]! }), [])
+      }
+    }))
+
   it.effect("latest finds a message's events, newest first", () =>
     Effect.gen(function*() {
       const own = yield* world()
@@ -161,6 +180,7 @@ export const tests = (it: Fixture.It): void => {
       const life = ["message.read", "message.delivered", "message.sent"]
       for (const limit of [1, 2, 10]) assert.deepStrictEqual(yield* found({ messageId }, limit), life)
       assert.deepStrictEqual(yield* found({ messageId, type: "message.sent" }), ["message.sent"])
+      assert.deepStrictEqual(yield* found({ messageId, until: own.start + 3 }), life.slice(1))
       assert.deepStrictEqual(yield* found({ messageId: yield* Fixture.id("msg") }), [])
       const other = yield* world()
       assert.deepStrictEqual((yield* follow(other, { messageId }, 10, "latest")).events, [])

@@ -10,6 +10,7 @@ import {
   CustomerRecords,
   type Message,
   MessageStore,
+  NumberPart,
   type Page,
   type ReceivedMessage
 } from "@wac/core"
@@ -104,6 +105,36 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(idsOf(items), [second])
       assert.deepStrictEqual(idsOf((yield* page(next)).items), [first])
       assert.deepStrictEqual(idsOf((yield* page(null, 10)).items), [second, first])
+    }))
+
+  it.effect("the numbers of customers are found by a part that they begin with, after a country code or with it", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const numbers = ["+15551240007", "+15551240008", "+15551340001", "+5551240001", "+491555124123"]
+      for (const to of numbers) yield* send(own, to)
+      yield* send(own, numbers[0]!)
+      yield* write(own, numbers[0]!)
+      yield* write(own, { phone: null, userId: "US.5551240001" })
+      yield* send(yield* world({ start: own.start }), "+15551249999")
+      const found = (text: string, limit = 10) =>
+        Effect.map(
+          store.numbersWith(own.workspace.id, NumberPart.parse(text)!, limit),
+          (names) => [...names].sort()
+        )
+      assert.deepStrictEqual(yield* found("(555) 124-"), [
+        "+15551240007",
+        "+15551240008",
+        "+491555124123",
+        "+5551240001"
+      ])
+      assert.deepStrictEqual(yield* found("+1555124"), ["+15551240007", "+15551240008"])
+      assert.deepStrictEqual(yield* found("0055599"), [])
+      assert.deepStrictEqual(yield* found("005551"), ["+5551240001"])
+      assert.deepStrictEqual(yield* found("15551240007"), ["+15551240007"])
+      assert.deepStrictEqual(yield* found("0155 512 41"), ["+491555124123"])
+      assert.strictEqual((yield* found("555124", 2)).length, 2)
+      assert.deepStrictEqual(yield* found("9999"), [])
     }))
 
   it.effect("an entry is the message as it is stored now, and a customer's message is found by its id", () =>

@@ -21,7 +21,7 @@ const request = (
 ): ApiRequest.ApiRequest => ({
   id: idAt(at),
   workspaceId: own.workspace.id,
-  apiKeyId: own.key.id,
+  caller: { apiKeyId: own.key.id, userId: null },
   method: "POST",
   route: "/v1/messages",
   status: 200,
@@ -29,6 +29,8 @@ const request = (
   reason: null,
   at,
   durationMs: 12.5,
+  fields: null,
+  subject: null,
   ...fields
 })
 
@@ -46,7 +48,11 @@ export const tests = (it: Fixture.It): void => {
       const other = yield* world()
       const requests = [
         request(own, own.start),
-        request(own, own.start + 1, optedOut),
+        request(own, own.start + 1, {
+          ...optedOut,
+          fields: [{ path: "to", type: "text", length: 12 }, { path: "type", type: "null", length: null }],
+          subject: "msg_01K8ZQ50V4W6X8Y0Z1A3B5C7DE"
+        }),
         request(own, own.start + 2, { ...notFound, method: "GET", route: "/v1/messages/:id", durationMs: 0 })
       ]
       yield* store.record([...requests, request(other, own.start + 3)])
@@ -88,6 +94,47 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* store.list(other.workspace.id, { id: first.id }, all)).items, [])
     }))
 
+  it.effect("a list can be limited to a key, a route, a status and a range of time, all at once", () =>
+    Effect.gen(function*() {
+      const store = yield* RequestStore.RequestStore
+      const own = yield* world()
+      const key = yield* Fixture.issuedKey(own.workspace.id, own.start)
+      const [first, second, third, last] = [
+        request(own, own.start),
+        request(own, own.start + minute, { ...optedOut, caller: { apiKeyId: key.id, userId: null } }),
+        request(own, own.start + hour, { ...notFound, method: "GET", route: "/v1/messages/:id" }),
+        request(own, own.start + day, { caller: { apiKeyId: key.id, userId: null } })
+      ]
+      yield* store.record([first, second, third, last])
+      const list = (filter: RequestStore.RequestFilter, after: string | null = null, limit = 100) =>
+        Effect.map(store.list(own.workspace.id, filter, { limit, after }), ({ items }) => items)
+      assert.deepStrictEqual(yield* list({ apiKeyId: key.id }), [last, second])
+      assert.deepStrictEqual(yield* list({ apiKeyId: key.id }, null, 1), [last])
+      assert.deepStrictEqual(yield* list({ apiKeyId: key.id }, last.id), [second])
+      assert.deepStrictEqual(yield* list({ route: "/v1/messages/:id" }), [third])
+      assert.deepStrictEqual(yield* list({ status: 200 }), [last, first])
+      assert.deepStrictEqual(yield* list({ since: second.at, until: last.at }), [third, second])
+      assert.deepStrictEqual(yield* list({ since: second.at + 1, until: last.at }), [third])
+      assert.deepStrictEqual(yield* list({ until: last.at }, third.id), [second, first])
+      assert.deepStrictEqual(
+        yield* list({ apiKeyId: key.id, status: 403, word: "opted_out", until: third.at }),
+        [second]
+      )
+      assert.deepStrictEqual(yield* list({ apiKeyId: key.id, status: 403, since: third.at }), [])
+      assert.deepStrictEqual(yield* list({ id: second.id, apiKeyId: own.key.id }), [])
+    }))
+
+  it.effect("requests of people are listed with the person, and are not counted", () =>
+    Effect.gen(function*() {
+      const store = yield* RequestStore.RequestStore
+      const own = yield* world()
+      const caller = { apiKeyId: null, userId: "usr_01K8ZQ50V4W6X8Y0Z1A3B5C7DE" as Id.UserId }
+      const theirs = request(own, own.start + 1, { ...optedOut, caller })
+      yield* store.record([request(own, own.start), theirs])
+      assert.deepStrictEqual((yield* store.list(own.workspace.id, { refused: true }, all)).items, [theirs])
+      assert.deepStrictEqual((yield* store.tallies(own.workspace.id, own.start)).map(({ code }) => code), [null])
+    }))
+
   it.effect("requests are summed by key and outcome, from the start of an hour", () =>
     Effect.gen(function*() {
       const store = yield* RequestStore.RequestStore
@@ -98,7 +145,11 @@ export const tests = (it: Fixture.It): void => {
         ...[0, 1, 2].map((n) => request(own, own.start + n, { id: idAt(own.start, n) })),
         request(own, own.start + hour, { ...optedOut, id: idAt(own.start, 3) }),
         request(own, own.start + minute, { ...optedOut, id: idAt(own.start, 4) }),
-        request(own, own.start + minute, { ...optedOut, id: idAt(own.start, 5), apiKeyId: other.id }),
+        request(own, own.start + minute, {
+          ...optedOut,
+          id: idAt(own.start, 5),
+          caller: { apiKeyId: other.id, userId: null }
+        }),
         request(own, own.start + 2 * minute, { ...notFound, id: idAt(own.start, 6) })
       ])
       const tallies = yield* store.tallies(own.workspace.id, own.start + minute)

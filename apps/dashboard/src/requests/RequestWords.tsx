@@ -1,0 +1,46 @@
+/** Requests in words. */
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import type { ApiRequest } from "@wac/client/internal"
+import * as RoleOf from "../generated/RoleOf.ts"
+import { KeyName } from "../keys/KeyName.tsx"
+import { api } from "../session/Service.ts"
+import { useRefusal, useSession } from "../session/Session.tsx"
+import { Status } from "../ui/Status.tsx"
+
+/** Why a request was refused, in one word; empty if it was not. Pure. */
+export const wordsOf = ({ code, reason }: { readonly code: string | null; readonly reason: string | null }): string =>
+  reason ?? code ?? ""
+
+export const Outcome = ({ request }: { readonly request: ApiRequest }) => (
+  <>
+    <Status tone={request.code === null ? "good" : request.status >= 500 ? "warn" : "bad"}>{request.status}</Status>
+    {request.code === null
+      ? null
+      : <span className="ml-2 max-sm:block max-sm:ml-0">{wordsOf(request)}</span>}
+  </>
+)
+
+/** The address of a person; who may not see the members sees only whether they are the person. */
+const Person = ({ id }: { readonly id: string }) => {
+  const { userId } = useSession()
+  const refusal = useRefusal(RoleOf.membersList)
+  const { data: members } = useQuery({
+    queryKey: ["members"],
+    queryFn: ({ signal }) => api.members.list({ limit: 100 }, { signal }).toArray(1000),
+    enabled: userId !== id && refusal === undefined
+  })
+  return userId === id ? "You" : members?.find((member) => member.id === id)?.email ?? "Another member"
+}
+
+/** Who made a request: an API key or a person. */
+export const MadeBy = ({ request: { apiKeyId, userId } }: { readonly request: ApiRequest }) =>
+  apiKeyId !== null
+    ? (
+      <Link to="/api-keys/$id" params={{ id: apiKeyId }} className="text-accent underline">
+        <KeyName id={apiKeyId} />
+      </Link>
+    )
+    : userId === null
+    ? null
+    : <Person id={userId} />

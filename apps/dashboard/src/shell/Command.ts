@@ -1,0 +1,10 @@
+/** Where an entry of the command menu leads. */
+import type { IconName } from "../ui/Icon.tsx"
+
+export interface Command {
+  readonly name: string
+  readonly icon: IconName
+  readonly to: string
+  readonly search?: Readonly<Record<string, string>>
+  readonly id?: string
+}

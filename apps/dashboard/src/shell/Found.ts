@@ -1,0 +1,98 @@
+/** The search of the command menu: what the workspace has that a text names. Each query is answered by an index. */
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import type { ListedMessage } from "@wac/client/internal"
+import { useEffect, useState } from "react"
+import { activeKeysQuery } from "../keys/Queries.ts"
+import { messageStatuses } from "../messages/MessageWords.tsx"
+import { api, channel, firstPage, portal } from "../session/Service.ts"
+import { isNumberPart } from "../ui/Sought.ts"
+import type { Command } from "./Command.ts"
+
+/** Things of one kind that were found. */
+interface Found {
+  /** The name of the kind, in the plural. */
+  readonly kind: string
+  readonly commands: ReadonlyArray<Command>
+}
+
+type Read = (text: string, signal: AbortSignal) => Promise<ReadonlyArray<Command>>
+
+/** How many messages with one reference are shown; the list has all. */
+const shownAtOnce = 5
+
+const messageCommands = (messages: ReadonlyArray<ListedMessage>, text: string): ReadonlyArray<Command> =>
+  messages.map(({ id, status, to }) => ({
+    name: `Message to ${to} · ${messageStatuses.find(([each]) => each === status)?.[1]} · ${text}`,
+    icon: "message",
+    to: "/messages/$id",
+    id
+  }))
+
+const messages: Read = async (text, signal) => {
+  const filter = text.startsWith("wamid.") ? { providerMessageId: text } : { clientReference: text }
+  const { data } = await firstPage(api.messages.list({ ...filter, limit: shownAtOnce }, { signal }))
+  return messageCommands(data, text)
+}
+
+const customers: Read = async (text, signal) => {
+  const { data } = await api.contacts.find({ number: text }, { signal })
+  return data.map(({ number }) => ({
+    name: `Customer ${number}`,
+    icon: "contact",
+    to: "/messages",
+    search: { to: number }
+  }))
+}
+
+const templates: Read = async (name, signal) => {
+  const { data } = await firstPage(api.templates.list({ name, limit: 1 }, { signal }))
+  return data.map(({ name }) => ({ name: `Template ${name}`, icon: "template", to: "/templates", search: { name } }))
+}
+
+/** The kinds of things that can have a text as their name. */
+const kindsFor = (text: string, keys: Read): ReadonlyArray<readonly [kind: string, read: Read]> => [
+  ...(isNumberPart(text) ? [["customers", customers] as const] : []),
+  ["messages", messages],
+  ...(channel.templates && /^[a-z0-9_]+$/.test(text) ? [["templates", templates] as const] : []),
+  ["API keys", keys]
+]
+
+/** The text once it has not changed for a moment. */
+const useSettled = (text: string): string => {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), 200)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}
+
+/** What is found by a text, by kind; `data` is `undefined` while that is not known. */
+export const useFound = (text: string, isSought: boolean) => {
+  const client = useQueryClient()
+  const settled = useSettled(text)
+  const keys: Read = async (text) => {
+    const words = text.toLowerCase()
+    return (await client.fetchQuery({ ...activeKeysQuery, staleTime: 60_000 }))
+      .filter(({ name }) => name.toLowerCase().includes(words))
+      .slice(0, shownAtOnce)
+      .map(({ id, name }) => ({ name: `API key ${name}`, icon: "key", to: "/api-keys/$id", id }))
+  }
+  return useQuery({
+    queryKey: ["found", settled],
+    queryFn: ({ signal }) =>
+      Promise.all(
+        kindsFor(settled, keys).map(async ([kind, read]): Promise<Found> => ({
+          kind,
+          commands: await read(settled, signal)
+        }))
+      ),
+    enabled: isSought && settled === text && text.length > 1 && text.length <= 255 && portal === undefined
+  })
+}
+
+/** That nothing was found, by kind; empty if something was found of each. Pure. */
+export const missingOf = (found: ReadonlyArray<Found>, text: string): string => {
+  const kinds = found.filter(({ commands }) => commands.length === 0).map(({ kind }) => kind)
+  return kinds.length === 0 ? "" : `Not found by “${text}”: ${kinds.join(", ")}.`
+}

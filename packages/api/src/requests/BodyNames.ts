@@ -1,0 +1,37 @@
+/**
+ * The names of fields in bodies of requests: whatever else a body has may be anything that a caller wrote.
+ */
+import { type Schema, SchemaAST } from "effect"
+import { HttpApi } from "effect/http-api"
+import { Api } from "../Api.ts"
+
+const collect = (ast: SchemaAST.AST, names: Set<string>, seen: Set<SchemaAST.AST>): void => {
+  if (seen.has(ast)) return
+  seen.add(ast)
+  if (SchemaAST.isSuspend(ast)) collect(ast.thunk(), names, seen)
+  if (SchemaAST.isUnion(ast)) { for (const type of ast.types) collect(type, names, seen) }
+  if (SchemaAST.isArrays(ast)) { for (const type of [...ast.elements, ...ast.rest]) collect(type, names, seen) }
+  if (!SchemaAST.isObjects(ast)) return
+  for (const { name, type } of ast.propertySignatures) {
+    if (typeof name === "string") names.add(name)
+    collect(type, names, seen)
+  }
+  for (const { type } of ast.indexSignatures) collect(type, names, seen)
+}
+
+/** Finds them in the definition of the API. It walks through all of it, so call it once. */
+export const find = (): ReadonlySet<string> => {
+  const names = new Set<string>()
+  const seen = new Set<SchemaAST.AST>()
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      for (const codec of endpoint.payload.get("application/json")?.schemas ?? []) {
+        // a codec has the schema that it was made from
+        const { ast } = "schema" in codec ? codec.schema as Schema.Top : codec
+        collect(SchemaAST.toEncoded(ast), names, seen)
+      }
+    }
+  })
+  return names
+}

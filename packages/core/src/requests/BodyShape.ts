@@ -1,0 +1,62 @@
+/**
+ * The shape of a request's body (contract §17): the names of known fields and the types and lengths of their values. A
+ * name that is not known may itself be what somebody wrote, so it is not kept. Pure.
+ */
+
+/** The types of values; `unknown` stands for all fields of an object whose names are not known. */
+export const types = ["text", "number", "boolean", "null", "list", "object", "unknown"] as const
+export type Type = (typeof types)[number]
+
+/** A field of a body, without its value. */
+export interface Field {
+  /** Names from the outside in, as in `template.bodyParams[0]`; empty for the body itself. */
+  readonly path: string
+  readonly type: Type
+  /** Characters of a text, items of a list, fields of an object, or unknown fields; `null` for other values. */
+  readonly length: number | null
+}
+
+/** The fields of one body that are described. */
+export const maxFields = 50
+
+const typeOf = (value: unknown): Type =>
+  typeof value === "string"
+    ? "text"
+    : typeof value === "number"
+    ? "number"
+    : typeof value === "boolean"
+    ? "boolean"
+    : value === null
+    ? "null"
+    : Array.isArray(value)
+    ? "list"
+    : "object"
+
+const lengthOf = (value: unknown): number | null =>
+  typeof value === "string" || Array.isArray(value)
+    ? value.length
+    : typeof value === "object" && value !== null
+    ? Object.keys(value).length
+    : null
+
+/** Describes at most {@link maxFields} fields, in their order; of a list, only the first item. */
+export const of = (body: unknown, known: ReadonlySet<string>): ReadonlyArray<Field> => {
+  const fields: Array<Field> = []
+  const describe = (path: string, value: unknown, isOutermost = false): void => {
+    if (fields.length >= maxFields) return
+    const isObject = typeOf(value) === "object"
+    if (!isOutermost || !isObject) fields.push({ path, type: typeOf(value), length: lengthOf(value) })
+    if (Array.isArray(value)) {
+      if (value.length > 0) describe(`${path}[0]`, value[0])
+    } else if (isObject) {
+      let unknown = 0
+      for (const [name, inner] of Object.entries(value as object)) {
+        if (known.has(name)) describe(path === "" ? name : `${path}.${name}`, inner)
+        else unknown += 1
+      }
+      if (unknown > 0 && fields.length < maxFields) fields.push({ path, type: "unknown", length: unknown })
+    }
+  }
+  describe("", body, true)
+  return fields
+}
