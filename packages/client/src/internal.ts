@@ -269,6 +269,7 @@ export interface InternalClient {
   readonly templates: {
     /** Newest first. */
     readonly list: (query?: TemplateQuery, options?: CallOptions) => InternalList<Wire.TemplateDetail>
+    readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/templates/:id">
     /**
      * Creates a template at the provider, which reviews it. Repeated only after a 429: of a failure, the service cannot
      * tell whether the provider has created it.
@@ -468,6 +469,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     },
     templates: {
       list: list((query?: TemplateQuery, options?) => call("GET /internal/templates", { query }, options)),
+      get: (id, options) => call("GET /internal/templates/:id", { id }, options),
       create: (body, options) => keyed("POST /internal/templates", { body, once: true }, options),
       edit: (id, body, options) => call("PATCH /internal/templates/:id", { id, body, once: true }, options),
       remove: (id, options) => call("DELETE /internal/templates/:id", { id }, options),

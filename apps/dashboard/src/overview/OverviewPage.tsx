@@ -147,7 +147,7 @@ const Attention = () => {
       tone: "calm" as const,
       word: "Rejected",
       text: <>The provider rejected the template {rejected.data[0].name}.</>,
-      action: <Link to="/templates" search={{ status: "rejected" }} className={action}>Show it</Link>
+      action: <Link to="/templates/$id" params={{ id: rejected.data[0].id }} className={action}>Show it</Link>
     }],
     ...keys.data?.length === 0 || hook === null
       ? [{

@@ -42,7 +42,6 @@ const pageCommands = everyCommand.filter(({ to }) => isOfChannel(to))
 const listByPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: IconName, to: string]> = [
   ["whk_", "Webhook", "webhook", "/settings/webhook"],
   ["job_", "Replays", "refresh", "/settings/webhook"],
-  ["tpl_", "Templates", "template", "/templates"],
   ["alr_", "Alerts", "bell", "/alerts"],
   ["usr_", "Members", "members", "/settings/members"],
   ["inv_", "Members", "members", "/settings/members"],

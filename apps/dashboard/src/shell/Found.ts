@@ -17,7 +17,7 @@ interface Found {
 
 type Read = (text: string, signal: AbortSignal) => Promise<ReadonlyArray<Command>>
 
-/** How many messages with one reference are shown; the list has all. */
+/** How many things of one name are shown; the list has all. */
 const shownAtOnce = 5
 
 const messageCommands = (messages: ReadonlyArray<ListedMessage>, text: string): ReadonlyArray<Command> =>
@@ -45,8 +45,13 @@ const customers: Read = async (text, signal) => {
 }
 
 const templates: Read = async (name, signal) => {
-  const { data } = await firstPage(api.templates.list({ name, limit: 1 }, { signal }))
-  return data.map(({ name }) => ({ name: `Template ${name}`, icon: "template", to: "/templates", search: { name } }))
+  const { data } = await firstPage(api.templates.list({ name, limit: shownAtOnce }, { signal }))
+  return data.map(({ id, language, name }) => ({
+    name: `Template ${name} · ${language}`,
+    icon: "template",
+    to: "/templates/$id",
+    id
+  }))
 }
 
 /** The kinds of things that can have a text as their name. */

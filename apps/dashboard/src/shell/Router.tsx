@@ -205,6 +205,11 @@ const tree = root.addChildren([
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/templates/$id",
+    component: lazyPart(() => import("../templates/TemplatePage.tsx"), "TemplatePage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/contacts",
     validateSearch: (search) => given(search, "phoneNumberId", "number", "cursor"),
     component: lazyPart(() => import("../contacts/ContactsPage.tsx"), "ContactsPage")

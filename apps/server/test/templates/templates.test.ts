@@ -106,10 +106,15 @@ describe.concurrent("templates", () => {
       yield* sync(server)
       assert.strictEqual((yield* listed(server, "?name=greeting")).body.data[0].id, id)
 
+      const read = yield* listed(server, `/${id}`)
+      assert.strictEqual(read.status, 200, read.text)
+      assert.deepStrictEqual(read.body, (yield* listed(server, "?name=greeting")).body.data[0])
+
       assert.strictEqual((yield* change(server, "DELETE", `/${id}`)).status, 204)
       yield* sync(server)
       assert.deepStrictEqual((yield* listed(server, "?name=greeting")).body.data, [])
       for (const gone of [id, "tpl_nothing"]) {
+        checks.assertError(yield* listed(server, `/${gone}`), 404, { code: "not_found" })
         checks.assertError(yield* change(server, "DELETE", `/${gone}`), 404, { code: "not_found" })
         checks.assertError(yield* change(server, "PATCH", `/${gone}`, { category: "utility" }), 404, {
           code: "not_found"

@@ -171,6 +171,8 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
         "Creates it at the provider, which reviews it and reports the result later. Components have the provider's own " +
         "names. What the provider would refuse by its published limits is refused here, with the field in `param`."
     })),
+  HttpApiEndpoint.get("get", "/internal/templates/:id", { ...one, success: ShownTemplate, error: reading })
+    .annotate(Access, session("member")).annotate(OpenApi.Summary, "Get a template"),
   HttpApiEndpoint.patch("edit", "/internal/templates/:id", {
     ...one,
     payload: EditTemplate,

@@ -1566,6 +1566,8 @@ export interface InternalRoutes {
    * `param`.
    */
   readonly "POST /internal/templates": { readonly body: CreateTemplate; readonly response: TemplateDetail }
+  /** Get a template. */
+  readonly "GET /internal/templates/:id": { readonly response: TemplateDetail }
   /**
    * Change a template. Components are replaced as a whole, and reviewed again. The provider takes changes of approved,
    * rejected and paused templates only, and a few a month.
