@@ -28,6 +28,7 @@ const everyCommand: ReadonlyArray<Command> = [
   { name: "Resume the webhook", icon: "start", to: "/settings/webhook", search: { dialog: "resume" } },
   { name: "Rotate the signing secret", icon: "shield", to: "/settings/webhook", search: { dialog: "rotate" } },
   { name: "Replay events", icon: "refresh", to: "/settings/webhook", search: { dialog: "replay" } },
+  { name: "New template", icon: "template", to: "/templates/new" },
   { name: "Sync templates", icon: "template", to: "/templates" },
   { name: "Alerts that are open", icon: "bell", to: "/alerts", search: { open: "yes" } },
   { name: "Invite a person", icon: "members", to: "/settings/members", search: { dialog: "invite" } },

@@ -205,6 +205,17 @@ const tree = root.addChildren([
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/templates/new",
+    validateSearch: (search) => given(search, "like"),
+    component: lazyPart(() => import("../templates/NewTemplatePage.tsx"), "NewTemplatePage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/templates/$id/edit",
+    component: lazyPart(() => import("../templates/NewTemplatePage.tsx"), "EditTemplatePage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/templates/$id",
     component: lazyPart(() => import("../templates/TemplatePage.tsx"), "TemplatePage")
   }),

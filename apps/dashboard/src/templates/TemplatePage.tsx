@@ -11,6 +11,7 @@ import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 import { Preview } from "./Preview.tsx"
 import { namesakesQuery, templateOfId } from "./Queries.ts"
+import { TemplateActions } from "./TemplateActions.tsx"
 import { meaningOf, TemplateState } from "./TemplateWords.tsx"
 
 const Languages = ({ template: { id, name } }: { readonly template: TemplateDetail }) => {
@@ -88,7 +89,11 @@ export const TemplatePage = () => {
   const { id } = useParams({ from: "/templates/$id" })
   const query = useQuery(templateOfId(id))
   return (
-    <Page title={query.data === undefined ? "Template" : query.data.name} lead={<Id>{id}</Id>}>
+    <Page
+      title={query.data === undefined ? "Template" : query.data.name}
+      lead={<Id>{id}</Id>}
+      actions={query.data === undefined ? undefined : <TemplateActions key={id} template={query.data} />}
+    >
       {query.data === undefined
         ? (
           <div className="card">

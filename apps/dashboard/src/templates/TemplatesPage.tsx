@@ -4,7 +4,7 @@ import { Link, useSearch } from "@tanstack/react-router"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
-import { Button } from "../ui/Button.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
@@ -14,6 +14,13 @@ import { capitalized, counted } from "../ui/Words.ts"
 import { TemplateState, templateStatuses } from "./TemplateWords.tsx"
 
 const choices = { status: { label: "Status", options: templateStatuses } }
+
+const NewTemplate = () => {
+  const refusal = useRefusal(RoleOf.templatesCreate)
+  return refusal === undefined
+    ? <Link to="/templates/new" className={buttonClass("primary")}>New template</Link>
+    : <Button look="primary" refusal={refusal}>New template</Button>
+}
 
 export const TemplatesPage = () => {
   const { name } = useSearch({ from: "/templates" })
@@ -28,11 +35,14 @@ export const TemplatesPage = () => {
   return (
     <ListPage
       title="Templates"
-      lead="Messages that the provider has approved. Outside a service window only a template can be sent."
+      lead="Messages that the provider approves. Outside a service window only a template can be sent."
       actions={
-        <Button icon="refresh" refusal={refusal} isPending={sync.isPending} onClick={() => sync.mutate()}>
-          {sync.isPending ? "Syncing…" : "Sync now"}
-        </Button>
+        <>
+          <Button icon="refresh" refusal={refusal} isPending={sync.isPending} onClick={() => sync.mutate()}>
+            {sync.isPending ? "Syncing…" : "Sync now"}
+          </Button>
+          <NewTemplate />
+        </>
       }
       before={
         <>
@@ -62,7 +72,11 @@ export const TemplatesPage = () => {
         { name: "Placeholders", from: "md", className: "tabular-nums", cell: ({ variables }) => variables.length },
         { name: "Synced", from: "lg", className: "text-muted", cell: ({ syncedAt }) => <Time at={syncedAt} /> }
       ]}
-      none={{ title: "No templates yet", children: "Create templates at the provider, then sync." }}
+      none={{
+        title: "No templates yet",
+        children: "Create one here, or sync if you have created it at the provider.",
+        actions: <NewTemplate />
+      }}
       noMatch={{ children: "Names are matched exactly." }}
     />
   )

@@ -6,8 +6,19 @@ import { Icon } from "./Icon.tsx"
 import type { Tone } from "./Status.tsx"
 import { asSentence } from "./Words.ts"
 
+/** What is wrong with a form before the service is asked; `param` is the name that the service calls the field by. */
+export class Problem {
+  readonly param: string
+  readonly message: string
+  constructor(param: string, message: string) {
+    this.param = param
+    this.message = message
+  }
+}
+
 /** An error for people. */
 export const messageOf = (error: unknown): string => {
+  if (error instanceof Problem) return asSentence(error.message)
   if (!(error instanceof WacError)) return "Something went wrong in this page. Reload it."
   if (error.code === "no_response") return `The service did not respond: ${error.message}.`
   // pages show the id apart

@@ -54,6 +54,8 @@ const pages = (): { readonly [name: string]: string } => ({
   usage: "/usage",
   templates: "/templates",
   template: `/templates/${filled.template}`,
+  "new-template": "/templates/new",
+  "edit-template": `/templates/${filled.template}/edit`,
   contacts: "/contacts",
   contact: `/contacts/${filled.contact}`,
   "phone-numbers": "/phone-numbers",

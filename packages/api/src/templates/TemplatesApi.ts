@@ -172,7 +172,10 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
         "names. What the provider would refuse by its published limits is refused here, with the field in `param`."
     })),
   HttpApiEndpoint.get("get", "/internal/templates/:id", { ...one, success: ShownTemplate, error: reading })
-    .annotate(Access, session("member")).annotate(OpenApi.Summary, "Get a template"),
+    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+      summary: "Get a template",
+      description: "A template of any status."
+    })),
   HttpApiEndpoint.patch("edit", "/internal/templates/:id", {
     ...one,
     payload: EditTemplate,

@@ -1566,7 +1566,7 @@ export interface InternalRoutes {
    * `param`.
    */
   readonly "POST /internal/templates": { readonly body: CreateTemplate; readonly response: TemplateDetail }
-  /** Get a template. */
+  /** Get a template. A template of any status. */
   readonly "GET /internal/templates/:id": { readonly response: TemplateDetail }
   /**
    * Change a template. Components are replaced as a whole, and reviewed again. The provider takes changes of approved,
