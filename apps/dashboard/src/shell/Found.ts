@@ -1,10 +1,11 @@
-/** The search of the command menu: what the workspace has that a text names. Each query is answered by an index. */
+/** The search of the command menu: what the workspace has that a text names. Each query reads one page. */
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import type { ListedMessage } from "@wac/client/internal"
 import { useEffect, useState } from "react"
 import { activeKeysQuery } from "../keys/Queries.ts"
 import { messageStatuses } from "../messages/MessageWords.tsx"
 import { api, channel, firstPage, portal } from "../session/Service.ts"
+import { asName } from "../templates/Names.ts"
 import { isNumberPart } from "../ui/Sought.ts"
 import type { Command } from "./Command.ts"
 
@@ -44,8 +45,8 @@ const customers: Read = async (text, signal) => {
   }))
 }
 
-const templates: Read = async (name, signal) => {
-  const { data } = await firstPage(api.templates.list({ name, limit: shownAtOnce }, { signal }))
+const templates: Read = async (text, signal) => {
+  const { data } = await firstPage(api.templates.list({ nameContains: asName(text), limit: shownAtOnce }, { signal }))
   return data.map(({ id, language, name }) => ({
     name: `Template ${name} · ${language}`,
     icon: "template",
@@ -58,7 +59,7 @@ const templates: Read = async (name, signal) => {
 const kindsFor = (text: string, keys: Read): ReadonlyArray<readonly [kind: string, read: Read]> => [
   ...(isNumberPart(text) ? [["customers", customers] as const] : []),
   ["messages", messages],
-  ...(channel.templates && /^[a-z0-9_]+$/.test(text) ? [["templates", templates] as const] : []),
+  ...(channel.templates && /^[a-z0-9_]+$/.test(asName(text)) ? [["templates", templates] as const] : []),
   ["API keys", keys]
 ]
 

@@ -24,6 +24,7 @@ import {
   pathOf,
   problemOf
 } from "./Draft.ts"
+import { asName } from "./Names.ts"
 import { Preview } from "./Preview.tsx"
 import { useSaveTemplate } from "./SaveTemplate.ts"
 
@@ -255,9 +256,6 @@ const FooterField = ({ draft, error, onChange }: PartProps) => (
     )}
   </Field>
 )
-
-/** The name of a new template, whose form leaves few letters. */
-const asName = (text: string): string => text.toLowerCase().replaceAll(/[\s-]+/g, "_")
 
 export const TemplateForm = (
   { begin, template }: {

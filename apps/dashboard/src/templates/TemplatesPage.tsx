@@ -11,6 +11,7 @@ import { ListPage, useList } from "../ui/List.tsx"
 import { rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized, counted } from "../ui/Words.ts"
+import { asName } from "./Names.ts"
 import { TemplateState, templateStatuses } from "./TemplateWords.tsx"
 
 const choices = { status: { label: "Status", options: templateStatuses } }
@@ -27,7 +28,9 @@ export const TemplatesPage = () => {
   const setFilter = useFilter()
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.templatesSync)
-  const list = useList("templates", { ...useChosen(choices), name }, api.templates.list, { every: 15_000 })
+  const list = useList("templates", { ...useChosen(choices), nameContains: name }, api.templates.list, {
+    every: 15_000
+  })
   const sync = useMutation({
     mutationFn: () => api.templates.sync(),
     onSettled: () => client.invalidateQueries({ queryKey: ["templates"] })
@@ -55,7 +58,12 @@ export const TemplatesPage = () => {
           )}
         </>
       }
-      search={{ label: "Name", placeholder: "Exact name", value: name, onSearch: (name) => setFilter({ name }) }}
+      search={{
+        label: "Name",
+        placeholder: "A part of the name",
+        value: name,
+        onSearch: (name) => setFilter({ name: name && asName(name) })
+      }}
       choices={choices}
       list={list}
       what="template"
@@ -77,7 +85,7 @@ export const TemplatesPage = () => {
         children: "Create one here, or sync if you have created it at the provider.",
         actions: <NewTemplate />
       }}
-      noMatch={{ children: "Names are matched exactly." }}
+      noMatch={{ children: "A template is found by any part of its name." }}
     />
   )
 }

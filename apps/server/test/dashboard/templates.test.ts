@@ -67,6 +67,23 @@ it("a template's page shows how it looks and where it stands, and Back leads to 
   await page.getByText("There is no such template").waitFor()
 })
 
+it("a part of a name finds templates in the list and in the command menu", async () => {
+  const { page } = person
+  await person.open("/templates")
+  await page.getByLabel("Name", { exact: true }).fill("Der_up")
+  await page.keyboard.press("Enter")
+  await page.waitForURL(/name=der_up/)
+  await page.getByRole("link", { name: "promo" }).waitFor({ state: "detached" })
+  assert.deepStrictEqual(await page.locator("tbody").getByRole("link").allInnerTexts(), [
+    "order_update",
+    "order_update"
+  ])
+  await page.keyboard.press("ControlOrMeta+k")
+  await page.getByRole("combobox", { name: "Page, identifier or number" }).fill("rejected off")
+  await page.getByRole("option", { name: "Template rejected_offer · en_US", exact: true }).click()
+  await titled(page, "rejected_offer")
+})
+
 it("a template's page lists its other languages, and its id leads to it from the command menu", async () => {
   const { page } = person
   await person.open(`/templates/${server.german}`)
