@@ -3,13 +3,24 @@ import type { CreateTemplate, TemplateDetail } from "@wac/client/internal"
 import { placeholdersOf } from "@wac/core/templates/Placeholders"
 import * as TemplateNames from "@wac/core/templates/TemplateNames"
 import * as TemplateRules from "@wac/core/templates/TemplateRules"
-import { Problem } from "../ui/Failure.tsx"
+import { Problem } from "../ui/Problem.ts"
 
 type Component = CreateTemplate["components"][number]
 type Button = Extract<Component, { readonly type: "BUTTONS" }>["buttons"][number]
 type Header = Extract<Component, { readonly type: "HEADER" }>
 export type Category = CreateTemplate["category"]
 export type HeaderKind = "NONE" | Header["format"]
+
+/** The kinds of headers, in words. */
+export const headerKinds: { readonly [Kind in HeaderKind]: string } = {
+  NONE: "None",
+  TEXT: "Text",
+  IMAGE: "Image",
+  VIDEO: "Video",
+  GIF: "Video that plays by itself",
+  DOCUMENT: "Document",
+  LOCATION: "Location"
+}
 
 /** The kinds of buttons that the form makes. An authentication template has a button of its own. */
 export type ButtonKind = Exclude<Button["type"], "OTP">
@@ -245,6 +256,8 @@ export const beyondForm = ({ category, components }: TemplateDetail): string | u
   for (const component of components.map(fieldsOf)) {
     const type = textOf(component["type"]).toUpperCase()
     if (!known.includes(type)) return type.toLowerCase().replaceAll("_", " ")
+    const format = textOf(component["format"]).toUpperCase()
+    if (format !== "" && !(format in headerKinds)) return `a header of the format ${format.toLowerCase()}`
     for (const button of listOf(component["buttons"])) {
       const kind = textOf(fieldsOf(button)["type"]).toUpperCase()
       // the code is handed to an app, which the form does not ask for

@@ -19,6 +19,7 @@ import {
   type Draft,
   formatOf,
   type HeaderKind,
+  headerKinds,
   isFile,
   nextPlaceholder,
   pathOf,
@@ -32,16 +33,6 @@ const categories: ReadonlyArray<readonly [Category, ReactNode]> = [
   ["utility", "Utility: about something that the customer has ordered or done"],
   ["marketing", "Marketing: offers and news. Customers who have opted out do not get it"],
   ["authentication", "Authentication: a one-time code. The provider writes the text"]
-]
-
-const headers: ReadonlyArray<readonly [HeaderKind, name: string]> = [
-  ["NONE", "None"],
-  ["TEXT", "Text"],
-  ["IMAGE", "Image"],
-  ["VIDEO", "Video"],
-  ["GIF", "Video that plays by itself"],
-  ["DOCUMENT", "Document"],
-  ["LOCATION", "Location"]
 ]
 
 /** How much of a text's length is used, in characters as the service counts them. */
@@ -114,7 +105,7 @@ const HeaderFields = ({ draft, error, onChange }: PartProps) => {
             value={header.kind}
             onChange={(event) => change({ kind: event.target.value as HeaderKind })}
           >
-            {headers.map(([kind, name]) => <option key={kind} value={kind}>{name}</option>)}
+            {Object.entries(headerKinds).map(([kind, name]) => <option key={kind} value={kind}>{name}</option>)}
           </select>
         )}
       </Field>

@@ -3,18 +3,9 @@ import { WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { isSignedOut, pages, portal } from "../session/Service.ts"
 import { Icon } from "./Icon.tsx"
+import { Problem } from "./Problem.ts"
 import type { Tone } from "./Status.tsx"
 import { asSentence } from "./Words.ts"
-
-/** What is wrong with a form before the service is asked; `param` is the name that the service calls the field by. */
-export class Problem {
-  readonly param: string
-  readonly message: string
-  constructor(param: string, message: string) {
-    this.param = param
-    this.message = message
-  }
-}
 
 /** An error for people. */
 export const messageOf = (error: unknown): string => {

@@ -1,7 +1,8 @@
 /** Fields of forms: a label, the control, a hint and what is wrong, tied together for who hears them. */
 import { WacError } from "@wac/client/internal"
 import { type ReactNode, useId } from "react"
-import { messageOf, Problem } from "./Failure.tsx"
+import { messageOf } from "./Failure.tsx"
+import { Problem } from "./Problem.ts"
 import { asSentence } from "./Words.ts"
 
 interface FieldProps {
