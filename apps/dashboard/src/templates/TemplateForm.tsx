@@ -189,9 +189,7 @@ const BodyFields = ({ draft, error, onChange }: PartProps) => {
     <>
       <Field
         label="Body"
-        hint={`${
-          used(body, MaxLength.bodyComponentText)
-        }. Placeholders are {{1}}, {{2}} or {{name}}; *bold*, _italic_.`}
+        hint={`${used(body, MaxLength.bodyComponentText)}. Placeholders are {{1}} and {{2}}, or {{name}}.`}
         error={error}
         param={`${path}.text`}
       >
@@ -210,7 +208,7 @@ const BodyFields = ({ draft, error, onChange }: PartProps) => {
       </Field>
       <Button small onClick={addPlaceholder}>Add a placeholder</Button>
       {placeholdersOf(body).map((name) => (
-        <Field key={name} label={`Example for ${name}`} error={error} param={`${path}.example`}>
+        <Field key={name} label={`Example for {{${name}}}`} error={error} param={`${path}.example`}>
           {(control) => (
             <input
               {...control}
@@ -375,18 +373,20 @@ export const TemplateForm = (
           </div>
           <p className="text-[13px] text-muted">
             {template === undefined
-              ? "The provider reviews it, in minutes as a rule and in a day at most. It can be sent once it is approved: its page shows the result."
+              ? "The provider reviews it, usually within minutes; it can take a day. It can be sent once it is approved: its page shows the result."
               : "The provider reviews it again, and takes a few changes of a template a month. Its page shows the result."}
           </p>
         </form>
       </Section>
-      <Section title="On the phone">
-        <Preview
-          template={{ name: draft.name || "the template", components: componentsOf(draft, format) }}
-          values={draft.examples}
-          header={draft.header.example}
-        />
-      </Section>
+      <div className="lg:sticky lg:top-6">
+        <Section title="On the phone">
+          <Preview
+            template={{ name: draft.name || "the template", components: componentsOf(draft, format) }}
+            values={draft.examples}
+            header={draft.header.example}
+          />
+        </Section>
+      </div>
     </div>
   )
 }

@@ -2,6 +2,8 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { TemplateDetail } from "@wac/client/internal"
+import * as RoleOf from "../generated/RoleOf.ts"
+import { useRefusal } from "../session/Session.tsx"
 import { Notice } from "../ui/Failure.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Missing } from "../ui/Missing.tsx"
@@ -44,6 +46,16 @@ const Languages = ({ template: { id, name } }: { readonly template: TemplateDeta
   )
 }
 
+/** The way to what people changed, for those who may see it. */
+const Changes = ({ id }: { readonly id: string }) =>
+  useRefusal(RoleOf.auditList) === undefined
+    ? (
+      <Fact name="Changes">
+        <Link to="/settings/audit" search={{ target: id }} className="text-accent underline">In the audit</Link>
+      </Fact>
+    )
+    : null
+
 const Detail = ({ template }: { readonly template: TemplateDetail }) => (
   <>
     {template.rejectionReason === null
@@ -75,6 +87,7 @@ const Detail = ({ template }: { readonly template: TemplateDetail }) => (
           <Fact name="Provider’s id">
             <Id>{template.providerTemplateId}</Id>
           </Fact>
+          <Changes id={template.id} />
         </Facts>
       </Section>
       <Section title="On the phone">
