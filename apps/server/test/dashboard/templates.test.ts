@@ -118,6 +118,35 @@ const named = (name: string) =>
 
 const preview = (page: Page, name: string) => page.getByRole("figure", { name: `Preview of ${name}` })
 
+it("an alert about a template leads to its page, and one about something without a page to the list", async () => {
+  const { page } = person
+  const alert = (kind: string, subject: string, message: string) => ({
+    id: `alr_${kind}`,
+    kind,
+    subject,
+    message,
+    openedAt: "2026-01-02T03:04:05.700Z",
+    closedAt: null
+  })
+  await page.route(/\/internal\/alerts\?/, (route) =>
+    route.fulfill({
+      json: {
+        data: [
+          alert("template_paused", server.german, "the template is paused"),
+          alert("subscription_failed", "tpl_of_mine", "the subscription failed")
+        ],
+        hasMore: false,
+        nextCursor: null
+      }
+    }))
+  await person.open("/alerts")
+  const link = (name: string) => page.getByRole("link", { name, exact: true })
+  assert.match(await link("The subscription failed.").getAttribute("href") ?? "", /\/alerts$/)
+  await link("The template is paused.").click()
+  await titled(page, "order_update")
+  await page.unroute(/\/internal\/alerts\?/)
+})
+
 it("a template is created with header, examples, footer and buttons beside its preview, and its page opens", async () => {
   const { page } = person
   await person.open("/templates")
