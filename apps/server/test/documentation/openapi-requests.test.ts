@@ -219,11 +219,19 @@ const filled = (part: Json): Json =>
     }
 
 const reader = (definitions: Json) => {
-  const schemaOf = (schema: Json) =>
-    SchemaRepresentation.fromJsonSchemaDocument(
-      { dialect: "draft-2020-12", schema: local(schema), definitions },
+  const made = new Map<string, Schema.Codec<Json>>()
+  /** One for all that are the same: each is made from all definitions. */
+  const schemaOf = (schema: Json): Schema.Codec<Json> => {
+    const key = JSON.stringify(local(schema))
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const one = SchemaRepresentation.fromJsonSchemaDocument(
+      { dialect: "draft-2020-12", schema: JSON.parse(key), definitions },
       { patterns: "apply" }
     ) as Schema.Codec<Json>
+    made.set(key, one)
+    return one
+  }
   const resolve = (schema: Json): Json =>
     schema.$ref === undefined ? schema : resolve(definitions[schema.$ref.split("/").at(-1)])
   /** The fields of a value, each with its schema and path; those of lists by their first item. */
@@ -354,6 +362,7 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
       () =>
         Effect.gen(function*() {
           const { all, allows, fields, sample } = yield* operations
+          const definitions = reader(filled(local((yield* documentOf).components.schemas)))
           const seen = new Set<string>()
           for (const { ask, id, operation } of all) {
             if (operation.requestBody?.content["application/json"] === undefined) continue
@@ -363,7 +372,6 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
               const answer = yield* ask({ body: mean(body) })
               assert.isFalse(isRefused(answer), `${id} ${JSON.stringify(mean(body))} ${answer.text}`)
             }
-            const definitions = reader(filled(local((yield* documentOf).components.schemas)))
             for (const whole of yield* definitions.sample(filled(local(schema)), samples)) {
               const body = mean(whole)
               for (const [path, part] of fields(schema, body)) {
