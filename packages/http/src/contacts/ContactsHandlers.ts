@@ -2,16 +2,7 @@
  * `/internal/contacts`.
  */
 import { Api, Caller } from "@wac/api"
-import {
-  Contact,
-  Contacts,
-  type Conversation,
-  Messages,
-  NumberPart,
-  OptOuts,
-  StoreError,
-  Time
-} from "@wac/core"
+import { Contact, Contacts, type Conversation, Messages, NumberPart, OptOuts, StoreError, Time } from "@wac/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
