@@ -59,7 +59,9 @@ const templates: Read = async (text, signal) => {
 const kindsFor = (text: string, keys: Read): ReadonlyArray<readonly [kind: string, read: Read]> => [
   ...(isNumberPart(text) ? [["customers", customers] as const] : []),
   ["messages", messages],
-  ...(channel.templates && /^[a-z0-9_]+$/.test(asName(text)) ? [["templates", templates] as const] : []),
+  ...(channel.templates && !isNumberPart(text) && /^[a-z0-9_]+$/.test(asName(text))
+    ? [["templates", templates] as const]
+    : []),
   ["API keys", keys]
 ]
 
