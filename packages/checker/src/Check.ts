@@ -3,11 +3,13 @@
  * before the other began have happened in whichever order the contract allows.
  */
 import { type Blame, type Broken, grouped } from "./Broken.ts"
+import { checkCustomers } from "./Customers.ts"
 import { checkAtLeastOnce, checkDeliveries, checkListed } from "./Deliveries.ts"
 import type { Entry, History } from "./History.ts"
-import { answered, checkKeys } from "./Keys.ts"
+import { answered, checkKeys, keyOf } from "./Keys.ts"
 import { checkMessage, type Message, sequenceOf } from "./Messages.ts"
 import { promises } from "./Promises.ts"
+import { checkQuotas } from "./Quotas.ts"
 
 /** Whether every promise was kept, and which were not. */
 export interface Verdict {
@@ -51,9 +53,35 @@ export const check = ({ entries, header }: History): Verdict => {
     if (isSettled && set !== undefined) checkAtLeastOnce(set, deliveries, listed, clockError, blame)
   }
 
+  const calls = of("provider_call")
+  const byKey = grouped(sends, keyOf)
+  const firstOf = new Map(sends.flatMap((each) => {
+    const [first] = byKey.get(keyOf(each)) ?? []
+    return each.messageId === undefined || first === undefined ? [] : [[each.messageId, first.send.begun] as const]
+  }))
+  checkCustomers(
+    {
+      calls,
+      told: of("customer"),
+      received: of("received"),
+      chosen: of("preference"),
+      askedAt: (message) => firstOf.get(message)
+    },
+    clockError,
+    blame
+  )
+  const failed = new Set(
+    [...listed.values()].flatMap(({ event: { data, type } }) =>
+      type === "message.failed" ? [String(data["message_id"])] : []
+    )
+  )
+  if (isSettled && listed.size > 0) {
+    checkQuotas(calls, of("quota"), (message) => failed.has(message), clockError, blame)
+  }
+
   const byMessage = {
     sends: grouped(sends.filter(({ messageId }) => messageId !== undefined), ({ messageId }) => messageId!),
-    calls: grouped(of("provider_call"), (entry) => entry.message_id),
+    calls: grouped(calls, (entry) => entry.message_id),
     reports: grouped(of("report"), (entry) => entry.message_id),
     cancels: grouped(of("cancel"), (entry) => entry.message_id),
     reads: grouped(of("read"), (entry) => entry.message_id),

@@ -78,6 +78,22 @@ export const promises = {
     section: 5,
     says: "Every attempt is signed with a live secret of its webhook."
   },
+  "service-window": {
+    section: 7,
+    says: "A free-form message is sent only within 24 hours after its customer wrote to that number."
+  },
+  "quota": {
+    section: 7,
+    says: "In a calendar month, a workspace sends no more messages than its quota, those that failed not counted."
+  },
+  "campaign-once": {
+    section: 11,
+    says: "A campaign writes once to a customer, under whichever of their names."
+  },
+  "opt-out": {
+    section: 13,
+    says: "After an opt-out, no free-form message and no marketing template is sent, under whichever name."
+  },
   "not-before-send-at": {
     section: 15,
     says: "The provider is never called before `send_at`."

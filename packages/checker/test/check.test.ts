@@ -11,15 +11,21 @@ import {
   body,
   call,
   cancel,
+  chosen,
   conflict,
   end,
   event,
   history,
+  marketing,
   queue,
+  quota,
   read,
+  received,
   report,
   send,
   settled,
+  text,
+  told,
   webhook
 } from "./entries.ts"
 
@@ -32,6 +38,15 @@ const delivered = () => [event(1, "message.sent"), event(2, "message.delivered")
 
 /** An event of another message. */
 const elsewhere = { ...event(1, "message.sent").event, data: { message_id: "msg_2", sequence: 1 } }
+
+/** Long after everything before it. */
+const later = 100_000
+
+/** Messages of one workspace from a time on, and an event, so that the history lists events. */
+const spent = (from: number, ...ids: ReadonlyArray<string>) => [
+  { ...event(1, "message.sent"), event: elsewhere },
+  ...ids.map((id) => call(from, { message_id: id, workspace: "ws" }))
+]
 
 /** By promise, histories that break it alone, and histories that keep every promise. */
 const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; readonly kept: Array<History> }>> = {
@@ -232,6 +247,93 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
   "genuine-signature": {
     broken: [history(attempt(1, 1, { genuine: false }))],
     kept: [history(attempt(1))]
+  },
+  "service-window": {
+    broken: [
+      history(text(1)),
+      history(received(1), text(day + 1)),
+      history(received(1, { at: 1 - day }), text(5)),
+      history(received(1, { at: 100 }), text(day + 2)),
+      history(received(1, { to: "+9" }), text(5)),
+      history(received(1, { from: "US.1" }), text(5)),
+      history(received(10), text(5))
+    ],
+    kept: [
+      history(received(1), text(day)),
+      history(received(4, { at: 0 }), text(4)),
+      history(received(1, { from: "US.1" }), told(2, ["US.1", "+2"], null), text(5)),
+      history(received(1), text(5, { from: "+1", to: undefined })),
+      history(marketing(5)),
+      { ...history(received(1), text(day + 1)), header: { format: "wac-history", version: 1, clock_error: 1 } }
+    ]
+  },
+  "quota": {
+    broken: [
+      settled(quota(0, 1), ...spent(later, "msg_1", "msg_2")),
+      settled(quota(0, 9), quota(50, 1), ...spent(later, "msg_1", "msg_2"))
+    ],
+    kept: [
+      settled(quota(0, 2), ...spent(later, "msg_1", "msg_2")),
+      settled(quota(0, 1), ...spent(later, "msg_1", "msg_2"), event(2, "message.failed")),
+      settled(quota(0, 1), quota(later - 100, 2), ...spent(later, "msg_1", "msg_2")),
+      settled(quota(0, 1), quota(50, null), ...spent(later, "msg_1", "msg_2")),
+      settled(quota(0, 1), ...spent(later, "msg_1"), ...spent(31 * day + later, "msg_2")),
+      settled(quota(later - 100, 1), ...spent(later, "msg_1", "msg_2"))
+    ]
+  },
+  "campaign-once": {
+    broken: [
+      history(marketing(1, { campaign: "c" }), marketing(5, { campaign: "c", message_id: "msg_2" })),
+      history(
+        told(0, ["+2", "US.1"]),
+        marketing(2, { campaign: "c", outcome: "unknown" }),
+        marketing(later, { campaign: "c", message_id: "msg_2", to: "US.1" })
+      )
+    ],
+    kept: [
+      history(marketing(1, { campaign: "c" }), marketing(5, { campaign: "d", message_id: "msg_2" })),
+      history(
+        marketing(2, { campaign: "c" }),
+        marketing(9, { campaign: "c", message_id: "msg_2", to: "US.1" }),
+        told(20, ["+2", "US.1"])
+      ),
+      history(
+        marketing(1, { campaign: "c", outcome: "refused" }),
+        marketing(5, { campaign: "c", message_id: "msg_2" })
+      )
+    ]
+  },
+  "opt-out": {
+    broken: [
+      history(chosen(1, "opt_out"), marketing(later)),
+      history(received(1, { preference: "opt_out" }), marketing(later)),
+      history(received(1, { preference: "opt_out" }), text(later)),
+      history(
+        chosen(1, "opt_out", { name: "US.1" }),
+        told(2, ["US.1", "US.2"]),
+        told(3, ["+2", "US.2"]),
+        marketing(later)
+      ),
+      history(chosen(1, "opt_out"), marketing(20), send(10, { ended: 30 })),
+      history(chosen(1, "opt_in"), chosen(3, "opt_out", { phone_number: "+1" }), marketing(later)),
+      history(chosen(5, "opt_out"), received(50, { at: 2, preference: "opt_in" }), marketing(later))
+    ],
+    kept: [
+      history(chosen(1, "opt_out"), marketing(30_001)),
+      history(chosen(1, "opt_out"), marketing(later, { category: "utility" })),
+      history(chosen(1, "opt_out", { phone_number: "+9" }), marketing(later)),
+      history(chosen(1, "opt_out", { status: 503 }), marketing(later)),
+      history(chosen(1, "opt_out", { ended: null, status: null }), marketing(later)),
+      history(chosen(1, "opt_out"), chosen(5, "opt_in", { ended: null, status: null }), marketing(later)),
+      history(chosen(1, "opt_out"), received(5, { preference: "opt_in" }), marketing(later)),
+      history(chosen(1, "opt_out", { name: "US.1" }), told(later - 9, ["+2", "US.1"]), marketing(later)),
+      history(
+        chosen(1, "opt_out"),
+        chosen(5, "opt_in", { name: "US.1" }),
+        told(later, ["+2", "US.1"], null),
+        marketing(later)
+      )
+    ]
   },
   "not-before-send-at": {
     broken: [history(queue(1, "1970-01-01T00:00:00.100Z"), call(99))],

@@ -4,13 +4,17 @@
 import type {
   Attempt,
   Cancel,
+  Chosen,
+  CustomerTold,
   DeliveryEnd,
   Entry,
   Header,
   History,
   ListedEvent,
   ProviderCall,
+  QuotaSet,
   Read,
+  Received,
   Report,
   Send,
   WebhookSet
@@ -62,6 +66,47 @@ export const call = (begun: number, fields: Partial<ProviderCall> = {}): Provide
   message_id: "msg_1",
   outcome: "accepted",
   ...fields
+})
+
+/** A free-form message of `msg_1` to the customer. */
+export const text = (begun: number, fields: Partial<ProviderCall> = {}): ProviderCall =>
+  call(begun, { from: "+1", to: "+2", type: "text", ...fields })
+
+/** A marketing template to the customer. */
+export const marketing = (begun: number, fields: Partial<ProviderCall> = {}): ProviderCall =>
+  text(begun, { type: "template", category: "marketing", ...fields })
+
+/** The customer writes. */
+export const received = (begun: number, fields: Partial<Received> = {}): Received => ({
+  kind: "received",
+  ...during(begun),
+  from: "+2",
+  to: "+1",
+  at: begun,
+  ...fields
+})
+
+/** The customer is opted out or in by the API. */
+export const chosen = (begun: number, preference: Chosen["preference"], fields: Partial<Chosen> = {}): Chosen => ({
+  kind: "preference",
+  ...during(begun),
+  name: "+2",
+  preference,
+  status: 200,
+  ...fields
+})
+
+export const told = (begun: number, names: ReadonlyArray<string>, ended: number | null = begun + 1): CustomerTold => ({
+  kind: "customer",
+  ...during(begun, ended),
+  names
+})
+
+export const quota = (begun: number, messages: number | null): QuotaSet => ({
+  kind: "quota",
+  ...during(begun),
+  workspace: "ws",
+  messages
 })
 
 export const report = (begun: number, status: Report["status"], ended: number | null = begun + 1): Report => ({

@@ -242,6 +242,100 @@ class Run {
   }
 }
 
+/** A customer with a number and a user id, which the provider may tell together. Messages are calls alone. */
+class Person {
+  readonly entries: Array<Entry> = []
+  /** What is known under each name, or of both once they are known to be one. */
+  private known = new Map<string, { window: number; isOut: boolean; readonly campaigns: Set<string> }>()
+  private readonly names: readonly [string, string]
+  private readonly random: Random
+  private readonly id: string
+  private now: number
+  private count = 0
+
+  constructor(random: Random, index: number) {
+    this.random = random
+    this.id = `person_${index}`
+    this.names = [`+1666000${index}`, `US.${index}`]
+    this.now = 40_000 + random.below(minute)
+    for (const name of this.names) this.known.set(name, { window: -1, isOut: false, campaigns: new Set() })
+  }
+
+  private during() {
+    this.now += this.random.chance(0.3) ? 45_000 : 1 + this.random.below(5000)
+    const begun = this.now
+    this.now += 1 + this.random.below(300)
+    return { begun, ended: this.now, process: "a" }
+  }
+
+  private call(to: string, fields: Partial<Extract<Entry, { readonly kind: "provider_call" }>>): void {
+    this.entries.push({
+      kind: "provider_call",
+      ...this.during(),
+      message_id: `${this.id}_${++this.count}`,
+      outcome: "accepted",
+      workspace: "ws_2",
+      from: "+1",
+      to,
+      ...fields
+    })
+  }
+
+  /** One thing happens. */
+  step(): void {
+    const name = this.random.pick(this.names)
+    const customer = this.known.get(name)!
+    const preference = this.random.pick(["opt_out", "opt_out", "opt_in"] as const)
+    switch (this.random.below(6)) {
+      case 0: {
+        const isWord = this.random.chance(0.3)
+        const received = { kind: "received", ...this.during(), from: name, to: "+1" } as const
+        this.entries.push({ ...received, at: received.begun, ...(isWord ? { preference } : {}) })
+        customer.window = received.begun + day
+        if (isWord) customer.isOut = preference === "opt_out"
+        return
+      }
+      case 1:
+        this.entries.push({ kind: "preference", ...this.during(), name, preference, status: 200 })
+        customer.isOut = preference === "opt_out"
+        return
+      case 2: {
+        this.entries.push({ kind: "customer", ...this.during(), names: this.names })
+        const [one, other] = this.names.map((each) => this.known.get(each)!)
+        const both = {
+          window: Math.max(one!.window, other!.window),
+          isOut: one!.isOut || other!.isOut,
+          campaigns: new Set([...one!.campaigns, ...other!.campaigns])
+        }
+        for (const each of this.names) this.known.set(each, both)
+        return
+      }
+      case 3:
+        if (customer.isOut || customer.window < this.now + 50_000) return
+        return this.call(name, { type: "text" })
+      case 4: {
+        const campaign = this.random.pick(["c_1", "c_2"])
+        if (customer.isOut || customer.campaigns.has(campaign)) return
+        customer.campaigns.add(campaign)
+        return this.call(name, { type: "template", category: "marketing", campaign })
+      }
+      default:
+        return this.call(name, { type: "template", category: "utility" })
+    }
+  }
+}
+
+/** Some customers, and a quota that is used up. */
+const people = (random: Random): ReadonlyArray<Entry> => {
+  const entries = Array.from({ length: 4 }, (_, index) => {
+    const person = new Person(random, index)
+    for (let steps = 0; steps < 12; steps++) person.step()
+    return person.entries
+  }).flat()
+  const messages = entries.filter(({ kind }) => kind === "provider_call").length
+  return [{ kind: "quota", begun: 0, ended: 1, process: "a", workspace: "ws_2", messages }, ...entries]
+}
+
 /** The history of a run of ten messages or so, which came to rest. */
 export const historyOf = (random: Random): History => {
   const runs = Array.from({ length: 10 }, (_, index) => {
@@ -255,7 +349,7 @@ export const historyOf = (random: Random): History => {
   const settledAt = Math.max(...runs.flatMap(({ entries }) => entries.map(({ begun }) => begun))) + minute
   for (const run of runs) run.read({ begun: settledAt, ended: settledAt + 1 })
   const webhook: Entry = { kind: "webhook", begun: 0, ended: 1, process: "a", webhook: "whk_1" }
-  const entries = [webhook, ...runs.flatMap((run) => run.entries)]
+  const entries = [webhook, ...runs.flatMap((run) => run.entries), ...people(random)]
   return {
     header: { format: "wac-history", version: 1, settled_at: settledAt },
     // the order of the lines means nothing
