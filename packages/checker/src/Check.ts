@@ -3,13 +3,16 @@
  * before the other began have happened in whichever order the contract allows.
  */
 import { type Blame, type Broken, grouped } from "./Broken.ts"
+import { checkCampaigns } from "./Campaigns.ts"
 import { checkCustomers } from "./Customers.ts"
-import { checkAtLeastOnce, checkDeliveries, checkListed } from "./Deliveries.ts"
+import { checkDeliveries, checkListed } from "./Deliveries.ts"
 import type { Entry, History } from "./History.ts"
 import { answered, checkKeys, keyOf } from "./Keys.ts"
 import { checkMessage, type Message, sequenceOf } from "./Messages.ts"
+import { checkAtLeastOnce } from "./Passage.ts"
 import { promises } from "./Promises.ts"
 import { checkQuotas } from "./Quotas.ts"
+import { checkHandled } from "./Subscriptions.ts"
 
 /** Whether every promise was kept, and which were not. */
 export interface Verdict {
@@ -50,7 +53,29 @@ export const check = ({ entries, header }: History): Verdict => {
     const [own, ends] = [byWebhook.attempts.get(webhook) ?? [], byWebhook.ends.get(webhook) ?? []]
     const deliveries = checkDeliveries(own, ends, listed, clockError, blame)
     const [set] = byWebhook.set.get(webhook) ?? []
-    if (isSettled && set !== undefined) checkAtLeastOnce(set, deliveries, listed, clockError, blame)
+    if (isSettled && set !== undefined) {
+      checkAtLeastOnce(set, deliveries, listed, "delivered-at-least-once", clockError, blame)
+    }
+  }
+
+  const subscriptionOf = ({ subscription }: { readonly subscription: string }) => subscription
+  const bySubscription = {
+    opened: grouped(of("subscription"), subscriptionOf),
+    handled: grouped(of("handled"), subscriptionOf),
+    setAside: grouped(of("set_aside"), subscriptionOf)
+  }
+  for (const subscription of new Set(Object.values(bySubscription).flatMap((groups) => [...groups.keys()]))) {
+    const [opened] = bySubscription.opened.get(subscription) ?? []
+    const handled = checkHandled(
+      bySubscription.handled.get(subscription) ?? [],
+      bySubscription.setAside.get(subscription) ?? [],
+      listed,
+      clockError,
+      blame
+    )
+    if (isSettled && opened !== undefined) {
+      checkAtLeastOnce(opened, handled, listed, "handled-at-least-once", clockError, blame)
+    }
   }
 
   const calls = of("provider_call")
@@ -78,6 +103,8 @@ export const check = ({ entries, header }: History): Verdict => {
   if (isSettled && listed.size > 0) {
     checkQuotas(calls, of("quota"), (message) => failed.has(message), clockError, blame)
   }
+
+  checkCampaigns({ changes: of("campaign_change"), reads: of("campaign"), calls, listed }, settledAt, clockError, blame)
 
   const byMessage = {
     sends: grouped(sends.filter(({ messageId }) => messageId !== undefined), ({ messageId }) => messageId!),

@@ -126,6 +126,45 @@ export interface QuotaSet extends Timed {
   readonly messages: number | null
 }
 
+/** A request that changes what a campaign does. */
+export interface CampaignChange extends Timed {
+  readonly kind: "campaign_change"
+  readonly campaign: string
+  readonly change: "start" | "pause" | "resume" | "cancel"
+  readonly status: number | null
+}
+
+/** `GET /v1/campaigns/{id}`, answered with 200. */
+export interface CampaignRead extends Timed {
+  readonly kind: "campaign"
+  readonly campaign: string
+  readonly status: string
+  readonly counts: Readonly<Record<string, number>>
+}
+
+/** A durable subscription, from when on its name was used. `event_types` is absent if it gets all. */
+export interface Subscribed extends Timed {
+  readonly kind: "subscription"
+  readonly subscription: string
+  readonly event_types?: ReadonlyArray<string>
+}
+
+/** A call of a subscription's handler. A history has every one of the subscriptions that occur in it. */
+export interface Handled extends Timed {
+  readonly kind: "handled"
+  readonly subscription: string
+  readonly event_id: string
+  /** Whether the handler succeeded. */
+  readonly ok: boolean
+}
+
+/** That an event of a subscription was set aside. */
+export interface SetAside extends Timed {
+  readonly kind: "set_aside"
+  readonly subscription: string
+  readonly event_id: string
+}
+
 /** An event as `GET /v1/events` lists it. */
 export interface ListedEvent extends Timed {
   readonly kind: "event"
@@ -176,6 +215,11 @@ export type Entry =
   | Received
   | Chosen
   | QuotaSet
+  | CampaignChange
+  | CampaignRead
+  | Subscribed
+  | Handled
+  | SetAside
   | ListedEvent
   | WebhookSet
   | Attempt
@@ -245,6 +289,19 @@ const fields: {
   received: { from: isText, to: isText, at: isTime, preference: optional(isPreference) },
   preference: { name: isText, preference: isPreference, phone_number: optional(isText), status: orNull(isTime) },
   quota: { workspace: isText, messages: orNull(isTime) },
+  campaign_change: {
+    campaign: isText,
+    change: oneOf("start", "pause", "resume", "cancel"),
+    status: orNull(isTime)
+  },
+  campaign: {
+    campaign: isText,
+    status: isText,
+    counts: (value) => isRecord(value) && Object.values(value).every(isTime)
+  },
+  subscription: { subscription: isText, event_types: optional(texts) },
+  handled: { subscription: isText, event_id: isText, ok: isBoolean },
+  set_aside: { subscription: isText, event_id: isText },
   event: {
     event: (value) =>
       isRecord(value) && isText(value["id"]) && isText(value["type"]) && isRecord(value["data"]) &&

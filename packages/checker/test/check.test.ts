@@ -10,11 +10,15 @@ import {
   attempt,
   body,
   call,
+  campaign,
   cancel,
+  changed,
   chosen,
+  completed,
   conflict,
   end,
   event,
+  handled,
   history,
   marketing,
   queue,
@@ -23,7 +27,9 @@ import {
   received,
   report,
   send,
+  setAside,
   settled,
+  subscription,
   text,
   told,
   webhook
@@ -262,7 +268,7 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       history(received(1), text(day)),
       history(received(4, { at: 0 }), text(4)),
       history(received(1, { from: "US.1" }), told(2, ["US.1", "+2"], null), text(5)),
-      history(received(1), text(5, { from: "+1", to: undefined })),
+      history(call(5, { from: "+1", type: "text" })),
       history(marketing(5)),
       { ...history(received(1), text(day + 1)), header: { format: "wac-history", version: 1, clock_error: 1 } }
     ]
@@ -301,6 +307,37 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
         marketing(1, { campaign: "c", outcome: "refused" }),
         marketing(5, { campaign: "c", message_id: "msg_2" })
       )
+    ]
+  },
+  "campaign-counts": {
+    broken: [history(campaign(1, "running", { total: 3, queued: 1, sent: 1 }))],
+    kept: [history(campaign(1, "running", { total: 3, queued: 1, sent: 1, failed: 1 }))]
+  },
+  "campaign-completed": {
+    broken: [
+      history(completed(), completed("evt_d")),
+      settled(changed(1, "start"), campaign(1000, "completed"), event(1, "message.sent")),
+      settled(campaign(1000, "running"), completed())
+    ],
+    kept: [
+      history(completed(), completed()),
+      settled(changed(1, "start"), campaign(1000, "completed"), completed()),
+      settled(campaign(1000, "cancelled"), event(1, "message.sent")),
+      settled(campaign(999, "running"), completed())
+    ]
+  },
+  "campaign-stopped": {
+    broken: [
+      history(changed(1, "pause"), call(later, { campaign: "c" })),
+      history(changed(1, "cancel"), changed(5, "resume"), call(later, { campaign: "c" })),
+      history(changed(1, "pause"), changed(5, "resume"), changed(9, "pause"), call(later, { campaign: "c" }))
+    ],
+    kept: [
+      history(changed(1, "pause"), call(30_002, { campaign: "c" })),
+      history(changed(1, "pause"), changed(5, "resume"), call(later, { campaign: "c" })),
+      history(changed(1, "pause", { ended: 9 }), changed(2, "resume"), call(later, { campaign: "c" })),
+      history(changed(1, "pause", { status: 503 }), call(later, { campaign: "c" })),
+      history(changed(1, "pause"), call(later, { campaign: "d" }))
     ]
   },
   "opt-out": {
@@ -349,6 +386,30 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       history(cancel(3), event(1, "message.failed"))
     ],
     kept: [history(queue(1, "1970-01-01T00:00:00.005Z"), call(9), cancel(20, 403)), history(cancel(3), cancel(6))]
+  },
+  "handled-at-least-once": {
+    broken: [
+      settled(subscription, event(1, "message.sent")),
+      settled(subscription, event(1, "message.sent"), handled(150, 1, false))
+    ],
+    kept: [
+      settled(subscription, event(1, "message.sent"), handled(150, 1, false), handled(160)),
+      settled(subscription, event(1, "message.sent"), handled(150, 1, false), setAside(160)),
+      settled({ ...subscription, begun: 100, ended: 101 }, event(1, "message.sent")),
+      settled({ ...subscription, event_types: ["message.read"] }, event(1, "message.sent")),
+      history(subscription, event(1, "message.sent"))
+    ]
+  },
+  "handled-in-order": {
+    broken: [
+      history(event(1, "message.sent"), event(2, "message.read"), handled(1, 1, false), handled(5, 2), handled(9)),
+      history(event(1, "message.sent"), event(2, "message.read"), handled(1, 1, false), handled(5, 2))
+    ],
+    kept: [
+      history(event(1, "message.sent"), event(2, "message.read"), handled(1), handled(5, 2), handled(9)),
+      history(event(1, "message.sent"), event(2, "message.read"), handled(1, 1, false), setAside(3), handled(5, 2)),
+      history(handled(1, 1, false), handled(5, 2))
+    ]
   }
 }
 

@@ -3,11 +3,14 @@
  */
 import type {
   Attempt,
+  CampaignChange,
+  CampaignRead,
   Cancel,
   Chosen,
   CustomerTold,
   DeliveryEnd,
   Entry,
+  Handled,
   Header,
   History,
   ListedEvent,
@@ -17,6 +20,8 @@ import type {
   Received,
   Report,
   Send,
+  SetAside,
+  Subscribed,
   WebhookSet
 } from "../src/History.ts"
 
@@ -107,6 +112,54 @@ export const quota = (begun: number, messages: number | null): QuotaSet => ({
   ...during(begun),
   workspace: "ws",
   messages
+})
+
+export const changed = (
+  begun: number,
+  change: CampaignChange["change"],
+  fields: Partial<CampaignChange> = {}
+): CampaignChange => ({
+  kind: "campaign_change",
+  ...during(begun),
+  campaign: "c",
+  change,
+  status: 200,
+  ...fields
+})
+
+export const campaign = (
+  begun: number,
+  status: string,
+  counts: CampaignRead["counts"] = { total: 0 }
+): CampaignRead => ({
+  kind: "campaign",
+  ...during(begun),
+  campaign: "c",
+  status,
+  counts
+})
+
+export const completed = (id = "evt_c"): ListedEvent => ({
+  kind: "event",
+  ...during(900),
+  event: { id, type: "campaign.completed", created_at: "1970-01-01T00:00:00.100Z", data: { campaign_id: "c" } }
+})
+
+export const subscription: Subscribed = { kind: "subscription", ...during(0), subscription: "s" }
+
+export const handled = (begun: number, sequence = 1, ok = true): Handled => ({
+  kind: "handled",
+  ...during(begun),
+  subscription: "s",
+  event_id: `evt_${sequence}`,
+  ok
+})
+
+export const setAside = (begun: number, sequence = 1): SetAside => ({
+  kind: "set_aside",
+  ...during(begun),
+  subscription: "s",
+  event_id: `evt_${sequence}`
 })
 
 export const report = (begun: number, status: Report["status"], ended: number | null = begun + 1): Report => ({

@@ -182,7 +182,7 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
   "event-once": {
     "an event is recorded twice": replace(
       "event",
-      ({ event }) => event.type !== "message.failed",
+      ({ event }) => event.type !== "message.failed" && event.data["message_id"] !== undefined,
       (entry) => [entry, withData(entry, { sequence: Number(entry.event.data["sequence"]) + 9 }, "evt_twice")]
     )
   },
@@ -267,18 +267,70 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
     ])
   },
   "campaign-once": {
-    "a campaign writes again": replace("provider_call", ({ campaign }) => campaign !== undefined, (call) => [
-      call,
-      { ...call, message_id: "msg_again", begun: call.begun + 40_000, ended: call.begun + 40_001 }
-    ]),
+    "a campaign writes again": replace(
+      "provider_call",
+      ({ campaign, to }) => campaign !== undefined && to !== undefined,
+      (call) => [
+        call,
+        { ...call, message_id: "msg_again", begun: call.begun + 40_000, ended: call.begun + 40_001 }
+      ]
+    ),
     "a campaign writes again under another name": replace(
       "provider_call",
-      ({ campaign, to }, entries) => campaign !== undefined && namesWith(to!, entries).length > 1,
+      ({ campaign, to }, entries) => campaign !== undefined && to !== undefined && namesWith(to, entries).length > 1,
       (call, entries) => {
         const later = Math.max(...entries.map(({ begun }) => begun))
         const to = namesWith(call.to!, entries).find((name) => name !== call.to)!
         return [call, { ...call, to, message_id: "msg_again", begun: later, ended: later }]
       }
+    )
+  },
+  "campaign-counts": {
+    "a recipient is counted twice": replace("campaign", () => true, (read) => [
+      { ...read, counts: { ...read.counts, failed: 1 } }
+    ])
+  },
+  "campaign-completed": {
+    "a campaign is completed twice": replace(
+      "event",
+      ({ event }) => event.type === "campaign.completed",
+      (entry) => [entry, { ...entry, event: { ...entry.event, id: "evt_twice" } }]
+    ),
+    "a campaign is over without its event": replace(
+      "event",
+      ({ event }) => event.type === "campaign.completed",
+      () => []
+    )
+  },
+  "campaign-stopped": {
+    "a campaign sends while it is paused": replace(
+      "campaign_change",
+      ({ change }) => change === "pause",
+      ({ campaign, ended, process }) => [
+        { kind: "campaign_change", begun: ended! - 1, ended, process, campaign, change: "pause", status: 200 },
+        {
+          kind: "provider_call",
+          begun: ended! + 35_000,
+          ended: ended! + 35_001,
+          process,
+          campaign,
+          message_id: "msg_paused",
+          outcome: "accepted"
+        }
+      ]
+    ),
+    "a campaign sends after it is cancelled": replace(
+      "campaign_change",
+      ({ change }) => change === "cancel",
+      (cancel) => [cancel, {
+        kind: "provider_call",
+        begun: cancel.begun + 35_000,
+        ended: null,
+        process: "a",
+        campaign: cancel.campaign,
+        message_id: "msg_cancelled",
+        outcome: "accepted"
+      }]
     )
   },
   "opt-out": {
@@ -320,6 +372,22 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
         cancel
       ) => [cancel, { ...cancel, kind: "provider_call", begun: 10 * cancel.begun, ended: null, outcome: "accepted" }]
     )
+  },
+  "handled-at-least-once": {
+    "an event is never handled": (entries, random) => {
+      const { event_id: id } = random.pick(all(entries, "handled"))
+      return entries.filter((entry) => !(entry.kind === "handled" && entry.event_id === id && entry.ok))
+    }
+  },
+  "handled-in-order": {
+    "an event is handled before the one before it": (entries, random) => {
+      const later = all(entries, "event").filter((entry) => predecessor(entry, entries) !== undefined)
+      if (later.length === 0) return undefined
+      const { event } = random.pick(later)
+      return replace("handled", ({ event_id: id }) => id === event.id, (handled) => [
+        { ...handled, begun: 1, ended: 2 }
+      ])(entries, random)
+    }
   }
 }
 

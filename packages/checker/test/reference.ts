@@ -185,6 +185,27 @@ class Run {
     this.repeat(answer)
   }
 
+  /** A subscription handles the events, and fails now and then. */
+  private handle(): void {
+    let at = 0
+    for (const { created_at: createdAt, id } of this.events) {
+      at = Math.max(at, Date.parse(createdAt)) + 1
+      for (let ok = false; !ok;) {
+        ok = this.random.chance(0.6)
+        this.entries.push({
+          kind: "handled",
+          begun: at,
+          ended: at + 3,
+          process: this.random.pick(["a", "b"]),
+          subscription: "s_1",
+          event_id: id,
+          ok
+        })
+        at += 3 + this.random.below(minute)
+      }
+    }
+  }
+
   private deliver(): void {
     let free = 0
     for (const event of this.events) {
@@ -239,6 +260,7 @@ class Run {
       }
     }
     this.deliver()
+    this.handle()
   }
 }
 
@@ -336,6 +358,48 @@ const people = (random: Random): ReadonlyArray<Entry> => {
   return [{ kind: "quota", begun: 0, ended: 1, process: "a", workspace: "ws_2", messages }, ...entries]
 }
 
+/** A campaign that is paused, goes on and is completed or cancelled. */
+const campaign = (random: Random, settledAt: number): ReadonlyArray<Entry> => {
+  let now = 50_000
+  let calls = 0
+  const timed = (passes: number) => {
+    now += passes
+    return { begun: now - 1, ended: now, process: "a", campaign: "c_3" }
+  }
+  const change = (change: "start" | "pause" | "resume" | "cancel"): Entry => ({
+    kind: "campaign_change",
+    ...timed(10),
+    change,
+    status: 200
+  })
+  const some = (): ReadonlyArray<Entry> =>
+    Array.from({ length: random.below(3) }, () => ({
+      kind: "provider_call",
+      ...timed(1000),
+      message_id: `campaign_${++calls}`,
+      outcome: "accepted"
+    }))
+  const entries = [change("start"), ...some(), change("pause"), { ...change("resume"), ...timed(60_000) }, ...some()]
+  const status = random.pick(["completed", "cancelled"])
+  if (status === "cancelled") entries.push(change("cancel"))
+  const counts = { total: calls + 1, sent: calls, skipped: 1 }
+  const event = {
+    id: "evt_c_3",
+    type: "campaign.completed",
+    created_at: new Date(now).toISOString(),
+    data: { campaign_id: "c_3", status }
+  }
+  const handled = { ...timed(10), subscription: "s_1", event_id: event.id, ok: true }
+  const { campaign: _, ...attempt } = { ...timed(10), webhook: "whk_1", event_id: event.id }
+  return [
+    ...entries,
+    { kind: "event", ...timed(1), event },
+    { kind: "handled", ...handled },
+    { kind: "attempt", ...attempt, body: JSON.stringify(event), status: 200, genuine: true },
+    { kind: "campaign", begun: settledAt, ended: settledAt, process: "a", campaign: "c_3", status, counts }
+  ]
+}
+
 /** The history of a run of ten messages or so, which came to rest. */
 export const historyOf = (random: Random): History => {
   const runs = Array.from({ length: 10 }, (_, index) => {
@@ -349,7 +413,14 @@ export const historyOf = (random: Random): History => {
   const settledAt = Math.max(...runs.flatMap(({ entries }) => entries.map(({ begun }) => begun))) + minute
   for (const run of runs) run.read({ begun: settledAt, ended: settledAt + 1 })
   const webhook: Entry = { kind: "webhook", begun: 0, ended: 1, process: "a", webhook: "whk_1" }
-  const entries = [webhook, ...runs.flatMap((run) => run.entries), ...people(random)]
+  const subscription: Entry = { kind: "subscription", begun: 0, ended: 1, process: "a", subscription: "s_1" }
+  const entries = [
+    webhook,
+    subscription,
+    ...campaign(random, settledAt),
+    ...runs.flatMap((run) => run.entries),
+    ...people(random)
+  ]
   return {
     header: { format: "wac-history", version: 1, settled_at: settledAt },
     // the order of the lines means nothing
