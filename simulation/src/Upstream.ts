@@ -109,7 +109,9 @@ export const make = (outside: Outside, report: Report) => {
   const call = (command: Provider.ProviderSend, isGone: () => boolean) =>
     Effect.gen(function*() {
       const begun = now()
-      const chance = outside.nextChance(`provider, ${command.message.clientReference}`)
+      const { message, sender, template } = command
+      const campaign = message.type === "template" ? String(message.template.bodyParams ?? "") : ""
+      const chance = outside.nextChance(`provider, ${message.clientReference ?? `${campaign} to ${message.to}`}`)
       yield* Effect.sleep(chance.between(5, 400))
       const fate = outside.isFaulty("provider") ? chance.weighted(fates) : "accepted"
       const isAccepted = fate === "accepted" || fate === "acceptedSilently"
@@ -128,6 +130,12 @@ export const make = (outside: Outside, report: Report) => {
         message_id: command.messageId,
         outcome,
         ...(isAccepted ? { provider_message_id: providerMessageId } : {}),
+        workspace: sender.workspaceId,
+        from: sender.providerNumberId,
+        to: message.to,
+        type: message.type,
+        ...(template === undefined ? {} : { category: template.category }),
+        ...(outside.campaigns.has(campaign) ? { campaign: outside.campaigns.get(campaign)! } : {}),
         begun,
         ended: now()
       })

@@ -189,7 +189,7 @@ describe("Table.of", () => {
       ended: 3500
     }
     const table = Table.of({
-      plan: { seed: 5, processes: 2, length: 1, faults: [], operations: [] },
+      plan: { seed: 5, processes: 2, length: 1, faults: [], quota: null, operations: [] },
       history: { header: { format: "wac-history", version: 1 }, entries: [guilty] },
       notes: [{ at: 1000, process: "p1", text: "is dead" }],
       verdict: {
