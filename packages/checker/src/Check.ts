@@ -84,24 +84,16 @@ export const check = ({ entries, header }: History): Verdict => {
     const [first] = byKey.get(keyOf(each)) ?? []
     return each.messageId === undefined || first === undefined ? [] : [[each.messageId, first.send.begun] as const]
   }))
-  checkCustomers(
-    {
-      calls,
-      told: of("customer"),
-      received: of("received"),
-      chosen: of("preference"),
-      askedAt: (message) => firstOf.get(message)
-    },
-    clockError,
-    blame
-  )
+  const askedAt = (message: string) => firstOf.get(message)
+  const ofCustomers = { calls, told: of("customer"), received: of("received"), chosen: of("preference"), askedAt }
+  checkCustomers(ofCustomers, clockError, blame)
   const failed = new Set(
     [...listed.values()].flatMap(({ event: { data, type } }) =>
       type === "message.failed" ? [String(data["message_id"])] : []
     )
   )
   if (isSettled && listed.size > 0) {
-    checkQuotas(calls, of("quota"), (message) => failed.has(message), clockError, blame)
+    checkQuotas(calls, of("quota"), (message) => failed.has(message), askedAt, clockError, blame)
   }
 
   checkCampaigns({ changes: of("campaign_change"), reads: of("campaign"), calls, listed }, settledAt, clockError, blame)

@@ -9,6 +9,13 @@ import type { Chosen, CustomerTold, Entry, ProviderCall, Received } from "./Hist
  */
 export const claimLease = 30_000
 
+/** When the first request began that can have asked for a message; `undefined` if that is not known. */
+export type AskedAt = (message: string) => number | undefined
+
+/** From when on the checks before a call can have been made. */
+export const checkedFrom = ({ begun, message_id: message }: ProviderCall, askedAt: AskedAt): number =>
+  Math.min(begun, Math.max(askedAt(message) ?? -Infinity, begun - claimLease))
+
 /** A value by phone number of the workspace, the greatest that was given for it or for all of them. */
 class Greatest<A extends { readonly at: number }> {
   private readonly byNumber = new Map<string | undefined, A>()
@@ -88,8 +95,7 @@ export interface OfCustomers {
   readonly told: ReadonlyArray<CustomerTold>
   readonly received: ReadonlyArray<Received>
   readonly chosen: ReadonlyArray<Chosen>
-  /** When the first request began that can have asked for the message; `undefined` if that is not known. */
-  readonly askedAt: (message: string) => number | undefined
+  readonly askedAt: AskedAt
 }
 
 type Addressed = ProviderCall & { readonly to: string }
@@ -168,7 +174,7 @@ export const checkCustomers = (
       change: (all: Customers) => all.of(entry.name).optOuts.give(entry.phone_number, { at: entry.begun, entry })
     })),
     ...addressed.map((call) => ({
-      at: Math.min(call.begun, Math.max(askedAt(call.message_id) ?? -Infinity, call.begun - claimLease)),
+      at: checkedFrom(call, askedAt),
       call,
       change: (all: Customers) => {
         const customer = all.of(call.to)
