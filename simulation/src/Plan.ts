@@ -202,6 +202,6 @@ export const make = (seed: number): Plan => {
       millis: chance.between(500, 90_000)
     }))
   ]
-  const quota = chance.oneIn(4) ? chance.between(4, 14) : null
+  const quota = chance.oneIn(3) ? chance.between(3, 8) : null
   return { seed, processes, length, faults, quota, operations: [...operations].sort((a, b) => a.at - b.at) }
 }

@@ -3,7 +3,7 @@
  * and the judgement of what was seen.
  */
 import { check, type History, type Verdict } from "@wac/checker"
-import { ApiKeys, Deliveries, type Id, Idempotency, Setup, Webhooks, WorkspaceStore } from "@wac/core"
+import { ApiKeys, Deliveries, type Id, Idempotency, Setup, StorageTime, Webhooks, WorkspaceStore } from "@wac/core"
 import type { Composition } from "@wac/effect"
 import { MemoryStorage } from "@wac/memory"
 import { Cause, Duration, Effect, Exit, Fiber, Layer, Redacted } from "effect"
@@ -36,6 +36,8 @@ export interface Planted {
   readonly inFront?: Composition.InFront<never>
   /** The provider's adapter, made of the right one. */
   readonly provider?: (right: Composition.Adapters["provider"]) => Composition.Adapters["provider"]
+  /** Whose clock judges what is due. */
+  readonly judgedBy?: StorageTime.Judge
 }
 
 /** The first workspace, with a key and a webhook. */
@@ -93,7 +95,10 @@ const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: P
   const fleet = Fleet.make({
     outside,
     storage: yield* Layer.build(
-      Layer.provide(MemoryStorage.layerNoRandom, SeededCryptography.random(outside.chance("identifiers")))
+      Layer.provide(MemoryStorage.layerNoRandom, [
+        SeededCryptography.random(outside.chance("identifiers")),
+        Layer.succeed(StorageTime.JudgedBy, planted.judgedBy ?? "storage")
+      ])
     ),
     provider: (lane) => planted.provider?.(upstream.layer(lane)) ?? upstream.layer(lane),
     subscription: handler.of,
@@ -145,7 +150,7 @@ const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: P
       case "clock_set": {
         const process = fleet.at(operation.process)
         if (process === undefined || !outside.isFaulty("clocks")) return
-        outside.note(process.lane.name, `has its clock set ${operation.ahead} ms ahead`)
+        outside.note(process.lane.name, `has its clock set, ahead by ${operation.ahead} ms`)
         return process.lane.setAhead(operation.ahead)
       }
       case "suspended": {

@@ -43,7 +43,7 @@ const expected = [
   "quota_exhausted",
   "handled false",
   "names told together",
-  "has its clock set ",
+  "has its clock set, ahead by ",
   "the connection is lost before it",
   "it is done, and the connection is lost",
   "it fails at its deadline, and is done later",
