@@ -63,7 +63,7 @@ export interface Steered extends Timed {
 }
 
 /** The clock of a process is set. */
-export interface ClockSet extends Timed {
+interface ClockSet extends Timed {
   readonly kind: "clock_set"
   readonly process: number
   /** By how many milliseconds it is ahead of the storage's from then on; behind if negative. */
