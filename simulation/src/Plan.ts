@@ -111,7 +111,7 @@ export interface Plan {
 const length = 60_000
 
 /** The names of each customer: a number and a user id, which the service does not know to be one. */
-const customers: ReadonlyArray<readonly [phone: string, userId: string]> = [
+export const customers: ReadonlyArray<readonly [phone: string, userId: string]> = [
   ["+12025550101", "US.1001"],
   ["+12025550102", "US.1002"],
   ["+12025550103", "US.1003"]

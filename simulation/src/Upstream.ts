@@ -7,6 +7,7 @@ import { SandboxProvider } from "@wac/sandbox"
 import { Duration, Effect, Layer } from "effect"
 import type { Chance } from "./Chance.ts"
 import type { Outside } from "./Outside.ts"
+import { customers } from "./Plan.ts"
 import type { Lane } from "./Timeline.ts"
 
 type Status = "sent" | "delivered" | "read" | "failed"
@@ -139,10 +140,18 @@ export const make = (outside: Outside, report: Report) => {
         begun,
         ended: now()
       })
+      const names = customers.find((both) => both.includes(message.to))
+      const isTold = fate === "accepted" && names !== undefined && chance.oneIn(6)
+      // the service need not learn names from an answer, since reports and messages repeat them
+      if (isTold) outside.record({ kind: "customer", process: "provider", names, begun: now(), ended: null })
       if (isAccepted) live(command, chance, providerMessageId)
       switch (fate) {
         case "accepted":
-          return { _tag: "Accepted", providerMessageId } satisfies Provider.ProviderOutcome
+          return {
+            _tag: "Accepted",
+            providerMessageId,
+            ...(isTold ? { recipient: { phone: names[0], userId: names[1] } } : {})
+          } satisfies Provider.ProviderOutcome
         case "acceptedSilently":
         case "lost":
           return { _tag: "Unknown" } satisfies Provider.ProviderOutcome
