@@ -1,6 +1,7 @@
 /**
  * The callers of the API in a simulated world. What they asked and what they were answered is recorded.
  */
+import type { History } from "@wac/checker"
 import { DateTime, Duration, Effect, Option } from "effect"
 import type { Chance } from "./Chance.ts"
 import type { Fleet } from "./Fleet.ts"
@@ -13,6 +14,11 @@ const patience = Duration.seconds(15)
 
 /** How often a caller sends the same request before it gives up. */
 const tries = 12
+
+const templates = {
+  template: { name: "hello_world", language: "en_US" },
+  marketing: { name: "promo", language: "en_US", bodyParams: ["10%"] }
+}
 
 /** What becomes of a request. */
 const ways = { answered: 16, lost: 1, answerLost: 2 }
@@ -30,6 +36,8 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
   const messages = new Set<string>()
   /** The message of each send, once its caller knows it. */
   const messageOf = new Map<number, string>()
+  /** The campaign of each operation that made one. */
+  const campaignOf = new Map<number, string>()
 
   /** Sends a request to some process, over a network that may lose it or its answer: `null`. */
   const request = Effect.fnUntraced(function*(asked: Request, chance: Chance): Effect.fn.Return<Response | null> {
@@ -43,6 +51,9 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
     )
     return way === "answerLost" ? null : Option.getOrNull(answer)
   })
+
+  /** Whether a repetition would get the same answer. */
+  const isFinal = (answer: Response | null): boolean => answer !== null && answer.status < 500 && answer.status !== 429
 
   const ask = Effect.fnUntraced(function*(key: string, body: unknown, chance: Chance) {
     const begun = now()
@@ -67,7 +78,7 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
     const isTaken = answer?.status === 200 || answer?.status === 202
     const message = isTaken ? String(JSON.parse(answer.text).message_id) : undefined
     if (message !== undefined) messages.add(message)
-    return { message, isFinal: answer !== null && answer.status < 500 && answer.status !== 429 }
+    return { message, isFinal: isFinal(answer) }
   })
 
   const send = Effect.fnUntraced(function*({ at, id, isMisused, later, repetitions, to, type }: Plan.Send) {
@@ -77,7 +88,7 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
       to,
       ...(type === "text"
         ? { type, text: { body: `number ${id}` } }
-        : { type, template: { name: "hello_world", language: "en_US" } }),
+        : { type: "template", template: templates[type] }),
       client_reference: key,
       ...(later === null ? {} : { send_at: DateTime.formatIso(DateTime.makeUnsafe(began + at + later)) })
     }
@@ -110,10 +121,126 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
     outside.record({ kind: "cancel", process: "caller", message_id: message, status, begun, ended })
   })
 
+  /** Opts a customer out or in, until that is answered. */
+  const choose = Effect.fnUntraced(function*({ id, name, preference }: Plan.Chosen) {
+    const chance = outside.chance(`chosen ${id}`)
+    for (let left = tries; left > 0; left--) {
+      const begun = now()
+      const answer = yield* request({
+        method: preference === "opt_out" ? "PUT" : "DELETE",
+        path: `/v1/contacts/${encodeURIComponent(name)}/opt-out`
+      }, chance)
+      outside.record({
+        kind: "preference",
+        process: "caller",
+        name,
+        preference,
+        status: answer?.status ?? null,
+        begun,
+        ended: answer === null ? null : now()
+      })
+      if (isFinal(answer)) return
+      yield* Effect.sleep(chance.between(200, 8000))
+    }
+  })
+
+  /** Repeats a request until its answer is final. */
+  const insist = Effect.fnUntraced(function*(asked: Request, chance: Chance) {
+    for (let left = tries; left > 0; left--) {
+      const answer = yield* request(asked, chance)
+      if (isFinal(answer)) return answer
+      yield* Effect.sleep(chance.between(200, 4000))
+    }
+    return null
+  })
+
+  const json = { "content-type": "application/json" }
+
+  const steer = Effect.fnUntraced(
+    function*(campaign: string, change: History.CampaignChange["change"], key: string, chance: Chance) {
+      for (let left = tries; left > 0; left--) {
+        const begun = now()
+        const answer = yield* request({
+          method: "POST",
+          path: `/v1/campaigns/${campaign}/${change}`,
+          headers: { "idempotency-key": key }
+        }, chance)
+        outside.record({
+          kind: "campaign_change",
+          process: "caller",
+          campaign,
+          change,
+          status: answer?.status ?? null,
+          begun,
+          ended: answer === null ? null : now()
+        })
+        if (isFinal(answer)) return
+        yield* Effect.sleep(chance.between(200, 4000))
+      }
+    }
+  )
+
+  /** Reads a campaign. Returns its status, if that is answered. */
+  const look = Effect.fnUntraced(function*(campaign: string, chance: Chance) {
+    const begun = now()
+    const answer = yield* request({ method: "GET", path: `/v1/campaigns/${campaign}` }, chance)
+    if (answer?.status !== 200) return undefined
+    const { counts, status } = JSON.parse(answer.text)
+    outside.record({ kind: "campaign", process: "caller", campaign, status, counts, begun, ended: now() })
+    return String(status)
+  })
+
+  /** Makes a campaign, uploads its recipients, has it checked, and starts it. */
+  const runCampaign = Effect.fnUntraced(function*({ id, to }: Plan.Campaign) {
+    const chance = outside.chance(`campaign ${id}`)
+    const word = `campaign ${id}`
+    const made = yield* insist({
+      method: "POST",
+      path: "/v1/campaigns",
+      headers: { "idempotency-key": `make-${id}`, ...json },
+      body: JSON.stringify({ name: word, share: 0.01, template: { ...templates.marketing, bodyParams: [word] } })
+    }, chance)
+    if (made?.status !== 201) return
+    const campaign = String(JSON.parse(made.text).id)
+    outside.campaigns.set(word, campaign)
+    campaignOf.set(id, campaign)
+    yield* insist({
+      method: "PUT",
+      path: `/v1/campaigns/${campaign}/recipients`,
+      headers: { "content-type": "application/x-ndjson" },
+      body: to.map((name) => `${JSON.stringify({ to: name })}\n`).join("")
+    }, chance)
+    yield* insist({
+      method: "POST",
+      path: `/v1/campaigns/${campaign}/check`,
+      headers: { "idempotency-key": `check-${id}` }
+    }, chance)
+    for (let left = tries; left > 0; left--) {
+      yield* Effect.sleep(chance.between(500, 2000))
+      if ((yield* look(campaign, chance)) === "ready") break
+    }
+    yield* steer(campaign, "start", `start-${id}`, chance)
+    for (let left = 3; left > 0; left--) {
+      yield* Effect.sleep(chance.between(500, 8000))
+      yield* look(campaign, chance)
+    }
+  })
+
+  const changes = { pause: "pause", resume: "resume", cancel_campaign: "cancel" } as const
+
+  /** Pauses, resumes or cancels a campaign, if its caller knows it. */
+  const steerCampaign = ({ id, kind, of }: Plan.Steered): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const campaign = campaignOf.get(of)
+      if (campaign === undefined) return Effect.void
+      return steer(campaign, changes[kind], `${kind}-${id}`, outside.chance(`${kind} ${id}`))
+    })
+
   /** Reads every message that is known, and every event. Dies unless all are answered. */
   const readAll = Effect.fnUntraced(function*() {
     const chance = outside.chance("the end")
     for (const message of messages) yield* read(message, chance)
+    for (const campaign of campaignOf.values()) yield* look(campaign, chance)
     for (let query = ""; query !== "end";) {
       const begun = now()
       const page = yield* request({ method: "GET", path: `/v1/events?limit=100${query}` }, chance)
@@ -132,5 +259,5 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
       return (kind === "read" ? read : cancel)(message, outside.chance(`${kind} ${id}`))
     })
 
-  return { send, askFor, readAll }
+  return { send, askFor, choose, runCampaign, steerCampaign, readAll }
 }

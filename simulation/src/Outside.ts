@@ -25,6 +25,8 @@ export interface Outside {
   /** What befell the service, for people to read. */
   readonly notes: ReadonlyArray<Note>
   readonly note: (process: string, text: string) => void
+  /** The ids of campaigns, by the word that their messages have in them. */
+  readonly campaigns: Map<string, string>
   /** A new stream of luck for a part of the world. */
   readonly chance: (name: string) => Chance.Chance
   /** A new stream of luck for each time that something of this name happens. */
@@ -62,6 +64,7 @@ export const make = (plan: Plan): Outside => {
     entries,
     record: (entry) => void entries.push(entry),
     notes,
+    campaigns: new Map(),
     note: (process, text) => void notes.push({ at: timeline.now(), process, text }),
     chance: (name) => Chance.make(plan.seed, name),
     nextChance: (name) => {

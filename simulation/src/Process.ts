@@ -2,7 +2,16 @@
  * A process of the service: the real composition and HTTP API over a storage that all processes share. It can be killed
  * at any storage operation, suspended, stopped and started again.
  */
-import { Inbound, type InboundItem, Limits, Polling, type Ports, ReceiverGuard, Stopping } from "@wac/core"
+import {
+  Inbound,
+  type InboundItem,
+  Limits,
+  Polling,
+  type Ports,
+  ReceiverGuard,
+  Stopping,
+  SubscriptionRunner
+} from "@wac/core"
 import { Composition } from "@wac/effect"
 import { HttpApp, PublicUrl } from "@wac/http"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
@@ -18,6 +27,8 @@ export interface Surroundings {
   readonly outside: Outside
   readonly storage: Context.Context<Ports.Ports>
   readonly provider: (lane: Lane) => Composition.Adapters["provider"]
+  /** What every process handles the events of; `undefined` before there is a workspace. */
+  readonly subscription: (lane: Lane) => SubscriptionRunner.Options | undefined
   /** Ports in front of the service's own: the transport to receivers, and a bug that a test plants. */
   readonly inFront: (lane: Lane) => Composition.InFront<never>
 }
@@ -31,7 +42,7 @@ export interface Response {
 
 /** A request to the HTTP API. */
 export interface Request {
-  readonly method: "GET" | "POST" | "DELETE"
+  readonly method: "GET" | "POST" | "PUT" | "DELETE"
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
@@ -113,9 +124,10 @@ export const start = (
   name: string,
   isAlone: boolean
 ): { readonly lane: Lane; readonly started: Effect.Effect<Started | null> } => {
-  const { outside, storage } = surroundings
+  const { outside, storage, subscription } = surroundings
   const lane = outside.timeline.lane(name)
   const chance = outside.chance(`storage of ${name}`)
+  if (outside.isFaulty("clocks")) lane.setAhead(outside.chance(`clock of ${name}`).between(-10_000, 10_000))
   let dying: { readonly point: Point; left: number } | undefined
   const weather: FaultyStorage.Weather = {
     operation: (operation) => {
@@ -131,9 +143,11 @@ export const start = (
     isHintLost: () => outside.isFaulty("hints") && chance.oneIn(10)
   }
 
+  const subscribed = subscription(lane)
   const scope = Scope.makeUnsafe()
   const build = Layer.buildWithScope(
-    HttpApp.layer.pipe(
+    (subscribed === undefined ? Layer.empty : Layer.effectDiscard(SubscriptionRunner.start(subscribed))).pipe(
+      Layer.provideMerge(HttpApp.layer),
       Layer.provideMerge(HttpRouter.layer),
       Layer.provide(Layer.succeed(HttpRouter.RouterConfig, HttpApp.routerConfig)),
       Layer.provide(HttpServer.layerServices),

@@ -49,7 +49,7 @@ export const make = (outside: Outside) => {
   const take = ({ body, headers }: WebhookTransport.WebhookRequest) =>
     Effect.gen(function*() {
       const { data, type } = JSON.parse(body)
-      const chance = outside.nextChance(`receiver, ${type} of ${data.client_reference}`)
+      const chance = outside.nextChance(`receiver, ${type} of ${data.client_reference ?? data.campaign_id ?? data.to}`)
       const fate = outside.isFaulty("receiver") ? chance.weighted(fates) : "taken"
       if (fate === "unreachable") return none
       const begun = now()

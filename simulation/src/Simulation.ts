@@ -3,23 +3,14 @@
  * and the judgement of what was seen.
  */
 import { check, type History, type Verdict } from "@wac/checker"
-import {
-  ApiKeys,
-  CustomerNames,
-  Deliveries,
-  type Id,
-  Idempotency,
-  InboundMessage,
-  Setup,
-  Webhooks,
-  WorkspaceStore
-} from "@wac/core"
+import { ApiKeys, Deliveries, type Id, Idempotency, Setup, StorageTime, Webhooks, WorkspaceStore } from "@wac/core"
 import type { Composition } from "@wac/effect"
 import { MemoryStorage } from "@wac/memory"
-import { SandboxProvider } from "@wac/sandbox"
 import { Cause, Duration, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import * as Callers from "./Callers.ts"
+import * as Customers from "./Customers.ts"
 import * as Fleet from "./Fleet.ts"
+import * as Handler from "./Handler.ts"
 import * as Outside from "./Outside.ts"
 import type * as Plan from "./Plan.ts"
 import * as Receiver from "./Receiver.ts"
@@ -45,10 +36,12 @@ export interface Planted {
   readonly inFront?: Composition.InFront<never>
   /** The provider's adapter, made of the right one. */
   readonly provider?: (right: Composition.Adapters["provider"]) => Composition.Adapters["provider"]
+  /** Whose clock judges what is due. */
+  readonly judgedBy?: StorageTime.Judge
 }
 
 /** The first workspace, with a key and a webhook. */
-const setUp = Effect.fnUntraced(function*({ record, timeline: { now } }: Outside.Outside) {
+const setUp = Effect.fnUntraced(function*({ plan, record, timeline: { now } }: Outside.Outside) {
   yield* Setup.Setup.use((setup) =>
     setup.create({ email: "owner@wac.example", password: Redacted.make("a long passphrase"), workspaceName: "World" })
   )
@@ -60,7 +53,7 @@ const setUp = Effect.fnUntraced(function*({ record, timeline: { now } }: Outside
       name: "world",
       expiresAt: null,
       requireSignature: false,
-      scopes: undefined,
+      scopes: ["messages:send", "messages:read", "contacts:write", "campaigns:write"],
       caller: "world",
       idempotencyKey: Idempotency.IdempotencyKey.make("world")
     })
@@ -70,6 +63,12 @@ const setUp = Effect.fnUntraced(function*({ record, timeline: { now } }: Outside
     webhooks.put({ workspaceId, url: "https://receiver.example/", envelope: undefined, eventTypes: undefined })
   )
   record({ kind: "webhook", process: "world", webhook: webhook.id, begun, ended: now() })
+  if (plan.quota !== null) {
+    const begun = now()
+    const monthlyQuota = plan.quota
+    yield* WorkspaceStore.WorkspaceStore.use((store) => store.configure(workspaceId, { monthlyQuota }))
+    record({ kind: "quota", process: "world", workspace: workspaceId, messages: monthlyQuota, begun, ended: now() })
+  }
   return {
     workspaceId,
     token: Redacted.value(secrets!.token),
@@ -91,13 +90,18 @@ const undelivered = (workspaceId: Id.WorkspaceId) =>
 const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: Planted) {
   const { plan, timeline: { now } } = outside
   const receiver = Receiver.make(outside)
+  const handler = Handler.make(outside)
   const upstream = Upstream.make(outside, (item, chance) => fleet.up(chance)?.receive(item) ?? Effect.succeed(false))
   const fleet = Fleet.make({
     outside,
     storage: yield* Layer.build(
-      Layer.provide(MemoryStorage.layerNoRandom, SeededCryptography.random(outside.chance("identifiers")))
+      Layer.provide(MemoryStorage.layerNoRandom, [
+        SeededCryptography.random(outside.chance("identifiers")),
+        Layer.succeed(StorageTime.JudgedBy, planted.judgedBy ?? "storage")
+      ])
     ),
     provider: (lane) => planted.provider?.(upstream.layer(lane)) ?? upstream.layer(lane),
+    subscription: handler.of,
     inFront: (lane) => Layer.provideMerge(planted.inFront ?? Layer.empty, receiver.layer(lane))
   })
 
@@ -105,26 +109,16 @@ const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: P
   const first = yield* fleet.alone("first")
   const account = yield* first.use(setUp(outside))
   if (account === null) return yield* Effect.die("the world could not be set up")
+  if ((yield* first.use(Effect.as(handler.open(account.workspaceId), true))) === null) {
+    return yield* Effect.die("the subscription could not be opened")
+  }
   receiver.set(account.webhook.id, account.webhook.secret)
   yield* first.stop
 
   const began = now()
   const callers = Callers.make(outside, fleet, account, began)
 
-  /** A customer's message, which the provider posts until it is acknowledged. */
-  const write = Effect.fnUntraced(function*({ from, id }: Plan.Written) {
-    const chance = outside.chance(`written ${id}`)
-    const message = InboundMessage.ofText({
-      providerNumberId: SandboxProvider.firstNumber.providerNumberId,
-      providerMessageId: `wamid.in-${id}`,
-      customer: CustomerNames.customerOf(from),
-      at: now(),
-      body: "hello"
-    })
-    while (!(yield* fleet.up(chance)?.receive({ _tag: "Message", message }) ?? Effect.succeed(false))) {
-      yield* Effect.sleep(chance.between(500, 3000))
-    }
-  })
+  const write = Customers.make(outside, fleet)
 
   const end = Effect.fnUntraced(function*({ down, how, others, process: place }: Plan.Ended) {
     fleet.setDowntime(place, down)
@@ -145,6 +139,20 @@ const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: P
         return yield* callers.askFor(operation)
       case "written":
         return yield* write(operation)
+      case "chosen":
+        return yield* callers.choose(operation)
+      case "campaign":
+        return yield* callers.runCampaign(operation)
+      case "pause":
+      case "resume":
+      case "cancel_campaign":
+        return yield* callers.steerCampaign(operation)
+      case "clock_set": {
+        const process = fleet.at(operation.process)
+        if (process === undefined || !outside.isFaulty("clocks")) return
+        outside.note(process.lane.name, `has its clock set, ahead by ${operation.ahead} ms`)
+        return process.lane.setAhead(operation.ahead)
+      }
       case "suspended": {
         const process = fleet.at(operation.process)
         if (process === undefined) return

@@ -26,9 +26,30 @@ const said = (entry: History.Entry, nameOf: (id: string) => string): string => {
     case "report":
       return `${entry.kind} ${nameOf(entry.message_id)}: ${entry.status ?? "no answer"}`
     case "provider_call":
-      return `send ${nameOf(entry.message_id)}: ${entry.outcome} ${entry.provider_message_id ?? ""}`
+      return `send ${nameOf(entry.message_id)}` +
+        `${entry.to === undefined ? "" : ` (${entry.category ?? entry.type}) to ${entry.to}`}` +
+        `${entry.campaign === undefined ? "" : ` of ${nameOf(entry.campaign)}`}: ` +
+        `${entry.outcome} ${entry.provider_message_id ?? ""}`
     case "event":
       return `lists ${nameOf(entry.event.id)} ${entry.event.type} ${told(entry.event.data)}`
+    case "customer":
+      return `told together: ${entry.names.join(", ")}`
+    case "received":
+      return `${entry.from} wrote ${new Date(entry.at).toISOString()} ${entry.preference ?? ""}`
+    case "preference":
+      return `${entry.preference} ${entry.name}: ${entry.status ?? "no answer"}`
+    case "quota":
+      return `quota ${entry.messages}`
+    case "campaign_change":
+      return `${entry.change} ${nameOf(entry.campaign)}: ${entry.status ?? "no answer"}`
+    case "campaign":
+      return `${nameOf(entry.campaign)} is ${entry.status} ${JSON.stringify(entry.counts)}`
+    case "subscription":
+      return `subscription ${entry.subscription}`
+    case "handled":
+      return `handles ${nameOf(entry.event_id)}: ${entry.ok ? "done" : "failed"}`
+    case "set_aside":
+      return `sets ${nameOf(entry.event_id)} aside`
     case "webhook":
       return `webhook ${nameOf(entry.webhook)}`
     case "attempt":

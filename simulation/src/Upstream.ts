@@ -7,6 +7,7 @@ import { SandboxProvider } from "@wac/sandbox"
 import { Duration, Effect, Layer } from "effect"
 import type { Chance } from "./Chance.ts"
 import type { Outside } from "./Outside.ts"
+import { customers } from "./Plan.ts"
 import type { Lane } from "./Timeline.ts"
 
 type Status = "sent" | "delivered" | "read" | "failed"
@@ -109,7 +110,9 @@ export const make = (outside: Outside, report: Report) => {
   const call = (command: Provider.ProviderSend, isGone: () => boolean) =>
     Effect.gen(function*() {
       const begun = now()
-      const chance = outside.nextChance(`provider, ${command.message.clientReference}`)
+      const { message, sender, template } = command
+      const campaign = message.type === "template" ? String(message.template.bodyParams ?? "") : ""
+      const chance = outside.nextChance(`provider, ${message.clientReference ?? `${campaign} to ${message.to}`}`)
       yield* Effect.sleep(chance.between(5, 400))
       const fate = outside.isFaulty("provider") ? chance.weighted(fates) : "accepted"
       const isAccepted = fate === "accepted" || fate === "acceptedSilently"
@@ -128,13 +131,27 @@ export const make = (outside: Outside, report: Report) => {
         message_id: command.messageId,
         outcome,
         ...(isAccepted ? { provider_message_id: providerMessageId } : {}),
+        workspace: sender.workspaceId,
+        from: sender.providerNumberId,
+        to: message.to,
+        type: message.type,
+        ...(template === undefined ? {} : { category: template.category }),
+        ...(outside.campaigns.has(campaign) ? { campaign: outside.campaigns.get(campaign)! } : {}),
         begun,
         ended: now()
       })
+      const names = customers.find((both) => both.includes(message.to))
+      const isTold = fate === "accepted" && names !== undefined && chance.oneIn(6)
+      // the service need not learn names from an answer, since reports and messages repeat them
+      if (isTold) outside.record({ kind: "customer", process: "provider", names, begun: now(), ended: null })
       if (isAccepted) live(command, chance, providerMessageId)
       switch (fate) {
         case "accepted":
-          return { _tag: "Accepted", providerMessageId } satisfies Provider.ProviderOutcome
+          return {
+            _tag: "Accepted",
+            providerMessageId,
+            ...(isTold ? { recipient: { phone: names[0], userId: names[1] } } : {})
+          } satisfies Provider.ProviderOutcome
         case "acceptedSilently":
         case "lost":
           return { _tag: "Unknown" } satisfies Provider.ProviderOutcome

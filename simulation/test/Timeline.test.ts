@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit } from "effect"
+import { Clock, Effect, Exit } from "effect"
 import * as Timeline from "../src/Timeline.ts"
 
 /** A world with a lane of its own for a process, and what was written down there. */
@@ -67,6 +67,16 @@ describe("Timeline.lane", () => {
     assert.deepStrictEqual(written, [])
     await timeline.run(outer, Effect.sleep("2 seconds"))
     assert.deepStrictEqual(written, ["went on"])
+  })
+
+  it("a lane whose clock is ahead sleeps as long as the others, and another lane has its own clock", async () => {
+    const { outer, process, timeline, write, written } = world()
+    const began = timeline.now()
+    process.setAhead(-5000)
+    const told = Effect.flatMap(Clock.currentTimeMillis, (now) => write(String(now - began)))
+    Effect.runForkWith(process.context)(Effect.andThen(Effect.sleep("1 second"), told))
+    await timeline.run(outer, Effect.andThen(Effect.sleep("2 seconds"), told))
+    assert.deepStrictEqual(written, ["-4000", "2000"])
   })
 
   it("an effect that is forked in a suspended lane begins once the lane goes on", async () => {

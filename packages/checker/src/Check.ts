@@ -3,11 +3,16 @@
  * before the other began have happened in whichever order the contract allows.
  */
 import { type Blame, type Broken, grouped } from "./Broken.ts"
-import { checkAtLeastOnce, checkDeliveries, checkListed } from "./Deliveries.ts"
+import { checkCampaigns } from "./Campaigns.ts"
+import { checkCustomers } from "./Customers.ts"
+import { checkDeliveries, checkListed } from "./Deliveries.ts"
 import type { Entry, History } from "./History.ts"
-import { answered, checkKeys } from "./Keys.ts"
+import { answered, checkKeys, keyOf } from "./Keys.ts"
 import { checkMessage, type Message, sequenceOf } from "./Messages.ts"
+import { checkAtLeastOnce } from "./Passage.ts"
 import { promises } from "./Promises.ts"
+import { checkQuotas } from "./Quotas.ts"
+import { checkHandled } from "./Subscriptions.ts"
 
 /** Whether every promise was kept, and which were not. */
 export interface Verdict {
@@ -48,12 +53,54 @@ export const check = ({ entries, header }: History): Verdict => {
     const [own, ends] = [byWebhook.attempts.get(webhook) ?? [], byWebhook.ends.get(webhook) ?? []]
     const deliveries = checkDeliveries(own, ends, listed, clockError, blame)
     const [set] = byWebhook.set.get(webhook) ?? []
-    if (isSettled && set !== undefined) checkAtLeastOnce(set, deliveries, listed, clockError, blame)
+    if (isSettled && set !== undefined) {
+      checkAtLeastOnce(set, deliveries, listed, "delivered-at-least-once", clockError, blame)
+    }
   }
+
+  const subscriptionOf = ({ subscription }: { readonly subscription: string }) => subscription
+  const bySubscription = {
+    opened: grouped(of("subscription"), subscriptionOf),
+    handled: grouped(of("handled"), subscriptionOf),
+    setAside: grouped(of("set_aside"), subscriptionOf)
+  }
+  for (const subscription of new Set(Object.values(bySubscription).flatMap((groups) => [...groups.keys()]))) {
+    const [opened] = bySubscription.opened.get(subscription) ?? []
+    const handled = checkHandled(
+      bySubscription.handled.get(subscription) ?? [],
+      bySubscription.setAside.get(subscription) ?? [],
+      listed,
+      clockError,
+      blame
+    )
+    if (isSettled && opened !== undefined) {
+      checkAtLeastOnce(opened, handled, listed, "handled-at-least-once", clockError, blame)
+    }
+  }
+
+  const calls = of("provider_call")
+  const byKey = grouped(sends, keyOf)
+  const firstOf = new Map(sends.flatMap((each) => {
+    const [first] = byKey.get(keyOf(each)) ?? []
+    return each.messageId === undefined || first === undefined ? [] : [[each.messageId, first.send.begun] as const]
+  }))
+  const askedAt = (message: string) => firstOf.get(message)
+  const ofCustomers = { calls, told: of("customer"), received: of("received"), chosen: of("preference"), askedAt }
+  checkCustomers(ofCustomers, clockError, blame)
+  const failed = new Set(
+    [...listed.values()].flatMap(({ event: { data, type } }) =>
+      type === "message.failed" ? [String(data["message_id"])] : []
+    )
+  )
+  if (isSettled && listed.size > 0) {
+    checkQuotas(calls, of("quota"), (message) => failed.has(message), askedAt, clockError, blame)
+  }
+
+  checkCampaigns({ changes: of("campaign_change"), reads: of("campaign"), calls, listed }, settledAt, clockError, blame)
 
   const byMessage = {
     sends: grouped(sends.filter(({ messageId }) => messageId !== undefined), ({ messageId }) => messageId!),
-    calls: grouped(of("provider_call"), (entry) => entry.message_id),
+    calls: grouped(calls, (entry) => entry.message_id),
     reports: grouped(of("report"), (entry) => entry.message_id),
     cancels: grouped(of("cancel"), (entry) => entry.message_id),
     reads: grouped(of("read"), (entry) => entry.message_id),

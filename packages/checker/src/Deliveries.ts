@@ -2,38 +2,13 @@
  * The promises about events on their way to a webhook (contract §5 and §6).
  */
 import { type Blame, day, endOf, grouped } from "./Broken.ts"
-import type { Attempt, DeliveryEnd, ListedEvent, WebhookSet } from "./History.ts"
-import { canonical, isRecord, parsed } from "./Json.ts"
-
-/** What is known of an event: as it was listed, or else as its first attempt has it. */
-interface Known {
-  readonly id: string
-  readonly type: string
-  readonly messageId: string | undefined
-  readonly sequence: number
-  readonly listed: ListedEvent | undefined
-}
-
-const knownBy = (
-  { data, type }: { readonly type?: unknown; readonly data?: unknown },
-  id: string,
-  listed?: ListedEvent
-): Known => {
-  const { message_id: messageId, sequence } = isRecord(data) ? data : {}
-  return {
-    id,
-    type: String(type),
-    messageId: typeof messageId === "string" ? messageId : undefined,
-    sequence: Number(sequence),
-    listed
-  }
-}
+import type { Attempt, DeliveryEnd, ListedEvent } from "./History.ts"
+import { canonical, parsed } from "./Json.ts"
+import { checkOrder, knownBy, type Passage } from "./Passage.ts"
 
 /** All of one event to one webhook. */
-export interface Delivery {
-  readonly event: Known
+interface Delivery extends Passage {
   readonly attempts: ReadonlyArray<Attempt>
-  readonly success: Attempt | undefined
   readonly ends: ReadonlyArray<DeliveryEnd>
 }
 
@@ -57,23 +32,6 @@ const checkDelivery = ({ attempts, ends, event }: Delivery, clockError: number, 
   ) blame("retried-for-a-day", "exhausted too early", ...attempts.slice(0, 1), exhausted)
 }
 
-const checkOrder = (deliveries: ReadonlyArray<Delivery>, clockError: number, blame: Blame): void => {
-  // the event that was over last, of those before
-  let last: { readonly delivery: Delivery; readonly at: number } | undefined
-  for (const delivery of deliveries) {
-    const [first] = delivery.attempts
-    if (
-      last !== undefined && first !== undefined && first.begun < last.at - clockError &&
-      last.delivery.event.sequence !== delivery.event.sequence
-    ) {
-      blame("delivered-in-order", "the event before it was not over", ...last.delivery.attempts.slice(0, 1), first)
-    }
-    const overs = [delivery.success, ...delivery.ends.filter(({ status }) => status !== "held")]
-    const at = Math.min(...overs.map((over) => over?.begun ?? Infinity))
-    if (last === undefined || at > last.at) last = { delivery, at }
-  }
-}
-
 /** The deliveries to one webhook, by their events. */
 export const checkDeliveries = (
   attempts: ReadonlyArray<Attempt>,
@@ -90,36 +48,20 @@ export const checkDeliveries = (
     const entry = listed.get(id)
     const event = entry === undefined ? knownBy(parsed(own[0]?.body ?? null), id) : knownBy(entry.event, id, entry)
     const success = own.find(({ status }) => status === 200)
-    const delivery = { event, attempts: own, success, ends: endsOf.get(id) ?? [] }
+    const ends = endsOf.get(id) ?? []
+    const overs = [success, ...ends.filter(({ status }) => status !== "held")].filter((over) => over !== undefined)
+    const delivery: Delivery = {
+      event,
+      attempts: own,
+      ends,
+      overs,
+      isAccounted: success !== undefined || ends.length > 0
+    }
     checkDelivery(delivery, clockError, blame)
     deliveries.set(id, delivery)
   }
-  const ordered = [...deliveries.values()].filter(({ event }) =>
-    event.messageId !== undefined && Number.isFinite(event.sequence)
-  )
-  for (const group of grouped(ordered, ({ event }) => event.messageId!).values()) {
-    checkOrder([...group].sort((a, b) => a.event.sequence - b.event.sequence), clockError, blame)
-  }
+  checkOrder(deliveries.values(), "delivered-in-order", clockError, blame)
   return deliveries
-}
-
-/** Whether everything since a webhook was set was delivered to it. */
-export const checkAtLeastOnce = (
-  { ended, event_types: types }: WebhookSet,
-  deliveries: ReadonlyMap<string, Delivery>,
-  listed: ReadonlyMap<string, ListedEvent>,
-  clockError: number,
-  blame: Blame
-): void => {
-  if (ended === null) return
-  for (const entry of listed.values()) {
-    const { created_at: createdAt, id, type } = entry.event
-    if (Date.parse(createdAt) <= ended + clockError || (types !== undefined && !types.includes(type))) continue
-    const delivery = deliveries.get(id)
-    if (delivery?.success === undefined && (delivery?.ends.length ?? 0) === 0) {
-      blame("delivered-at-least-once", `${type} was not delivered`, entry, ...delivery?.attempts ?? [])
-    }
-  }
 }
 
 /** Events by their ids, as they are listed. */

@@ -64,6 +64,18 @@ export interface ProviderCall extends Timed {
   /** `not_sent` if the caller learns that the message is certainly not sent, `unknown` if it may learn nothing. */
   readonly outcome: "accepted" | "refused" | "not_sent" | "unknown"
   readonly provider_message_id?: string
+  /** The workspace that sent it. Without it, the call is not counted against a quota. */
+  readonly workspace?: string
+  /** The workspace's phone number that it is sent from. */
+  readonly from?: string
+  /** The name by which the customer is addressed. Without it, neither opt-outs nor windows are judged. */
+  readonly to?: string
+  /** `template`, or the kind of a free-form message. */
+  readonly type?: string
+  /** The category of its template, such as `marketing`. */
+  readonly category?: string
+  /** The campaign that it belongs to. */
+  readonly campaign?: string
 }
 
 /** A status report of the provider. `ended` is when the service acknowledged it. */
@@ -71,6 +83,86 @@ export interface Report extends Timed {
   readonly kind: "report"
   readonly message_id: string
   readonly status: "sent" | "delivered" | "read" | "failed"
+}
+
+/** A choice of a customer about messages. */
+export type Preference = "opt_out" | "opt_in"
+
+/** That the provider told names together, as those of one customer. `ended` is when the service acknowledged it. */
+export interface CustomerTold extends Timed {
+  readonly kind: "customer"
+  readonly names: ReadonlyArray<string>
+}
+
+/**
+ * A customer's message, as the provider told it. `ended` is when the service had applied it; a service that acknowledges
+ * posts first has applied it once `message.received` is listed.
+ */
+export interface Received extends Timed {
+  readonly kind: "received"
+  readonly from: string
+  /** The workspace's phone number. */
+  readonly to: string
+  /** The message's own time. */
+  readonly at: number
+  /** If the message is a word by which customers opt out or in. */
+  readonly preference?: Preference
+}
+
+/** `PUT` or `DELETE /v1/contacts/{name}/opt-out`. */
+export interface Chosen extends Timed {
+  readonly kind: "preference"
+  readonly name: string
+  readonly preference: Preference
+  /** The workspace's phone number that it is for; all if absent. */
+  readonly phone_number?: string
+  readonly status: number | null
+}
+
+/** The quota that a workspace has from then on: messages in a calendar month (UTC), `null` for no limit. */
+export interface QuotaSet extends Timed {
+  readonly kind: "quota"
+  readonly workspace: string
+  readonly messages: number | null
+}
+
+/** A request that changes what a campaign does. */
+export interface CampaignChange extends Timed {
+  readonly kind: "campaign_change"
+  readonly campaign: string
+  readonly change: "start" | "pause" | "resume" | "cancel"
+  readonly status: number | null
+}
+
+/** `GET /v1/campaigns/{id}`, answered with 200. */
+export interface CampaignRead extends Timed {
+  readonly kind: "campaign"
+  readonly campaign: string
+  readonly status: string
+  readonly counts: Readonly<Record<string, number>>
+}
+
+/** A durable subscription, from when on its name was used. `event_types` is absent if it gets all. */
+export interface Subscribed extends Timed {
+  readonly kind: "subscription"
+  readonly subscription: string
+  readonly event_types?: ReadonlyArray<string>
+}
+
+/** A call of a subscription's handler. A history has every one of the subscriptions that occur in it. */
+export interface Handled extends Timed {
+  readonly kind: "handled"
+  readonly subscription: string
+  readonly event_id: string
+  /** Whether the handler succeeded. */
+  readonly ok: boolean
+}
+
+/** That an event of a subscription was set aside. */
+export interface SetAside extends Timed {
+  readonly kind: "set_aside"
+  readonly subscription: string
+  readonly event_id: string
 }
 
 /** An event as `GET /v1/events` lists it. */
@@ -119,6 +211,15 @@ export type Entry =
   | Read
   | ProviderCall
   | Report
+  | CustomerTold
+  | Received
+  | Chosen
+  | QuotaSet
+  | CampaignChange
+  | CampaignRead
+  | Subscribed
+  | Handled
+  | SetAside
   | ListedEvent
   | WebhookSet
   | Attempt
@@ -155,6 +256,10 @@ type Tests<Fields, Tested extends PropertyKey = never> = {
   readonly [Field in Exclude<keyof Fields, Tested>]-?: Test
 }
 
+const isPreference = oneOf("opt_out", "opt_in")
+const texts: Test = (value) => Array.isArray(value) && value.every(isText)
+const optional = (test: Test): Test => either(isAbsent, test)
+
 const fields: {
   readonly [Kind in Entry["kind"]]: Tests<Extract<Entry, { readonly kind: Kind }>, keyof Timed | "kind">
 } = {
@@ -171,9 +276,32 @@ const fields: {
   provider_call: {
     message_id: isText,
     outcome: oneOf("accepted", "refused", "not_sent", "unknown"),
-    provider_message_id: either(isAbsent, isText)
+    provider_message_id: optional(isText),
+    workspace: optional(isText),
+    from: optional(isText),
+    to: optional(isText),
+    type: optional(isText),
+    category: optional(isText),
+    campaign: optional(isText)
   },
   report: { message_id: isText, status: oneOf("sent", "delivered", "read", "failed") },
+  customer: { names: texts },
+  received: { from: isText, to: isText, at: isTime, preference: optional(isPreference) },
+  preference: { name: isText, preference: isPreference, phone_number: optional(isText), status: orNull(isTime) },
+  quota: { workspace: isText, messages: orNull(isTime) },
+  campaign_change: {
+    campaign: isText,
+    change: oneOf("start", "pause", "resume", "cancel"),
+    status: orNull(isTime)
+  },
+  campaign: {
+    campaign: isText,
+    status: isText,
+    counts: (value) => isRecord(value) && Object.values(value).every(isTime)
+  },
+  subscription: { subscription: isText, event_types: optional(texts) },
+  handled: { subscription: isText, event_id: isText, ok: isBoolean },
+  set_aside: { subscription: isText, event_id: isText },
   event: {
     event: (value) =>
       isRecord(value) && isText(value["id"]) && isText(value["type"]) && isRecord(value["data"]) &&
@@ -181,7 +309,7 @@ const fields: {
   },
   webhook: {
     webhook: isText,
-    event_types: either(isAbsent, (value) => Array.isArray(value) && value.every(isText))
+    event_types: optional(texts)
   },
   attempt: { webhook: isText, event_id: isText, body: isText, status: orNull(isTime), genuine: isBoolean },
   delivery_end: { webhook: isText, event_id: isText, status: oneOf("exhausted", "skipped", "held") }
@@ -192,8 +320,8 @@ const timed: Tests<Timed> = { begun: isTime, ended: orNull(isTime), process: isT
 const header: Tests<Header> = {
   format: oneOf("wac-history"),
   version: oneOf(1),
-  clock_error: either(isAbsent, isTime),
-  settled_at: either(isAbsent, orNull(isTime))
+  clock_error: optional(isTime),
+  settled_at: optional(orNull(isTime))
 }
 
 const parseLine = (line: string, number: number): Readonly<Record<string, unknown>> => {

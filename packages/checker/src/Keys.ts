@@ -35,6 +35,9 @@ export const answered = (send: Send): Answered => {
   }
 }
 
+/** The key of a send, as its workspace has it. */
+export const keyOf = ({ send }: Answered): string => JSON.stringify([send.workspace, send.key])
+
 const checkKey = (sends: ReadonlyArray<Answered>, clockError: number, blame: Blame): void => {
   // from the first request that can have bound the key: whatever is later than a day after may be another binding
   let closesAt = -Infinity
@@ -73,8 +76,7 @@ const checkKey = (sends: ReadonlyArray<Answered>, clockError: number, blame: Bla
 
 /** What §4 promises of idempotency keys. */
 export const checkKeys = (sends: ReadonlyArray<Answered>, clockError: number, blame: Blame): void => {
-  const bySend = ({ send }: Answered) => JSON.stringify([send.workspace, send.key])
-  for (const group of grouped(sends, bySend).values()) {
+  for (const group of grouped(sends, keyOf).values()) {
     checkKey(group, clockError, blame)
     const bodies = grouped(group, ({ body }) => body)
     const firsts = [...bodies.values()].map(([first]) => first!)
@@ -87,7 +89,7 @@ export const checkKeys = (sends: ReadonlyArray<Answered>, clockError: number, bl
     }
   }
   for (const group of grouped(sends.filter(({ messageId }) => messageId !== undefined), (a) => a.messageId!).values()) {
-    const other = group.find((each) => bySend(each) !== bySend(group[0]!))
+    const other = group.find((each) => keyOf(each) !== keyOf(group[0]!))
     if (other !== undefined) blame("one-message-per-key", "one message has two keys", group[0]!.send, other.send)
   }
 }

@@ -78,6 +78,34 @@ export const promises = {
     section: 5,
     says: "Every attempt is signed with a live secret of its webhook."
   },
+  "service-window": {
+    section: 7,
+    says: "A free-form message is sent only within 24 hours after its customer wrote to that number."
+  },
+  "quota": {
+    section: 7,
+    says: "In a calendar month, a workspace sends no more messages than its quota, those that failed not counted."
+  },
+  "campaign-once": {
+    section: 11,
+    says: "A campaign writes once to a customer, under whichever of their names."
+  },
+  "campaign-counts": {
+    section: 11,
+    says: "The counts of a campaign add up to its total."
+  },
+  "campaign-completed": {
+    section: 11,
+    says: "A campaign that is over has one event `campaign.completed`, and no other has any."
+  },
+  "campaign-stopped": {
+    section: 11,
+    says: "A campaign that is paused or cancelled sends nothing, until it is resumed."
+  },
+  "opt-out": {
+    section: 13,
+    says: "After an opt-out, no free-form message and no marketing template is sent, under whichever name."
+  },
   "not-before-send-at": {
     section: 15,
     says: "The provider is never called before `send_at`."
@@ -85,6 +113,14 @@ export const promises = {
   "cancelled-is-never-sent": {
     section: 15,
     says: "After a cancellation was answered with 200, the message has no provider call and no event, ever."
+  },
+  "handled-at-least-once": {
+    section: 16,
+    says: "A subscription handles every event since its name was first used, unless it is set aside."
+  },
+  "handled-in-order": {
+    section: 16,
+    says: "A subscription handles an event of a message after the one before it is handled or set aside."
   }
 } as const satisfies Readonly<Record<string, ContractPromise>>
 

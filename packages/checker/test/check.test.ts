@@ -10,16 +10,28 @@ import {
   attempt,
   body,
   call,
+  campaign,
   cancel,
+  changed,
+  chosen,
+  completed,
   conflict,
   end,
   event,
+  handled,
   history,
+  marketing,
   queue,
+  quota,
   read,
+  received,
   report,
   send,
+  setAside,
   settled,
+  subscription,
+  text,
+  told,
   webhook
 } from "./entries.ts"
 
@@ -32,6 +44,15 @@ const delivered = () => [event(1, "message.sent"), event(2, "message.delivered")
 
 /** An event of another message. */
 const elsewhere = { ...event(1, "message.sent").event, data: { message_id: "msg_2", sequence: 1 } }
+
+/** Long after everything before it. */
+const later = 100_000
+
+/** Messages of one workspace from a time on, and an event, so that the history lists events. */
+const spent = (from: number, ...ids: ReadonlyArray<string>) => [
+  { ...event(1, "message.sent"), event: elsewhere },
+  ...ids.map((id) => call(from, { message_id: id, workspace: "ws" }))
+]
 
 /** By promise, histories that break it alone, and histories that keep every promise. */
 const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; readonly kept: Array<History> }>> = {
@@ -233,6 +254,124 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
     broken: [history(attempt(1, 1, { genuine: false }))],
     kept: [history(attempt(1))]
   },
+  "service-window": {
+    broken: [
+      history(text(1)),
+      history(received(1), text(day + 1)),
+      history(received(1, { at: 1 - day }), text(5)),
+      history(received(1, { at: 100 }), text(day + 2)),
+      history(received(1, { to: "+9" }), text(5)),
+      history(received(1, { from: "US.1" }), text(5)),
+      history(received(10), text(5))
+    ],
+    kept: [
+      history(received(1), text(day)),
+      history(received(4, { at: 0 }), text(4)),
+      history(received(1, { from: "US.1" }), told(2, ["US.1", "+2"], null), text(5)),
+      history(call(5, { from: "+1", type: "text" })),
+      history(marketing(5)),
+      { ...history(received(1), text(day + 1)), header: { format: "wac-history", version: 1, clock_error: 1 } }
+    ]
+  },
+  "quota": {
+    broken: [
+      settled(quota(0, 1), ...spent(later, "msg_1", "msg_2")),
+      settled(quota(0, 9), quota(50, 1), ...spent(later, "msg_1", "msg_2"))
+    ],
+    kept: [
+      settled(quota(0, 2), ...spent(later, "msg_1", "msg_2")),
+      settled(quota(0, 1), ...spent(later, "msg_1", "msg_2"), event(2, "message.failed")),
+      settled(quota(0, 1), quota(later - 100, 2), ...spent(later, "msg_1", "msg_2")),
+      settled(quota(0, 1), quota(50, null), ...spent(later, "msg_1", "msg_2")),
+      settled(quota(0, 1), ...spent(later, "msg_1"), ...spent(31 * day + later, "msg_2")),
+      settled(quota(later - 100, 1), ...spent(later, "msg_1", "msg_2"))
+    ]
+  },
+  "campaign-once": {
+    broken: [
+      history(marketing(1, { campaign: "c" }), marketing(5, { campaign: "c", message_id: "msg_2" })),
+      history(
+        told(0, ["+2", "US.1"]),
+        marketing(2, { campaign: "c", outcome: "unknown" }),
+        marketing(later, { campaign: "c", message_id: "msg_2", to: "US.1" })
+      )
+    ],
+    kept: [
+      history(marketing(1, { campaign: "c" }), marketing(5, { campaign: "d", message_id: "msg_2" })),
+      history(
+        marketing(2, { campaign: "c" }),
+        marketing(9, { campaign: "c", message_id: "msg_2", to: "US.1" }),
+        told(20, ["+2", "US.1"])
+      ),
+      history(
+        marketing(1, { campaign: "c", outcome: "refused" }),
+        marketing(5, { campaign: "c", message_id: "msg_2" })
+      )
+    ]
+  },
+  "campaign-counts": {
+    broken: [history(campaign(1, "running", { total: 3, queued: 1, sent: 1 }))],
+    kept: [history(campaign(1, "running", { total: 3, queued: 1, sent: 1, failed: 1 }))]
+  },
+  "campaign-completed": {
+    broken: [
+      history(completed(), completed("evt_d")),
+      settled(changed(1, "start"), campaign(1000, "completed"), event(1, "message.sent")),
+      settled(campaign(1000, "running"), completed())
+    ],
+    kept: [
+      history(completed(), completed()),
+      settled(changed(1, "start"), campaign(1000, "completed"), completed()),
+      settled(campaign(1000, "cancelled"), event(1, "message.sent")),
+      settled(campaign(999, "running"), completed())
+    ]
+  },
+  "campaign-stopped": {
+    broken: [
+      history(changed(1, "pause"), call(later, { campaign: "c" })),
+      history(changed(1, "cancel"), changed(5, "resume"), call(later, { campaign: "c" })),
+      history(changed(1, "pause"), changed(5, "resume"), changed(9, "pause"), call(later, { campaign: "c" }))
+    ],
+    kept: [
+      history(changed(1, "pause"), call(30_002, { campaign: "c" })),
+      history(changed(1, "pause"), changed(5, "resume"), call(later, { campaign: "c" })),
+      history(changed(1, "pause", { ended: 9 }), changed(2, "resume"), call(later, { campaign: "c" })),
+      history(changed(1, "pause", { status: 503 }), call(later, { campaign: "c" })),
+      history(changed(1, "pause"), call(later, { campaign: "d" }))
+    ]
+  },
+  "opt-out": {
+    broken: [
+      history(chosen(1, "opt_out"), marketing(later)),
+      history(received(1, { preference: "opt_out" }), marketing(later)),
+      history(received(1, { preference: "opt_out" }), text(later)),
+      history(
+        chosen(1, "opt_out", { name: "US.1" }),
+        told(2, ["US.1", "US.2"]),
+        told(3, ["+2", "US.2"]),
+        marketing(later)
+      ),
+      history(chosen(1, "opt_out"), marketing(20), send(10, { ended: 30 })),
+      history(chosen(1, "opt_in"), chosen(3, "opt_out", { phone_number: "+1" }), marketing(later)),
+      history(chosen(5, "opt_out"), received(50, { at: 2, preference: "opt_in" }), marketing(later))
+    ],
+    kept: [
+      history(chosen(1, "opt_out"), marketing(30_001)),
+      history(chosen(1, "opt_out"), marketing(later, { category: "utility" })),
+      history(chosen(1, "opt_out", { phone_number: "+9" }), marketing(later)),
+      history(chosen(1, "opt_out", { status: 503 }), marketing(later)),
+      history(chosen(1, "opt_out", { ended: null, status: null }), marketing(later)),
+      history(chosen(1, "opt_out"), chosen(5, "opt_in", { ended: null, status: null }), marketing(later)),
+      history(chosen(1, "opt_out"), received(5, { preference: "opt_in" }), marketing(later)),
+      history(chosen(1, "opt_out", { name: "US.1" }), told(later - 9, ["+2", "US.1"]), marketing(later)),
+      history(
+        chosen(1, "opt_out"),
+        chosen(5, "opt_in", { name: "US.1" }),
+        told(later, ["+2", "US.1"], null),
+        marketing(later)
+      )
+    ]
+  },
   "not-before-send-at": {
     broken: [history(queue(1, "1970-01-01T00:00:00.100Z"), call(99))],
     kept: [
@@ -247,6 +386,30 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       history(cancel(3), event(1, "message.failed"))
     ],
     kept: [history(queue(1, "1970-01-01T00:00:00.005Z"), call(9), cancel(20, 403)), history(cancel(3), cancel(6))]
+  },
+  "handled-at-least-once": {
+    broken: [
+      settled(subscription, event(1, "message.sent")),
+      settled(subscription, event(1, "message.sent"), handled(150, 1, false))
+    ],
+    kept: [
+      settled(subscription, event(1, "message.sent"), handled(150, 1, false), handled(160)),
+      settled(subscription, event(1, "message.sent"), handled(150, 1, false), setAside(160)),
+      settled({ ...subscription, begun: 100, ended: 101 }, event(1, "message.sent")),
+      settled({ ...subscription, event_types: ["message.read"] }, event(1, "message.sent")),
+      history(subscription, event(1, "message.sent"))
+    ]
+  },
+  "handled-in-order": {
+    broken: [
+      history(event(1, "message.sent"), event(2, "message.read"), handled(1, 1, false), handled(5, 2), handled(9)),
+      history(event(1, "message.sent"), event(2, "message.read"), handled(1, 1, false), handled(5, 2))
+    ],
+    kept: [
+      history(event(1, "message.sent"), event(2, "message.read"), handled(1), handled(5, 2), handled(9)),
+      history(event(1, "message.sent"), event(2, "message.read"), handled(1, 1, false), setAside(3), handled(5, 2)),
+      history(handled(1, 1, false), handled(5, 2))
+    ]
   }
 }
 

@@ -3,16 +3,25 @@
  */
 import type {
   Attempt,
+  CampaignChange,
+  CampaignRead,
   Cancel,
+  Chosen,
+  CustomerTold,
   DeliveryEnd,
   Entry,
+  Handled,
   Header,
   History,
   ListedEvent,
   ProviderCall,
+  QuotaSet,
   Read,
+  Received,
   Report,
   Send,
+  SetAside,
+  Subscribed,
   WebhookSet
 } from "../src/History.ts"
 
@@ -62,6 +71,95 @@ export const call = (begun: number, fields: Partial<ProviderCall> = {}): Provide
   message_id: "msg_1",
   outcome: "accepted",
   ...fields
+})
+
+/** A free-form message of `msg_1` to the customer. */
+export const text = (begun: number, fields: Partial<ProviderCall> = {}): ProviderCall =>
+  call(begun, { from: "+1", to: "+2", type: "text", ...fields })
+
+/** A marketing template to the customer. */
+export const marketing = (begun: number, fields: Partial<ProviderCall> = {}): ProviderCall =>
+  text(begun, { type: "template", category: "marketing", ...fields })
+
+/** The customer writes. */
+export const received = (begun: number, fields: Partial<Received> = {}): Received => ({
+  kind: "received",
+  ...during(begun),
+  from: "+2",
+  to: "+1",
+  at: begun,
+  ...fields
+})
+
+/** The customer is opted out or in by the API. */
+export const chosen = (begun: number, preference: Chosen["preference"], fields: Partial<Chosen> = {}): Chosen => ({
+  kind: "preference",
+  ...during(begun),
+  name: "+2",
+  preference,
+  status: 200,
+  ...fields
+})
+
+export const told = (begun: number, names: ReadonlyArray<string>, ended: number | null = begun + 1): CustomerTold => ({
+  kind: "customer",
+  ...during(begun, ended),
+  names
+})
+
+export const quota = (begun: number, messages: number | null): QuotaSet => ({
+  kind: "quota",
+  ...during(begun),
+  workspace: "ws",
+  messages
+})
+
+export const changed = (
+  begun: number,
+  change: CampaignChange["change"],
+  fields: Partial<CampaignChange> = {}
+): CampaignChange => ({
+  kind: "campaign_change",
+  ...during(begun),
+  campaign: "c",
+  change,
+  status: 200,
+  ...fields
+})
+
+export const campaign = (
+  begun: number,
+  status: string,
+  counts: CampaignRead["counts"] = { total: 0 }
+): CampaignRead => ({
+  kind: "campaign",
+  ...during(begun),
+  campaign: "c",
+  status,
+  counts
+})
+
+export const completed = (id = "evt_c"): ListedEvent => ({
+  kind: "event",
+  ...during(900),
+  event: { id, type: "campaign.completed", created_at: "1970-01-01T00:00:00.100Z", data: { campaign_id: "c" } }
+})
+
+export const subscription: Subscribed = { kind: "subscription", ...during(0), subscription: "s" }
+
+export const handled = (begun: number, sequence = 1, ok = true): Handled => ({
+  kind: "handled",
+  ...during(begun),
+  subscription: "s",
+  event_id: `evt_${sequence}`,
+  ok
+})
+
+export const setAside = (begun: number, sequence = 1): SetAside => ({
+  kind: "set_aside",
+  ...during(begun),
+  subscription: "s",
+  event_id: `evt_${sequence}`
 })
 
 export const report = (begun: number, status: Report["status"], ended: number | null = begun + 1): Report => ({

@@ -44,6 +44,35 @@ const withData = (entry: Kind<"event">, data: object, id = entry.event.id): Kind
   event: { ...entry.event, id, data: { ...entry.event.data, ...data } }
 })
 
+/** A marketing template to a customer, well after something. */
+const marketingAfter = ({ begun, process }: Entry, to: string): Kind<"provider_call"> => ({
+  kind: "provider_call",
+  message_id: "msg_late",
+  outcome: "accepted",
+  begun: begun + 90_000,
+  ended: begun + 90_001,
+  process,
+  from: "+1",
+  to,
+  type: "template",
+  category: "marketing"
+})
+
+/** The names that are told together with a name, if they ever are. */
+const namesWith = (name: string, entries: ReadonlyArray<Entry>) =>
+  all(entries, "customer").find(({ names }) => names.includes(name))?.names ?? [name]
+
+/** Whether a customer is opted out by this choice, and never opted in later. */
+const isLastChoice = (choice: Kind<"preference">, entries: ReadonlyArray<Entry>) => {
+  const names = namesWith(choice.name, entries)
+  return choice.preference === "opt_out" &&
+    !entries.some((entry) =>
+      (entry.kind === "preference" && names.includes(entry.name) ||
+        entry.kind === "received" && names.includes(entry.from)) &&
+      entry.preference === "opt_in" && entry.begun > choice.begun
+    )
+}
+
 const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>> = {
   "one-provider-call": {
     "a call that was accepted is repeated": replace(
@@ -153,7 +182,7 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
   "event-once": {
     "an event is recorded twice": replace(
       "event",
-      ({ event }) => event.type !== "message.failed",
+      ({ event }) => event.type !== "message.failed" && event.data["message_id"] !== undefined,
       (entry) => [entry, withData(entry, { sequence: Number(entry.event.data["sequence"]) + 9 }, "evt_twice")]
     )
   },
@@ -219,6 +248,110 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
   "genuine-signature": {
     "an attempt is not signed": replace("attempt", () => true, (attempt) => [{ ...attempt, genuine: false }])
   },
+  "service-window": {
+    "a text is sent when the window is over": replace(
+      "provider_call",
+      ({ type }) => type === "text",
+      (call) => [{ ...call, begun: call.begun + 2 * day, ended: call.begun + 2 * day }]
+    ),
+    "a text is sent to a customer who never wrote": (entries, random) => {
+      const texts = all(entries, "provider_call").filter(({ type }) => type === "text")
+      if (texts.length === 0) return undefined
+      const names = namesWith(random.pick(texts).to!, entries)
+      return entries.filter((entry) => !(entry.kind === "received" && names.includes(entry.from)))
+    }
+  },
+  "quota": {
+    "a message more than the quota is sent": replace("quota", () => true, (quota) => [
+      { ...quota, messages: quota.messages! - 1 }
+    ])
+  },
+  "campaign-once": {
+    "a campaign writes again": replace(
+      "provider_call",
+      ({ campaign, to }) => campaign !== undefined && to !== undefined,
+      (call) => [
+        call,
+        { ...call, message_id: "msg_again", begun: call.begun + 40_000, ended: call.begun + 40_001 }
+      ]
+    ),
+    "a campaign writes again under another name": replace(
+      "provider_call",
+      ({ campaign, to }, entries) => campaign !== undefined && to !== undefined && namesWith(to, entries).length > 1,
+      (call, entries) => {
+        const later = Math.max(...entries.map(({ begun }) => begun))
+        const to = namesWith(call.to!, entries).find((name) => name !== call.to)!
+        return [call, { ...call, to, message_id: "msg_again", begun: later, ended: later }]
+      }
+    )
+  },
+  "campaign-counts": {
+    "a recipient is counted twice": replace("campaign", () => true, (read) => [
+      { ...read, counts: { ...read.counts, failed: 1 } }
+    ])
+  },
+  "campaign-completed": {
+    "a campaign is completed twice": replace(
+      "event",
+      ({ event }) => event.type === "campaign.completed",
+      (entry) => [entry, { ...entry, event: { ...entry.event, id: "evt_twice" } }]
+    ),
+    "a campaign is over without its event": replace(
+      "event",
+      ({ event }) => event.type === "campaign.completed",
+      () => []
+    )
+  },
+  "campaign-stopped": {
+    "a campaign sends while it is paused": replace(
+      "campaign_change",
+      ({ change }) => change === "pause",
+      ({ campaign, ended, process }) => [
+        { kind: "campaign_change", begun: ended! - 1, ended, process, campaign, change: "pause", status: 200 },
+        {
+          kind: "provider_call",
+          begun: ended! + 35_000,
+          ended: ended! + 35_001,
+          process,
+          campaign,
+          message_id: "msg_paused",
+          outcome: "accepted"
+        }
+      ]
+    ),
+    "a campaign sends after it is cancelled": replace(
+      "campaign_change",
+      ({ change }) => change === "cancel",
+      (cancel) => [cancel, {
+        kind: "provider_call",
+        begun: cancel.begun + 35_000,
+        ended: null,
+        process: "a",
+        campaign: cancel.campaign,
+        message_id: "msg_cancelled",
+        outcome: "accepted"
+      }]
+    )
+  },
+  "opt-out": {
+    "a customer is sent an offer after the opt-out": replace(
+      "preference",
+      isLastChoice,
+      (choice) => [choice, marketingAfter(choice, choice.name)]
+    ),
+    "a customer is sent an offer under another name": replace(
+      "preference",
+      (choice, entries) => isLastChoice(choice, entries) && namesWith(choice.name, entries).length > 1,
+      (choice, entries) => {
+        const names = namesWith(choice.name, entries)
+        const told = all(entries, "customer").find((entry) => entry.names === names)!
+        return [
+          choice,
+          marketingAfter(choice.begun > told.begun ? choice : told, names.find((name) => name !== choice.name)!)
+        ]
+      }
+    )
+  },
   "not-before-send-at": {
     "a message is sent early": (entries, random) => {
       const queued = all(entries, "send").filter(({ status }) => status === 202)
@@ -239,8 +372,26 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
         cancel
       ) => [cancel, { ...cancel, kind: "provider_call", begun: 10 * cancel.begun, ended: null, outcome: "accepted" }]
     )
+  },
+  "handled-at-least-once": {
+    "an event is never handled": (entries, random) => {
+      const { event_id: id } = random.pick(all(entries, "handled"))
+      return entries.filter((entry) => !(entry.kind === "handled" && entry.event_id === id && entry.ok))
+    }
+  },
+  "handled-in-order": {
+    "an event is handled before the one before it": (entries, random) => {
+      const later = all(entries, "event").filter((entry) => predecessor(entry, entries) !== undefined)
+      if (later.length === 0) return undefined
+      const { event } = random.pick(later)
+      return replace("handled", ({ event_id: id }) => id === event.id, (handled) => [
+        { ...handled, begun: 1, ended: 2 }
+      ])(entries, random)
+    }
   }
 }
+
+const day = 24 * 60 * 60 * 1000
 
 const runs = 200
 

@@ -185,6 +185,27 @@ class Run {
     this.repeat(answer)
   }
 
+  /** A subscription handles the events, and fails now and then. */
+  private handle(): void {
+    let at = 0
+    for (const { created_at: createdAt, id } of this.events) {
+      at = Math.max(at, Date.parse(createdAt)) + 1
+      for (let ok = false; !ok;) {
+        ok = this.random.chance(0.6)
+        this.entries.push({
+          kind: "handled",
+          begun: at,
+          ended: at + 3,
+          process: this.random.pick(["a", "b"]),
+          subscription: "s_1",
+          event_id: id,
+          ok
+        })
+        at += 3 + this.random.below(minute)
+      }
+    }
+  }
+
   private deliver(): void {
     let free = 0
     for (const event of this.events) {
@@ -239,7 +260,144 @@ class Run {
       }
     }
     this.deliver()
+    this.handle()
   }
+}
+
+/** A customer with a number and a user id, which the provider may tell together. Messages are calls alone. */
+class Person {
+  readonly entries: Array<Entry> = []
+  /** What is known under each name, or of both once they are known to be one. */
+  private known = new Map<string, { window: number; isOut: boolean; readonly campaigns: Set<string> }>()
+  private readonly names: readonly [string, string]
+  private readonly random: Random
+  private readonly id: string
+  private now: number
+  private count = 0
+
+  constructor(random: Random, index: number) {
+    this.random = random
+    this.id = `person_${index}`
+    this.names = [`+1666000${index}`, `US.${index}`]
+    this.now = 40_000 + random.below(minute)
+    for (const name of this.names) this.known.set(name, { window: -1, isOut: false, campaigns: new Set() })
+  }
+
+  private during() {
+    this.now += this.random.chance(0.3) ? 45_000 : 1 + this.random.below(5000)
+    const begun = this.now
+    this.now += 1 + this.random.below(300)
+    return { begun, ended: this.now, process: "a" }
+  }
+
+  private call(to: string, fields: Partial<Extract<Entry, { readonly kind: "provider_call" }>>): void {
+    this.entries.push({
+      kind: "provider_call",
+      ...this.during(),
+      message_id: `${this.id}_${++this.count}`,
+      outcome: "accepted",
+      workspace: "ws_2",
+      from: "+1",
+      to,
+      ...fields
+    })
+  }
+
+  /** One thing happens. */
+  step(): void {
+    const name = this.random.pick(this.names)
+    const customer = this.known.get(name)!
+    const preference = this.random.pick(["opt_out", "opt_out", "opt_in"] as const)
+    switch (this.random.below(6)) {
+      case 0: {
+        const isWord = this.random.chance(0.3)
+        const received = { kind: "received", ...this.during(), from: name, to: "+1" } as const
+        this.entries.push({ ...received, at: received.begun, ...(isWord ? { preference } : {}) })
+        customer.window = received.begun + day
+        if (isWord) customer.isOut = preference === "opt_out"
+        return
+      }
+      case 1:
+        this.entries.push({ kind: "preference", ...this.during(), name, preference, status: 200 })
+        customer.isOut = preference === "opt_out"
+        return
+      case 2: {
+        this.entries.push({ kind: "customer", ...this.during(), names: this.names })
+        const [one, other] = this.names.map((each) => this.known.get(each)!)
+        const both = {
+          window: Math.max(one!.window, other!.window),
+          isOut: one!.isOut || other!.isOut,
+          campaigns: new Set([...one!.campaigns, ...other!.campaigns])
+        }
+        for (const each of this.names) this.known.set(each, both)
+        return
+      }
+      case 3:
+        if (customer.isOut || customer.window < this.now + 50_000) return
+        return this.call(name, { type: "text" })
+      case 4: {
+        const campaign = this.random.pick(["c_1", "c_2"])
+        if (customer.isOut || customer.campaigns.has(campaign)) return
+        customer.campaigns.add(campaign)
+        return this.call(name, { type: "template", category: "marketing", campaign })
+      }
+      default:
+        return this.call(name, { type: "template", category: "utility" })
+    }
+  }
+}
+
+/** Some customers, and a quota that is used up. */
+const people = (random: Random): ReadonlyArray<Entry> => {
+  const entries = Array.from({ length: 4 }, (_, index) => {
+    const person = new Person(random, index)
+    for (let steps = 0; steps < 12; steps++) person.step()
+    return person.entries
+  }).flat()
+  const messages = entries.filter(({ kind }) => kind === "provider_call").length
+  return [{ kind: "quota", begun: 0, ended: 1, process: "a", workspace: "ws_2", messages }, ...entries]
+}
+
+/** A campaign that is paused, goes on and is completed or cancelled. */
+const campaign = (random: Random, settledAt: number): ReadonlyArray<Entry> => {
+  let now = 50_000
+  let calls = 0
+  const timed = (passes: number) => {
+    now += passes
+    return { begun: now - 1, ended: now, process: "a", campaign: "c_3" }
+  }
+  const change = (change: "start" | "pause" | "resume" | "cancel"): Entry => ({
+    kind: "campaign_change",
+    ...timed(10),
+    change,
+    status: 200
+  })
+  const some = (): ReadonlyArray<Entry> =>
+    Array.from({ length: random.below(3) }, () => ({
+      kind: "provider_call",
+      ...timed(1000),
+      message_id: `campaign_${++calls}`,
+      outcome: "accepted"
+    }))
+  const entries = [change("start"), ...some(), change("pause"), { ...change("resume"), ...timed(60_000) }, ...some()]
+  const status = random.pick(["completed", "cancelled"])
+  if (status === "cancelled") entries.push(change("cancel"))
+  const counts = { total: calls + 1, sent: calls, skipped: 1 }
+  const event = {
+    id: "evt_c_3",
+    type: "campaign.completed",
+    created_at: new Date(now).toISOString(),
+    data: { campaign_id: "c_3", status }
+  }
+  const handled = { ...timed(10), subscription: "s_1", event_id: event.id, ok: true }
+  const { campaign: _, ...attempt } = { ...timed(10), webhook: "whk_1", event_id: event.id }
+  return [
+    ...entries,
+    { kind: "event", ...timed(1), event },
+    { kind: "handled", ...handled },
+    { kind: "attempt", ...attempt, body: JSON.stringify(event), status: 200, genuine: true },
+    { kind: "campaign", begun: settledAt, ended: settledAt, process: "a", campaign: "c_3", status, counts }
+  ]
 }
 
 /** The history of a run of ten messages or so, which came to rest. */
@@ -255,7 +413,14 @@ export const historyOf = (random: Random): History => {
   const settledAt = Math.max(...runs.flatMap(({ entries }) => entries.map(({ begun }) => begun))) + minute
   for (const run of runs) run.read({ begun: settledAt, ended: settledAt + 1 })
   const webhook: Entry = { kind: "webhook", begun: 0, ended: 1, process: "a", webhook: "whk_1" }
-  const entries = [webhook, ...runs.flatMap((run) => run.entries)]
+  const subscription: Entry = { kind: "subscription", begun: 0, ended: 1, process: "a", subscription: "s_1" }
+  const entries = [
+    webhook,
+    subscription,
+    ...campaign(random, settledAt),
+    ...runs.flatMap((run) => run.entries),
+    ...people(random)
+  ]
   return {
     header: { format: "wac-history", version: 1, settled_at: settledAt },
     // the order of the lines means nothing

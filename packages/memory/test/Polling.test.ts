@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Polling } from "@wac/core"
-import { Clock, Duration, Effect, Fiber, Layer } from "effect"
+import { Id, Polling, SubscriptionStore } from "@wac/core"
+import { Clock, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Memory from "../src/Polling.ts"
 import { State } from "../src/State.ts"
+import * as Subscriptions from "../src/subscriptions/SubscriptionStore.ts"
 
 const layer = Memory.layer.pipe(Layer.provideMerge(State.layer))
 
@@ -36,6 +37,18 @@ describe("the memory storage's pause between polls", () => {
       // already overdue
       assert.strictEqual(yield* Fiber.join(yield* endOf("sends", "2 minutes")), from + 1000)
     }).pipe(Effect.provide(layer)))
+
+  it.effect("a rest ends once the claim of a process that handled events may be taken over", () =>
+    Effect.gen(function*() {
+      const memory = yield* State
+      const store = yield* SubscriptionStore.SubscriptionStore
+      const key = { workspaceId: Id.WorkspaceId.make("ws_00000000000000000000000001"), name: "orders" }
+      yield* store.open({ ...key, types: [], now: 0 })
+      const kept = memory.subscriptions.get(key.workspaceId)!.get(key.name)!
+      kept.subscription = { ...kept.subscription, owner: "lost", leaseUntil: 9500 }
+      const fiber = yield* endOf("subscriptions", "1 minute")
+      assert.deepStrictEqual(fiber.pollUnsafe(), Exit.succeed(10_000))
+    }).pipe(Effect.provide(Layer.provideMerge(Subscriptions.layer, layer))))
 
   it.effect("a rest ends at the poll after a change, even if nothing was due or only later", () =>
     Effect.gen(function*() {

@@ -193,6 +193,8 @@ export const dueAt = (memory: Memory, now: Time.Instant): Time.Instant | null =>
   const times: Array<Time.Instant> = []
   for (const named of memory.subscriptions.values()) {
     for (const { entries, subscription } of named.values()) {
+      // what a process handled that is gone is tried by another one
+      if (subscription.leaseUntil !== null) times.push(subscription.leaseUntil)
       for (const { nextAt } of entries.values()) if (nextAt !== null) times.push(nextAt)
       const [next] = after(memory, subscription)
       if (next !== undefined) times.push(now)

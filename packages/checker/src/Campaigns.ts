@@ -1,0 +1,97 @@
+/**
+ * The promises about campaigns (contract §11), but for those about their customers.
+ */
+import { type Blame, endOf, grouped } from "./Broken.ts"
+import { claimLease } from "./Customers.ts"
+import type { CampaignChange, CampaignRead, ListedEvent, ProviderCall } from "./History.ts"
+
+/** All that concerns one campaign, each in the order of its beginning. */
+interface Campaign {
+  readonly changes: ReadonlyArray<CampaignChange>
+  readonly reads: ReadonlyArray<CampaignRead>
+  readonly calls: ReadonlyArray<ProviderCall>
+  readonly completed: ReadonlyArray<ListedEvent>
+}
+
+const checkStopped = ({ calls, changes }: Campaign, clockError: number, blame: Blame): void => {
+  const isStop = ({ change }: CampaignChange) => change === "pause" || change === "cancel"
+  // a stop counts once no send can be on its way any more, and a resume from its beginning on
+  const happenings = changes
+    .filter((change) => !isStop(change) || (change.status === 200 && change.ended !== null))
+    .map((change) => ({ change, at: isStop(change) ? endOf(change) + claimLease + clockError : change.begun }))
+    .sort((a, b) => a.at - b.at)
+  let next = 0
+  let cancel: CampaignChange | undefined
+  let pause: CampaignChange | undefined
+  let goesOnUntil = -Infinity
+  for (const call of calls) {
+    for (; next < happenings.length && happenings[next]!.at < call.begun; next++) {
+      const { change } = happenings[next]!
+      if (change.change === "cancel") cancel ??= change
+      else if (!isStop(change)) goesOnUntil = Math.max(goesOnUntil, endOf(change) + clockError)
+      else if (pause === undefined || change.begun > pause.begun) pause = change
+    }
+    const stop = cancel ?? (pause !== undefined && pause.begun > goesOnUntil ? pause : undefined)
+    if (stop !== undefined) blame("campaign-stopped", `sends after ${stop.change}`, stop, call)
+  }
+}
+
+const checkCampaign = (
+  campaign: Campaign,
+  settledAt: number,
+  hasEvents: boolean,
+  clockError: number,
+  blame: Blame
+): void => {
+  const { changes, completed, reads } = campaign
+  for (const read of reads) {
+    const { total, ...counts } = read.counts
+    if (Object.values(counts).reduce((sum, count) => sum + count, 0) !== total) {
+      blame("campaign-counts", "the counts do not add up to the total", read)
+    }
+  }
+  const [first, second] = completed
+  if (first !== undefined && second !== undefined) blame("campaign-completed", "completed twice", first, second)
+  const last = reads.findLast(({ begun }) => begun >= settledAt)
+  const isOver = last?.status === "completed" || last?.status === "cancelled"
+  const isStarted = changes.some(({ change, status }) => change === "start" && status === 200)
+  if (last !== undefined && isOver && isStarted && hasEvents && first === undefined) {
+    blame("campaign-completed", "campaign.completed is missing", last)
+  }
+  if (last !== undefined && !isOver && first !== undefined) {
+    blame("campaign-completed", `completed, and ${last.status}`, first, last)
+  }
+  checkStopped(campaign, clockError, blame)
+}
+
+/** What §11 promises of campaigns. */
+export const checkCampaigns = (
+  entries: {
+    readonly changes: ReadonlyArray<CampaignChange>
+    readonly reads: ReadonlyArray<CampaignRead>
+    readonly calls: ReadonlyArray<ProviderCall>
+    readonly listed: ReadonlyMap<string, ListedEvent>
+  },
+  settledAt: number,
+  clockError: number,
+  blame: Blame
+): void => {
+  const by = {
+    changes: grouped(entries.changes, ({ campaign }) => campaign),
+    reads: grouped(entries.reads, ({ campaign }) => campaign),
+    calls: grouped(entries.calls.filter(({ campaign }) => campaign !== undefined), ({ campaign }) => campaign!),
+    completed: grouped(
+      [...entries.listed.values()].filter(({ event }) => event.type === "campaign.completed"),
+      ({ event }) => String(event.data["campaign_id"])
+    )
+  }
+  for (const id of new Set(Object.values(by).flatMap((groups) => [...groups.keys()]))) {
+    const campaign: Campaign = {
+      changes: by.changes.get(id) ?? [],
+      reads: by.reads.get(id) ?? [],
+      calls: by.calls.get(id) ?? [],
+      completed: by.completed.get(id) ?? []
+    }
+    checkCampaign(campaign, settledAt, entries.listed.size > 0, clockError, blame)
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * The promise about quotas (contract §7).
+ */
+import { type Blame, endOf, grouped } from "./Broken.ts"
+import { type AskedAt, checkedFrom } from "./Customers.ts"
+import type { ProviderCall, QuotaSet } from "./History.ts"
+
+const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7)
+
+/** What §7 promises of quotas. `hasFailed`: messages that failed at any time, whose quota was given back. */
+export const checkQuotas = (
+  calls: ReadonlyArray<ProviderCall>,
+  quotas: ReadonlyArray<QuotaSet>,
+  hasFailed: (message: string) => boolean,
+  askedAt: AskedAt,
+  clockError: number,
+  blame: Blame
+): void => {
+  for (const [workspace, set] of grouped(quotas, (quota) => quota.workspace)) {
+    const spent = calls.filter((call) =>
+      call.workspace === workspace && call.outcome === "accepted" && !hasFailed(call.message_id) &&
+      // one that may have been counted in the month before counts in neither
+      monthOf(call.begun) === monthOf(checkedFrom(call, askedAt) - clockError)
+    )
+    for (const month of grouped(spent, ({ begun }) => monthOf(begun)).values()) {
+      const messages = new Set<string>()
+      for (const call of month) {
+        const from = checkedFrom(call, askedAt) - clockError
+        const isOver = (quota: QuotaSet, index: number) =>
+          set.slice(index + 1).some((later) => endOf(later) < from && later.begun > endOf(quota))
+        const inForce = set.filter((quota, index) => quota.begun <= call.begun + clockError && !isOver(quota, index))
+        const isLimited = set.some((quota) => endOf(quota) < from)
+        const limit = isLimited ? Math.max(...inForce.map((quota) => quota.messages ?? Infinity)) : Infinity
+        messages.add(call.message_id)
+        if (messages.size > limit) {
+          blame("quota", `message ${messages.size} of a month with a quota of ${limit}`, ...inForce, call)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * The promises about durable subscriptions (contract §16).
+ */
+import { type Blame, grouped } from "./Broken.ts"
+import type { Handled, ListedEvent, SetAside } from "./History.ts"
+import { checkOrder, knownBy, type Passage } from "./Passage.ts"
+
+/** The events of one subscription on their way to its handler. An event that is not listed has no order. */
+export const checkHandled = (
+  handled: ReadonlyArray<Handled>,
+  setAside: ReadonlyArray<SetAside>,
+  listed: ReadonlyMap<string, ListedEvent>,
+  clockError: number,
+  blame: Blame
+): ReadonlyMap<string, Passage> => {
+  const attemptsOf = grouped(handled, (entry) => entry.event_id)
+  const asideOf = grouped(setAside, (entry) => entry.event_id)
+  const passages = new Map<string, Passage>()
+  for (const id of new Set([...attemptsOf.keys(), ...asideOf.keys()])) {
+    const attempts = attemptsOf.get(id) ?? []
+    const entry = listed.get(id)
+    const overs = [...attempts.filter(({ ok }) => ok), ...asideOf.get(id) ?? []]
+    passages.set(id, { event: knownBy(entry?.event ?? {}, id, entry), attempts, overs, isAccounted: overs.length > 0 })
+  }
+  checkOrder(passages.values(), "handled-in-order", clockError, blame)
+  return passages
+}

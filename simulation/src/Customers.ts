@@ -1,0 +1,52 @@
+/**
+ * The customers of a simulated world: they write, and the provider posts what they wrote until it is acknowledged.
+ */
+import type { History } from "@wac/checker"
+import { CustomerNames, InboundMessage } from "@wac/core"
+import { SandboxProvider } from "@wac/sandbox"
+import { Effect } from "effect"
+import type { Fleet } from "./Fleet.ts"
+import type { Outside } from "./Outside.ts"
+import type * as Plan from "./Plan.ts"
+
+const preferences: Readonly<Record<Plan.Written["says"], History.Preference | undefined>> = {
+  hello: undefined,
+  STOP: "opt_out",
+  START: "opt_in"
+}
+
+/** How customers write. */
+export const make = (outside: Outside, fleet: Fleet) => {
+  const { now } = outside.timeline
+  const { providerNumberId } = SandboxProvider.firstNumber
+
+  return Effect.fnUntraced(function*({ age, from, id, says }: Plan.Written) {
+    const chance = outside.chance(`written ${id}`)
+    const begun = now()
+    const at = begun - age
+    const [name = "", other] = from
+    const message = InboundMessage.ofText({
+      providerNumberId,
+      providerMessageId: `wamid.in-${id}`,
+      customer: other === undefined ? CustomerNames.customerOf(name) : { phone: name, userId: other },
+      at,
+      body: says
+    })
+    while (!(yield* fleet.up(chance)?.receive({ _tag: "Message", message }) ?? Effect.succeed(false))) {
+      yield* Effect.sleep(chance.between(500, 3000))
+    }
+    const ended = now()
+    const preference = preferences[says]
+    if (other !== undefined) outside.record({ kind: "customer", process: "provider", names: from, begun, ended })
+    outside.record({
+      kind: "received",
+      process: "provider",
+      from: name,
+      to: providerNumberId,
+      at,
+      ...(preference === undefined ? {} : { preference }),
+      begun,
+      ended
+    })
+  })
+}

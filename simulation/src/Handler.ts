@@ -1,0 +1,63 @@
+/**
+ * The handler of a durable subscription in a simulated world. It records every call, whatever becomes of the caller.
+ */
+import { Event, type Id, SubscriptionRunner } from "@wac/core"
+import { Effect } from "effect"
+import type { Outside } from "./Outside.ts"
+import type { Lane } from "./Timeline.ts"
+
+/** What becomes of a call. */
+const fates = { done: 8, failed: 3, slow: 1 }
+
+const name = "world"
+
+/** The handler, which every process calls. */
+export const make = (outside: Outside) => {
+  const { now } = outside.timeline
+
+  const take = (eventId: string) =>
+    Effect.gen(function*() {
+      const begun = now()
+      const chance = outside.nextChance(`handler of ${eventId}`)
+      const fate = outside.isFaulty("handler") ? chance.weighted(fates) : "done"
+      yield* Effect.sleep(fate === "slow" ? chance.between(5000, 20_000) : chance.between(1, 300))
+      const ok = fate !== "failed"
+      outside.record({
+        kind: "handled",
+        process: "handler",
+        subscription: name,
+        event_id: eventId,
+        ok,
+        begun,
+        ended: now()
+      })
+      return ok
+    })
+
+  let workspaceId: Id.WorkspaceId | undefined
+  const types = Event.EventType.literals
+
+  return {
+    /** Uses the subscription's name for the first time. */
+    open: Effect.fnUntraced(function*(workspace: Id.WorkspaceId) {
+      const begun = now()
+      yield* SubscriptionRunner.open({ workspaceId: workspace, name, types })
+      outside.record({ kind: "subscription", process: "world", subscription: name, begun, ended: now() })
+      workspaceId = workspace
+    }),
+    /** The subscription of a process that starts; `undefined` before it is opened. */
+    of: (process: Lane): SubscriptionRunner.Options | undefined =>
+      workspaceId === undefined ? undefined : {
+        workspaceId,
+        name,
+        types,
+        concurrency: 2,
+        recorded: { count: () => 0, after: () => Effect.never },
+        handle: ({ event }) =>
+          Effect.flatMap(
+            outside.asked(process, () => take(event.id)),
+            (ok) => ok ? Effect.void : Effect.fail("the handler failed")
+          )
+      }
+  }
+}
