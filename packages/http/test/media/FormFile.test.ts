@@ -20,7 +20,7 @@ const form = (boundary: string, content: string, headers = disposition) =>
 const oneByOne = (pieces: Iterable<Uint8Array>) => Stream.fromIterable(pieces, { chunkSize: 1 })
 
 /** What became of a form: its file, or the refusal; a defect fails the test. */
-const outcomeOf = (pieces: Iterable<Uint8Array>, boundary: string) =>
+const outcomeOf = (pieces: Iterable<Uint8Array>, boundary: string): Effect.Effect<object> =>
   Effect.gen(function*() {
     const { bytes, filename } = FormFile.of(oneByOne(pieces), boundary)
     const exit = yield* Effect.exit(Stream.runCollect(bytes))
