@@ -51,13 +51,13 @@ describe("the dashboard's addresses", () => {
       assert.deepStrictEqual([posted.status, posted.headers.get("allow")], [405, "GET, HEAD"])
     }).pipe(Effect.scoped))
 
-  it.live("the page tells its script where it is mounted, the version, and whether somebody has set the service up", () =>
+  it.live("the page tells its script where it is mounted, its version, what it lacks, and whether it is set up", () =>
     Effect.gen(function*() {
       const { services, url } = yield* start(noOwner)
       const setup = Context.get(services, Setup.Setup)
       const before = metaOf(yield* call(`${url}/dashboard`))
-      assert.deepStrictEqual(Object.keys(before).sort(), ["root", "set-up", "version"])
-      assert.deepStrictEqual([before["root"], before["set-up"]], ["/", "no"])
+      assert.deepStrictEqual(Object.keys(before).sort(), ["lacks", "root", "set-up", "version"])
+      assert.deepStrictEqual([before["root"], before["set-up"], before["lacks"]], ["/", "no", "mail"])
       const token = Redacted.value((yield* Effect.orDie(setup.token))!)
       const { status } = yield* call(`${url}/internal/setup`, {
         headers: { "sec-fetch-site": "same-origin" },

@@ -66,6 +66,11 @@ const exceptions: ReadonlyArray<readonly [rule: string, where: RegExp, because: 
   ["owasp:api8:2023-define-error-validation", health, "there is nothing in the request to be wrong"],
   ["owasp:api4:2023-rate-limit", health, "supervisors must not be turned away"],
   ["owasp:api4:2023-rate-limit-responses-429", health, "supervisors must not be turned away"],
+  [
+    "owasp:api2:2023-no-credentials-in-url",
+    /requests\/get\/parameters\/\d+\/name$/,
+    "the id of a key is no credential"
+  ],
   ["owasp:api2:2023-write-restricted", signingIn, "who signs in has no session yet"],
   ["owasp:api4:2023-rate-limit", /^#\/paths\/\/internal\//, "sessions are people: limits are on keys and sign-ins"],
   ["owasp:api4:2023-rate-limit-responses-429", /^#\/paths\/\/internal\//, "as above"]

@@ -91,9 +91,8 @@ export const CustomerNumbers = Schema.Struct({
 )
 
 const partQuery = Schema.Struct({
-  number: Schema.String.check(Schema.isMaxLength(64)).annotate({
-    description:
-      `The beginning of a number with or without its country code, in any notation: at least ${NumberPart.minDigits} digits`
+  number: NumberPart.Written.annotate({
+    description: "The beginning of a number with or without its country code, in any notation: at least 4 digits"
   })
 }).annotate({ identifier: "CustomerQuery", description: "The part of a number that is looked for." })
 

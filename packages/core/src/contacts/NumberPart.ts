@@ -1,6 +1,7 @@
 /**
  * A part of a phone number that somebody looks for, in any notation. Pure.
  */
+import { Schema } from "effect"
 
 /** Digits from the beginning of a number. */
 export interface NumberPart {
@@ -9,23 +10,29 @@ export interface NumberPart {
   readonly isInternational: boolean
 }
 
-/** The fewest digits that are looked for: fewer are in too many numbers. */
-export const minDigits = 4
+/** Characters of the longest text that is read. */
+const maxLength = 64
 
 /** The most digits of a country code. */
 export const maxCodeDigits = 3
 
-/**
- * Reads `+49 170 12`, `0049 (0)170 12`, `0170 12` and `(555) 124-`. `undefined` for what is no part of a number, or too
- * short a one.
- */
-export const parse = (text: string): NumberPart | undefined => {
+/** At least four digits, since fewer are in too many numbers, and no more than a number has with a `(0)` in it. */
+const pattern = /^\s*\+?[\s()./-]*(0[\s()./-]*)*[1-9][\s()./-]*([0-9][\s()./-]*){3,15}$/u
+
+/** `+49 170 12`, `0049 (0)170 12`, `0170 12` and `(555) 124-`. */
+export const Written = Schema.String.check(
+  Schema.isPattern(pattern, {
+    message: "must have at least 4 digits, and nothing else but + ( ) . / - and spaces",
+    toJsonSchema: () => ({ pattern: pattern.source, maxLength })
+  }),
+  Schema.isMaxLength(maxLength)
+)
+
+/** Reads what is {@link Written}. */
+export const read = (text: string): NumberPart => {
   const written = text.trim().replace("(0)", "")
-  if (!/^\+?[\d\s()./-]+$/u.test(written)) return undefined
   const all = written.replaceAll(/\D/gu, "")
-  const isInternational = written.startsWith("+") || all.startsWith("00")
-  const digits = all.replace(/^0+/u, "")
-  return digits.length < minDigits || digits.length > 15 ? undefined : { digits, isInternational }
+  return { digits: all.replace(/^0+/u, ""), isInternational: written.startsWith("+") || all.startsWith("00") }
 }
 
 /** Whether a customer's name is a number with the part. */

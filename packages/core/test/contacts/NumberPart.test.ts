@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isIn, type NumberPart, parse } from "../../src/contacts/NumberPart.ts"
+import { Schema } from "effect"
+import { isIn, type NumberPart, read, Written } from "../../src/contacts/NumberPart.ts"
 
 describe("a part of a number", () => {
   it.each<readonly [text: string, part: NumberPart | undefined]>([
@@ -10,12 +11,13 @@ describe("a part of a number", () => {
     ["15551240007", { digits: "15551240007", isInternational: false }],
     ["+15551240007", { digits: "15551240007", isInternational: true }],
     ["555", undefined],
-    ["+1234567890123456", undefined],
+    ["+12345678901234567", undefined],
     ["order-1042", undefined],
     ["", undefined],
     ["(0)", undefined]
   ])("%s is read as %j", (text, part) => {
-    assert.deepStrictEqual(parse(text), part)
+    assert.strictEqual(Schema.is(Written)(text), part !== undefined)
+    if (part !== undefined) assert.deepStrictEqual(read(text), part)
   })
 
   it.each<readonly [text: string, name: string, expected: boolean]>([
@@ -27,6 +29,6 @@ describe("a part of a number", () => {
     ["240007", "+15551240007", false],
     ["1234", "US.1234", false]
   ])("%s is in %s: %s", (text, name, expected) => {
-    assert.strictEqual(isIn(parse(text)!, name), expected)
+    assert.strictEqual(isIn(read(text), name), expected)
   })
 })

@@ -2,17 +2,7 @@
  * `/internal/contacts`.
  */
 import { Api, Caller } from "@wac/api"
-import {
-  Contact,
-  Contacts,
-  type Conversation,
-  Errors,
-  Messages,
-  NumberPart,
-  OptOuts,
-  StoreError,
-  Time
-} from "@wac/core"
+import { Contact, Contacts, type Conversation, Messages, NumberPart, OptOuts, StoreError, Time } from "@wac/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
@@ -79,16 +69,7 @@ export const layer = HandlerGroup.layer(
         }, StoreError.orUnavailable),
         find: Effect.fnUntraced(function*({ query: { number } }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const part = NumberPart.parse(number)
-          if (part === undefined) {
-            return yield* new Errors.InvalidBody({
-              reason: "invalid_field",
-              param: "number",
-              message:
-                `number must have at least ${NumberPart.minDigits} digits, and nothing else but + ( ) . / - and spaces`
-            })
-          }
-          const found = yield* messages.numbersWith(workspaceId, part, foundAtOnce + 1)
+          const found = yield* messages.numbersWith(workspaceId, NumberPart.read(number), foundAtOnce + 1)
           return {
             data: found.slice(0, foundAtOnce).map((number) => ({ number })),
             hasMore: found.length > foundAtOnce

@@ -1,7 +1,7 @@
 /**
  * `RequestStore` in PostgreSQL: the statements of its methods.
  */
-import { ApiRequest, Id, Page, RequestStore, type Time } from "@wac/core"
+import { ApiRequest, type BodyShape, Id, Page, RequestStore, type Time } from "@wac/core"
 import { Duration, Effect, Layer } from "effect"
 import { columns, list, result } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -9,9 +9,11 @@ import * as Forgotten from "../Forgotten.ts"
 import { statement } from "../Statement.ts"
 
 /** A request as it is stored: who made it is an id of a key or of a person. */
-type Stored = Omit<ApiRequest.ApiRequest, "caller"> & {
+type Stored = Omit<ApiRequest.ApiRequest, "caller" | "fields"> & {
   readonly apiKeyId: ApiRequest.Caller["apiKeyId"] | ""
   readonly userId: ApiRequest.Caller["userId"]
+  /** Without the names of a field's parts, which would be more than half of it: every request is stored. */
+  readonly fields: ReadonlyArray<readonly [path: string, type: BodyShape.Type, length: number | null]> | null
 }
 
 const request = columns<Stored>({
@@ -30,14 +32,16 @@ const request = columns<Stored>({
   subject: "text"
 })
 
-const storedOf = ({ caller: { apiKeyId, userId }, ...request }: ApiRequest.ApiRequest): Stored => ({
+const storedOf = ({ caller: { apiKeyId, userId }, fields, ...request }: ApiRequest.ApiRequest): Stored => ({
   ...request,
+  fields: fields && fields.map(({ length, path, type }) => [path, type, length]),
   apiKeyId: apiKeyId ?? "",
   userId
 })
 
-const requestOf = ({ apiKeyId, userId, ...request }: Stored): ApiRequest.ApiRequest => ({
+const requestOf = ({ apiKeyId, fields, userId, ...request }: Stored): ApiRequest.ApiRequest => ({
   ...request,
+  fields: fields && fields.map(([path, type, length]) => ({ path, type, length })),
   caller: (userId === null ? { apiKeyId, userId } : { apiKeyId: null, userId }) as ApiRequest.Caller
 })
 

@@ -119,7 +119,7 @@ export const tests = (it: Fixture.It): void => {
       yield* send(yield* world({ start: own.start }), "+15551249999")
       const found = (text: string, limit = 10) =>
         Effect.map(
-          store.numbersWith(own.workspace.id, NumberPart.parse(text)!, limit),
+          store.numbersWith(own.workspace.id, NumberPart.read(text), limit),
           (names) => [...names].sort()
         )
       assert.deepStrictEqual(yield* found("(555) 124-"), [
