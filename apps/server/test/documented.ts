@@ -55,9 +55,9 @@ export const make = (document: Json) => {
       if (responses[status] === undefined) return [`${name}: the status ${status} is not documented`]
       const { content } = responses[status]
       if (content === undefined) return text === "" ? [] : [`${name} ${status}: a body is not documented`]
-      const [type] = (headers.get("content-type") ?? "").split(";")
+      const type = (headers.get("content-type") ?? "").replace(/;.*$/s, "")
       if (type !== "application/json") {
-        return type! in content || "application/octet-stream" in content
+        return type in content || "application/octet-stream" in content
           ? []
           : [`${name} ${status}: the type ${type} is not documented`]
       }

@@ -1,7 +1,7 @@
 /**
- * A form in `multipart/form-data` that has one file (RFC 7578), read as it arrives: each byte is looked at once, and
- * no more of the body is held than a boundary and the headers of a part. The result never depends on how the bytes
- * are divided. Stricter than Effect's reader, which throws on some malformed forms and reads others by how they arrive.
+ * A form in `multipart/form-data` that has one file (RFC 7578), read as it arrives: no more of the body is held than a
+ * boundary and the headers of a part. The result never depends on how the bytes are divided. Stricter than Effect's
+ * reader, which throws on some malformed forms and reads others by how they arrive (`docs/decisions/0069-forms.md`).
  */
 import { Errors } from "@wac/core"
 import { Effect, Stream } from "effect"
@@ -221,10 +221,15 @@ export interface FormFile {
 /** The file of a form that arrives as this body, with this boundary. */
 export const of = (body: Stream.Stream<Uint8Array, Errors.InvalidBody>, boundary: string): FormFile => {
   const { end, filename, write } = reader(boundary)
-  const read = (piece: Uint8Array) =>
-    Effect.try({ try: () => write(piece), catch: (error) => error }).pipe(
-      Effect.catch((error) => error instanceof Errors.InvalidBody ? Effect.fail(error) : Effect.die(error))
-    )
+  const read = (piece: Uint8Array): Effect.Effect<Uint8Array, Errors.InvalidBody> =>
+    Effect.suspend(() => {
+      try {
+        return Effect.succeed(write(piece))
+      } catch (error) {
+        if (error instanceof Errors.InvalidBody) return Effect.fail(error)
+        throw error
+      }
+    })
   return {
     bytes: body.pipe(
       Stream.mapEffect(read),
