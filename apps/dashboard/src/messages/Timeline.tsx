@@ -75,7 +75,7 @@ const Reported = ({ delivery, event }: Life) => (
   <span className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-[13px]">
     <Link to="/events/$id" params={{ id: event.id }} className="text-accent underline">{event.type}</Link>
     {delivery === undefined
-      ? <span className="text-muted">was recorded; no webhook wanted it</span>
+      ? <span className="text-muted">was recorded; no webhook was subscribed to it</span>
       : (
         <>
           <Link to="/deliveries/$id" params={{ id: delivery.id }}>

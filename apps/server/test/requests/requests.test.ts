@@ -124,7 +124,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("requ
       checks.assertError(none, 404, { code: "not_found" })
     }))
 
-  it.effect("requests of people are listed if they were to change something or were refused, and are not counted", () =>
+  it.effect("people's requests to change something and other refused ones are listed, and are not counted", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served
       const { session, url } = server
@@ -138,9 +138,10 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("requ
       const missing = yield* call(`${url}/internal/messages/msg_${checks.nobody}`, { headers: session })
       const read = yield* call(`${url}/internal/messages/${sent.body.messageId}`, { headers: session })
       assert.strictEqual(read.status, 200)
-      const { body } = yield* listed(server, [sent, missing])
+      const wrong = yield* call(`${url}/internal/messages?limit=0`, { headers: session })
+      const { body } = yield* listed(server, [sent, wrong])
       const byId = new Map(body.data.map((request: Shown) => [request.id, request]))
-      assert.isFalse(byId.has(read.headers.get("request-id")))
+      for (const { headers } of [read, missing]) assert.isFalse(byId.has(headers.get("request-id")))
       assert.deepInclude(byId.get(sent.headers.get("request-id")), {
         apiKeyId: null,
         userId,
@@ -148,7 +149,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("requ
         status: 200,
         subject: sent.body.messageId
       })
-      assert.deepInclude(byId.get(missing.headers.get("request-id")), { userId, status: 404, code: "not_found" })
+      assert.deepInclude(byId.get(wrong.headers.get("request-id")), { userId, status: 400, code: "invalid_body" })
       assert.strictEqual(body.total, before)
     }))
 

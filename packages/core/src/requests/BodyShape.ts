@@ -5,6 +5,8 @@
 
 /** The types of values; `unknown` stands for all fields of an object whose names are not known. */
 export const types = ["text", "number", "boolean", "null", "list", "object", "unknown"] as const
+
+/** The type of a value. */
 export type Type = (typeof types)[number]
 
 /** A field of a body, without its value. */

@@ -10,8 +10,15 @@ import type { Line } from "../RequestLog.ts"
 /** The largest body that is described: nearly all are a few hundred bytes, and a batch is like its first message. */
 const maxBytes = 64 * 1024
 
-/** Methods that change nothing. A person's page asks again and again, so of those only refusals are recorded. */
+/** Methods that change nothing. */
 const reading = new Set(["GET", "HEAD"])
+
+/**
+ * Whether a person's request is of interest. Their page asks again and again, also for what is not there yet, so of
+ * requests that change nothing only other refusals are recorded.
+ */
+const isOfInterest = ({ exchange: { error }, method }: Line): boolean =>
+  !reading.has(method) || (error !== undefined && error.code !== "not_found")
 
 /** Who made a request, and in which workspace; `undefined` if that is not known. */
 const callerOf = ({ actors, caller }: Exchange): Pick<ApiRequest.ApiRequest, "caller" | "workspaceId"> | undefined => {
@@ -42,7 +49,7 @@ export const make = (record: (request: ApiRequest.ApiRequest) => void) => {
     const { durationMs, exchange, method, route, status, url } = line
     const { body, changed, error, ownId } = exchange
     const caller = callerOf(exchange)
-    if (caller === undefined || (caller.caller.userId !== null && error === undefined && reading.has(method))) return
+    if (caller === undefined || (caller.caller.userId !== null && !isOfInterest(line))) return
     known ??= BodyNames.find()
     record({
       id: ownId,
