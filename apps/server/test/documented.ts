@@ -16,9 +16,10 @@ export const make = (document: Json) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false, allErrors: true })
   ajv.addSchema(document, "openapi")
   const compiled = new Map<string, ValidateFunction>()
-  /** The judge of the schema at a place of the document: what is wrong with a value. */
+  /** The judge of the schema at a place of the document: what is wrong with a value. One for all that are the same. */
   const judgeOf = (path: ReadonlyArray<string>): ValidateFunction => {
-    const pointer = `openapi#/${path.map(escaped).join("/")}`
+    const schema = path.reduce((part: Json, name) => part[name], document)
+    const pointer = `openapi${schema.$ref ?? `#/${path.map(escaped).join("/")}`}`
     const known = compiled.get(pointer)
     if (known !== undefined) return known
     const judge = ajv.compile({ $ref: pointer })
