@@ -39,9 +39,10 @@ export const roles = written(endpoints.flatMap(({ endpoint, group }) => {
   return access?._tag === "Session" ? [[camelCase(group, endpoint.identifier), access.role] as const] : []
 }))
 
-/** The parts of a JSON schema that limit texts, or contain other parts. A reference leads to another named type. */
+/** The parts of a JSON schema that limit a value, or contain other parts. A reference leads to another named type. */
 interface JsonSchema {
   readonly maxLength?: number
+  readonly maxItems?: number
   readonly properties?: { readonly [name: string]: JsonSchema }
   readonly items?: JsonSchema
   readonly anyOf?: ReadonlyArray<JsonSchema>
@@ -49,13 +50,17 @@ interface JsonSchema {
   readonly allOf?: ReadonlyArray<JsonSchema>
 }
 
-/** The longest text of each field of these schemas' named types, by the name of the type and the fields on the way. */
-const lengthsIn = (schemas: ReadonlyArray<Schema.Top>): ReadonlyMap<string, number> => {
+/** A limit of each field of these schemas' named types, by the name of the type and the fields on the way. */
+const limitsIn = (
+  schemas: ReadonlyArray<Schema.Top>,
+  limit: "maxLength" | "maxItems"
+): ReadonlyMap<string, number> => {
   const found = new Map<string, number>()
   const visit = (path: ReadonlyArray<string>, schema: JsonSchema): void => {
-    if (schema.maxLength !== undefined) {
+    const value = schema[limit]
+    if (value !== undefined) {
       const place = camelCase(...path)
-      found.set(place, Math.max(schema.maxLength, found.get(place) ?? 0))
+      found.set(place, Math.max(value, found.get(place) ?? 0))
     }
     for (const [field, value] of Object.entries(schema.properties ?? {})) visit([...path, field], value)
     for (const part of [schema.items, ...schema.anyOf ?? [], ...schema.oneOf ?? [], ...schema.allOf ?? []]) {
@@ -70,15 +75,21 @@ const lengthsIn = (schemas: ReadonlyArray<Schema.Top>): ReadonlyMap<string, numb
   return found
 }
 
+const requests = endpoints.flatMap(({ endpoint }) => [
+  endpoint.payload.get("application/json")?.schemas[0],
+  endpoint.query
+])
+  .filter((schema) => schema !== undefined)
+  .map((schema) => Schema.toType("schema" in schema ? schema.schema as Schema.Top : schema))
+
 /**
  * The longest text of each field of the dashboard's requests, in characters. White space that the service removes does
  * not count.
  */
-export const lengths = written(lengthsIn(
-  endpoints.flatMap(({ endpoint }) => [endpoint.payload.get("application/json")?.schemas[0], endpoint.query])
-    .filter((schema) => schema !== undefined)
-    .map((schema) => Schema.toType("schema" in schema ? schema.schema as Schema.Top : schema))
-))
+export const lengths = written(limitsIn(requests, "maxLength"))
+
+/** The most items of each list of the dashboard's requests. */
+export const counts = written(limitsIn(requests, "maxItems"))
 
 /** The roles and scopes. */
 export const names = written([

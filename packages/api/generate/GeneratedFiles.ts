@@ -348,6 +348,11 @@ export const files: ReadonlyArray<GeneratedFile> = [
     "The longest text of a field, in characters, by the name of the request and its field.",
     [Constants.lengths]
   ),
+  file(
+    "apps/dashboard/src/generated/MaxItems.ts",
+    "The most items of a list, by the name of the request and its field.",
+    [Constants.counts]
+  ),
   file("apps/dashboard/src/generated/Names.ts", "Roles, from the least to the most, and scopes of keys.", [
     Constants.names
   ]),

@@ -20,7 +20,7 @@ import type {
 } from "./generated/InternalWire.ts"
 import type * as Wire from "./generated/InternalWire.ts"
 import * as Limits from "./generated/Limits.ts"
-import type { CampaignRowQuery, ListQuery, SendMessage, TemplateQuery } from "./generated/Wire.ts"
+import type { CampaignRowQuery, ListQuery, SendMessage } from "./generated/Wire.ts"
 import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
 import type { InternalPage, Page } from "./Page.ts"
@@ -268,7 +268,8 @@ export interface InternalClient {
   }
   readonly templates: {
     /** Newest first. */
-    readonly list: (query?: TemplateQuery, options?: CallOptions) => InternalList<Wire.TemplateDetail>
+    readonly list: (query?: Wire.ShownTemplateQuery, options?: CallOptions) => InternalList<Wire.TemplateDetail>
+    readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/templates/:id">
     /**
      * Creates a template at the provider, which reviews it. Repeated only after a 429: of a failure, the service cannot
      * tell whether the provider has created it.
@@ -467,7 +468,8 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       list: list((query?: ListQuery, options?) => call("GET /internal/phone-numbers", { query }, options))
     },
     templates: {
-      list: list((query?: TemplateQuery, options?) => call("GET /internal/templates", { query }, options)),
+      list: list((query?: Wire.ShownTemplateQuery, options?) => call("GET /internal/templates", { query }, options)),
+      get: (id, options) => call("GET /internal/templates/:id", { id }, options),
       create: (body, options) => keyed("POST /internal/templates", { body, once: true }, options),
       edit: (id, body, options) => call("PATCH /internal/templates/:id", { id, body, once: true }, options),
       remove: (id, options) => call("DELETE /internal/templates/:id", { id }, options),

@@ -95,7 +95,12 @@ const lists = Effect.gen(function*() {
     ["keys about to expire", [[keys.expiring(own, Alert.expiringAt(now)), "api_keys", 0]]],
     ["replays", pagesOf("job").map((at) => [replays.list(own, at), "replays", page])],
     ["templates", pagesOf("tpl").map((at) => [templates.list(own, {}, at), "templates", page])],
-    ["templates by name", pagesOf("tpl").map((at) => [templates.list(own, { name: "name 7" }, at), "templates", 1])]
+    ["templates by name", pagesOf("tpl").map((at) => [templates.list(own, { name: "name 7" }, at), "templates", 1])],
+    // all of the workspace are read, of which the provider allows a few thousand
+    [
+      "templates by a part of their name",
+      pagesOf("tpl").map((at) => [templates.list(own, { nameContains: "e 77" }, at), "templates", stored])
+    ]
   ]
   return all
 })

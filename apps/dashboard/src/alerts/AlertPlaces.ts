@@ -1,7 +1,8 @@
 /** Where something can be done about an alert. */
-import type { AlertKind } from "@wac/client/internal"
+import type { Alert, AlertKind } from "@wac/client/internal"
+import { kindOf } from "../ui/Things.tsx"
 
-export const alertPlaces = {
+const places = {
   campaign_paused: { to: "/campaigns" },
   key_expires_in_1_day: { to: "/api-keys" },
   key_expires_in_30_days: { to: "/api-keys" },
@@ -18,3 +19,11 @@ export const alertPlaces = {
   webhook_paused: { to: "/settings/webhook" },
   webhook_pausing: { to: "/settings/webhook" }
 } as const satisfies Record<AlertKind, { readonly to: string; readonly search?: Readonly<Record<string, string>> }>
+
+/** The address of the page of what an alert is about, or of the list that it is in. Pure. */
+export const placeOf = ({ kind, subject }: Pick<Alert, "kind" | "subject">) => {
+  const place = places[kind]
+  const thing = kindOf(subject)
+  // a subject can be a name that begins as ids do
+  return thing?.to === `${place.to}/$id` ? { to: thing.to, params: { id: subject } } : place
+}

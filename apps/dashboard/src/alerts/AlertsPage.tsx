@@ -17,7 +17,7 @@ import { Status } from "../ui/Status.tsx"
 import type { Column } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
 import { asSentence } from "../ui/Words.ts"
-import { alertPlaces } from "./AlertPlaces.ts"
+import { placeOf } from "./AlertPlaces.ts"
 
 const withoutMail = "This service has no mail server, so nothing is mailed."
 
@@ -106,8 +106,8 @@ const choices = { open: { label: "State", options: [["yes", "Open only"]] } } as
 const columns: ReadonlyArray<Column<Alert>> = [
   {
     name: "Matter",
-    cell: ({ kind, message }) => (
-      <Link {...alertPlaces[kind]} className="font-medium text-ink hover:underline">{asSentence(message)}</Link>
+    cell: (alert) => (
+      <Link {...placeOf(alert)} className="font-medium text-ink hover:underline">{asSentence(alert.message)}</Link>
     )
   },
   {

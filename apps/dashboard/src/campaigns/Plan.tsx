@@ -1,5 +1,6 @@
 /** The settings of a campaign. */
 import type { Campaign } from "@wac/client/internal"
+import { TemplateLink } from "../templates/TemplateLink.tsx"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
@@ -18,7 +19,9 @@ const PlannedTemplate = (
     : Object.entries(bodyParams).map(([name, value]) => `${name}: ${value}`)
   return (
     <>
-      <Fact name={`Template${of}`}>{name} · {language}</Fact>
+      <Fact name={`Template${of}`}>
+        <TemplateLink name={name} language={language} />
+      </Fact>
       <Fact name={`Placeholders${of}`}>{values.length === 0 ? "None" : values.join(", ")}</Fact>
     </>
   )

@@ -145,6 +145,7 @@ export const sendReactionFrom = 64
 export const sendReactionClientReference = 255
 export const internalMessageQueryClientReference = 255
 export const internalMessageQueryProviderMessageId = 255
+export const shownTemplateQueryNameContains = 512
 export const namedSampleParamName = 64
 export const namedSampleExample = 1024
 export const headerComponentText = 60

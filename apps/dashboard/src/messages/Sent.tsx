@@ -30,7 +30,7 @@ const Filled = ({ content }: { readonly content: { readonly [name: string]: unkn
         />
         <p className="mt-1 text-[13px] text-muted">
           The template’s words are those of{" "}
-          <Link to="/templates" search={{ name: template.name }} className="underline">today</Link>.
+          <Link to="/templates/$id" params={{ id: template.id }} className="underline">today</Link>.
         </p>
       </>
     )

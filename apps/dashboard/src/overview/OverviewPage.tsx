@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ListedMessage } from "@wac/client/internal"
 import type { ReactNode } from "react"
-import { alertPlaces } from "../alerts/AlertPlaces.ts"
+import { placeOf } from "../alerts/AlertPlaces.ts"
 import { HeldWords, ReleaseQueue } from "../messages/HeldQueue.tsx"
 import { ListedState } from "../messages/MessageWords.tsx"
 import { queueQuery } from "../messages/Queries.ts"
@@ -129,7 +129,7 @@ const Attention = () => {
       tone: "warn" as const,
       word: "Alert",
       text: asSentence(alert.message),
-      action: <Link {...alertPlaces[alert.kind]} className={action}>Look at it</Link>
+      action: <Link {...placeOf(alert)} className={action}>Look at it</Link>
     })),
     ...exhausted.data == null ? [] : [{
       key: "exhausted",
@@ -147,7 +147,7 @@ const Attention = () => {
       tone: "calm" as const,
       word: "Rejected",
       text: <>The provider rejected the template {rejected.data[0].name}.</>,
-      action: <Link to="/templates" search={{ status: "rejected" }} className={action}>Show it</Link>
+      action: <Link to="/templates/$id" params={{ id: rejected.data[0].id }} className={action}>Show it</Link>
     }],
     ...keys.data?.length === 0 || hook === null
       ? [{

@@ -28,6 +28,7 @@ const everyCommand: ReadonlyArray<Command> = [
   { name: "Resume the webhook", icon: "start", to: "/settings/webhook", search: { dialog: "resume" } },
   { name: "Rotate the signing secret", icon: "shield", to: "/settings/webhook", search: { dialog: "rotate" } },
   { name: "Replay events", icon: "refresh", to: "/settings/webhook", search: { dialog: "replay" } },
+  { name: "New template", icon: "template", to: "/templates/new" },
   { name: "Sync templates", icon: "template", to: "/templates" },
   { name: "Alerts that are open", icon: "bell", to: "/alerts", search: { open: "yes" } },
   { name: "Invite a person", icon: "members", to: "/settings/members", search: { dialog: "invite" } },
@@ -42,7 +43,6 @@ const pageCommands = everyCommand.filter(({ to }) => isOfChannel(to))
 const listByPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: IconName, to: string]> = [
   ["whk_", "Webhook", "webhook", "/settings/webhook"],
   ["job_", "Replays", "refresh", "/settings/webhook"],
-  ["tpl_", "Templates", "template", "/templates"],
   ["alr_", "Alerts", "bell", "/alerts"],
   ["usr_", "Members", "members", "/settings/members"],
   ["inv_", "Members", "members", "/settings/members"],

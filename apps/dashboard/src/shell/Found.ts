@@ -1,10 +1,11 @@
-/** The search of the command menu: what the workspace has that a text names. Each query is answered by an index. */
+/** The search of the command menu: what the workspace has that a text names. Each query reads one page. */
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import type { ListedMessage } from "@wac/client/internal"
 import { useEffect, useState } from "react"
 import { activeKeysQuery } from "../keys/Queries.ts"
 import { messageStatuses } from "../messages/MessageWords.tsx"
 import { api, channel, firstPage, portal } from "../session/Service.ts"
+import { asName } from "../templates/Names.ts"
 import { isNumberPart } from "../ui/Sought.ts"
 import type { Command } from "./Command.ts"
 
@@ -17,7 +18,7 @@ interface Found {
 
 type Read = (text: string, signal: AbortSignal) => Promise<ReadonlyArray<Command>>
 
-/** How many messages with one reference are shown; the list has all. */
+/** How many things of one name are shown; the list has all. */
 const shownAtOnce = 5
 
 const messageCommands = (messages: ReadonlyArray<ListedMessage>, text: string): ReadonlyArray<Command> =>
@@ -44,16 +45,23 @@ const customers: Read = async (text, signal) => {
   }))
 }
 
-const templates: Read = async (name, signal) => {
-  const { data } = await firstPage(api.templates.list({ name, limit: 1 }, { signal }))
-  return data.map(({ name }) => ({ name: `Template ${name}`, icon: "template", to: "/templates", search: { name } }))
+const templates: Read = async (text, signal) => {
+  const { data } = await firstPage(api.templates.list({ nameContains: asName(text), limit: shownAtOnce }, { signal }))
+  return data.map(({ id, language, name }) => ({
+    name: `Template ${name} · ${language}`,
+    icon: "template",
+    to: "/templates/$id",
+    id
+  }))
 }
 
 /** The kinds of things that can have a text as their name. */
 const kindsFor = (text: string, keys: Read): ReadonlyArray<readonly [kind: string, read: Read]> => [
   ...(isNumberPart(text) ? [["customers", customers] as const] : []),
   ["messages", messages],
-  ...(channel.templates && /^[a-z0-9_]+$/.test(text) ? [["templates", templates] as const] : []),
+  ...(channel.templates && !isNumberPart(text) && /^[a-z0-9_]+$/.test(asName(text))
+    ? [["templates", templates] as const]
+    : []),
   ["API keys", keys]
 ]
 

@@ -205,6 +205,22 @@ const tree = root.addChildren([
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/templates/new",
+    validateSearch: (search) => given(search, "like"),
+    component: lazyPart(() => import("../templates/NewTemplatePage.tsx"), "NewTemplatePage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/templates/$id/edit",
+    component: lazyPart(() => import("../templates/NewTemplatePage.tsx"), "EditTemplatePage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/templates/$id",
+    component: lazyPart(() => import("../templates/TemplatePage.tsx"), "TemplatePage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/contacts",
     validateSearch: (search) => given(search, "phoneNumberId", "number", "cursor"),
     component: lazyPart(() => import("../contacts/ContactsPage.tsx"), "ContactsPage")

@@ -7,9 +7,15 @@ interface Component {
   readonly format: string
   readonly text: string
   readonly buttons: ReadonlyArray<string>
+  /** Whether the provider writes the text, as it does for one-time codes. */
+  readonly isProviders: boolean
 }
 
 const word = (value: unknown): string => typeof value === "string" ? value : ""
+
+/** A button that copies a code may leave its label to the provider. */
+const labelOf = ({ text, type }: Record<string, unknown>): string =>
+  word(text) || (type === "OTP" || type === "COPY_CODE" ? "Copy code" : "")
 
 /** The fields of a component that are read, whatever upstream put there. */
 const read = (component: unknown): Component => {
@@ -19,7 +25,8 @@ const read = (component: unknown): Component => {
     type: word(fields["type"]).toUpperCase(),
     format: word(fields["format"]).toUpperCase(),
     text: word(fields["text"]),
-    buttons: buttons.map((button) => word((button as Record<string, unknown> | null)?.["text"]))
+    isProviders: !("text" in fields),
+    buttons: buttons.map((button) => labelOf((button ?? {}) as Record<string, unknown>))
   }
 }
 
@@ -45,7 +52,7 @@ export const TextPreview = ({ text }: { readonly text: string }) => (
 
 export const Preview = (
   { header, template, values = {} }: {
-    readonly template: Pick<TemplateDetail, "components" | "name">
+    readonly template: Pick<TemplateDetail, "name"> & { readonly components: ReadonlyArray<unknown> }
     /** The values of the body's placeholders. */
     readonly values?: { readonly [variable: string]: string }
     /** The value of the header's only placeholder. */
@@ -57,7 +64,7 @@ export const Preview = (
     <figure className="rounded-lg bg-sunken p-4" aria-label={`Preview of ${template.name}`}>
       <div className="max-w-sm overflow-hidden rounded-lg rounded-tl-none border border-line bg-surface">
         <div className="space-y-1.5 px-3 py-2">
-          {components.map(({ format, text, type }, i) =>
+          {components.map(({ format, isProviders, text, type }, i) =>
             type === "HEADER"
               ? text === ""
                 ? (
@@ -69,7 +76,13 @@ export const Preview = (
               : type === "BODY"
               ? (
                 <p key={i} className="break-words whitespace-pre-wrap">
-                  {filled(text, (variable) => values[variable])}
+                  {text === ""
+                    ? (
+                      <span className="text-muted">
+                        {isProviders ? "The provider’s text, with the code" : "Your text"}
+                      </span>
+                    )
+                    : filled(text, (variable) => values[variable])}
                 </p>
               )
               : type === "FOOTER"

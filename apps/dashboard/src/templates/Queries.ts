@@ -1,6 +1,7 @@
 /** The queries of pages about templates. */
 import { queryOptions } from "@tanstack/react-query"
 import { api } from "../session/Service.ts"
+import { live } from "../session/Session.tsx"
 
 /** The templates that can be sent. */
 export const approvedQuery = queryOptions({
@@ -8,12 +9,27 @@ export const approvedQuery = queryOptions({
   queryFn: ({ signal }) => api.templates.list({ status: "approved", limit: 100 }, { signal }).toArray(500)
 })
 
+/** A template by its id. */
+export const templateOfId = (id: string) =>
+  queryOptions({
+    queryKey: ["templates", id],
+    queryFn: ({ signal }) => api.templates.get(id, { signal }),
+    ...live(10_000)
+  })
+
+/** The templates of a name, one a language, in the order of the languages. */
+export const namesakesQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["templates", { name, all: true }],
+    queryFn: async ({ signal }) => {
+      const found = await api.templates.list({ name, limit: 100 }, { signal }).toArray(500)
+      return found.toSorted((a, b) => a.language < b.language ? -1 : a.language > b.language ? 1 : 0)
+    }
+  })
+
 /** A template by its name and language; `null` if the provider does not list it. */
 export const templateQuery = (name: string, language: string) =>
   queryOptions({
-    queryKey: ["templates", { name, language }],
-    queryFn: async ({ signal }) => {
-      const found = await api.templates.list({ name, limit: 100 }, { signal }).toArray(500)
-      return found.find((template) => template.language === language) ?? null
-    }
+    ...namesakesQuery(name),
+    select: (templates) => templates.find((template) => template.language === language) ?? null
   })

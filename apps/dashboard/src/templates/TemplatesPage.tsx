@@ -1,76 +1,36 @@
 /** The message templates that the provider has. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { useSearch } from "@tanstack/react-router"
-import type { TemplateDetail } from "@wac/client/internal"
-import { useState } from "react"
+import { Link, useSearch } from "@tanstack/react-router"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
-import { Button } from "../ui/Button.tsx"
-import { Dialog } from "../ui/Dialog.tsx"
-import { Failure, Notice } from "../ui/Failure.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { Failure } from "../ui/Failure.tsx"
 import { useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
-import { Fact, Facts } from "../ui/Page.tsx"
-import { Status, type Tone } from "../ui/Status.tsx"
 import { rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized, counted } from "../ui/Words.ts"
-import { Preview } from "./Preview.tsx"
+import { asName } from "./Names.ts"
+import { TemplateState, templateStatuses } from "./TemplateWords.tsx"
 
-const tones: { readonly [status: string]: Tone } = {
-  approved: "good",
-  pending: "calm",
-  in_appeal: "calm",
-  paused: "warn",
-  rejected: "bad",
-  disabled: "bad"
+const choices = { status: { label: "Status", options: templateStatuses } }
+
+const NewTemplate = () => {
+  const refusal = useRefusal(RoleOf.templatesCreate)
+  return refusal === undefined
+    ? <Link to="/templates/new" className={buttonClass("primary")}>New template</Link>
+    : <Button look="primary" refusal={refusal}>New template</Button>
 }
-
-const statuses = ["approved", "pending", "rejected", "paused", "disabled"].map((status) =>
-  [status, capitalized(status)] as const
-)
-
-export const TemplateState = ({ status }: { readonly status: string }) => (
-  <Status tone={tones[status] ?? "calm"} {...(tones[status] === undefined ? { icon: "circle" } : {})}>
-    {capitalized(status)}
-  </Status>
-)
-
-const Detail = ({ onClose, template }: { readonly template: TemplateDetail; readonly onClose: () => void }) => (
-  <Dialog title={template.name} isOpen onClose={onClose} width="max-w-2xl">
-    <div className="space-y-4">
-      <Preview template={template} />
-      {template.unfillable === null ? null : <Notice tone="warn">{template.unfillable}</Notice>}
-      {template.rejectionReason === null ? null : <Notice tone="bad">Rejected: {template.rejectionReason}</Notice>}
-      <Facts>
-        <Fact name="Status">
-          <TemplateState status={template.status} />
-        </Fact>
-        <Fact name="Language">{template.language}</Fact>
-        <Fact name="Category">{capitalized(template.category)}</Fact>
-        <Fact name="Placeholders">{template.variables.length === 0 ? "None" : template.variables.join(", ")}</Fact>
-        <Fact name="Quality">{template.quality === null ? "Not known" : capitalized(template.quality)}</Fact>
-        <Fact name="Synced">
-          <Time at={template.syncedAt} />
-        </Fact>
-      </Facts>
-      <div className="flex justify-end">
-        <Button onClick={onClose}>Close</Button>
-      </div>
-    </div>
-  </Dialog>
-)
-
-const choices = { status: { label: "Status", options: statuses } }
 
 export const TemplatesPage = () => {
   const { name } = useSearch({ from: "/templates" })
   const setFilter = useFilter()
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.templatesSync)
-  const [opened, setOpened] = useState<TemplateDetail>()
-  const list = useList("templates", { ...useChosen(choices), name }, api.templates.list, { every: 15_000 })
+  const list = useList("templates", { ...useChosen(choices), nameContains: name }, api.templates.list, {
+    every: 15_000
+  })
   const sync = useMutation({
     mutationFn: () => api.templates.sync(),
     onSettled: () => client.invalidateQueries({ queryKey: ["templates"] })
@@ -78,11 +38,14 @@ export const TemplatesPage = () => {
   return (
     <ListPage
       title="Templates"
-      lead="Messages that the provider has approved. Outside a service window only a template can be sent."
+      lead="Messages that the provider approves. Outside a service window only a template can be sent."
       actions={
-        <Button icon="refresh" refusal={refusal} isPending={sync.isPending} onClick={() => sync.mutate()}>
-          {sync.isPending ? "Syncing…" : "Sync now"}
-        </Button>
+        <>
+          <Button icon="refresh" refusal={refusal} isPending={sync.isPending} onClick={() => sync.mutate()}>
+            {sync.isPending ? "Syncing…" : "Sync now"}
+          </Button>
+          <NewTemplate />
+        </>
       }
       before={
         <>
@@ -95,21 +58,20 @@ export const TemplatesPage = () => {
           )}
         </>
       }
-      search={{ label: "Name", placeholder: "Exact name", value: name, onSearch: (name) => setFilter({ name }) }}
+      search={{
+        label: "Name",
+        placeholder: "A part of the name",
+        value: name,
+        onSearch: (name) => setFilter({ name: name && asName(name) })
+      }}
       choices={choices}
       list={list}
       what="template"
       columns={[
         {
           name: "Name",
-          cell: (template) => (
-            <button
-              type="button"
-              className={`${rowLink} text-left break-all`}
-              onClick={() => setOpened(template)}
-            >
-              {template.name}
-            </button>
+          cell: ({ id, name }) => (
+            <Link to="/templates/$id" params={{ id }} className={`${rowLink} break-all`}>{name}</Link>
           )
         },
         { name: "Status", cell: ({ status }) => <TemplateState status={status} /> },
@@ -118,10 +80,12 @@ export const TemplatesPage = () => {
         { name: "Placeholders", from: "md", className: "tabular-nums", cell: ({ variables }) => variables.length },
         { name: "Synced", from: "lg", className: "text-muted", cell: ({ syncedAt }) => <Time at={syncedAt} /> }
       ]}
-      none={{ title: "No templates yet", children: "Create templates at the provider, then sync." }}
-      noMatch={{ children: "Names are matched exactly." }}
-    >
-      {opened === undefined ? null : <Detail template={opened} onClose={() => setOpened(undefined)} />}
-    </ListPage>
+      none={{
+        title: "No templates yet",
+        children: "Create one here, or sync if you have created it at the provider.",
+        actions: <NewTemplate />
+      }}
+      noMatch={{ children: "A template is found by any part of its name." }}
+    />
   )
 }

@@ -3,11 +3,13 @@ import { WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { isSignedOut, pages, portal } from "../session/Service.ts"
 import { Icon } from "./Icon.tsx"
+import { Problem } from "./Problem.ts"
 import type { Tone } from "./Status.tsx"
 import { asSentence } from "./Words.ts"
 
 /** An error for people. */
 export const messageOf = (error: unknown): string => {
+  if (error instanceof Problem) return asSentence(error.message)
   if (!(error instanceof WacError)) return "Something went wrong in this page. Reload it."
   if (error.code === "no_response") return `The service did not respond: ${error.message}.`
   // pages show the id apart

@@ -2,20 +2,29 @@
 import { WacError } from "@wac/client/internal"
 import { type ReactNode, useId } from "react"
 import { messageOf } from "./Failure.tsx"
+import { Problem } from "./Problem.ts"
+import { asSentence } from "./Words.ts"
 
 interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
-  /** The service's refusal of the form. */
+  /** The service's refusal of the form, or a {@link Problem} of it. */
   readonly error?: unknown
   /** The name that the service calls this field by. */
   readonly param?: string
 }
 
 const isAbout = (error: unknown, param: string | undefined): boolean =>
-  error instanceof WacError && param !== undefined &&
+  (error instanceof WacError || error instanceof Problem) && param !== undefined &&
   (error.param === param || error.param?.startsWith(`${param}.`) === true ||
     error.param?.startsWith(`${param}[`) === true)
+
+/** The words of an error at its field, whose label stands for a path such as `components[1].text`. */
+const wordsOf = (error: unknown): string =>
+  error instanceof WacError && error.param !== undefined && /[.[]/.test(error.param) &&
+    error.message.startsWith(`${error.param} `)
+    ? asSentence(error.message.slice(error.param.length + 1))
+    : messageOf(error)
 
 /** The error, unless one of the fields shows it. */
 export const elsewhere = (error: unknown, ...params: ReadonlyArray<string>): unknown =>
@@ -40,7 +49,7 @@ export const Field = (
       <label htmlFor={id} className="block font-medium">{label}</label>
       {children({ id, "aria-describedby": describedBy.join(" ") || undefined, "aria-invalid": isWrong })}
       {hint === undefined ? null : <p id={`${id}-hint`} className="text-[13px] text-muted">{hint}</p>}
-      {isWrong ? <p id={`${id}-error`} role="alert" className="text-[13px] text-bad">{messageOf(error)}</p> : null}
+      {isWrong ? <p id={`${id}-error`} role="alert" className="text-[13px] text-bad">{wordsOf(error)}</p> : null}
     </div>
   )
 }

@@ -15,6 +15,7 @@ interface Kind {
     | "/deliveries/$id"
     | "/requests/$id"
     | "/api-keys/$id"
+    | "/templates/$id"
 }
 
 const kinds: ReadonlyArray<Kind> = [
@@ -23,7 +24,8 @@ const kinds: ReadonlyArray<Kind> = [
   { prefix: "evt_", name: "event", icon: "event", to: "/events/$id" },
   { prefix: "dlv_", name: "delivery", icon: "delivery", to: "/deliveries/$id" },
   { prefix: "req_", name: "request", icon: "list", to: "/requests/$id" },
-  { prefix: "key_", name: "API key", icon: "key", to: "/api-keys/$id" }
+  { prefix: "key_", name: "API key", icon: "key", to: "/api-keys/$id" },
+  { prefix: "tpl_", name: "template", icon: "template", to: "/templates/$id" }
 ]
 
 /** The kind of the thing with an id; `undefined` if its kind has no pages. Pure. */

@@ -151,9 +151,9 @@ it("support answers five questions about one customer in one search each", async
   await title("Message to +15551240007")
   assert.include(page.url(), id)
   // what does the template say?
-  await search(page, "order_update", /^Template order_update$/)
-  await title("Templates")
-  await page.getByRole("button", { name: "order_update" }).waitFor()
+  await search(page, "order_update", /^Template order_update · en_US$/)
+  await title("order_update")
+  await page.getByRole("figure", { name: "Preview of order_update" }).waitFor()
   // which key sent it, and is it used?
   await search(page, "order serv", /^API key Order service$/)
   await title("Order service")

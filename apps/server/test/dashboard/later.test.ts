@@ -195,7 +195,7 @@ it("an alert of late messages leads to the queued ones", async () => {
         data: [{
           id: "alr_01M84JBXAVAFGRPZK56RBZ3V6M",
           kind: "queue_late",
-          subject: null,
+          subject: "queue",
           message: "Queued messages are sent more than a minute late.",
           openedAt: new Date(server.clock.currentTimeMillisUnsafe()).toISOString(),
           closedAt: null

@@ -53,6 +53,9 @@ const pages = (): { readonly [name: string]: string } => ({
   requests: "/requests",
   usage: "/usage",
   templates: "/templates",
+  template: `/templates/${filled.template}`,
+  "new-template": "/templates/new",
+  "edit-template": `/templates/${filled.template}/edit`,
   contacts: "/contacts",
   contact: `/contacts/${filled.contact}`,
   "phone-numbers": "/phone-numbers",
@@ -350,8 +353,7 @@ describe("every page, light, dark and on a phone", () => {
       ["/settings/webhook", "Remove…"],
       ["/settings/webhook", "Replay events"],
       ["/settings/members", "Invite a person"],
-      [`/messages/${filled.queued}`, "Cancel message…"],
-      ["/templates", "order_update"]
+      [`/messages/${filled.queued}`, "Cancel message…"]
     ]
     for (const [path, name] of dialogs) {
       await person.open(path)

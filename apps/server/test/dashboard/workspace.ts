@@ -159,11 +159,12 @@ export const filled = Effect.gen(function*() {
   })
   assert.strictEqual(queued.status, 202, queued.text)
   const campaign = yield* ready(server)
-  const [messages, contacts, deliveries, events] = yield* Effect.all([
+  const [messages, contacts, deliveries, events, templates] = yield* Effect.all([
     get("/messages?to=%2B15551234567"),
     get("/contacts"),
     get("/webhook/deliveries?status=exhausted"),
-    get("/events?type=message.received")
+    get("/events?type=message.received"),
+    get("/templates?status=rejected")
   ])
   return {
     ...server,
@@ -177,6 +178,7 @@ export const filled = Effect.gen(function*() {
     campaign,
     contact: contacts.data[0].id as string,
     delivery: deliveries.data[0].id as string,
-    event: events.data[0].id as string
+    event: events.data[0].id as string,
+    template: templates.data[0].id as string
   }
 })

@@ -163,6 +163,7 @@ describe("the API definition", () => {
       "GET /v1/templates": "key: messages:send",
       "GET /internal/templates": "session: member",
       "POST /internal/templates": "session: developer",
+      "GET /internal/templates/:id": "session: member",
       "PATCH /internal/templates/:id": "session: developer",
       "DELETE /internal/templates/:id": "session: developer",
       "POST /internal/templates/sync": "session: developer",

@@ -68,6 +68,10 @@ describe.concurrent("templates", () => {
       assert.deepStrictEqual(rest.body, { data: all.body.data.slice(1), hasMore: false, nextCursor: null })
       const rejected = yield* listed(server, "?status=rejected")
       assert.deepStrictEqual(rejected.body.data.map(({ name }: { readonly name: string }) => name), ["rejected_offer"])
+      const found = yield* listed(server, "?nameContains=order")
+      assert.deepStrictEqual(found.body.data.map(({ name }: { readonly name: string }) => name), ["order_update"])
+      assert.deepStrictEqual((yield* listed(server, "?nameContains=order&name=promo")).body.data, [])
+      checks.assertInvalid(yield* listed(server, "?nameContains="), "invalid_field", "nameContains")
       checks.assertInvalid(yield* listed(server, "?limit=0"), "invalid_field", "limit")
       checks.assertInvalid(yield* listed(server, "?tatus=x"), "unknown_field", "tatus")
     }))
@@ -106,10 +110,15 @@ describe.concurrent("templates", () => {
       yield* sync(server)
       assert.strictEqual((yield* listed(server, "?name=greeting")).body.data[0].id, id)
 
+      const read = yield* listed(server, `/${id}`)
+      assert.strictEqual(read.status, 200, read.text)
+      assert.deepStrictEqual(read.body, (yield* listed(server, "?name=greeting")).body.data[0])
+
       assert.strictEqual((yield* change(server, "DELETE", `/${id}`)).status, 204)
       yield* sync(server)
       assert.deepStrictEqual((yield* listed(server, "?name=greeting")).body.data, [])
       for (const gone of [id, "tpl_nothing"]) {
+        checks.assertError(yield* listed(server, `/${gone}`), 404, { code: "not_found" })
         checks.assertError(yield* change(server, "DELETE", `/${gone}`), 404, { code: "not_found" })
         checks.assertError(yield* change(server, "PATCH", `/${gone}`, { category: "utility" }), 404, {
           code: "not_found"

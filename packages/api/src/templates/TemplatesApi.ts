@@ -1,7 +1,7 @@
 /**
  * `/v1/templates` and `/internal/templates` (specification §4, contract §6 and §7).
  */
-import { PlainText, Template as Core, TemplateDraft } from "@wac/core"
+import { PlainText, Template as Core, TemplateDraft, TemplateNames } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
@@ -130,6 +130,18 @@ const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   description: "The filters of the list of templates, which match exactly."
 })
 
+/** The longest part of a name is a whole one. */
+const shownQuery = Schema.Struct({
+  ...filter,
+  nameContains: Schema.optionalKey(PlainText.between(1, TemplateNames.name.maxLength)).annotateKey({
+    description: "A part of the name"
+  }),
+  ...pageQuery
+}).annotate({
+  identifier: "ShownTemplateQuery",
+  description: "The filters of the dashboard's list of templates, which match exactly, except `nameContains`."
+})
+
 export class TemplatesApi extends HttpApiGroup.make("templates").add(
   HttpApiEndpoint.get("list", "/v1/templates", {
     query,
@@ -150,7 +162,7 @@ export class TemplatesApi extends HttpApiGroup.make("templates").add(
 /** Templates as the dashboard shows them, and their sync with the provider. */
 export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard").add(
   HttpApiEndpoint.get("list", "/internal/templates", {
-    query,
+    query: shownQuery,
     success: internalListOf(ShownTemplate),
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
@@ -170,6 +182,11 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
       description:
         "Creates it at the provider, which reviews it and reports the result later. Components have the provider's own " +
         "names. What the provider would refuse by its published limits is refused here, with the field in `param`."
+    })),
+  HttpApiEndpoint.get("get", "/internal/templates/:id", { ...one, success: ShownTemplate, error: reading })
+    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+      summary: "Get a template",
+      description: "A template of any status."
     })),
   HttpApiEndpoint.patch("edit", "/internal/templates/:id", {
     ...one,

@@ -12,8 +12,7 @@ import type {
   OptOutSource,
   PauseReason,
   QuietHours,
-  SendMessage,
-  TemplateQuery
+  SendMessage
 } from "./Wire.ts"
 import type { MessageStatus, MessageType, TemplateContent } from "./MessageContents.ts"
 import type { Event, EventType, MessageFailure, Pricing, ProviderDetail } from "./Event.ts"
@@ -1420,6 +1419,20 @@ export interface InternalMessageQuery {
   readonly cursor?: string
 }
 
+/** The filters of the dashboard's list of templates, which match exactly, except `nameContains`. */
+export interface ShownTemplateQuery {
+  readonly status?: string
+  readonly category?: string
+  readonly language?: string
+  readonly name?: string
+  /** A part of the name. */
+  readonly nameContains?: string
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
+}
+
 /** The parameters of an upload of recipients. */
 export interface UploadQuery {
   /** The country of the numbers without a country code, in ISO 3166-1 alpha-2. */
@@ -1559,13 +1572,18 @@ export interface InternalRoutes {
   /** Cancel a queued message. As `DELETE /v1/messages/{id}`: once this has succeeded, the message is never sent. */
   readonly "DELETE /internal/messages/:id": { readonly response: MessageDetail }
   /** List templates. Templates of every status, newest first. */
-  readonly "GET /internal/templates": { readonly query: TemplateQuery; readonly response: InternalPage<TemplateDetail> }
+  readonly "GET /internal/templates": {
+    readonly query: ShownTemplateQuery
+    readonly response: InternalPage<TemplateDetail>
+  }
   /**
    * Create a template. Creates it at the provider, which reviews it and reports the result later. Components have the
    * provider's own names. What the provider would refuse by its published limits is refused here, with the field in
    * `param`.
    */
   readonly "POST /internal/templates": { readonly body: CreateTemplate; readonly response: TemplateDetail }
+  /** Get a template. A template of any status. */
+  readonly "GET /internal/templates/:id": { readonly response: TemplateDetail }
   /**
    * Change a template. Components are replaced as a whole, and reviewed again. The provider takes changes of approved,
    * rejected and paused templates only, and a few a month.

@@ -5,6 +5,8 @@
 import { Predicate, Schema } from "effect"
 import type { TemplateId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
+import { placeholdersOf } from "./Placeholders.ts"
+import * as TemplateNames from "./TemplateNames.ts"
 
 /** How placeholders are named: by number or by word. */
 export const ParameterFormat = Schema.Literals(["positional", "named"])
@@ -81,13 +83,14 @@ export const relist = (
   }
 }
 
-const language = /^[a-z]{2,3}(_[A-Z]{2})?$/u
-
-/** `<ll>_<CC>` as specified, or the language alone, since the provider has such templates. Matched exactly. */
+/** Matched exactly. */
 export const Language = Schema.String.check(
-  Schema.isPattern(language, {
-    message: "must have the shape <ll>_<CC> or <ll>, such as en_US",
-    toJsonSchema: () => ({ maxLength: "fil_PH".length, pattern: language.source })
+  Schema.isPattern(TemplateNames.language.pattern, {
+    message: TemplateNames.language.message,
+    toJsonSchema: () => ({
+      maxLength: TemplateNames.language.maxLength,
+      pattern: TemplateNames.language.pattern.source
+    })
   })
 )
 
@@ -95,15 +98,6 @@ const typeOf = (component: Schema.Json): string | undefined =>
   Predicate.hasProperty(component, "type") && Predicate.isString(component.type)
     ? component.type.toUpperCase()
     : undefined
-
-/** The distinct placeholders of a text: numbered ones in order of number, otherwise in order of appearance. */
-export const placeholdersOf = (text: string): ReadonlyArray<string> => {
-  if (!text.includes("{{")) return []
-  const names = new Set<string>()
-  for (const [, name] of text.matchAll(/\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g)) names.add(name!)
-  // positional placeholders are filled by their number, wherever they appear in the text
-  return [...names].sort((a, b) => /^\d+$/.test(a) && /^\d+$/.test(b) ? Number(a) - Number(b) : 0)
-}
 
 const hasOpenAddress = (button: Schema.Json): boolean =>
   Predicate.hasProperty(button, "url") && Predicate.isString(button.url) && placeholdersOf(button.url).length > 0

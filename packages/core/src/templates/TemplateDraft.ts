@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import * as PlainText from "../PlainText.ts"
 import { Language, ParameterFormat } from "./Template.ts"
+import * as TemplateNames from "./TemplateNames.ts"
 
 const samples = (max: number) => Schema.Array(PlainText.between(1, max)).check(Schema.isMaxLength(100))
 
@@ -143,14 +144,15 @@ const ttl = Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: -1, 
   description: "How long the provider tries to deliver a message, in seconds. -1 is the provider's own 30 days"
 })
 
-const name = /^[a-z0-9_]{1,512}$/u
-
 /** A template to create. */
 export const TemplateDraft = Schema.Struct({
   name: Schema.String.check(
-    Schema.isPattern(name, {
-      message: "must have 1 to 512 lower-case letters, digits and underscores",
-      toJsonSchema: () => ({ pattern: name.source, maxLength: 512 })
+    Schema.isPattern(TemplateNames.name.pattern, {
+      message: TemplateNames.name.message,
+      toJsonSchema: () => ({
+        pattern: TemplateNames.name.pattern.source,
+        maxLength: TemplateNames.name.maxLength
+      })
     })
   ).annotateKey({ description: "Lower-case letters, digits and underscores" }),
   language: Language,

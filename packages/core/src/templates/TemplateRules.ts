@@ -1,7 +1,9 @@
 /**
- * Finds the first field of a template that the provider would refuse. Pure.
+ * Finds the first field of a template that the provider would refuse. The same for the service and its pages, so it
+ * imports nothing but types and the placeholders. Pure.
  */
-import { type ParameterFormat, placeholdersOf } from "./Template.ts"
+import { placeholdersOf } from "./Placeholders.ts"
+import type { ParameterFormat } from "./Template.ts"
 import type { Component, TemplateEdit } from "./TemplateDraft.ts"
 
 /** A field that the provider would refuse, and the reason. */

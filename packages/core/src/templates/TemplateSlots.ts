@@ -2,7 +2,8 @@
  * Determines from a template's components which values a send must give and which it may give (contract §9). Pure.
  */
 import { Predicate, type Schema } from "effect"
-import { codeButtonOf, placeholdersOf, type ProviderTemplate } from "./Template.ts"
+import { placeholdersOf } from "./Placeholders.ts"
+import { codeButtonOf, type ProviderTemplate } from "./Template.ts"
 
 /** A header whose value is a file or a location. */
 export type HeaderFormat = "image" | "video" | "document" | "location"

@@ -8,8 +8,11 @@ import type { StoreError } from "../StoreError.ts"
 import type { Template } from "./Template.ts"
 import type { Put, Remove, ReplaceAll, Update } from "./TemplateStep.ts"
 
-/** Which templates to list. Every given field must match exactly. */
-export type TemplateFilter = Partial<Pick<Template, "status" | "category" | "language" | "name">>
+/** Which templates to list. Every given field of a template must match exactly. */
+export interface TemplateFilter extends Partial<Pick<Template, "status" | "category" | "language" | "name">> {
+  /** A part of the name. No index answers it: each page reads the workspace's templates until it is full. */
+  readonly nameContains?: string
+}
 
 /** Restricts templates to one provider: to accounts in which the workspace has a number with it. */
 export interface StoredTemplateFilter extends TemplateFilter {

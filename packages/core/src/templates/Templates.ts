@@ -47,6 +47,8 @@ export class Templates extends Context.Service<Templates, {
     draft: TemplateDraft.TemplateDraft,
     phoneNumberId?: string
   ) => Effect.Effect<Template, DomainError | StoreError>
+  /** The template with this id, of any status, unless its account is another provider's. */
+  readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Template, NotFound | StoreError>
   /** Changes a template, which the provider reviews again. */
   readonly edit: (
     workspaceId: Id.WorkspaceId,
@@ -223,6 +225,10 @@ export class Templates extends Context.Service<Templates, {
         edit,
         remove,
         syncAccount,
+        get: Effect.fn("Templates.get")(function*(workspaceId: Id.WorkspaceId, id: string) {
+          const { template } = yield* found(workspaceId, id)
+          return template
+        }),
         list: (workspaceId, filter, page) => store.list(workspaceId, { ...filter, provider: provider.name }, page)
       })
     })

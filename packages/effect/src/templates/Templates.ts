@@ -15,6 +15,8 @@ import type { Running } from "../Running.ts"
 /** The message templates of a workspace. */
 export interface Templates extends Messaging.Templates {
   readonly list: (filter?: Messaging.TemplateFilter, options?: Messaging.CallOptions) => Listing.Listing<Template>
+  /** A template of any status. */
+  readonly get: (id: string) => Promise<Template>
   /** Creates a template at the provider, which reviews it and reports the result later. */
   readonly create: (template: NewTemplate) => Promise<Template>
   /** Changes a template, which the provider reviews again. */
@@ -40,6 +42,7 @@ export const make = Effect.map(
         TemplatesHandlers.shown,
         options
       ),
+    get: (id) => running.run(Effect.map(templates.get(workspaceId, id), TemplatesHandlers.shown)),
     create: (template) =>
       running.run(
         Effect.map(

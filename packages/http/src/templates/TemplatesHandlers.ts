@@ -70,6 +70,10 @@ const dashboardLayer = HandlerGroup.layer(
           const { workspaceId } = yield* Caller.CurrentSession
           return Paging.internalList(yield* templates.list(workspaceId, filter, yield* Paging.request(query)), shown)
         }, StoreError.orUnavailable),
+        get: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return shown(yield* templates.get(workspaceId, params.id))
+        }, StoreError.orUnavailable),
         create: Effect.fnUntraced(function*({ payload: { phoneNumberId, ...draft } }) {
           const { workspaceId } = yield* Caller.CurrentSession
           return yield* changed(yield* templates.create(workspaceId, draft, phoneNumberId))

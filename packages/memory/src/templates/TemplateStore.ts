@@ -65,7 +65,7 @@ const list = (
   filter: TemplateStore.StoredTemplateFilter,
   page: Page.PageRequest
 ): Page.Page<Template.Template> => {
-  const { category, language, name, provider, status } = filter
+  const { category, language, name, nameContains, provider, status } = filter
   const accounts = new Set(
     memory.phoneNumbers.all(workspaceId)
       .filter((number) => number.provider === provider)
@@ -79,6 +79,7 @@ const list = (
       (category === undefined || template.category === category) &&
       (language === undefined || template.language === language) &&
       (name === undefined || template.name === name) &&
+      (nameContains === undefined || template.name.includes(nameContains)) &&
       (status === undefined || template.status === status)
   )
 }

@@ -42,6 +42,10 @@ export const layer = Layer.effect(
         for (const field of filters) {
           if (filter[field] !== undefined) require(field, "=", filter[field])
         }
+        if (filter.nameContains !== undefined) {
+          params.push(filter.nameContains)
+          conditions.push(`strpos(name, $${params.length}) > 0`)
+        }
         if (filter.provider !== undefined) {
           params.push(filter.provider)
           conditions.push(

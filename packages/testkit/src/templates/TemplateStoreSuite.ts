@@ -346,6 +346,24 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(names(yield* listed(own, { name: "pl%" })), [])
     }))
 
+  it.effect("list finds templates by a part of their name, which is text and no pattern", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const of = (nameContains: string, filter: TemplateStore.StoredTemplateFilter = {}) =>
+        Effect.map(listed(own, { ...filter, nameContains }), names)
+      yield* sync(own, ["order_update", "old_order", "orderxupdate", "promo"].map((name) => ({ ...plain, name })))
+      assert.deepStrictEqual(yield* of("order"), ["old_order", "order_update", "orderxupdate"])
+      assert.deepStrictEqual(yield* of("r_u"), ["order_update"])
+      for (const none of ["Order", "%", "order%", ".*", "nothing"]) assert.deepStrictEqual(yield* of(none), [], none)
+      assert.deepStrictEqual(yield* of("order", { status: "rejected" }), [])
+      assert.deepStrictEqual(yield* of("order", { name: "old_order" }), ["old_order"])
+      const store = yield* TemplateStore.TemplateStore
+      const first = yield* store.list(own.workspace.id, { nameContains: "order" }, { limit: 2, after: null })
+      const rest = yield* store.list(own.workspace.id, { nameContains: "order" }, { limit: 2, after: first.next })
+      assert.deepStrictEqual(names([...first.items, ...rest.items]), ["old_order", "order_update", "orderxupdate"])
+      assert.strictEqual(rest.next, null)
+    }))
+
   it.effect("list returns every status, newest first, in pages", () =>
     Effect.gen(function*() {
       const store = yield* TemplateStore.TemplateStore

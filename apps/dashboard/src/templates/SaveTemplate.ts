@@ -1,0 +1,46 @@
+/** Saving the form of a template, and deleting one: both are done at the provider. */
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import type { CreateTemplate, TemplateDetail } from "@wac/client/internal"
+import { useOnce } from "../session/Once.ts"
+import { api } from "../session/Service.ts"
+
+const useChanged = () => {
+  const client = useQueryClient()
+  return () => client.invalidateQueries({ queryKey: ["templates"] })
+}
+
+/** Creates a template, or changes the given one, and opens its page. */
+export const useSaveTemplate = (template: TemplateDetail | undefined) => {
+  const navigate = useNavigate()
+  const once = useOnce<CreateTemplate>()
+  return useMutation({
+    mutationFn: async (draft: CreateTemplate) => {
+      if (template !== undefined) {
+        const { category, components } = draft
+        return api.templates.edit(template.id, {
+          components,
+          ...(category === template.category ? {} : { category })
+        })
+      }
+      const { idempotencyKey, request } = once([draft], () => draft)
+      return api.templates.create(request, { idempotencyKey })
+    },
+    onSuccess: ({ id }) => navigate({ to: "/templates/$id", params: { id } }),
+    onSettled: useChanged()
+  })
+}
+
+/** Deletes a template and opens the list. */
+export const useRemoveTemplate = ({ id }: TemplateDetail) => {
+  const navigate = useNavigate()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: () => api.templates.remove(id),
+    onSuccess: async () => {
+      await navigate({ to: "/templates" })
+      client.removeQueries({ queryKey: ["templates", id] })
+    },
+    onSettled: useChanged()
+  })
+}

@@ -1,0 +1,35 @@
+/** Words for templates and where they stand. */
+import { Status, type Tone } from "../ui/Status.tsx"
+import { capitalized } from "../ui/Words.ts"
+
+const tones: { readonly [status: string]: Tone } = {
+  approved: "good",
+  pending: "calm",
+  in_appeal: "calm",
+  paused: "warn",
+  rejected: "bad",
+  disabled: "bad"
+}
+
+/** The statuses that a list can be filtered by. */
+export const templateStatuses = ["approved", "pending", "rejected", "paused", "disabled"].map((status) =>
+  [status, capitalized(status)] as const
+)
+
+const meanings: { readonly [status: string]: string } = {
+  approved: "It can be sent.",
+  pending: "The provider reviews it. It cannot be sent before it is approved.",
+  in_appeal: "The provider reviews its decision. It cannot be sent meanwhile.",
+  paused: "The provider has paused it, because customers did not like it. It cannot be sent meanwhile.",
+  rejected: "It cannot be sent. Edit it, and the provider reviews it again.",
+  disabled: "The provider has disabled it. It cannot be sent any more."
+}
+
+/** What a status means; empty for a word that only the provider knows. Pure. */
+export const meaningOf = (status: string): string => meanings[status] ?? ""
+
+export const TemplateState = ({ status }: { readonly status: string }) => (
+  <Status tone={tones[status] ?? "calm"} {...(tones[status] === undefined ? { icon: "circle" } : {})}>
+    {capitalized(status)}
+  </Status>
+)

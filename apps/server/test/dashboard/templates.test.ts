@@ -1,0 +1,313 @@
+/**
+ * Templates in the dashboard: each has a page, and people with the role create, change and delete them.
+ */
+import { Effect, Exit, Scope } from "effect"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, assert, beforeAll, it } from "vitest"
+import { call, createKey, ownPage, send, signIn } from "../harness.ts"
+import { browser as launch, button, dialog, signedIn, unasked, type Visit } from "./browser.ts"
+import * as workspace from "./workspace.ts"
+
+const scope = Scope.makeUnsafe()
+
+const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
+  Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))
+
+/** A template in two languages, and a message and a campaign that use one of them. */
+const set = Effect.gen(function*() {
+  const server = yield* workspace.empty
+  const { session, url } = server
+  const asked = (path: string, body: object) =>
+    Effect.map(call(`${url}/internal${path}`, { headers: { ...ownPage, ...session }, body }), (answer) => {
+      assert.strictEqual(answer.status, 201, answer.text)
+      return answer.body.id as string
+    })
+  const german = yield* asked("/templates", {
+    name: "order_update",
+    language: "de",
+    category: "utility",
+    components: [{ type: "BODY", text: "Ihre Bestellung ist unterwegs." }]
+  })
+  const template = { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] }
+  const campaign = yield* asked("/campaigns", { name: "Spring", template })
+  const key = yield* createKey(url, session)
+  const sent = yield* send({ key, url }, { to: "+15551240007", type: "template", template })
+  assert.strictEqual(sent.status, 200, sent.text)
+  return { ...server, campaign, german, message: sent.body.message_id as string }
+})
+
+let browser: Browser
+let server: Effect.Success<typeof set>
+let person: Visit
+
+beforeAll(async () => {
+  ;[browser, server] = await Promise.all([inScope(launch), inScope(set)])
+  person = await signedIn(browser, server)
+})
+afterAll(async () => {
+  person.assertSound()
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+})
+
+const titled = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true }).waitFor()
+
+it("a template's page shows how it looks and where it stands, and Back leads to the list", async () => {
+  const { page } = person
+  await person.open("/templates?status=rejected")
+  await page.getByRole("link", { name: "rejected_offer" }).click()
+  await titled(page, "rejected_offer")
+  assert.match(page.url(), /\/templates\/tpl_\w+$/)
+  await page.getByText(/^The provider rejected it: /).waitFor()
+  await page.getByRole("figure", { name: "Preview of rejected_offer" }).waitFor()
+  await page.getByText("Edit it, and the provider reviews it again.").waitFor()
+  await page.goBack()
+  await titled(page, "Templates")
+  assert.include(page.url(), "status=rejected")
+  await person.open("/templates/tpl_01K8ZPZ1P6E8F0G4H5J7K9M1TV")
+  await page.getByText("There is no such template").waitFor()
+})
+
+it("a part of a name finds templates in the list and in the command menu", async () => {
+  const { page } = person
+  await person.open("/templates")
+  await page.getByLabel("Name", { exact: true }).fill("Der_up")
+  await page.keyboard.press("Enter")
+  await page.waitForURL(/name=der_up/)
+  await page.getByRole("link", { name: "promo" }).waitFor({ state: "detached" })
+  assert.deepStrictEqual(await page.locator("tbody").getByRole("link").allInnerTexts(), [
+    "order_update",
+    "order_update"
+  ])
+  await page.keyboard.press("ControlOrMeta+k")
+  await page.getByRole("combobox", { name: "Page, identifier or number" }).fill("rejected off")
+  await page.getByRole("option", { name: "Template rejected_offer · en_US", exact: true }).click()
+  await titled(page, "rejected_offer")
+})
+
+it("a template's page lists its other languages, and its id leads to it from the command menu", async () => {
+  const { page } = person
+  await person.open(`/templates/${server.german}`)
+  await page.getByText("Ihre Bestellung ist unterwegs.").waitFor()
+  await page.getByRole("region", { name: "Languages" }).getByRole("link", { name: "en_US", exact: true }).click()
+  await page.getByText("Hi name, your order").or(page.getByText("your order")).first().waitFor()
+  await page.keyboard.press("ControlOrMeta+k")
+  await page.getByRole("combobox", { name: "Page, identifier or number" }).fill(server.german)
+  await page.getByRole("option", { name: `Open template ${server.german}`, exact: true }).click()
+  await page.getByText("Ihre Bestellung ist unterwegs.").waitFor()
+})
+
+it("the page of a message and of a campaign lead to the template that they use", async () => {
+  const { page } = person
+  await person.open(`/messages/${server.message}`)
+  await page.getByRole("region", { name: "What was sent" }).getByRole("link", { name: "today", exact: true }).click()
+  await titled(page, "order_update")
+  await person.open(`/campaigns/${server.campaign}`)
+  await page.getByRole("region", { name: "Plan" }).getByRole("link", { name: "order_update · en_US", exact: true })
+    .click()
+  await titled(page, "order_update")
+})
+
+/** The templates of a name, as the service has them. */
+const named = (name: string) =>
+  inScope(
+    Effect.map(
+      call(`${server.url}/internal/templates?name=${name}`, { headers: server.session }),
+      ({ body }) => body.data as ReadonlyArray<{ readonly [field: string]: unknown }>
+    )
+  )
+
+const preview = (page: Page, name: string) => page.getByRole("figure", { name: `Preview of ${name}` })
+
+it("an alert about a template leads to its page, and one about something without a page to the list", async () => {
+  const { page } = person
+  const alert = (kind: string, subject: string, message: string) => ({
+    id: `alr_${kind}`,
+    kind,
+    subject,
+    message,
+    openedAt: "2026-01-02T03:04:05.700Z",
+    closedAt: null
+  })
+  await page.route(/\/internal\/alerts\?/, (route) =>
+    route.fulfill({
+      json: {
+        data: [
+          alert("template_paused", server.german, "the template is paused"),
+          alert("subscription_failed", "tpl_of_mine", "the subscription failed")
+        ],
+        hasMore: false,
+        nextCursor: null
+      }
+    }))
+  await person.open("/alerts")
+  const link = (name: string) => page.getByRole("link", { name, exact: true })
+  assert.match(await link("The subscription failed.").getAttribute("href") ?? "", /\/alerts$/)
+  await link("The template is paused.").click()
+  await titled(page, "order_update")
+  await page.unroute(/\/internal\/alerts\?/)
+})
+
+it("a template is created with header, examples, footer and buttons beside its preview, and its page opens", async () => {
+  const { page } = person
+  await person.open("/templates")
+  await page.getByRole("link", { name: "New template" }).first().click()
+  await titled(page, "New template")
+  await page.getByLabel("Name", { exact: true }).fill("Parcel on-its way")
+  assert.strictEqual(await page.getByLabel("Name", { exact: true }).inputValue(), "parcel_on_its_way")
+  await page.getByLabel("Header", { exact: true }).selectOption("Text")
+  await page.getByLabel("Header text").fill("Parcel {{1}}")
+  await page.getByLabel("Example for the header’s placeholder").fill("<b>7</b>")
+  await page.getByLabel("Body", { exact: true }).fill("Hi {{1}}, it comes on {{2}}. Good-bye.")
+  await page.getByLabel("Example for {{1}}", { exact: true }).fill("Ana")
+  await page.getByLabel("Example for {{2}}", { exact: true }).fill("Monday")
+  await page.getByLabel("Footer").fill("Lima Flowers")
+  await button(page, "Add a button").click()
+  const first = page.getByRole("group", { name: "Button 1", exact: true })
+  await first.getByLabel("Label").fill("Thanks")
+  await button(page, "Add a button").click()
+  const second = page.getByRole("group", { name: "Button 2", exact: true })
+  await second.getByLabel("Kind").selectOption("Opens a page")
+  await second.getByLabel("Label").fill("Follow")
+  await second.getByLabel("Address").fill("https://shop.example/{{1}}")
+  await second.getByLabel("Example").fill("https://shop.example/7")
+  const shown = preview(page, "parcel_on_its_way")
+  for (const text of ["Parcel <b>7</b>", "Hi Ana, it comes on Monday. Good-bye.", "Lima Flowers", "Thanks", "Follow"]) {
+    await shown.getByText(text, { exact: true }).waitFor()
+  }
+  await page.getByText(/^The provider reviews it/).waitFor()
+  await button(page, "Submit for review").click()
+  await titled(page, "parcel_on_its_way")
+  const [template] = await named("parcel_on_its_way")
+  assert.deepStrictEqual(template!["components"], [
+    { type: "HEADER", format: "TEXT", text: "Parcel {{1}}", example: { header_text: ["<b>7</b>"] } },
+    {
+      type: "BODY",
+      text: "Hi {{1}}, it comes on {{2}}. Good-bye.",
+      example: { body_text: [["Ana", "Monday"]] }
+    },
+    { type: "FOOTER", text: "Lima Flowers" },
+    {
+      type: "BUTTONS",
+      buttons: [
+        { type: "QUICK_REPLY", text: "Thanks" },
+        { type: "URL", text: "Follow", url: "https://shop.example/{{1}}", example: ["https://shop.example/7"] }
+      ]
+    }
+  ])
+})
+
+it("what the provider would refuse is said at its field while it is typed, by the rules of the service", async () => {
+  const { page } = person
+  await person.open("/templates/new")
+  const wrong = page.getByRole("alert")
+  const body = page.getByLabel("Body", { exact: true })
+  for (
+    const [text, words] of [
+      ["{{1}} is here.", "Must not begin or end with a placeholder."],
+      ["Hi {{2}}, hello.", "Must number its placeholders 1, 2, 3 and so on, without a gap."],
+      ["Hi {{1}} {{2}}, hello.", "Must have words between placeholders."]
+    ] as const
+  ) {
+    await body.fill(text)
+    await wrong.getByText(words, { exact: true }).or(wrong.filter({ hasText: words })).first().waitFor()
+    assert.strictEqual(await body.getAttribute("aria-invalid"), "true")
+    assert.strictEqual(await button(page, /^Submit for review/).getAttribute("aria-disabled"), "true")
+  }
+  await body.fill("Hi {{name}}, hello.")
+  await page.getByLabel("Example for {{name}}", { exact: true }).waitFor()
+  await wrong.waitFor({ state: "detached" })
+  await page.getByLabel("Name", { exact: true }).fill("überall")
+  await wrong.filter({ hasText: "Must have 1 to 512 lower-case letters, digits and underscores." }).waitFor()
+  await page.getByLabel("Name", { exact: true }).fill("hello_world")
+  await page.getByLabel("Example for {{name}}", { exact: true }).fill("Ana")
+  // of this, only the provider knows
+  await button(page, "Submit for review").click()
+  await wrong.filter({ hasText: "Name is taken by another template of the same language." }).waitFor()
+  assert.strictEqual(await page.getByLabel("Name", { exact: true }).getAttribute("aria-invalid"), "true")
+  await page.getByLabel("Name", { exact: true }).fill("hello_name")
+  await wrong.waitFor({ state: "detached" })
+  await button(page, "Submit for review").click()
+  await titled(page, "hello_name")
+  const [template] = await named("hello_name")
+  assert.strictEqual(template!["parameterFormat"], "named")
+})
+
+it("a template of another language begins with the texts of the first, and a one-time code has no texts", async () => {
+  const { page } = person
+  await person.open(`/templates/${server.german}`)
+  await page.getByRole("link", { name: "Add a language" }).click()
+  await titled(page, "New template")
+  assert.strictEqual(await page.getByLabel("Body", { exact: true }).inputValue(), "Ihre Bestellung ist unterwegs.")
+  await page.getByLabel("Language").fill("fr")
+  await page.getByLabel("Body", { exact: true }).fill("Votre commande est en route.")
+  await button(page, "Submit for review").click()
+  await titled(page, "order_update")
+  const languages = page.getByRole("region", { name: "Languages" }).getByRole("listitem")
+  await languages.nth(2).waitFor()
+  assert.deepStrictEqual(
+    (await languages.allInnerTexts()).map((text) => text.split(/\s/)[0]),
+    ["de", "en_US", "fr"]
+  )
+
+  await person.open("/templates/new")
+  await page.getByLabel("Name", { exact: true }).fill("code")
+  await page.getByLabel(/^Authentication/).check()
+  assert.strictEqual(await page.getByLabel("Body", { exact: true }).count(), 0)
+  await page.getByLabel("The code expires after, in minutes").fill("10")
+  await button(page, "Submit for review").click()
+  await titled(page, "code")
+  const [template] = await named("code")
+  assert.deepStrictEqual(template!["components"], [
+    { type: "BODY", add_security_recommendation: true },
+    { type: "FOOTER", code_expiration_minutes: 10 },
+    { type: "BUTTONS", buttons: [{ type: "OTP", otp_type: "COPY_CODE" }] }
+  ])
+})
+
+it("a change begins with what the template has, outlives the end of the session, and a deletion asks first", async () => {
+  const { page } = person
+  await person.open(`/templates/${server.german}`)
+  await page.getByRole("link", { name: "Edit", exact: true }).click()
+  await titled(page, "Change the template")
+  await page.getByLabel("Body", { exact: true }).fill("Ihre Bestellung {{1}} ist unterwegs.")
+  await page.getByLabel("Example for {{1}}", { exact: true }).fill("1042")
+  await unasked(page, async () => {
+    await page.evaluate(() => fetch("/internal/session", { method: "DELETE" }))
+    await button(page, "Submit for review").click()
+    await dialog(page, "Your session has ended").getByLabel("Password").waitFor()
+  })
+  await dialog(page, "Your session has ended").getByLabel("Password").fill("correct horse battery")
+  await button(dialog(page, "Your session has ended"), "Sign in").click()
+  await dialog(page, "Your session has ended").waitFor({ state: "detached" })
+  assert.strictEqual(
+    await page.getByLabel("Body", { exact: true }).inputValue(),
+    "Ihre Bestellung {{1}} ist unterwegs."
+  )
+  await button(page, "Submit for review").click()
+  await titled(page, "order_update")
+  await page.getByText("Ihre Bestellung 1 ist unterwegs.").waitFor()
+
+  await button(page, "Delete…").click()
+  const question = dialog(page, "Delete order_update in de?")
+  await question.getByText("Templates of the same name in other languages stay.").waitFor()
+  await button(question, "Cancel").click()
+  await button(page, "Delete…").click()
+  await button(question, "Delete template").click()
+  await titled(page, "Templates")
+  server = { ...server, session: await inScope(signIn(server.url)) }
+  assert.notInclude((await named("order_update")).map(({ language }) => language), "de")
+})
+
+it("a member sees a template's page, and is told which role changes it", async () => {
+  const member = await signedIn(browser, { ...server, session: await inScope(workspace.asMember(server)) })
+  const { page } = member
+  await member.open("/templates")
+  await button(page, /^New template \(This needs the role developer/).waitFor()
+  await page.getByRole("link", { name: "hello_world" }).click()
+  await titled(page, "hello_world")
+  await button(page, /^Delete… \(This needs the role developer/).waitFor()
+  await member.open("/templates/new")
+  await button(page, /^Submit for review \(This needs the role developer/).waitFor()
+  member.assertSound()
+  await member.end()
+})
