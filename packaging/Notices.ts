@@ -20,3 +20,6 @@ export const of = (folders: ReadonlyArray<string>): ReadonlyArray<string> =>
     return [`${name} ${version} (${license})`, ...texts.map((file) => readFileSync(join(folder, file), "utf8").trim())]
       .join("\n\n")
   })
+
+/** The text of a file with them. */
+export const textOf = (folders: ReadonlyArray<string>): string => `${of(folders).join(`\n\n${"-".repeat(72)}\n\n`)}\n`

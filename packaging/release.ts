@@ -3,19 +3,22 @@
  * and publishes nothing: it shows the notes of the release, builds and packs what would be published, and tries the
  * packed files as users would have them.
  *
+ * A release begins with `npm audit` of what ships, and leaves the bills of materials in `packaging/dist/materials`.
+ *
  * `--provenance` has npm record where and from what the packages were built; npm accepts that only from the runners of
  * a supported CI, and of packages that name their repository. `--image NAME` also releases the image, and records it in
  * `deploy/image.json`; `--key KEY` is the key that signs it. Repeating a release that failed part of the way is safe.
  */
 import { DateTime } from "effect"
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import * as Changelog from "./Changelog.ts"
 import * as Descriptions from "./Descriptions.ts"
 import * as ImageRelease from "./ImageRelease.ts"
+import * as Materials from "./Materials.ts"
 import { build, pack, packInstalled, tarballOf } from "./Packed.ts"
 import { folders, manifestOf, root, server } from "./Published.ts"
 import * as ServerTrial from "./ServerTrial.ts"
@@ -59,6 +62,7 @@ const dryRun = async (): Promise<void> => {
     const version = Changelog.versionOf(plan)
     say(version === undefined ? "there are no changesets" : `version ${version}\n\n${Changelog.notesOf(plan)}\n`)
     build()
+    writeMaterials()
     pack(packed)
     say("would be published:")
     for (const name of [...folders.keys(), server.name]) {
@@ -101,7 +105,7 @@ const releaseImage = (image: string, temporary: string): void => {
       image,
       version: manifestOf(server.folder).version,
       containerfile: readFileSync(join(root, "deploy/Containerfile"), "utf8"),
-      materials: join(server.folder, "sbom.cdx.json"),
+      materials: join(server.folder, Materials.file),
       temporary,
       key: options.key
     },
@@ -112,8 +116,19 @@ const releaseImage = (image: string, temporary: string): void => {
   say(`released ${image}@${released.digest}`)
 }
 
+/** Leaves the bills of materials of what was built, for the release's page. */
+const writeMaterials = (): void => {
+  const to = join(root, "packaging/dist/materials")
+  rmSync(to, { recursive: true, force: true })
+  mkdirSync(to, { recursive: true })
+  Materials.writeAll(to)
+  say(`the bills of materials and the list of licences are in ${to}`)
+}
+
 const release = (): void => {
   if (options.provenance) checkProvenance()
+  // fails if what ships has a known vulnerability
+  run("npm", "audit", "--omit=dev", "--audit-level=moderate")
   const folder = mkdtempSync(join(tmpdir(), "wac-release-"))
   try {
     const plan = planned(folder)
@@ -130,6 +145,7 @@ const release = (): void => {
     }
     Descriptions.write()
     build()
+    writeMaterials()
     if (options.provenance) process.env["NPM_CONFIG_PROVENANCE"] = "true"
     run("npx", "changeset", "publish")
     if (options.image !== undefined) releaseImage(options.image, folder)

@@ -4,9 +4,12 @@
  */
 import { build, type Metafile } from "esbuild"
 import { execFileSync } from "node:child_process"
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
+import * as Materials from "../../packaging/Materials.ts"
+import * as Notices from "../../packaging/Notices.ts"
+import { manifestOf } from "../../packaging/Published.ts"
 import { bundled, installed, type Manifest, manifestIn, optional, root } from "./bundle.ts"
 
 const to = join(import.meta.dirname, "dist")
@@ -49,55 +52,12 @@ const checkLazy = ({ outputs }: Metafile): void => {
   execFileSync(process.execPath, [...args, JSON.stringify(lazy), pathToFileURL(`${root}/`).href], { stdio: "inherit" })
 }
 
-/** The folders of the bundled packages of others. */
-const foldersOf = ({ inputs }: Metafile): ReadonlyArray<string> =>
-  [
-    ...new Set(
-      Object.keys(inputs).flatMap((path) => {
-        const [found] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []
-        return found === undefined ? [] : [join(root, found)]
-      })
-    )
-  ].sort()
-
-/** The licences of what is bundled, as they require. */
-const noticesOf = (folders: ReadonlyArray<string>): string =>
-  folders.map((folder) => {
-    const { license = "unknown", name, version } = manifestIn(folder)
-    const texts = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file)).sort()
-    return [`${name} ${version} (${license})`, ...texts.map((file) => readFileSync(join(folder, file), "utf8").trim())]
-      .join("\n\n")
-  }).join(`\n\n${"-".repeat(72)}\n\n`) + "\n"
-
-/**
- * The bill of materials: each package of others that is bundled, in the pages, or installed besides (CycloneDX 1.6).
- */
-const materialsOf = (folders: ReadonlyArray<string>): object => ({
-  bomFormat: "CycloneDX",
-  specVersion: "1.6",
-  version: 1,
-  metadata: { component: componentOf(own, "application") },
-  components: folders.map((folder) => componentOf(manifestIn(folder), "library"))
-})
-
-const componentOf = ({ license, name, version }: Manifest, type: string): object => {
-  const purl = `pkg:npm/${name.replace(/^@/, "%40")}@${version}`
-  return {
-    type,
-    "bom-ref": purl,
-    name,
-    version,
-    purl,
-    ...(license === undefined ? {} : { licenses: [{ expression: license }] })
-  }
-}
-
 const manifest = (): Manifest => {
   const { bin: _bin, dependencies: _, devDependencies: _dev, publishConfig: _publish, scripts: _scripts, ...kept } = own
   return {
     ...kept,
     bin: { wac: "./dist/wac.js" },
-    files: ["dist", "THIRD-PARTY-NOTICES.txt", "sbom.cdx.json"],
+    files: ["dist", "THIRD-PARTY-NOTICES.txt", Materials.file],
     dependencies: Object.fromEntries(installed.map((name) => [name, own.dependencies![name]!])),
     ...(Object.keys(optional).length === 0 ? {} : {
       peerDependencies: optional,
@@ -120,16 +80,10 @@ for (const path of ["guides", "errors.md", "reference/access.md"]) {
   cpSync(join(root, "docs", path), join(to, "dist/docs", path), { recursive: true })
 }
 writeFileSync(join(to, "package.json"), `${JSON.stringify(manifest(), undefined, 2)}\n`)
-const folders = foldersOf(metafile)
-writeFileSync(join(to, "THIRD-PARTY-NOTICES.txt"), noticesOf(folders))
-const [, ...pages] = readFileSync(join(root, "packages/http/dist/dashboard/sources"), "utf8").split("\n")
-const materials = [
-  ...folders,
-  ...[...pages, ...installed.map((name) => `node_modules/${name}`)].map((path) => join(root, path))
-]
-writeFileSync(
-  join(to, "sbom.cdx.json"),
-  `${JSON.stringify(materialsOf([...new Set(materials)].sort()), undefined, 2)}\n`
-)
+const [, ...inPages] = readFileSync(join(root, "packages/http/dist/dashboard/sources"), "utf8").trimEnd().split("\n")
+const inside = [...new Set([...Notices.foldersOf(metafile), ...inPages.map((path) => join(root, path))])].sort()
+writeFileSync(join(to, "THIRD-PARTY-NOTICES.txt"), Notices.textOf(inside))
+const besides = installed.map((name) => join(root, "node_modules", name))
+Materials.write(to, Materials.of(manifestOf(import.meta.dirname), "application", [...inside, ...besides]))
 cpSync(join(import.meta.dirname, "README.md"), join(to, "README.md"))
 cpSync(join(import.meta.dirname, "LICENSE"), join(to, "LICENSE"))

@@ -1,7 +1,7 @@
 /**
  * Builds the package `wac` as it is published, after `tsc -b` and the build of the dashboard: modules with all that they
  * use, what is loaded lazily in files of its own; one file of declarations; the dashboard's pages; the licences of what
- * is in it; and a manifest without dependencies. Why: `docs/decisions/0059-bundled-facade.md`.
+ * is in it and its bill of materials; and a manifest without dependencies. Why: `docs/decisions/0059-bundled-facade.md`.
  */
 import { build, type Metafile } from "esbuild"
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -9,6 +9,7 @@ import { isBuiltin } from "node:module"
 import { basename, isAbsolute, join } from "node:path"
 import { rollup } from "rollup"
 import { dts } from "rollup-plugin-dts"
+import * as Materials from "../../packaging/Materials.ts"
 import * as Notices from "../../packaging/Notices.ts"
 import { folders, type Manifest, manifestOf, packedFolder, root } from "../../packaging/Published.ts"
 
@@ -123,7 +124,7 @@ const manifest = (): Manifest => {
   return {
     ...kept,
     exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } },
-    files: ["dist", "THIRD-PARTY-NOTICES.txt"],
+    files: ["dist", "THIRD-PARTY-NOTICES.txt", Materials.file],
     peerDependencies: optional,
     peerDependenciesMeta: Object.fromEntries(Object.keys(optional).map((name) => [name, { optional: true }]))
   }
@@ -144,7 +145,7 @@ cpSync(dashboard, join(to, "dist/dashboard"), {
 })
 writeFileSync(join(to, "package.json"), `${JSON.stringify(manifest(), undefined, 2)}\n`)
 const [, ...inPages] = readFileSync(join(dashboard, "sources"), "utf8").trimEnd().split("\n")
-const inside = new Set([...Notices.foldersOf(metafile), ...inPages.map((path) => join(root, path))])
-const notices = Notices.of([...inside].sort()).join(`\n\n${"-".repeat(72)}\n\n`)
-writeFileSync(join(to, "THIRD-PARTY-NOTICES.txt"), `${notices}\n`)
+const inside = [...new Set([...Notices.foldersOf(metafile), ...inPages.map((path) => join(root, path))])].sort()
+writeFileSync(join(to, "THIRD-PARTY-NOTICES.txt"), Notices.textOf(inside))
+Materials.write(to, Materials.of(manifestOf(own), "library", inside))
 for (const file of ["README.md", "LICENSE"]) writeFileSync(join(to, file), readFileSync(join(own, file)))

@@ -79,7 +79,8 @@ describe.each(names)("%s", (name) => {
       "LICENSE",
       "README.md",
       ...(isBundled(manifestOf(folders.get(name)!)) ? ["THIRD-PARTY-NOTICES.txt"] : []),
-      "package.json"
+      "package.json",
+      ...(isBundled(manifestOf(folders.get(name)!)) ? ["sbom.cdx.json"] : [])
     ])
     assert.deepEqual(
       pages.map((file) => file.replace(/-[\w-]{8}\./, ".")),

@@ -27,7 +27,7 @@ describe("the server's package", () => {
 
   it("the package contains the licence of each bundled package", () => {
     const notices = readFileSync(join(server.folder, "THIRD-PARTY-NOTICES.txt"), "utf8")
-    for (const name of ["effect", "undici", "nodemailer", "openid-client"]) {
+    for (const name of ["effect", "undici", "nodemailer", "openid-client", "react-dom"]) {
       assert.match(notices, new RegExp(`^${name} `, "m"))
     }
     assert.notInclude(notices, "(unknown)")

@@ -1,12 +1,13 @@
 /**
  * The OpenAPI document and the server say the same of requests: what the document allows the server reads, and what is
- * just outside of it the server refuses. The fields are those of the document, so that none can be forgotten; what no
- * schema can say is listed here, with its reason.
+ * just outside of it the server refuses, and every answer is one that the document has. The fields are those of the
+ * document, so that none can be forgotten; what no schema can say is listed here, with its reason.
  */
 import { assert, layer } from "@effect/vitest"
 import * as Extent from "@wac/testbed/Extent"
 import { Arbitrary, Effect, Schema, SchemaRepresentation } from "effect"
 import * as checks from "../checks.ts"
+import * as Documented from "../documented.ts"
 import { type Answer, call } from "../harness.ts"
 
 /** Any part of the document, or a value by it. */
@@ -324,6 +325,7 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
     const operations = Effect.gen(function*() {
       const { key, session, url } = yield* checks.Served
       const document: Json = (yield* call(`${url}/openapi.json`)).body
+      const documented = Documented.make(document)
       const all = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
         Object.entries<Json>(methods).map(([method, operation]) => {
           const isSigningIn = operation.security.length === 0
@@ -341,11 +343,15 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
             const query = part.query === undefined ? "" : `?${new URLSearchParams([[...part.query]])}`
             const filled = path.replaceAll("{name}", encodeURIComponent(customer))
               .replaceAll(/\{\w+\}/g, encodeURIComponent(part.id ?? "none"))
-            return call(url + filled + query, {
-              method: method.toUpperCase(),
-              headers: { ...who, "idempotency-key": crypto.randomUUID(), ...part.headers },
-              ...(part.body === undefined ? {} : { body: part.body })
-            })
+            const request = { method: method.toUpperCase(), target: filled + query }
+            return Effect.tap(
+              call(url + request.target, {
+                method: request.method,
+                headers: { ...who, "idempotency-key": crypto.randomUUID(), ...part.headers },
+                ...(part.body === undefined ? {} : { body: part.body })
+              }),
+              (answer) => Effect.sync(() => assert.deepStrictEqual(documented.faults(request, answer), [], answer.text))
+            )
           }
           return { operation, id: operation.operationId as string, ask }
         })

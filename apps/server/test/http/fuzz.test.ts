@@ -1,6 +1,6 @@
 /**
- * Bad input of every kind: it never gives a 5xx, never tells of what is inside, and is always answered in the one
- * shape of errors. Seeded, so that a failure that names its seed can be run again.
+ * Bad input of every kind: it never gives a 5xx, never tells of what is inside, and is always answered as the OpenAPI
+ * document says. Seeded, so that a failure that names its seed can be run again.
  */
 import { assert, layer, type Vitest } from "@effect/vitest"
 import { Api, EndpointAnnotations } from "@wac/api"
@@ -12,7 +12,9 @@ import { OpenApi } from "effect/http-api"
 import * as http from "node:http"
 import * as net from "node:net"
 import * as checks from "../checks.ts"
+import * as Documented from "../documented.ts"
 import { type Answer, call, hello, ready, send, signIn } from "../harness.ts"
+import * as Things from "../keys/things.ts"
 import { join } from "../people/joining.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
 
@@ -267,11 +269,19 @@ const leak = new RegExp(
 const isBare = ({ headers, status, text }: Answer): boolean =>
   [400, 431].includes(status) && text === "" && !headers.has("request-id") && headers.get("connection") === "close"
 
-/** That the answer is one of ours, and of the caller's making. */
-const judge = (answer: Answer, request: unknown): void => {
+/** That the answer is one of ours, of the caller's making, and as the document has it. */
+const judge = (
+  documented: ReturnType<typeof Documented.make>,
+  answer: Answer,
+  request: Omit<Request, "body"> & { readonly body: string | undefined }
+): void => {
   try {
     if (isBare(answer)) return
     checks.assertHeaders(answer)
+    // what is refused before its host is read is no request of an operation
+    if (answer.body?.error?.doc_url?.startsWith("/") !== true) {
+      assert.deepStrictEqual(documented.faults(request, answer), [])
+    }
     if (answer.status === 302) return assert.match(answer.headers.get("location")!, /^\/dashboard/)
     if (answer.status < 400) return assert.include([200, 201, 204], answer.status)
     assert.isBelow(answer.status, 500)
@@ -335,13 +345,14 @@ const perform = (url: string, { body, headers, method, target }: Request): Effec
 /** Many at a time, each judged. Gives how many had which status. */
 const storm = Effect.fnUntraced(function*(requests: ReadonlyArray<Request>) {
   const { url } = yield* checks.Served
+  const documented = Documented.make((yield* call(`${url}/openapi.json`)).body)
   const statuses = new Map<number, number>()
   yield* Effect.forEach(requests, (request) =>
     Effect.map(perform(url, request), (answer) => {
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
       if (request.method === "HEAD") {
         if (answer.status >= 500) throw new Failure(`HEAD ${request.target}: ${answer.status}`)
-      } else judge(answer, { ...request, body: request.body?.toString("latin1") })
+      } else judge(documented, answer, { ...request, body: request.body?.toString("latin1") })
     }), { concurrency: 32, discard: true })
   return statuses
 })
@@ -373,16 +384,26 @@ const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): v
     "x-forwarded-for": `203.0.113.${random.below(256)}, 198.51.100.${random.below(256)}`
   }))
 
-  it.effect("random bodies never make the service fail", () =>
+  /** Where an endpoint is, for a thing that there is. */
+  const targets = Effect.gen(function*() {
+    const served = yield* checks.Served
+    const own = { ...served, id: yield* checks.workspaceOf(served), owner: served.session }
+    const { thing } = yield* Things.make(own)
+    return (path: string) =>
+      path.replace(":id", thing[path] ?? checks.nobody).replace(":name", encodeURIComponent("+15551234567"))
+  })
+
+  it.effect("random bodies never make the service fail, and every answer is as the document has it", () =>
     Effect.gen(function*() {
       const random = SeededRandom.make(seed)
       const caller = yield* callers
       const taking = endpoints.filter(({ payload }) => payload.size > 0)
+      const target = yield* targets
       const statuses = yield* storm(Array.from({ length: size * 2 }, () => {
         const { method, path } = random.pick(taking)
         return {
           method,
-          target: path,
+          target: target(path),
           headers: { ...caller(random, path), "content-type": "application/json" },
           body: anyBody(random, path)
         }

@@ -332,6 +332,11 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("host
       )
     ],
     ["a part without headers", "--b\r\n\r\nx\r\n--b--\r\n"],
+    [
+      "headers that a boundary cuts",
+      "--b\r\nContent-Disposition: form-data; name=\"file\"\r\n--b\r\n\r\nx\r\n--b--\r\n"
+    ],
+    ["a boundary that text follows", "--b--b\r\n\r\nx\r\n--bx--b--\r\n"],
     ["a part without a name", part("Content-Disposition: form-data; filename=\"a.png\"")],
     ["a part with another name", part("Content-Disposition: form-data; name=\"files[]\"; filename=\"a.png\"")],
     [

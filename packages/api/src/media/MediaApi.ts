@@ -35,13 +35,10 @@ export const UploadMedia = Schema.Struct({
   file: Schema.String.annotate({ description: "The file", format: "binary" }).check(Schema.isMaxLength(Media.maxSize))
 }).annotate({ identifier: "UploadMedia" })
 
-/** The parts of an upload beside the file, and their size. */
-const limits = { maxParts: 2, maxFieldSize: 1024 }
-
 export class MediaApi extends HttpApiGroup.make("media").add(
   HttpApiEndpoint.post("upload", "/v1/media", {
     headers: idempotencyKey("; the same again for a retry of the same upload"),
-    payload: UploadMedia.pipe(HttpApiSchema.asMultipartStream(limits)),
+    payload: UploadMedia.pipe(HttpApiSchema.asMultipartStream()),
     success: StoredMedia.pipe(HttpApiSchema.status(201)),
     error: writing
   }).annotate(Access, apiKey("media:write")).annotate(NeedsIdempotencyKey, true).annotate(BindsIdempotencyKey, true)

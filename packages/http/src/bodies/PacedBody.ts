@@ -12,7 +12,7 @@ const paceOver = Duration.toMillis(Duration.seconds(30))
 const least = 30 * 64 * 1024
 
 /** The error for a body that broke off. */
-export const incomplete = () =>
+const incomplete = () =>
   new Errors.InvalidBody({ reason: "malformed_json", message: "the body did not arrive completely" })
 
 const late = () =>

@@ -83,8 +83,7 @@ export const layer = Layer.effect(
       const types = Context.get(endpoint.annotations, EndpointAnnotations.TakesFile)
       const refusal = isForm ? UploadBody.refusal(request) : RequestBody.fileRefusal(types, request)
       if (refusal !== undefined) return yield* refusal
-      const through = isForm ? UploadBody.passing : UploadBody.passingFile
-      if (!isSigned) return through(request, () => {})
+      if (!isSigned) return request
       if (signatureOf(request) === undefined) yield* checkSignature(request, principal, new Uint8Array())
       const mac = UploadBody.macOf(yield* keys.signingSecret(principal.key))
       const signature = Signature.passing(yield* signedPartOf(request), mac, yield* Clock.currentTimeMillis)
@@ -93,7 +92,7 @@ export const layer = Layer.effect(
         const refusal = signature.end()
         return refusal === undefined ? Effect.void : Effect.fail(refusal)
       })
-      return through(request, signature.take)
+      return UploadBody.passing(request, signature.take)
     })
 
     const authenticate = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {

@@ -72,11 +72,11 @@ export const layer = HandlerGroup.layer(
     const library = yield* MediaLibrary.MediaLibrary
     return HttpApiBuilder.group(Api, "media", (handlers) =>
       handlers.handleAll({
-        upload: Effect.fnUntraced(function*({ headers, payload }) {
+        upload: Effect.fnUntraced(function*({ headers }) {
           const { workspace } = yield* Caller.Caller
           const exchange = yield* Exchange
           const request = yield* HttpServerRequest.HttpServerRequest
-          const { bytes, filename } = UploadBody.fileOf(payload)
+          const { bytes, filename } = UploadBody.fileOf(request)
           const uploaded = yield* PacedBody.inTime(library.upload({
             workspaceId: workspace.id,
             key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
