@@ -2,6 +2,7 @@
  * A run as a table for people: what was seen, what befell the processes, and which promises were broken.
  */
 import { type History, promises } from "@wac/checker"
+import { Time } from "@wac/core"
 import type { Run } from "./Simulation.ts"
 
 interface Row {
@@ -35,7 +36,7 @@ const said = (entry: History.Entry, nameOf: (id: string) => string): string => {
     case "customer":
       return `told together: ${entry.names.join(", ")}`
     case "received":
-      return `${entry.from} wrote ${new Date(entry.at).toISOString()} ${entry.preference ?? ""}`
+      return `${entry.from} wrote ${Time.iso(entry.at)} ${entry.preference ?? ""}`
     case "preference":
       return `${entry.preference} ${entry.name}: ${entry.status ?? "no answer"}`
     case "quota":

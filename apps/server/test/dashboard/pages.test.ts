@@ -19,7 +19,7 @@ type Axe = typeof axe
 const pictures = join(import.meta.dirname, "screenshots")
 const phone = { width: 375, height: 812 }
 
-const scope = Effect.runSync(Scope.make())
+const scope = Scope.makeUnsafe()
 const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
   Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))
 
