@@ -69,9 +69,14 @@ describe.concurrent("messages", () => {
         sentAt: shown.sentAt,
         deliveredAt: null,
         readAt: null,
+        playedAt: null,
         failedAt: null,
         error: null,
-        clientReference: "order-1042"
+        clientReference: "order-1042",
+        content: { name: "hello_world", language: "en_US" },
+        context: null,
+        pricing: null,
+        campaignId: null
       })
       const { body: why } = yield* get(server, `messages/${failed.id}`)
       assert.include(why.error, { code: "invalid_body", reason: "undeliverable" })

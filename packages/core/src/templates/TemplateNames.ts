@@ -10,6 +10,7 @@ interface Form {
   readonly maxLength: number
 }
 
+/** A template's own name, as the provider has it. */
 export const name: Form = {
   pattern: /^[a-z0-9_]{1,512}$/u,
   message: "must have 1 to 512 lower-case letters, digits and underscores",
