@@ -17,7 +17,7 @@ const maxLength = 64
 export const maxCodeDigits = 3
 
 /** At least four digits, since fewer are in too many numbers, and no more than a number has with a `(0)` in it. */
-const pattern = /^\s*\+?[\s()./-]*(0[\s()./-]*)*[1-9][\s()./-]*([0-9][\s()./-]*){3,15}$/u
+const pattern = /^[\s()./-]*(\+[\s()./-]*)?(0[\s()./-]*)*[1-9][\s()./-]*([0-9][\s()./-]*){3,15}$/u
 
 /** `+49 170 12`, `0049 (0)170 12`, `0170 12` and `(555) 124-`. */
 export const Written = Schema.String.check(
@@ -32,7 +32,7 @@ export const Written = Schema.String.check(
 export const read = (text: string): NumberPart => {
   const written = text.trim().replace("(0)", "")
   const all = written.replaceAll(/\D/gu, "")
-  return { digits: all.replace(/^0+/u, ""), isInternational: written.startsWith("+") || all.startsWith("00") }
+  return { digits: all.replace(/^0+/u, ""), isInternational: written.includes("+") || all.startsWith("00") }
 }
 
 /** Whether a customer's name is a number with the part. */

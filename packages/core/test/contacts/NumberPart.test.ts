@@ -7,6 +7,7 @@ describe("a part of a number", () => {
     ["+49 170 12", { digits: "4917012", isInternational: true }],
     ["0049 (0)170 12", { digits: "4917012", isInternational: true }],
     ["0170/12", { digits: "17012", isInternational: false }],
+    ["(+49) 170 12", { digits: "4917012", isInternational: true }],
     ["(555) 124-", { digits: "555124", isInternational: false }],
     ["15551240007", { digits: "15551240007", isInternational: false }],
     ["+15551240007", { digits: "15551240007", isInternational: true }],
