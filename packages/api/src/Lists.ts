@@ -27,6 +27,11 @@ export const ListQuery = Schema.Struct(pageQuery).annotate({
   description: "Query parameters of every list."
 })
 
+/** The sentence about pages of a list with filters that have no index (`Page.lookedAt`). */
+export const shortPage = (withFilter: string, items: string): string =>
+  `${withFilter} a page ends at the latest after looking at ${Page.lookedAt.toLocaleString("en")} ${items}: it may ` +
+  "hold fewer than `limit`, or none, even if more follow."
+
 const nothing = Schema.Struct({})
 
 /** The query of an endpoint without parameters: an empty struct alone would accept any. */

@@ -12,6 +12,13 @@ export const maxLimit = 100
 export const defaultLimit = 25
 
 /**
+ * The most items that one page of a list reads for filters that have no index, because every write would have to
+ * maintain it. A page is then answered within a second, and may hold fewer items than its limit, or none, even if more
+ * follow.
+ */
+export const lookedAt = 10_000
+
+/**
  * Requests at most `limit` items after `after`, the identifier of the previous page's last item; `null` for the first
  * page.
  */

@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { type Conversation, type Id, type Message, MessageStore as Port, type Page } from "@wac/core"
+import { type Conversation, type Id, type Message, MessageStore as Port, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as ContactStore from "../src/contacts/ContactStore.ts"
@@ -100,8 +100,8 @@ for (const { layer: database, name } of plannedDatabases) {
       Effect.gen(function*() {
         assert.isAtMost(yield* listed(own, null, { status: "sent" }), 27)
         // the scanned messages, and once more for how far that was
-        assert.isAtMost(yield* listed(own, null, { status: "unknown" }), 2 * Port.lookedAt)
-        assert.isAtMost(yield* listed(own, null, { to: ["+12021"] }), 2 * Port.lookedAt)
+        assert.isAtMost(yield* listed(own, null, { status: "unknown" }), 2 * Page.lookedAt)
+        assert.isAtMost(yield* listed(own, null, { to: ["+12021"] }), 2 * Page.lookedAt)
 
         const store = yield* Port.MessageStore
         const follow = Effect.fnUntraced(function*(filter: Port.MessageFilter) {

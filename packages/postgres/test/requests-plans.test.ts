@@ -3,7 +3,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { type Id, RequestStore } from "@wac/core"
+import { type Id, Page, type RequestStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { forgetText, listParams, listText, talliesText } from "../src/requests/RequestStore.ts"
 import { pricedText } from "../src/usage/PriceTally.ts"
@@ -88,10 +88,10 @@ for (const { layer: database, name } of plannedDatabases) {
         ) {
           const { params, text } = page(filter)
           // looked at, and once more for where it stopped
-          assert.isAtMost(yield* reads("requests", text, params), 2 * RequestStore.lookedAt)
+          assert.isAtMost(yield* reads("requests", text, params), 2 * Page.lookedAt)
           const rows = yield* client.unsafe(text, params)
-          assert.deepStrictEqual(rows, [{ request: null, reached: id("req", requests - RequestStore.lookedAt + 1) }])
-          const rest = page(filter, id("req", RequestStore.lookedAt))
+          assert.deepStrictEqual(rows, [{ request: null, reached: id("req", requests - Page.lookedAt + 1) }])
+          const rest = page(filter, id("req", Page.lookedAt))
           assert.deepStrictEqual(yield* client.unsafe(rest.text, rest.params), [{ request: null, reached: null }])
         }
         const { params, text } = page({ status: 200 })

@@ -1,17 +1,7 @@
 /**
  * `/v1/messages` (specification §4, contract §3).
  */
-import {
-  Addressee,
-  Batch,
-  Conversation,
-  Errors,
-  Idempotency,
-  Message,
-  MessageStore,
-  PlainText,
-  SendTimes
-} from "@wac/core"
+import { Addressee, Batch, Conversation, Errors, Idempotency, Message, PlainText, SendTimes } from "@wac/core"
 import { Duration, Record, Schema, SchemaAST, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
@@ -30,7 +20,7 @@ import * as ErrorAddress from "../ErrorAddress.ts"
 import { asking, ErrorBody, reading, sending, writing } from "../ErrorBody.ts"
 import { ReceivedContent, ReceivedContext } from "../events/ReceivedContent.ts"
 import * as Example from "../Example.ts"
-import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
+import { internalListOf, listOf, noQuery, pageQuery, shortPage } from "../Lists.ts"
 import { byId, idempotencyKey, prefer } from "../Parameters.ts"
 import { onWire } from "../SnakeCase.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
@@ -500,10 +490,7 @@ const cancelled = {
   delivered_at: null
 } as const
 
-const pageMayBeShort = "With a filter a page ends at the latest after looking at " +
-  `${
-    MessageStore.lookedAt.toLocaleString("en")
-  } messages: it may hold fewer than \`limit\`, or none, even if more follow.`
+const pageMayBeShort = shortPage("With a filter", "messages")
 
 export class MessagesApi extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("send", "/v1/messages", {

@@ -10,7 +10,7 @@ import { described } from "../Described.ts"
 import { IsPaged } from "../EndpointAnnotations.ts"
 import { reading } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
-import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { internalListOf, noQuery, pageQuery, shortPage } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 
@@ -144,8 +144,8 @@ export class RequestsApi extends HttpApiGroup.make("requests").add(
     summary: "List requests",
     description: "Requests of API keys, newest first, and those of people that were to change something or were " +
       "refused; and the number of refused requests of API keys by reason, both from the answer's `since` on: the " +
-      "operator sets how long requests are kept. A request appears about a second after its response. With a filter, a " +
-      "page may hold fewer requests than its `limit`, or none, even if more follow."
+      "operator sets how long requests are kept. A request appears about a second after its response. " +
+      shortPage("With a filter", "requests")
   })),
   HttpApiEndpoint.get("get", "/internal/requests/:id", {
     params: byId,

@@ -1,7 +1,7 @@
 /**
  * `/internal/webhook/deliveries` (contract §6): the delivery of each event to the webhook.
  */
-import { Delivery, DeliveryStore, Event, Id } from "@wac/core"
+import { Delivery, Event, Id } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, OpenToPortal, session } from "../Access.ts"
@@ -12,7 +12,7 @@ import { IsPaged } from "../EndpointAnnotations.ts"
 import { reading } from "../ErrorBody.ts"
 import { RecordedEvent } from "../events/RecordedEvent.ts"
 import * as Example from "../Example.ts"
-import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { internalListOf, noQuery, pageQuery, shortPage } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 
@@ -138,9 +138,7 @@ const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   description: "The filters of the list of deliveries."
 })
 
-const pageMayBeShort = `With any filter but \`status\` and \`messageId\`, a page ends at the latest after looking at ${
-  DeliveryStore.lookedAt.toLocaleString("en")
-} deliveries: it may hold fewer than \`limit\`, or none, and go on all the same.`
+const pageMayBeShort = shortPage("With any filter but `status` and `messageId`", "deliveries")
 
 const one = { params: byId, query: noQuery }
 

@@ -11,7 +11,7 @@ import * as Policy from "../messages/Policy.ts"
 import { Provider } from "../messages/Provider.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
-import type { Page, PageRequest } from "../Page.ts"
+import * as Page from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import * as Campaign from "./Campaign.ts"
 import type * as CampaignStep from "./CampaignStep.ts"
@@ -19,10 +19,7 @@ import { CampaignStore } from "./CampaignStore.ts"
 import { type CheckedRow, isSelected, type RowFilter } from "./CheckedRow.ts"
 import type * as Recipient from "./Recipient.ts"
 
-/** How many rows a page with a filter looks at, at most, so that a request ends within a second. */
-const lookedAt = 10_000
-
-/** How many of them are read together. */
+/** How many rows that a page with a filter looks at are read together. */
 const lookedAtOnce = 1000
 
 /** The maximum number of rows written together. */
@@ -47,8 +44,8 @@ export interface Operations {
   /** Newest first. */
   readonly list: (
     workspaceId: Id.WorkspaceId,
-    page: PageRequest
-  ) => Effect.Effect<Page<Campaign.Campaign>, StoreError>
+    page: Page.PageRequest
+  ) => Effect.Effect<Page.Page<Campaign.Campaign>, StoreError>
   readonly get: (
     workspaceId: Id.WorkspaceId,
     id: string
@@ -83,8 +80,8 @@ export interface Operations {
     workspaceId: Id.WorkspaceId,
     id: string,
     filter: RowFilter,
-    page: PageRequest
-  ) => Effect.Effect<Page<CheckedRow>, NotFound | Forbidden | StoreError>
+    page: Page.PageRequest
+  ) => Effect.Effect<Page.Page<CheckedRow>, NotFound | Forbidden | StoreError>
   /** All of the campaign's rows in the order of their upload, in pieces. Memory use does not depend on their number. */
   readonly allRows: (
     workspaceId: Id.WorkspaceId,
@@ -237,7 +234,7 @@ export class Campaigns extends Context.Service<
           const { id, replaced, rows } = yield* get(workspaceId, text)
           const first = placeOf(page.after)
           const isFiltered = Object.values(filter).some((wanted) => wanted !== undefined)
-          const last = Math.min(rows, first + (isFiltered ? lookedAt : page.limit))
+          const last = Math.min(rows, first + (isFiltered ? Page.lookedAt : page.limit))
           const items: Array<CheckedRow> = []
           let reached = first
           while (reached < last && items.length < page.limit) {

@@ -268,12 +268,6 @@ export const isOf = (
  */
 export const idAhead = Duration.hours(1)
 
-/**
- * The maximum number of messages that one page with a filter reads. Recipients and statuses besides `failed` have no
- * index, because every send and every report would have to maintain it; times, `clientReference` and failures have one.
- */
-export const lookedAt = 10_000
-
 export class MessageStore extends Context.Service<MessageStore, {
   /**
    * Accepts a send (contract §3) in one atomic step, with checks in this order: the API key, if there is one, is valid
@@ -349,8 +343,8 @@ export class MessageStore extends Context.Service<MessageStore, {
   /** A message of the workspace. */
   readonly get: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<Message>, StoreError>
   /**
-   * Lists messages of the workspace, newest first. With a filter, a page may hold fewer messages than its limit, or
-   * none, even if more follow: a page reads at most {@link lookedAt} messages.
+   * Lists messages of the workspace, newest first. Times, `clientReference` and failures have an index; with another
+   * filter a page reads at most `Page.lookedAt` messages.
    */
   readonly list: (
     workspaceId: WorkspaceId,

@@ -44,6 +44,13 @@ export const authority = (by: Maker | null, roleOf: RoleOf): Role | null =>
 export const stands = ({ by, role }: Pick<Invitation, "by" | "role">, roleOf: RoleOf): boolean =>
   invitationRefusal(authority(by, roleOf), role) === undefined
 
+/** Whether it can be accepted: it has not expired, and it {@link stands}. Pure. */
+export const isValid = (
+  invitation: Pick<Invitation, "by" | "expiresAt" | "role">,
+  roleOf: RoleOf,
+  now: Instant
+): boolean => now < invitation.expiresAt && stands(invitation, roleOf)
+
 /**
  * The error for withdrawing or replacing an invitation; `undefined` if allowed. Only owners manage invitations for
  * owners and invitations that an owner or the operator made. `by` is the role of the person who asks, `null` if they are

@@ -8,7 +8,7 @@ import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import * as StorageTime from "../StorageTime.ts"
 import type { Instant } from "../Time.ts"
-import { authority, type Invitation, type Maker, managementRefusal, type PasswordReset, stands } from "./Invitation.ts"
+import { authority, type Invitation, isValid, type Maker, managementRefusal, type PasswordReset } from "./Invitation.ts"
 import { invitationRefusal, type Member, type Person, type Role } from "./Member.ts"
 
 /** The members' records that the steps load, under locks: the role of an admin or owner of a workspace. */
@@ -39,7 +39,7 @@ export const create: Decide<
     const pending = created.get(address) ?? loaded.pending(workspaceId, email)
     const refusal = invitationRefusal(own, role) ??
       // what is worth nothing any more can be replaced by anybody who may invite
-      (pending === undefined || pending.expiresAt <= now || !stands(pending, roleOf)
+      (pending === undefined || !isValid(pending, roleOf, now)
         ? undefined
         : managementRefusal(own, pending, roleOf))
     if (refusal === undefined) created.set(address, StorageTime.createdAt(asked, now, "expiresAt"))
@@ -122,9 +122,11 @@ export const accept: Decide<Accept, Loaded, Accepted, Writes> = (loaded, command
   const answers = commands.map((asked): Accepted => {
     const { now, passwordHash, tokenHash, userId } = StorageTime.judgedAt(asked, loaded.now(asked.now))
     const invitation = accepted.has(tokenHash) ? undefined : loaded.invitation(tokenHash)
-    if (invitation === undefined || invitation.expiresAt <= now) return { _tag: "Gone" }
+    if (
+      invitation === undefined ||
+      !isValid(invitation, (userId) => loaded.roleOf(invitation.workspaceId, userId), now)
+    ) return { _tag: "Gone" }
     const { email, role, workspaceId } = invitation
-    if (!stands(invitation, (userId) => loaded.roleOf(workspaceId, userId))) return { _tag: "Gone" }
     const known = people.get(email) ?? loaded.person(email)
     if (known === undefined) {
       if (passwordHash === null) return { _tag: "PasswordNeeded" }

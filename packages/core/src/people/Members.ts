@@ -56,6 +56,12 @@ export interface Acceptance {
   readonly address: string
 }
 
+/** The role of each of these members. */
+const roleAmong = (members: ReadonlyArray<Member.Member>): Invitation.RoleOf => {
+  const roles = new Map(members.map(({ role, userId }) => [userId, role]))
+  return (userId) => roles.get(userId)
+}
+
 /** An invitation, as its link shows it. */
 export interface ShownInvitation {
   readonly workspaceName: string
@@ -205,10 +211,8 @@ export class Members extends Context.Service<Members, {
         const invitation = yield* named(asking, now)
         const { by, email, expiresAt, role, workspaceId } = invitation
         const workspace = Option.getOrUndefined(yield* workspaces.get(workspaceId))
-        const roles = new Map((yield* members.ofWorkspace(workspaceId)).map((member) => [member.userId, member.role]))
-        if (
-          workspace === undefined || expiresAt <= now || !Invitation.stands(invitation, (userId) => roles.get(userId))
-        ) return yield* gone()
+        const roleOf = roleAmong(yield* members.ofWorkspace(workspaceId))
+        if (workspace === undefined || !Invitation.isValid(invitation, roleOf, now)) return yield* gone()
         return { workspaceName: workspace.name, email, role, invitedBy: by?.person?.email ?? null, expiresAt }
       })
 
@@ -258,8 +262,8 @@ export class Members extends Context.Service<Members, {
             members: members.ofWorkspace(workspaceId),
             invitations: invitations.list(workspaceId, now)
           }, { concurrency: "unbounded" })
-          const roles = new Map(all.members.map(({ role, userId }) => [userId, role]))
-          const valid = all.invitations.filter((one) => Invitation.stands(one, (userId) => roles.get(userId)))
+          const roleOf = roleAmong(all.members)
+          const valid = all.invitations.filter((one) => Invitation.stands(one, roleOf))
           return { members: all.members, invitations: valid }
         }),
         invite: Effect.fn("Members.invite")(function*(by, { role, ...given }, linkOf) {

@@ -11,9 +11,7 @@ export type Caller =
   | { readonly apiKeyId: ApiKeyId; readonly userId: null }
   | { readonly apiKeyId: null; readonly userId: UserId }
 
-/**
- * An API request that got a response: any of an API key; of a person, one that was to change something or was refused.
- */
+/** An API request that got a response, and is recorded (see {@link isRecorded}). */
 export interface ApiRequest {
   readonly id: RequestId
   readonly workspaceId: WorkspaceId
@@ -35,6 +33,16 @@ export interface ApiRequest {
   /** The id of what the request made, changed or read; `null` if it was refused, or that is not known. */
   readonly subject: string | null
 }
+
+/** Methods that change nothing. */
+const reading = new Set(["GET", "HEAD"])
+
+/**
+ * Whether a request is recorded: any of an API key. A person's page asks again and again, also for what is not there
+ * yet, so of a person's requests that change nothing only other refusals are recorded.
+ */
+export const isRecorded = ({ caller, code, method }: Pick<ApiRequest, "caller" | "code" | "method">): boolean =>
+  caller.userId === null || !reading.has(method) || (code !== null && code !== "not_found")
 
 /** The word for why a request was refused: the error's reason, or its code if it has none. */
 export const wordOf = ({ code, reason }: Pick<ApiRequest, "code" | "reason">): string | null => reason ?? code

@@ -38,23 +38,18 @@ export const isOf = (
   (route === undefined || request.route === route) && (status === undefined || request.status === status) &&
   (since === undefined || request.at >= since) && (until === undefined || request.at < until)
 
-/**
- * The maximum number of requests that one page with a filter reads. Keys, routes and statuses have no index, because
- * every request would have to maintain it; refusals, reasons, ids and times have one.
- */
-export const lookedAt = 10_000
-
 /** How far the time in a request's id may differ from the time of its arrival. */
 export const idAhead = Duration.seconds(10)
 
 export class RequestStore extends Context.Service<RequestStore, {
   /**
-   * Stores requests and counts those of API keys (`ApiRequest.hourOf`), in one step. A request that is already stored is skipped.
+   * Stores requests and counts those of API keys (`ApiRequest.hourOf`), in one step. A request that is already stored is
+   * skipped.
    */
   readonly record: (requests: ReadonlyArray<ApiRequest>) => Effect.Effect<void, StoreError>
   /**
-   * Newest first, by id. With a filter, a page may hold fewer requests than its limit, or none, even if more follow: a
-   * page reads at most {@link lookedAt} requests.
+   * Newest first, by id. Refusals, reasons, ids and times have an index; with another filter a page reads at most
+   * `Page.lookedAt` requests.
    */
   readonly list: (
     workspaceId: WorkspaceId,

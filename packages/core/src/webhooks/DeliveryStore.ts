@@ -72,12 +72,6 @@ export interface DeliveryFilter {
   readonly until?: Instant
 }
 
-/**
- * The maximum number of deliveries that a filtered page scans. Filters by status and message are exempt, since they
- * have an index; an index for the others would cost every event.
- */
-export const lookedAt = 10_000
-
 /** The maximum distance between the creation times of an event's id and of its delivery's id. */
 export const idsApart = Duration.seconds(5)
 
@@ -198,8 +192,8 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
   /** The backlog of all workspaces, at a bounded cost. */
   readonly backlog: (now: Instant) => Effect.Effect<BacklogReport, StoreError>
   /**
-   * Deliveries of the workspace, newest first. With a filter other than status and message, a page may have fewer items
-   * than its limit, or none, although more follow: it ends after scanning {@link lookedAt} deliveries at the latest.
+   * Deliveries of the workspace, newest first. Status and message have an index; with another filter a page reads at
+   * most `Page.lookedAt` deliveries.
    */
   readonly list: (
     workspaceId: WorkspaceId,

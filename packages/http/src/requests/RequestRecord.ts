@@ -10,16 +10,6 @@ import type { Line } from "../RequestLog.ts"
 /** The largest body that is described: nearly all are a few hundred bytes, and a batch is like its first message. */
 const maxBytes = 64 * 1024
 
-/** Methods that change nothing. */
-const reading = new Set(["GET", "HEAD"])
-
-/**
- * Whether a person's request is of interest. Their page asks again and again, also for what is not there yet, so of
- * requests that change nothing only other refusals are recorded.
- */
-const isOfInterest = ({ exchange: { error }, method }: Line): boolean =>
-  !reading.has(method) || (error !== undefined && error.code !== "not_found")
-
 /** Who made a request, and in which workspace; `undefined` if that is not known. */
 const callerOf = ({ actors, caller }: Exchange): Pick<ApiRequest.ApiRequest, "caller" | "workspaceId"> | undefined => {
   if (caller !== undefined) {
@@ -36,6 +26,7 @@ const utf8 = new TextDecoder()
 const shapeOf = (body: Uint8Array | undefined, known: ReadonlySet<string>): ApiRequest.ApiRequest["fields"] => {
   if (body === undefined || body.length === 0 || body.length > maxBytes) return null
   try {
+    // the framework keeps nothing of what it has parsed; to do it again costs a microsecond
     return BodyShape.of(JSON.parse(utf8.decode(body)), known)
   } catch {
     return null
@@ -49,7 +40,8 @@ export const make = (record: (request: ApiRequest.ApiRequest) => void) => {
     const { durationMs, exchange, method, route, status, url } = line
     const { body, changed, error, ownId } = exchange
     const caller = callerOf(exchange)
-    if (caller === undefined || (caller.caller.userId !== null && !isOfInterest(line))) return
+    const code = error?.code ?? null
+    if (caller === undefined || !ApiRequest.isRecorded({ ...caller, code, method })) return
     known ??= BodyNames.find()
     record({
       id: ownId,
@@ -57,7 +49,7 @@ export const make = (record: (request: ApiRequest.ApiRequest) => void) => {
       method,
       route,
       status,
-      code: error?.code ?? null,
+      code,
       reason: (error && Errors.reasonOf(error)) ?? null,
       at: line.at,
       durationMs,

@@ -157,14 +157,14 @@ const listText = (index: ListIndex): string => {
     where (${columns(reference)}) >= ${of("$3")} and (${columns(reference)}) < ${of("$4")} and ${within[index]}
     order by m.workspace_id desc${isByReference ? `${reference} desc` : ""}, m.id desc`
   return `with found as materialized (
-    select m.* from (select m.* ${newest} limit ${MessageStore.lookedAt}) m
+    select m.* from (select m.* ${newest} limit ${Page.lookedAt}) m
     where coalesce(m.status = $6, true) and coalesce(m.content->>'to' = any ($7::text[]), true)
       and coalesce(m.created_at >= $8::bigint, true) and coalesce(m.created_at < $9::bigint, true)
     order by m.workspace_id desc, m.id desc limit $2
   )
   (select to_json(m) as message, null as reached from found m order by m.id desc)
   union all
-  select null, (select m.id ${newest} offset ${MessageStore.lookedAt - 1} limit 1)
+  select null, (select m.id ${newest} offset ${Page.lookedAt - 1} limit 1)
   where $5::boolean and (select count(*) from found) < $2`
 }
 

@@ -85,7 +85,8 @@ const isSought = ({ apiKeyId, route, since, status, until }: RequestStore.Reques
 
 /**
  * A page of the list, along the index of refusals, of one reason, or the key. $1 workspace, $2 limit, $3 and $4 the
- * range of ids, or the id and its bound, $5 whether requests are looked at, $6 key, $7 route, $8 status, $9 and $10 times, $11 word.
+ * range of ids, or the id and its bound, $5 whether requests are looked at, $6 key, $7 route, $8 status, $9 and $10
+ * times, $11 word.
  */
 export const listText = ({ id, refused, word }: RequestStore.RequestFilter): string => {
   const newest = `from wac.requests r where r.workspace_id = $1 and r.id ${
@@ -94,14 +95,14 @@ export const listText = ({ id, refused, word }: RequestStore.RequestFilter): str
     word === undefined ? "" : " and coalesce(r.reason, r.code) = $11"
   } order by r.id desc`
   return `with found as materialized (
-    select r.* from (select r.* ${newest} limit ${RequestStore.lookedAt}) r
+    select r.* from (select r.* ${newest} limit ${Page.lookedAt}) r
     where coalesce(r.api_key_id = $6, true) and coalesce(r.route = $7, true) and coalesce(r.status = $8::integer, true)
       and coalesce(r.at >= $9::bigint, true) and coalesce(r.at < $10::bigint, true)
     order by r.id desc limit $2
   )
   (select to_json(f) as request, null as reached from found f order by f.id desc)
   union all
-  select null, (select r.id ${newest} offset ${RequestStore.lookedAt - 1} limit 1)
+  select null, (select r.id ${newest} offset ${Page.lookedAt - 1} limit 1)
   where $5::boolean and (select count(*) from found) < $2`
 }
 

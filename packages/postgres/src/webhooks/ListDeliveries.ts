@@ -101,7 +101,7 @@ const filteredText = (status: Delivery.DeliveryStatus | undefined, isAfter: bool
     ${shown}
     where ${whereOf(status, isAfter)} and ${isAfter ? "" : "$3::text is null and "}d.id >= $4 and d.id < $5
       and ${isOfSome ? "d.id = any($6::text[])" : "$6::text[] is null"}
-    order by ${orderOf(status, "d")} limit ${DeliveryStore.lookedAt}
+    order by ${orderOf(status, "d")} limit ${Page.lookedAt}
   ), found as materialized (
     select l.* from looked l
     where coalesce(l.event_type = $7, true)
@@ -115,7 +115,7 @@ const filteredText = (status: Delivery.DeliveryStatus | undefined, isAfter: bool
   select f.*, r.reached, ${others}
   from (
     select (
-      select l.id from looked l order by ${orderOf(status, "l")} offset ${DeliveryStore.lookedAt - 1} limit 1
+      select l.id from looked l order by ${orderOf(status, "l")} offset ${Page.lookedAt - 1} limit 1
     ) as reached
   ) r left join found f on true
   ${tables("f")}
