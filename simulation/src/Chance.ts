@@ -37,16 +37,7 @@ export const make = (seed: number, name: string): Chance => {
       let left = below(entries.reduce((sum, [, weight]) => sum + weight, 0))
       return entries.find(([, weight]) => (left -= weight) < 0)![0] as keyof typeof weights
     },
-    shuffle: (values) => {
-      const shuffled = [...values]
-      for (let i = shuffled.length - 1; i > 0; i--) {
-        const j = below(i + 1)
-        const moved = shuffled[i]!
-        shuffled[i] = shuffled[j]!
-        shuffled[j] = moved
-      }
-      return shuffled
-    },
+    shuffle: (values) => Effect.runSync(Effect.provideService(Random.shuffle(values), Random.Random, random)),
     bytes: (size) => Uint8Array.from({ length: size }, () => below(256))
   }
 }

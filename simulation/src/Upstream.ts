@@ -3,8 +3,8 @@
  * what becomes of the messages that it accepted: in any order, and more than once.
  */
 import { Errors, type InboundItem, Provider } from "@wac/core"
-import { SandboxProvider } from "@wac/sandbox"
-import { Duration, Effect, Layer } from "effect"
+import { Behaviour, SandboxProvider } from "@wac/sandbox"
+import { Effect, Layer } from "effect"
 import type { Chance } from "./Chance.ts"
 import type { Outside } from "./Outside.ts"
 import { customers } from "./Plan.ts"
@@ -48,26 +48,6 @@ const failure = {
   message: "the recipient cannot be reached",
   provider: { code: "131026", message: "Message undeliverable" }
 }
-
-const refusal = (reason: "throttled" | "unavailable"): Provider.ProviderOutcome =>
-  reason === "throttled"
-    ? {
-      _tag: "NotSent",
-      error: new Errors.RateLimited({
-        reason: "provider",
-        retryAfter: Duration.seconds(1),
-        message: "the provider accepts no more messages at the moment",
-        provider: { code: "130429", message: "Rate limit hit" }
-      })
-    }
-    : {
-      _tag: "NotSent",
-      error: new Errors.ServerError({
-        reason: "provider_unavailable",
-        message: "the provider is not available at the moment",
-        provider: { code: "131016", message: "Service unavailable" }
-      })
-    }
 
 /** The provider, of which each process has an adapter. */
 export const make = (outside: Outside, report: Report) => {
@@ -163,7 +143,7 @@ export const make = (outside: Outside, report: Report) => {
             error: new Errors.InvalidBody({ ...failure, param: "to" })
           } satisfies Provider.ProviderOutcome
         default:
-          return refusal(fate)
+          return fate === "throttled" ? Behaviour.throttled() : Behaviour.unavailable()
       }
     })
 

@@ -66,6 +66,27 @@ const undeliverable = {
   provider: { code: "131026", message: "Message undeliverable" }
 }
 
+/** The provider takes no more messages at the moment. */
+export const throttled = (): Provider.ProviderOutcome => ({
+  _tag: "NotSent",
+  error: new Errors.RateLimited({
+    reason: "provider",
+    retryAfter: Duration.seconds(1),
+    message: "the provider accepts no more messages at the moment",
+    provider: { code: "130429", message: "Rate limit hit" }
+  })
+})
+
+/** The provider takes no message at all at the moment. */
+export const unavailable = (): Provider.ProviderOutcome => ({
+  _tag: "NotSent",
+  error: new Errors.ServerError({
+    reason: "provider_unavailable",
+    message: "the provider is not available at the moment",
+    provider: { code: "131016", message: "Service unavailable" }
+  })
+})
+
 const special: Readonly<Record<keyof typeof numbers, () => Behaviour>> = {
   undeliverable: () => ({
     outcome: {
@@ -81,29 +102,8 @@ const special: Readonly<Record<keyof typeof numbers, () => Behaviour>> = {
     ]
   }),
   silent: () => ({ outcome: accepted, tellings: [] }),
-  throttled: () => ({
-    outcome: {
-      _tag: "NotSent",
-      error: new Errors.RateLimited({
-        reason: "provider",
-        retryAfter: Duration.seconds(1),
-        message: "the provider accepts no more messages at the moment",
-        provider: { code: "130429", message: "Rate limit hit" }
-      })
-    },
-    tellings: []
-  }),
-  unavailable: () => ({
-    outcome: {
-      _tag: "NotSent",
-      error: new Errors.ServerError({
-        reason: "provider_unavailable",
-        message: "the provider is not available at the moment",
-        provider: { code: "131016", message: "Service unavailable" }
-      })
-    },
-    tellings: []
-  }),
+  throttled: () => ({ outcome: throttled(), tellings: [] }),
+  unavailable: () => ({ outcome: unavailable(), tellings: [] }),
   outcomeUnknown: () => ({ outcome: { _tag: "Unknown" }, tellings: [after(2000, told("delivered"))] }),
   disorderly: () => ({
     outcome: accepted,

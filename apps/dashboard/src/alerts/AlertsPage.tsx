@@ -8,7 +8,7 @@ import { api, sendsMail } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
-import { elsewhere, Field } from "../ui/Field.tsx"
+import { elsewhere, Field, TextField } from "../ui/Field.tsx"
 import { useChosen } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
@@ -57,23 +57,16 @@ const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
           />
         )}
       </Field>
-      <Field
+      <TextField
         label="URL"
         hint="Alerts are posted there, signed with the webhook’s secret as events are."
         error={save.error}
         param="url"
-      >
-        {(control) => (
-          <input
-            {...control}
-            type="url"
-            className="field"
-            placeholder="https://example.com/alerts"
-            value={url}
-            onChange={(event) => setUrl(event.target.value)}
-          />
-        )}
-      </Field>
+        type="url"
+        placeholder="https://example.com/alerts"
+        value={url}
+        onChange={setUrl}
+      />
       <Failure error={elsewhere(save.error, "emails", "url")} />
       {!save.isSuccess
         ? null

@@ -10,7 +10,7 @@ import { Preview } from "../templates/Preview.tsx"
 import { templateKey, TemplateOption } from "../templates/TemplateOption.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
-import { elsewhere, Field } from "../ui/Field.tsx"
+import { elsewhere, Field, TextField } from "../ui/Field.tsx"
 import { Empty } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { RecipientFields, uploadOf, useRecipients } from "./RecipientFields.tsx"
@@ -103,19 +103,16 @@ export const CampaignForm = (
             if (template !== undefined && blocked === undefined && !save.isPending) submit(template)
           }}
         >
-          <Field label="Name" hint="For you; customers do not see it." error={error} param="name">
-            {(control) => (
-              <input
-                {...control}
-                required
-                autoComplete="off"
-                maxLength={MaxLength.createCampaignName}
-                className="field"
-                value={name}
-                onChange={(event) => setName(event.target.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Name"
+            hint="For you; customers do not see it."
+            error={error}
+            param="name"
+            required
+            maxLength={MaxLength.createCampaignName}
+            value={name}
+            onChange={setName}
+          />
           {unapproved.length === 0 ? null : (
             <Notice tone="warn">
               The provider does not approve {unapproved.join(", ")}, which the campaign has. Choose another template.

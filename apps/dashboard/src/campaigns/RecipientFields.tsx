@@ -2,7 +2,7 @@
 import type { Campaign } from "@wac/client/internal"
 import { useRef, useState } from "react"
 import { Notice } from "../ui/Failure.tsx"
-import { Field } from "../ui/Field.tsx"
+import { Field, TextField } from "../ui/Field.tsx"
 import { fileOf, type Head, headOf, numbersOf } from "./RecipientFile.ts"
 
 interface Recipients {
@@ -81,23 +81,16 @@ export const RecipientFields = (
     </Field>
     {unread === undefined ? null : <Notice tone="bad" role="alert">{unread}</Notice>}
     {head === undefined ? null : (
-      <Field
+      <TextField
         label="Country of numbers without a country code"
         hint="Two letters, such as DE. Empty: such numbers are left out."
         error={error}
         param="defaultCountry"
-      >
-        {(control) => (
-          <input
-            {...control}
-            autoComplete="off"
-            pattern="[A-Za-z]{2}"
-            className="field max-w-32 uppercase"
-            value={country}
-            onChange={(event) => change({ country: event.target.value })}
-          />
-        )}
-      </Field>
+        pattern="[A-Za-z]{2}"
+        className="max-w-32 uppercase"
+        value={country}
+        onChange={(text) => change({ country: text })}
+      />
     )}
     {head === undefined || columns.length === 0 ? null : (
       <Field label="Column with the phone numbers or user ids">

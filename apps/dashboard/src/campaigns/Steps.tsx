@@ -9,7 +9,7 @@ import { useRefusal } from "../session/Session.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Confirm } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
-import { elsewhere, Field } from "../ui/Field.tsx"
+import { elsewhere, TextField } from "../ui/Field.tsx"
 import { fromLocal, toLocal } from "../ui/Moment.ts"
 import { Time, timeZone } from "../ui/Time.tsx"
 import { counted, grouped } from "../ui/Words.ts"
@@ -79,17 +79,15 @@ export const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
             </>
           )}
         </p>
-        <Field label="Start at" hint={`Empty: at once. Time zone: ${timeZone}`} error={act.error} param="startAt">
-          {(control) => (
-            <input
-              {...control}
-              type="datetime-local"
-              className="field"
-              value={chosen ?? (startAt === null ? "" : toLocal(startAt))}
-              onChange={(event) => setChosen(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Start at"
+          hint={`Empty: at once. Time zone: ${timeZone}`}
+          error={act.error}
+          param="startAt"
+          type="datetime-local"
+          value={chosen ?? (startAt === null ? "" : toLocal(startAt))}
+          onChange={setChosen}
+        />
       </div>
     ],
     cancel: [

@@ -1,7 +1,7 @@
 /** The values of the placeholders of a campaign's template: a column of the file, or the same text for everyone. */
 import type { Campaign, TemplateDetail } from "@wac/client/internal"
 import * as MaxLength from "../generated/MaxLength.ts"
-import { Field } from "../ui/Field.tsx"
+import { Field, TextField } from "../ui/Field.tsx"
 import type { Head } from "./RecipientFile.ts"
 
 /** The source of a placeholder's value. */
@@ -87,19 +87,13 @@ export const TemplateValues = (
           </Field>
           {filling.column === undefined
             ? (
-              <Field label={`Text for ${variable}${of}`}>
-                {(control) => (
-                  <input
-                    {...control}
-                    required
-                    autoComplete="off"
-                    maxLength={MaxLength.templateValue}
-                    className="field"
-                    value={filling.text}
-                    onChange={(event) => change({ column: undefined, text: event.target.value })}
-                  />
-                )}
-              </Field>
+              <TextField
+                label={`Text for ${variable}${of}`}
+                required
+                maxLength={MaxLength.templateValue}
+                value={filling.text}
+                onChange={(text) => change({ column: undefined, text })}
+              />
             )
             : null}
         </div>

@@ -10,7 +10,7 @@ import { Button } from "../ui/Button.tsx"
 import { Code, Secret } from "../ui/Copy.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
-import { Check, elsewhere, Field } from "../ui/Field.tsx"
+import { Check, elsewhere, Field, TextField } from "../ui/Field.tsx"
 import { timeZone } from "../ui/Time.tsx"
 import { choices, preset } from "./ScopeWords.ts"
 import { sendCurl } from "./SendCurl.ts"
@@ -77,19 +77,16 @@ const Form = (
         if (!create.isPending) create.mutate()
       }}
     >
-      <Field label="Name" hint="What uses the key, for example “Order service”." error={error} param="name">
-        {(control) => (
-          <input
-            {...control}
-            required
-            maxLength={MaxLength.createApiKeyName}
-            autoComplete="off"
-            className="field"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Name"
+        hint="What uses the key, for example “Order service”."
+        error={error}
+        param="name"
+        required
+        maxLength={MaxLength.createApiKeyName}
+        value={name}
+        onChange={setName}
+      />
       <Field label="Expires" error={error} param="expiresAt">
         {(control) => (
           <select
@@ -104,18 +101,14 @@ const Form = (
       </Field>
       {lifetime === "at"
         ? (
-          <Field label="Expires at" hint={`Time zone: ${timeZone}`}>
-            {(control) => (
-              <input
-                {...control}
-                type="datetime-local"
-                required
-                className="field"
-                value={at}
-                onChange={(event) => setAt(event.target.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Expires at"
+            hint={`Time zone: ${timeZone}`}
+            type="datetime-local"
+            required
+            value={at}
+            onChange={setAt}
+          />
         )
         : null}
       <fieldset className="space-y-2">
@@ -156,23 +149,16 @@ const Form = (
           ))}
         </fieldset>
       )}
-      <Field
+      <TextField
         label="Used from"
         hint="Networks or addresses, for example 203.0.113.0/24. If you name none: from anywhere."
         error={error}
         param="allowedCidrs"
-      >
-        {(control) => (
-          <input
-            {...control}
-            autoComplete="off"
-            spellCheck={false}
-            className="field font-mono"
-            value={networks}
-            onChange={(event) => setNetworks(event.target.value)}
-          />
-        )}
-      </Field>
+        spellCheck={false}
+        className="font-mono"
+        value={networks}
+        onChange={setNetworks}
+      />
       <Failure error={elsewhere(error, "name", "expiresAt", "allowedCidrs")} />
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>

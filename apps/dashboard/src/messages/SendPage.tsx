@@ -17,7 +17,7 @@ import { approvedQuery } from "../templates/Queries.ts"
 import { templateKey, TemplateOption } from "../templates/TemplateOption.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
-import { Choices, elsewhere, Field } from "../ui/Field.tsx"
+import { Choices, elsewhere, Field, TextField } from "../ui/Field.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page, Section } from "../ui/Page.tsx"
 import { exactly, Time } from "../ui/Time.tsx"
@@ -93,25 +93,18 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
             if (!send.isPending && refusal === undefined) send.mutate()
           }}
         >
-          <Field
+          <TextField
             label="To"
             hint="A number with the country code, digits only after the plus; or a user id."
             error={error}
             param="to"
-          >
-            {(control) => (
-              <input
-                {...control}
-                type="text"
-                required
-                autoComplete="off"
-                placeholder="+15551234567"
-                className="field tabular-nums"
-                value={to}
-                onChange={(event) => setTo(event.target.value)}
-              />
-            )}
-          </Field>
+            type="text"
+            required
+            placeholder="+15551234567"
+            className="tabular-nums"
+            value={to}
+            onChange={setTo}
+          />
           <FromField value={from} onChange={setFrom} error={error} />
           {channel.templates ? <Choices label="Kind" value={kind} onChange={setKind} choices={choices} /> : null}
           {channel.serviceWindow && kind === "text" && number !== undefined && isName(to.trim())
@@ -157,19 +150,14 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
                   )}
                 </Field>
                 {template?.variables.map((variable) => (
-                  <Field key={`${chosen} ${variable}`} label={`Placeholder ${variable}`}>
-                    {(control) => (
-                      <input
-                        {...control}
-                        required
-                        autoComplete="off"
-                        maxLength={MaxLength.templateValue}
-                        className="field"
-                        value={values[variable] ?? ""}
-                        onChange={(event) => setValues({ ...values, [variable]: event.target.value })}
-                      />
-                    )}
-                  </Field>
+                  <TextField
+                    key={`${chosen} ${variable}`}
+                    label={`Placeholder ${variable}`}
+                    required
+                    maxLength={MaxLength.templateValue}
+                    value={values[variable] ?? ""}
+                    onChange={(text) => setValues({ ...values, [variable]: text })}
+                  />
                 ))}
               </>
             )}

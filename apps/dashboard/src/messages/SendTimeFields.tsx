@@ -1,7 +1,7 @@
 /** When a message is sent: the fields, and what they mean. */
 import type { SendMessage } from "@wac/client/internal"
 import { longestDays, standardTrialHours } from "../generated/SendTimes.ts"
-import { Choices, Field } from "../ui/Field.tsx"
+import { Choices, TextField } from "../ui/Field.tsx"
 import { fromLocal, toLocal } from "../ui/Moment.ts"
 import { timeZone, useNow } from "../ui/Time.tsx"
 
@@ -46,42 +46,28 @@ export const SendTimeFields = (
       />
       {times.when === "now" ? null : (
         <div className="grid gap-3 sm:grid-cols-2">
-          <Field
+          <TextField
             label="Send at"
             hint={`At most ${longestDays} days ahead. Time zone: ${timeZone}`}
             error={error}
             param="send_at"
-          >
-            {(control) => (
-              <input
-                {...control}
-                type="datetime-local"
-                required
-                min={earliest}
-                max={latest}
-                className="field"
-                value={times.sendAt}
-                onChange={(event) => onChange({ ...times, sendAt: event.target.value })}
-              />
-            )}
-          </Field>
-          <Field
+            type="datetime-local"
+            required
+            min={earliest}
+            max={latest}
+            value={times.sendAt}
+            onChange={(text) => onChange({ ...times, sendAt: text })}
+          />
+          <TextField
             label="Do not send after"
             hint={`If something temporary holds it up. Empty: ${standardTrialHours} hours after its time.`}
             error={error}
             param="send_until"
-          >
-            {(control) => (
-              <input
-                {...control}
-                type="datetime-local"
-                min={times.sendAt}
-                className="field"
-                value={times.sendUntil}
-                onChange={(event) => onChange({ ...times, sendUntil: event.target.value })}
-              />
-            )}
-          </Field>
+            type="datetime-local"
+            min={times.sendAt}
+            value={times.sendUntil}
+            onChange={(text) => onChange({ ...times, sendUntil: text })}
+          />
         </div>
       )}
     </>

@@ -8,7 +8,7 @@ import { live, useSession } from "../session/Session.tsx"
 import { methodQuery } from "../session/SignIn.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
-import { elsewhere, Field } from "../ui/Field.tsx"
+import { elsewhere, TextField } from "../ui/Field.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page, Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
@@ -80,33 +80,28 @@ const Password = () => {
       <div className="max-w-sm">
         <PasswordForm isPending={change.isPending} onSubmit={() => change.mutate()}>
           <input type="hidden" name="username" autoComplete="username" value={email} />
-          <Field label="Current password" error={change.error} param="current">
-            {(control) => (
-              <input
-                {...control}
-                type="password"
-                required
-                autoComplete="current-password"
-                className="field"
-                value={current}
-                onChange={(event) => setCurrent(event.target.value)}
-              />
-            )}
-          </Field>
-          <Field label="New password" hint="At least 8 characters." error={change.error} param="new">
-            {(control) => (
-              <input
-                {...control}
-                type="password"
-                required
-                minLength={8}
-                autoComplete="new-password"
-                className="field"
-                value={next}
-                onChange={(event) => setNext(event.target.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Current password"
+            error={change.error}
+            param="current"
+            type="password"
+            required
+            autoComplete="current-password"
+            value={current}
+            onChange={setCurrent}
+          />
+          <TextField
+            label="New password"
+            hint="At least 8 characters."
+            error={change.error}
+            param="new"
+            type="password"
+            required
+            minLength={8}
+            autoComplete="new-password"
+            value={next}
+            onChange={setNext}
+          />
           <Failure error={elsewhere(change.error, "current", "new")} />
           {change.isSuccess ? <Notice tone="good" role="status">Your password was changed.</Notice> : null}
           <Button type="submit" isPending={change.isPending}>Change password</Button>

@@ -12,7 +12,7 @@ import { Button } from "../ui/Button.tsx"
 import { Secret } from "../ui/Copy.tsx"
 import { Confirm, Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
-import { Choices, elsewhere, Field } from "../ui/Field.tsx"
+import { Choices, elsewhere, TextField } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
@@ -61,19 +61,15 @@ const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
               if (!invite.isPending) invite.mutate()
             }}
           >
-            <Field label="E-mail" error={error} param="email">
-              {(control) => (
-                <input
-                  {...control}
-                  type="email"
-                  required
-                  autoComplete="off"
-                  className="field"
-                  value={email}
-                  onChange={(event) => setEmail(event.target.value)}
-                />
-              )}
-            </Field>
+            <TextField
+              label="E-mail"
+              error={error}
+              param="email"
+              type="email"
+              required
+              value={email}
+              onChange={setEmail}
+            />
             <Choices label="Role" value={role} onChange={setRole} choices={givenBy(session.role)} />
             <Failure error={elsewhere(error, "email")} />
             <div className="flex flex-wrap justify-end gap-2">

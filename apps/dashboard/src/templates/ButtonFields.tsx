@@ -4,7 +4,7 @@ import * as MaxItems from "../generated/MaxItems.ts"
 import * as MaxLength from "../generated/MaxLength.ts"
 import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
-import { elsewhere, Field } from "../ui/Field.tsx"
+import { elsewhere, Field, TextField } from "../ui/Field.tsx"
 import { type ButtonDraft, type ButtonField, buttonFields, type ButtonKind } from "./Draft.ts"
 
 const kinds: ReadonlyArray<readonly [kind: ButtonKind, name: string]> = [
@@ -83,27 +83,18 @@ export const ButtonFields = (
           {fieldsOf(button).map((field) => {
             const { hint, label, maxLength, placeholder } = words[field]
             return (
-              <Field
+              <TextField
                 key={field}
                 label={label}
                 error={error}
                 param={`${path}[${i}].${field}`}
                 {...(hint === undefined ? {} : { hint })}
-              >
-                {(control) => (
-                  <input
-                    {...control}
-                    required
-                    autoComplete="off"
-                    maxLength={maxLength}
-                    placeholder={placeholder}
-                    className="field"
-                    value={button.values[field] ?? ""}
-                    onChange={(event) =>
-                      change(button.key, { values: { ...button.values, [field]: event.target.value } })}
-                  />
-                )}
-              </Field>
+                required
+                maxLength={maxLength}
+                placeholder={placeholder}
+                value={button.values[field] ?? ""}
+                onChange={(text) => change(button.key, { values: { ...button.values, [field]: text } })}
+              />
             )
           })}
           <Button small onClick={() => onChange(buttons.filter(({ key }) => key !== button.key))}>

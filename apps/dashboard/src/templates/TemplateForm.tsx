@@ -9,7 +9,7 @@ import { FromField } from "../numbers/FromField.tsx"
 import { useRefusal } from "../session/Session.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
-import { Check, Choices, elsewhere, Field } from "../ui/Field.tsx"
+import { Check, Choices, elsewhere, Field, TextField } from "../ui/Field.tsx"
 import { Section } from "../ui/Page.tsx"
 import { grouped } from "../ui/Words.ts"
 import { ButtonFields } from "./ButtonFields.tsx"
@@ -53,40 +53,25 @@ const CodeFields = ({ draft, error, onChange }: PartProps) => {
       <Check checked={code.isWarning} onChange={(isWarning) => change({ isWarning })}>
         Add “For your security, do not share this code”
       </Check>
-      <Field
+      <TextField
         label="The code expires after, in minutes"
         hint="Empty: the message does not say."
         error={error}
         param={`${pathOf(draft, "FOOTER")}.code_expiration_minutes`}
-      >
-        {(control) => (
-          <input
-            {...control}
-            type="number"
-            min={1}
-            className="field"
-            value={code.minutes}
-            onChange={(event) => change({ minutes: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field
+        type="number"
+        min={1}
+        value={code.minutes}
+        onChange={(text) => change({ minutes: text })}
+      />
+      <TextField
         label="Label of the button that copies the code"
         hint="Empty: the provider’s own words."
         error={error}
         param={`${pathOf(draft, "BUTTONS")}.buttons[0].text`}
-      >
-        {(control) => (
-          <input
-            {...control}
-            autoComplete="off"
-            maxLength={MaxLength.buttonComponentText}
-            className="field"
-            value={code.label}
-            onChange={(event) => change({ label: event.target.value })}
-          />
-        )}
-      </Field>
+        maxLength={MaxLength.buttonComponentText}
+        value={code.label}
+        onChange={(text) => change({ label: text })}
+      />
     </>
   )
 }
@@ -111,64 +96,45 @@ const HeaderFields = ({ draft, error, onChange }: PartProps) => {
       </Field>
       {header.kind === "TEXT"
         ? (
-          <Field
+          <TextField
             label="Header text"
             hint={`${used(header.text, MaxLength.headerComponentText)}. It may have one placeholder.`}
             error={error}
             param={`${path}.text`}
-          >
-            {(control) => (
-              <input
-                {...control}
-                required
-                autoComplete="off"
-                maxLength={MaxLength.headerComponentText}
-                className="field"
-                value={header.text}
-                onChange={(event) => change({ text: event.target.value })}
-              />
-            )}
-          </Field>
+            required
+            maxLength={MaxLength.headerComponentText}
+            value={header.text}
+            onChange={(text) => change({ text })}
+          />
         )
         : null}
       {header.kind === "TEXT" && placeholdersOf(header.text).length > 0
         ? (
-          <Field label="Example for the header’s placeholder" error={error} param={`${path}.example`}>
-            {(control) => (
-              <input
-                {...control}
-                required
-                autoComplete="off"
-                maxLength={MaxLength.headerComponentExampleHeaderText}
-                className="field"
-                value={header.example}
-                onChange={(event) => change({ example: event.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Example for the header’s placeholder"
+            error={error}
+            param={`${path}.example`}
+            required
+            maxLength={MaxLength.headerComponentExampleHeaderText}
+            value={header.example}
+            onChange={(text) => change({ example: text })}
+          />
         )
         : null}
       {isFile(header.kind)
         ? (
-          <Field
+          <TextField
             label="Sample file"
             hint="The id of a file of the workspace, which the reviewers see. POST /v1/media uploads one. A change needs it again."
             error={error}
             param={`${path}.example`}
-          >
-            {(control) => (
-              <input
-                {...control}
-                required
-                autoComplete="off"
-                maxLength={MaxLength.headerComponentExampleMedia}
-                placeholder="med_…"
-                className="field font-mono"
-                value={header.media}
-                onChange={(event) => change({ media: event.target.value })}
-              />
-            )}
-          </Field>
+            required
+            maxLength={MaxLength.headerComponentExampleMedia}
+            placeholder="med_…"
+            className="font-mono"
+            value={header.media}
+            onChange={(text) => change({ media: text })}
+          />
         )
         : null}
     </>
@@ -208,42 +174,31 @@ const BodyFields = ({ draft, error, onChange }: PartProps) => {
       </Field>
       <Button small onClick={addPlaceholder}>Add a placeholder</Button>
       {placeholdersOf(body).map((name) => (
-        <Field key={name} label={`Example for {{${name}}}`} error={error} param={`${path}.example`}>
-          {(control) => (
-            <input
-              {...control}
-              required
-              autoComplete="off"
-              maxLength={MaxLength.bodyComponentExampleBodyText}
-              className="field"
-              value={examples[name] ?? ""}
-              onChange={(event) => onChange({ examples: { ...examples, [name]: event.target.value } })}
-            />
-          )}
-        </Field>
+        <TextField
+          key={name}
+          label={`Example for {{${name}}}`}
+          error={error}
+          param={`${path}.example`}
+          required
+          maxLength={MaxLength.bodyComponentExampleBodyText}
+          value={examples[name] ?? ""}
+          onChange={(text) => onChange({ examples: { ...examples, [name]: text } })}
+        />
       ))}
     </>
   )
 }
 
 const FooterField = ({ draft, error, onChange }: PartProps) => (
-  <Field
+  <TextField
     label="Footer"
     hint={`${used(draft.footer, MaxLength.footerComponentText)}. It has no placeholders. Empty: no footer.`}
     error={error}
     param={`${pathOf(draft, "FOOTER")}.text`}
-  >
-    {(control) => (
-      <input
-        {...control}
-        autoComplete="off"
-        maxLength={MaxLength.footerComponentText}
-        className="field"
-        value={draft.footer}
-        onChange={(event) => onChange({ footer: event.target.value })}
-      />
-    )}
-  </Field>
+    maxLength={MaxLength.footerComponentText}
+    value={draft.footer}
+    onChange={(text) => onChange({ footer: text })}
+  />
 )
 
 export const TemplateForm = (
@@ -294,43 +249,27 @@ export const TemplateForm = (
           {template === undefined
             ? (
               <>
-                <Field
+                <TextField
                   label="Name"
                   hint="For you and your programs; customers do not see it. It cannot be changed later."
                   error={error}
                   param="name"
-                >
-                  {(control) => (
-                    <input
-                      {...control}
-                      required
-                      autoComplete="off"
-                      maxLength={MaxLength.createTemplateName}
-                      placeholder="order_update"
-                      className="field"
-                      value={draft.name}
-                      onChange={(event) => change({ name: asName(event.target.value) })}
-                    />
-                  )}
-                </Field>
-                <Field
+                  required
+                  maxLength={MaxLength.createTemplateName}
+                  placeholder="order_update"
+                  value={draft.name}
+                  onChange={(text) => change({ name: asName(text) })}
+                />
+                <TextField
                   label="Language"
                   hint="The language of the text, such as en_US or de. The other languages are templates of the same name."
                   error={error}
                   param="language"
-                >
-                  {(control) => (
-                    <input
-                      {...control}
-                      required
-                      autoComplete="off"
-                      maxLength={MaxLength.createTemplateLanguage}
-                      className="field"
-                      value={draft.language}
-                      onChange={(event) => change({ language: event.target.value.trim() })}
-                    />
-                  )}
-                </Field>
+                  required
+                  maxLength={MaxLength.createTemplateLanguage}
+                  value={draft.language}
+                  onChange={(text) => change({ language: text.trim() })}
+                />
                 <FromField
                   label="In the account of"
                   param="phoneNumberId"

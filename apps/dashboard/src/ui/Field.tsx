@@ -1,6 +1,6 @@
 /** Fields of forms: a label, the control, a hint and what is wrong, tied together for who hears them. */
 import { WacError } from "@wac/client/internal"
-import { type ReactNode, useId } from "react"
+import { type ComponentProps, type ReactNode, useId } from "react"
 import { messageOf } from "./Failure.tsx"
 import { Problem } from "./Problem.ts"
 import { asSentence } from "./Words.ts"
@@ -11,7 +11,7 @@ interface FieldProps {
   /** The service's refusal of the form, or a {@link Problem} of it. */
   readonly error?: unknown
   /** The name that the service calls this field by. */
-  readonly param?: string
+  readonly param?: string | undefined
 }
 
 const isAbout = (error: unknown, param: string | undefined): boolean =>
@@ -53,6 +53,26 @@ export const Field = (
     </div>
   )
 }
+
+/** A field of one line. What is given besides is the input's own. */
+export const TextField = (
+  { className = "", error, hint, label, onChange, param, ...input }:
+    & FieldProps
+    & Omit<ComponentProps<"input">, "onChange" | "value">
+    & { readonly value: string; readonly onChange: (text: string) => void }
+) => (
+  <Field label={label} hint={hint} error={error} param={param}>
+    {(control) => (
+      <input
+        autoComplete="off"
+        {...input}
+        {...control}
+        className={`field ${className}`}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    )}
+  </Field>
+)
 
 export const Check = (
   { checked, children, name, onChange }: {

@@ -10,7 +10,7 @@ import { useOpened } from "../shell/Opened.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
-import { elsewhere, Field } from "../ui/Field.tsx"
+import { elsewhere, Field, TextField } from "../ui/Field.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
@@ -72,31 +72,27 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
           events have the same ids as before, so a receiver that remembers ids handles each once.
         </p>
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="From" hint={`Time zone: ${timeZone}`} error={error} param="since">
-            {(control) => (
-              <input
-                {...control}
-                type="datetime-local"
-                step="1"
-                required
-                className="field"
-                value={since}
-                onChange={(event) => setSince(event.target.value)}
-              />
-            )}
-          </Field>
-          <Field label="To" hint="Now, if left empty" error={error} param="until">
-            {(control) => (
-              <input
-                {...control}
-                type="datetime-local"
-                step="1"
-                className="field"
-                value={until}
-                onChange={(event) => setUntil(event.target.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label="From"
+            hint={`Time zone: ${timeZone}`}
+            error={error}
+            param="since"
+            type="datetime-local"
+            step="1"
+            required
+            value={since}
+            onChange={setSince}
+          />
+          <TextField
+            label="To"
+            hint="Now, if left empty"
+            error={error}
+            param="until"
+            type="datetime-local"
+            step="1"
+            value={until}
+            onChange={setUntil}
+          />
         </div>
         <Field label="Deliveries" error={error} param="status">
           {(control) => (

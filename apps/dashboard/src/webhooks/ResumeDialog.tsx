@@ -6,7 +6,7 @@ import { api } from "../session/Service.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
-import { Check, Choices, Field } from "../ui/Field.tsx"
+import { Check, Choices, TextField } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { timeZone } from "../ui/Time.tsx"
 import { asSentence, counted } from "../ui/Words.ts"
@@ -75,19 +75,16 @@ export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; 
         />
         {replay === "since"
           ? (
-            <Field label="Since" hint={`Time zone: ${timeZone}`}>
-              {(control) => (
-                <input
-                  {...control}
-                  type="datetime-local"
-                  step="1"
-                  required
-                  className="field max-w-xs"
-                  value={since}
-                  onChange={(event) => setSince(event.target.value)}
-                />
-              )}
-            </Field>
+            <TextField
+              label="Since"
+              hint={`Time zone: ${timeZone}`}
+              type="datetime-local"
+              step="1"
+              required
+              className="max-w-xs"
+              value={since}
+              onChange={setSince}
+            />
           )
           : null}
         {replay === "since" && since !== ""

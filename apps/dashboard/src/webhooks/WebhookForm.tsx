@@ -5,7 +5,7 @@ import { eventTypes, meaningOf } from "../events/EventWords.ts"
 import * as MaxLength from "../generated/MaxLength.ts"
 import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
-import { Check, Choices, elsewhere, Field } from "../ui/Field.tsx"
+import { Check, Choices, elsewhere, TextField } from "../ui/Field.tsx"
 
 const envelopes: ReadonlyArray<readonly [Envelope, string]> = [
   ["combined", "Combined: every field of both variants (recommended)"],
@@ -38,20 +38,18 @@ export const WebhookForm = (
         }
       }}
     >
-      <Field label="URL" hint="An https address that takes POST requests." error={error} param="url">
-        {(control) => (
-          <input
-            {...control}
-            type="url"
-            required
-            maxLength={MaxLength.putWebhookUrl}
-            className="field"
-            placeholder="https://example.com/webhooks/wac"
-            value={url}
-            onChange={(event) => setUrl(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="URL"
+        hint="An https address that takes POST requests."
+        error={error}
+        param="url"
+        type="url"
+        required
+        maxLength={MaxLength.putWebhookUrl}
+        placeholder="https://example.com/webhooks/wac"
+        value={url}
+        onChange={setUrl}
+      />
       <Choices label="Envelope" value={envelope} onChange={setEnvelope} choices={envelopes} />
       <Choices
         label="Events"

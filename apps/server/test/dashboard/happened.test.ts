@@ -1,17 +1,15 @@
 /**
  * What happened is found in the dashboard: what a message said, what a request was, and anything by one search.
  */
-import { Effect, Exit, Scope } from "effect"
+import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { createKey, receiver as makeReceiver, send, setWebhook } from "../harness.ts"
 import { browser as launch, signedIn, type Visit } from "./browser.ts"
+import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
 
-const scope = Scope.makeUnsafe()
-
-const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
-  Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))
+const inScope = Scope.ofFile()
 
 /** A customer's messages: one that arrived, and one that failed. */
 const set = Effect.gen(function*() {
@@ -38,10 +36,7 @@ beforeAll(async () => {
   ;[browser, server] = await Promise.all([inScope(launch), inScope(set)])
   person = await signedIn(browser, server)
 })
-afterAll(async () => {
-  person.assertSound()
-  await Effect.runPromise(Scope.close(scope, Exit.void))
-})
+afterAll(() => person.assertSound())
 
 const region = (page: Page, name: string) => page.getByRole("region", { name, exact: true })
 

@@ -6,7 +6,7 @@ import { Setup } from "@wac/core"
 import * as Program from "@wac/testbed/Program"
 import { RecordingReceiver } from "@wac/testkit"
 import { verify } from "@wac/verifier"
-import { Context, Duration, Effect, Exit, Redacted, Scope } from "effect"
+import { Context, Duration, Effect, Redacted } from "effect"
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { readFile } from "node:fs/promises"
@@ -14,15 +14,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import type { Browser } from "playwright-core"
-import { afterAll, afterEach, assert, beforeAll, it } from "vitest"
+import { afterEach, assert, beforeAll, it } from "vitest"
 import { call, type Delivered, hello, ownPage, receiver as makeReceiver, send, start } from "../harness.ts"
 import { moving } from "../movable.ts"
 import { browser as launch, button, dialog, unasked, type Visit, visit } from "./browser.ts"
+import * as Scope from "./scope.ts"
 
-const scope = Effect.runSync(Scope.make())
-
-const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
-  Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))
+const inScope = Scope.ofFile()
 
 const owner = { email: "owner@example.com", password: "correct horse battery" }
 
@@ -51,7 +49,6 @@ beforeAll(async () => {
 })
 
 afterEach(() => person.assertSound())
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 /** Time passes for the service and for the person. */
 const pass = async (duration: Duration.Input): Promise<void> => {

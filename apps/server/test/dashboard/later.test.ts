@@ -1,18 +1,16 @@
 /**
  * What people do in the dashboard with messages to be sent later (contract §15), in a real browser.
  */
-import { Duration, Effect, Exit, Scope } from "effect"
+import { Duration, Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
-import { afterAll, assert, beforeAll, it } from "vitest"
+import { assert, beforeAll, it } from "vitest"
 import * as checks from "../checks.ts"
 import { call, hello, ownPage } from "../harness.ts"
 import { browser as launch, button, dialog, signedIn, unasked } from "./browser.ts"
+import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
 
-const scope = Scope.makeUnsafe()
-
-const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
-  Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))
+const inScope = Scope.ofFile()
 
 type Server = Effect.Success<typeof workspace.empty>
 
@@ -22,7 +20,6 @@ let server: Server
 beforeAll(async () => {
   ;[browser, server] = await Promise.all([inScope(launch), inScope(workspace.empty)])
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 /** What a field of date and time has for a time so far from now, by the clock of the person. */
 const localIn = (page: Page, duration: Duration.Input): Promise<string> =>

@@ -5,12 +5,13 @@
  */
 import * as Extent from "@wac/testbed/Extent"
 import axe from "axe-core"
-import { Effect, Exit, Scope } from "effect"
+import type { Effect } from "effect"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser, Page, Route } from "playwright-core"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, beforeAll, describe, it } from "vitest"
 import { browser as launch, button, desktop, dialog, signedIn, unasked, visit } from "./browser.ts"
+import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
 
 /** What its script puts into a page. */
@@ -19,9 +20,7 @@ type Axe = typeof axe
 const pictures = join(import.meta.dirname, "screenshots")
 const phone = { width: 375, height: 812 }
 
-const scope = Scope.makeUnsafe()
-const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
-  Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))
+const inScope = Scope.ofFile()
 
 let browser: Browser
 let filled: Effect.Success<typeof workspace.filled>
@@ -31,7 +30,6 @@ beforeAll(async () => {
   mkdirSync(pictures, { recursive: true })
   ;[browser, filled, empty] = await Promise.all([inScope(launch), inScope(workspace.filled), inScope(workspace.empty)])
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 /** The pages behind the sign-in, by the name of their picture. */
 const pages = (): { readonly [name: string]: string } => ({

@@ -2,18 +2,16 @@
  * The portal as a host's customer meets it: in a frame of another site, in a browser that keeps no third-party cookies
  * but partitioned ones. The host's page is on 127.0.0.1, the portal on localhost.
  */
-import { Effect, Exit, Scope } from "effect"
+import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Browser, BrowserContext, Frame, Page } from "playwright-core"
-import { afterAll, afterEach, assert, beforeAll, beforeEach, it } from "vitest"
+import { afterEach, assert, beforeAll, beforeEach, it } from "vitest"
 import { createWac, memory, type NewPortalLink, sandbox, type Wac } from "wac"
 import { button, dialog, strictBrowser } from "./browser.ts"
+import * as Scope from "./scope.ts"
 
-const scope = Scope.makeUnsafe()
-
-const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
-  Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))
+const inScope = Scope.ofFile()
 
 /** A server on loopback; its port. */
 const serve = (listener: RequestListener): Promise<number> =>
@@ -64,8 +62,6 @@ beforeAll(async () => {
   await inScope(Effect.addFinalizer(() => Effect.promise(wac.close)))
   browser = await inScope(strictBrowser)
 })
-
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 const troubles: Array<string> = []
 

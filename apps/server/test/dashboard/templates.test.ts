@@ -1,17 +1,15 @@
 /**
  * Templates in the dashboard: each has a page, and people with the role create, change and delete them.
  */
-import { Effect, Exit, Scope } from "effect"
+import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { call, createKey, ownPage, send, signIn } from "../harness.ts"
 import { browser as launch, button, dialog, signedIn, unasked, type Visit } from "./browser.ts"
+import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
 
-const scope = Scope.makeUnsafe()
-
-const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
-  Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))
+const inScope = Scope.ofFile()
 
 /** A template in two languages, and a message and a campaign that use one of them. */
 const set = Effect.gen(function*() {
@@ -44,10 +42,7 @@ beforeAll(async () => {
   ;[browser, server] = await Promise.all([inScope(launch), inScope(set)])
   person = await signedIn(browser, server)
 })
-afterAll(async () => {
-  person.assertSound()
-  await Effect.runPromise(Scope.close(scope, Exit.void))
-})
+afterAll(() => person.assertSound())
 
 const titled = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true }).waitFor()
 

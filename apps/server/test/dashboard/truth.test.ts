@@ -2,19 +2,17 @@
  * The dashboard shows nothing that is not so: an empty page of a list, a filter, a clock, a lost connection; and it asks
  * the service no more often than it must.
  */
-import { Effect, Exit, Scope } from "effect"
+import type { Effect } from "effect"
 import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Browser, Page } from "playwright-core"
-import { afterAll, assert, beforeAll, it } from "vitest"
+import { assert, beforeAll, it } from "vitest"
 import { createKey, hello, send } from "../harness.ts"
 import { browser as launch, signedIn, visit } from "./browser.ts"
+import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
 
-const scope = Scope.makeUnsafe()
-
-const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
-  Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))
+const inScope = Scope.ofFile()
 
 let browser: Browser
 let server: Effect.Success<typeof workspace.empty>
@@ -26,7 +24,6 @@ beforeAll(async () => {
   const sent = await inScope(send({ key, url: server.url }, hello("+15551234567")))
   assert.strictEqual(sent.status, 200, sent.text)
 })
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true })
 

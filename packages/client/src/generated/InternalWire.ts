@@ -1811,8 +1811,8 @@ export interface InternalRoutes {
    */
   readonly "POST /internal/webhook/verify": { readonly body: VerifyDelivery; readonly response: VerifiedDelivery }
   /**
-   * List deliveries. Newest first. With any filter but `status` and `messageId`, a page ends at the latest after
-   * looking at 10,000 deliveries: it may hold fewer than `limit`, or none, and go on all the same.
+   * List deliveries. Newest first. With any filter but `status` and `messageId` a page ends at the latest after looking
+   * at 10,000 deliveries: it may hold fewer than `limit`, or none, even if more follow.
    */
   readonly "GET /internal/webhook/deliveries": {
     readonly query: DeliveryQuery
@@ -1840,8 +1840,8 @@ export interface InternalRoutes {
   /**
    * List requests. Requests of API keys, newest first, and those of people that were to change something or were
    * refused; and the number of refused requests of API keys by reason, both from the answer's `since` on: the operator
-   * sets how long requests are kept. A request appears about a second after its response. With a filter, a page may
-   * hold fewer requests than its `limit`, or none, even if more follow.
+   * sets how long requests are kept. A request appears about a second after its response. With a filter a page ends at
+   * the latest after looking at 10,000 requests: it may hold fewer than `limit`, or none, even if more follow.
    */
   readonly "GET /internal/requests": { readonly query: RequestQuery; readonly response: RequestPage }
   /** Get a request. With the shape of its body: known names of fields, and the types and lengths of their values. */
