@@ -37,7 +37,7 @@ const entriesOf = ({ exports, name }: Manifest): ReadonlyArray<string> =>
       : [path === "." ? name : `${name}${path.slice(1)}`]
   )
 
-/** What came of importing each entry of a package. */
+/** The result of importing each entry of a package. */
 interface Imports {
   readonly imported: number
   readonly failed: ReadonlyArray<string>

@@ -20,7 +20,7 @@ const templates = {
   marketing: { name: "promo", language: "en_US", bodyParams: ["10%"] }
 }
 
-/** What becomes of a request. */
+/** The outcomes of a request, by weight. */
 const ways = { answered: 16, lost: 1, answerLost: 2 }
 
 /** Whom the callers belong to. */

@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import type { Outside } from "./Outside.ts"
 import type { Lane } from "./Timeline.ts"
 
-/** What becomes of a request. */
+/** The outcomes of a request, by weight. */
 const fates = {
   /** Answered with 200. */
   taken: 14,

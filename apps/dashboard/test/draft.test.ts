@@ -1,5 +1,5 @@
 /**
- * What the form of a template makes of a template, and of what is filled in.
+ * The draft that the form makes of a template, and the components that it makes of a draft.
  */
 import type { TemplateDetail } from "@wac/client/internal"
 import { assert, it } from "vitest"

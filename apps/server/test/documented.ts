@@ -44,7 +44,7 @@ export const make = (document: Json) => {
   }
 
   return {
-    /** What is wrong with the answer to a request; nothing if the document has no such operation. */
+    /** The difference between an answer and the document; empty if the document has no such operation. */
     faults: (
       { method, target }: { readonly method: string; readonly target: string },
       { body, headers, status, text }: Answer

@@ -9,7 +9,7 @@ export interface Broken {
   readonly promise: PromiseName
   /** The section of the contract. */
   readonly section: number
-  /** What was found. */
+  /** The finding, in a sentence. */
   readonly found: string
   /** The entries that prove it, in the order of their beginning. */
   readonly evidence: ReadonlyArray<Entry>

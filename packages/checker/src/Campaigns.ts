@@ -64,7 +64,7 @@ const checkCampaign = (
   checkStopped(campaign, clockError, blame)
 }
 
-/** What §11 promises of campaigns. */
+/** The promises of §11 about campaigns. */
 export const checkCampaigns = (
   entries: {
     readonly changes: ReadonlyArray<CampaignChange>

@@ -39,7 +39,7 @@ interface Shown {
   readonly entry: Entry
 }
 
-/** What is known of one customer. */
+/** The windows, preferences and campaign messages of one customer, from every known name. */
 class Customer {
   /** When the last window ends. */
   readonly windows = new Greatest<Shown>()
@@ -115,7 +115,7 @@ const inTurn = (happenings: ReadonlyArray<Happening>): void => {
   for (const { change } of sorted) change(customers)
 }
 
-/** What §7, §11 and §13 promise of customers. Whether names are those of one customer is open until it is acknowledged. */
+/** The promises of §7, §11 and §13 about customers. Two names count as one customer once a report of both is acknowledged. */
 export const checkCustomers = (
   { askedAt, calls, chosen, received, told }: OfCustomers,
   clockError: number,

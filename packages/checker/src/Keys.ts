@@ -74,7 +74,7 @@ const checkKey = (sends: ReadonlyArray<Answered>, clockError: number, blame: Bla
   }
 }
 
-/** What §4 promises of idempotency keys. */
+/** The promises of §4 about idempotency keys. */
 export const checkKeys = (sends: ReadonlyArray<Answered>, clockError: number, blame: Blame): void => {
   for (const group of grouped(sends, keyOf).values()) {
     checkKey(group, clockError, blame)

@@ -164,7 +164,7 @@ const checkEveryEvent = ({ cancels, calls, events, reports, sends }: Message, bl
   }
 }
 
-/** What §3, §6 and §15 promise of one message. `hasEvents` if the history lists them. */
+/** The promises of §3, §6 and §15 about one message. `hasEvents` if the history lists its events. */
 export const checkMessage = (
   message: Message,
   { clockError, hasEvents, settledAt }: {

@@ -6,7 +6,7 @@ import type { Entry, ListedEvent } from "./History.ts"
 import { isRecord } from "./Json.ts"
 import type { PromiseName } from "./Promises.ts"
 
-/** What is known of an event: as it was listed, or else as its first attempt has it. */
+/** An event as it was listed, or else as its first attempt has it. */
 export interface Known {
   readonly id: string
   readonly type: string

@@ -96,7 +96,7 @@ export const promises = {
   },
   "campaign-completed": {
     section: 11,
-    says: "A campaign that is over has one event `campaign.completed`, and no other has any."
+    says: "A campaign that has ended has one event `campaign.completed`; a campaign that has not ended has none."
   },
   "campaign-stopped": {
     section: 11,

@@ -7,7 +7,7 @@ import type { ProviderCall, QuotaSet } from "./History.ts"
 
 const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7)
 
-/** What §7 promises of quotas. `hasFailed`: messages that failed at any time, whose quota was given back. */
+/** The promises of §7 about quotas. `hasFailed`: messages that failed at any time, whose quota was given back. */
 export const checkQuotas = (
   calls: ReadonlyArray<ProviderCall>,
   quotas: ReadonlyArray<QuotaSet>,

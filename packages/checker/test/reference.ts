@@ -267,7 +267,7 @@ class Run {
 /** A customer with a number and a user id, which the provider may tell together. Messages are calls alone. */
 class Person {
   readonly entries: Array<Entry> = []
-  /** What is known under each name, or of both once they are known to be one. */
+  /** The customer of each name; both names have the same customer once a report joins them. */
   private known = new Map<string, { window: number; isOut: boolean; readonly campaigns: Set<string> }>()
   private readonly names: readonly [string, string]
   private readonly random: Random

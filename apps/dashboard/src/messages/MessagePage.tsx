@@ -45,7 +45,7 @@ const Due = ({ at, isWaiting }: { readonly at: string; readonly isWaiting: boole
   )
 }
 
-/** What the provider reported of the price, in words. Pure. */
+/** The price as the provider reported it, in words. Pure. */
 const priceOf = ({ billable, category }: NonNullable<MessageDetail["pricing"]>): string =>
   `${billable === null ? "Not known whether it is charged" : billable ? "Charged" : "Free"} · ${capitalized(category)}`
 

@@ -1,4 +1,4 @@
-/** What a message said: its content as it was sent, and as the phone shows it. */
+/** The content of a message, as it was sent and as the phone shows it. */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { MessageDetail, TemplateDetail } from "@wac/client/internal"

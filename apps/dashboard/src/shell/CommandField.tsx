@@ -2,7 +2,7 @@
 import type { ReactNode } from "react"
 import { Icon } from "../ui/Icon.tsx"
 
-/** What was typed before the menu was there. */
+/** The text that was typed before the menu was loaded. */
 export interface Typed {
   readonly text: string
   /** Whether Enter was pressed after it: the best entry is gone to. */

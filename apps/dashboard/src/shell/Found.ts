@@ -75,7 +75,7 @@ const useSettled = (text: string): string => {
   return settled
 }
 
-/** What is found by a text, by kind; `data` is `undefined` while that is not known. */
+/** The things that a text finds, by kind; `data` is `undefined` until the responses have arrived. */
 export const useFound = (text: string, isSought: boolean) => {
   const client = useQueryClient()
   const settled = useSettled(text)

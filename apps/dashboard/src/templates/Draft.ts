@@ -45,7 +45,7 @@ export interface ButtonDraft {
   readonly key: number
   readonly kind: ButtonKind
   readonly values: { readonly [Field in ButtonField]?: string }
-  /** What the provider has of it besides. */
+  /** The provider's other fields of the button. */
   readonly rest: object
 }
 
@@ -65,7 +65,7 @@ export interface Draft {
   readonly examples: { readonly [placeholder: string]: string }
   readonly footer: string
   readonly buttons: ReadonlyArray<ButtonDraft>
-  /** What an authentication template has in place of texts. */
+  /** The fields of an authentication template, which has no texts of its own. */
   readonly code: { readonly isWarning: boolean; readonly minutes: string; readonly label: string }
 }
 
@@ -249,7 +249,7 @@ export const draftOf = ({ category, components, language, name }: TemplateDetail
 
 const known: ReadonlyArray<string> = ["HEADER", "BODY", "FOOTER", "BUTTONS"]
 
-/** What a template has that the form does not; `undefined` if it has all. */
+/** The first part of a template that the form cannot hold; `undefined` if the form holds all of it. */
 export const beyondForm = ({ category, components }: TemplateDetail): string | undefined => {
   const isCode = category === "authentication"
   if (!isCode && category !== "marketing" && category !== "utility") return `the category ${category}`

@@ -1,4 +1,4 @@
-/** What can be done with a template. */
+/** The actions on a template. */
 import { Link } from "@tanstack/react-router"
 import type { TemplateDetail } from "@wac/client/internal"
 import { useState } from "react"

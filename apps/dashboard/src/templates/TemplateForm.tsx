@@ -44,7 +44,7 @@ interface PartProps {
   readonly error: unknown
 }
 
-/** What an authentication template has in place of texts. */
+/** The fields of an authentication template, which has no texts of its own. */
 const CodeFields = ({ draft, error, onChange }: PartProps) => {
   const { code } = draft
   const change = (changes: Partial<Draft["code"]>) => onChange({ code: { ...code, ...changes } })
@@ -203,7 +203,7 @@ const FooterField = ({ draft, error, onChange }: PartProps) => (
 
 export const TemplateForm = (
   { begin, template }: {
-    /** What the form holds at first. */
+    /** The form's initial values. */
     readonly begin: Draft
     /** The template to change; a new one if omitted. */
     readonly template?: TemplateDetail

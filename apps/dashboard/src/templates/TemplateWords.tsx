@@ -25,7 +25,7 @@ const meanings: { readonly [status: string]: string } = {
   disabled: "The provider has disabled it. It cannot be sent any more."
 }
 
-/** What a status means; empty for a word that only the provider knows. Pure. */
+/** The meaning of a status; empty for a status that only the provider knows. Pure. */
 export const meaningOf = (status: string): string => meanings[status] ?? ""
 
 export const TemplateState = ({ status }: { readonly status: string }) => (

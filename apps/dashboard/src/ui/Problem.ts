@@ -1,4 +1,4 @@
-/** What is wrong with a form before the service is asked; `param` is the name that the service calls the field by. */
+/** An error of a form that is found before the request; `param` is the field's name in the API. */
 export class Problem {
   readonly param: string
   readonly message: string

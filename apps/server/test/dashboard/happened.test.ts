@@ -1,5 +1,5 @@
 /**
- * What happened is found in the dashboard: what a message said, what a request was, and anything by one search.
+ * Pages that answer what happened: the content of a message, the details of a request, and one search for everything.
  */
 import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"

@@ -1,5 +1,5 @@
 /**
- * What the tests of a file share: servers and browsers that end after the last of them.
+ * Servers and browsers that the tests of one file share. They end after its last test.
  */
 import { Effect, Exit, Scope } from "effect"
 import { afterAll } from "vitest"

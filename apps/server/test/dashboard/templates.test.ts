@@ -293,7 +293,7 @@ it("a change begins with what the template has, outlives the end of the session,
   assert.notInclude((await named("order_update")).map(({ language }) => language), "de")
 })
 
-it("a member sees a template's page, and is told which role changes it", async () => {
+it("a member sees a template's page, which names the role that can change it", async () => {
   const member = await signedIn(browser, { ...server, session: await inScope(workspace.asMember(server)) })
   const { page } = member
   await member.open("/templates")

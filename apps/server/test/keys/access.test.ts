@@ -56,7 +56,7 @@ const bodies: { readonly [route: string]: unknown } = {
 }
 
 /** The most general request to a route: an id that nobody has, an empty body. It can only fail for who asks. */
-/** What a route cannot do without. */
+/** The required input of a route. */
 const queries: { readonly [path: string]: string } = { "/internal/customers": "?number=1500" }
 
 const ask = (

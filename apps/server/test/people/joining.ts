@@ -26,7 +26,7 @@ export const accept = (url: string, token: string, password?: string, headers: H
     body: { token, ...(password === undefined ? {} : { password }) }
   })
 
-/** What the link of an invitation shows. */
+/** The invitation of a link. */
 export const show = (url: string, token: string) =>
   call(`${url}/internal/invitations/show`, { headers: ownPage, body: { token } })
 

@@ -41,7 +41,7 @@ const decoded = (value: string): string | undefined => {
   return bytes.toString(charset.toLowerCase() === "utf-8" ? "utf8" : "latin1")
 }
 
-/** What a form says of a part. */
+/** The name and filename of a form's part. */
 interface Part {
   readonly name: string
   /** `undefined` if it is a field and no file. */

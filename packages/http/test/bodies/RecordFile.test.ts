@@ -20,7 +20,7 @@ const readers: ReadonlyArray<
   ) => Stream.Stream<unknown, Errors.InvalidBody>
 > = [NameFile.lines, RecipientFile.rows]
 
-/** What became of a file: its rows, or the refusal with the rows before it; a defect fails the test. */
+/** The result of a file: its rows, or the refusal and the rows before it. A defect fails the test. */
 const outcomeOf = (
   pieces: Iterable<Uint8Array>,
   type: RecordFile.FileType,

@@ -19,7 +19,7 @@ const form = (boundary: string, content: string, headers = disposition) =>
 /** A body of which each piece is taken when it is asked for. */
 const oneByOne = (pieces: Iterable<Uint8Array>) => Stream.fromIterable(pieces, { chunkSize: 1 })
 
-/** What became of a form: its file, or the refusal; a defect fails the test. */
+/** The result of a form: its file, or the refusal. A defect fails the test. */
 const outcomeOf = (pieces: Iterable<Uint8Array>, boundary: string): Effect.Effect<object> =>
   Effect.gen(function*() {
     const { bytes, filename } = FormFile.of(oneByOne(pieces), boundary)

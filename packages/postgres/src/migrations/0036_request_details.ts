@@ -1,5 +1,5 @@
 /**
- * What a request asked for, what it made, and requests of people.
+ * The fields and the subject of a request, and requests of people.
  */
 export const sql = `
 alter table requests add column user_id text, add column fields json, add column subject text;
