@@ -33,7 +33,7 @@ export const SelectFilter = (
 ) => {
   const id = useId()
   return (
-    <div className="max-sm:min-w-0 max-sm:flex-1">
+    <div className="max-sm:min-w-28 max-sm:flex-1">
       <label htmlFor={id} className="mb-1 block text-[13px] text-muted">{label}</label>
       <select
         id={id}

@@ -1,7 +1,8 @@
 /**
- * Every page in each of its states: axe finds nothing to improve in light and dark, nothing is wider than a phone, and
- * the text of customers and receivers stays text. The full form (`npm run long -- dashboard/pages`) visits every page
- * in the states that pages share, and leaves pictures in `screenshots`.
+ * Every page in each of its states: axe finds nothing to improve in light and dark, nothing is wider than a phone, no
+ * field is too narrow to read on a phone, and the text of customers and receivers stays text. The full form
+ * (`npm run long -- dashboard/pages`) visits every page in the states that pages share, and leaves pictures in
+ * `screenshots`.
  */
 import * as Extent from "@wac/testbed/Extent"
 import axe from "axe-core"
@@ -19,6 +20,8 @@ type Axe = typeof axe
 
 const pictures = join(import.meta.dirname, "screenshots")
 const phone = { width: 375, height: 812 }
+/** The width from which a word can be read in a field, in pixels. */
+const readable = 96
 
 const inScope = Scope.ofFile()
 
@@ -127,9 +130,23 @@ const look = async (
   await page.emulateMedia({ colorScheme: "light" })
   await page.setViewportSize(phone)
   const width = await page.evaluate(() => document.documentElement.scrollWidth)
+  const narrow = await page.evaluate(
+    (least) =>
+      [...document.querySelectorAll<HTMLElement>("select, input.field, textarea")]
+        .filter(({ clientWidth }) => clientWidth > 0 && clientWidth < least)
+        .map(({ clientWidth, id }) =>
+          `${document.querySelector(`[for="${id}"]`)?.textContent} is ${clientWidth} pixels wide`
+        ),
+    readable
+  )
   await picture("phone")
   await page.setViewportSize(desktop)
-  return [...light, ...dark.map((text) => `dark: ${text}`), ...width > phone.width ? [`${width} pixels wide`] : []]
+  return [
+    ...light,
+    ...dark.map((text) => `dark: ${text}`),
+    ...width > phone.width ? [`${width} pixels wide`] : [],
+    ...narrow
+  ]
     .map((text) => `${name}: ${text}`)
 }
 
