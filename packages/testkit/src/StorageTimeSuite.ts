@@ -11,6 +11,8 @@ import {
   InvitationStore,
   type Limits,
   MessageStore,
+  type Portal,
+  PortalStore,
   type RateLimit,
   RateLimitStore,
   ReplayStore,
@@ -208,7 +210,10 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       for (const ahead of [-8 * day, 0, 8 * day]) {
         const createdAt = yield* told(ahead)
         const invitation = yield* People.invitation(own, { createdAt, expiresAt: createdAt + 7 * day })
-        yield* store.create(invitation)
+        const created = yield* store.create(invitation)
+        // its maker is told the time at which it expires, not the one that their clock made of it
+        const found = Option.getOrThrow(yield* store.find(invitation.tokenHash))
+        assert.deepStrictEqual(created, { _tag: "Created", invitation: found })
         made.unshift(invitation.id)
       }
       for (const ahead of [-8 * day, 0, 8 * day]) {
@@ -228,10 +233,38 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       for (const ahead of [-day, 0, day]) {
         const [live, over] = [yield* People.tokenHash, yield* People.tokenHash]
         const createdAt = yield* told(ahead)
-        yield* store.createReset({ tokenHash: live, userId, createdAt, expiresAt: createdAt + hour })
+        const created = yield* store.createReset({ tokenHash: live, userId, createdAt, expiresAt: createdAt + hour })
+        assert.closeTo(created.expiresAt, yield* told(hour), minute)
         yield* store.createReset({ tokenHash: over, userId, createdAt, expiresAt: createdAt - second })
         assert.deepStrictEqual(yield* store.redeemReset(over, "$new", yield* told(-ahead)), Option.none())
         assert.deepStrictEqual(yield* store.redeemReset(live, "$new", yield* told(-ahead)), Option.some(userId))
+      }
+    }))
+
+  it.effect("a portal's link lasts its full length, whoever made it and whoever opens it", () =>
+    Effect.gen(function*() {
+      const store = yield* PortalStore.PortalStore
+      const own = yield* world()
+      for (const ahead of [-day, 0, day]) {
+        const createdAt = yield* told(ahead)
+        const [live, over] = [
+          yield* People.portalLink(own, { createdAt, expiresAt: createdAt + hour }),
+          yield* People.portalLink(own, { createdAt, expiresAt: createdAt - second })
+        ]
+        const created = yield* store.create(live)
+        assert.closeTo(created.createdAt, yield* told(0), minute)
+        assert.deepStrictEqual(created, {
+          ...live,
+          createdAt: created.createdAt,
+          expiresAt: created.createdAt + hour
+        })
+        yield* store.create(over)
+        const open = Effect.fnUntraced(function*({ tokenHash }: Portal.Portal) {
+          const now = yield* told(-ahead)
+          return yield* store.open({ now, tokenHash, sessionHash: yield* People.tokenHash, expiresAt: now + hour })
+        })
+        assert.isTrue(Option.isNone(yield* open(over)))
+        assert.closeTo(Option.getOrThrow(yield* open(live)).expiresAt, yield* told(hour), minute)
       }
     }))
 

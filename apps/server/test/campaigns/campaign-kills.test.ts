@@ -6,10 +6,11 @@ import { assert, it } from "@effect/vitest"
 import { CampaignWorkStep } from "@wac/core"
 import * as Extent from "@wac/testbed/Extent"
 import { parse } from "csv-parse/sync"
-import { Effect, Fiber } from "effect"
+import { Effect } from "effect"
 import * as checks from "../checks.ts"
-import { type Answer, call } from "../harness.ts"
-import { freshDatabase, kill, ownPostgres, sql, type Steered } from "../processes.ts"
+import { type Answer, type call } from "../harness.ts"
+import { freshDatabase, ownPostgres, sql } from "../processes.ts"
+import { supervised } from "../supervisor.ts"
 import { processesOn } from "../whatsapp/whatsapp-processes.ts"
 
 const recipients = Extent.of(3000, 100_000)
@@ -19,8 +20,6 @@ const [crashAfter, calmAfter] = [recipients * Extent.of(0.4, 0.5), recipients * 
 
 /** A part of what the tier allows in a second, such that several processes die on the way. */
 const share = Extent.of(0.2, 0.9)
-
-const processCount = 3
 
 /** Reports come in posts of many, as from an upstream under load. */
 const reports = { sentAfter: null, readAfter: null, batchMost: 200, batchLinger: 100, lanes: 4 } as const
@@ -49,21 +48,13 @@ it.live(
       yield* Effect.orDie(api.changeNumber(api.identity.numbers[0].id, { throughput: { level: "HIGH" } }))
       // the wire breaks beside what the kills lose
       yield* api.fault({ random: { rate: 0.005 } })
-      const alive: Array<Steered> = []
-      const begin = Effect.map(start({ WAC_LIMITS: "{}" }), (process) => void alive.push(process))
-      yield* Effect.replicateEffect(begin, processCount)
-
-      /** Asks the latest process, and another one if that dies meanwhile. */
-      const ask = (path: string, options: Parameters<typeof call>[1] = {}): Effect.Effect<Answer> =>
-        checks.until(
-          Effect.suspend(() =>
-            call(`${alive.at(-1)!.url}/internal/campaigns${path}`, {
-              ...options,
-              headers: { ...session, ...options?.headers }
-            })
-          ).pipe(Effect.catchCause(() => Effect.undefined)),
-          (answer) => answer !== undefined && answer.status < 500
-        ) as Effect.Effect<Answer>
+      const processes = yield* supervised(start({ WAC_LIMITS: "{}" }))
+      const ask = (path: string, options: Parameters<typeof call>[1] = {}) =>
+        processes.ask(
+          `/internal/campaigns${path}`,
+          { ...options, headers: { ...session, ...options?.headers } },
+          ({ status }) => status < 500
+        )
       const created = yield* ask("", {
         // lost outcomes are failures after 10 minutes; those of many kills come together
         body: { name: "All", template: { name: "hello_world", language: "en_US" }, share, maxFailureRate: 1 }
@@ -81,16 +72,6 @@ it.live(
       yield* checks.until(ask(`/${id}`), ({ body }) => body.status === "ready")
 
       yield* ask(`/${id}/start`, { method: "POST" })
-      let killed = 0
-      const killing = yield* Effect.forkScoped(
-        Effect.gen(function*() {
-          // two are left where starting takes longer than dying
-          if (alive.length < 2) return
-          yield* kill(alive.shift()!)
-          killed++
-          yield* Effect.forkScoped(begin)
-        }).pipe(Effect.delay("2 seconds"), Effect.forever)
-      )
       const untilTried = (count: number) =>
         checks.until(
           Effect.delay(ask(`/${id}`), "200 millis"),
@@ -100,13 +81,12 @@ it.live(
       yield* postgres.crash
       yield* postgres.start
       yield* untilTried(calmAfter)
-      yield* Fiber.interrupt(killing)
-      yield* checks.until(Effect.sync(() => alive.length), (count) => count >= 2)
+      const killed = yield* processes.calm
       const done = yield* completed(
         Effect.map(ask(`/${id}`), ({ body }) => body),
         // the claims of the dead end, and others learn what came of them
         Effect.suspend(() =>
-          Effect.forEach(alive, (process) => pass(CampaignWorkStep.lease, process), { discard: true })
+          Effect.forEach(processes.alive, (process) => pass(CampaignWorkStep.lease, process), { discard: true })
         )
       )
       assert.deepInclude(done.counts, { total: recipients, queued: 0, skipped: 0 })

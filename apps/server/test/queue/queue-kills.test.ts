@@ -11,8 +11,9 @@ import * as Program from "@wac/testbed/Program"
 import { Effect, Fiber, type Scope } from "effect"
 import * as checks from "../checks.ts"
 import { cluster as clusterOf } from "../cluster.ts"
-import { type Answer, call } from "../harness.ts"
-import { freshDatabase, kill, ownPostgres, sql, type Steered } from "../processes.ts"
+import { type call } from "../harness.ts"
+import { freshDatabase, ownPostgres, sql } from "../processes.ts"
+import { supervised } from "../supervisor.ts"
 import { processesOn } from "../whatsapp/whatsapp-processes.ts"
 
 const messages = Extent.of(1000, 100_000)
@@ -25,8 +26,6 @@ const cancelEvery = Extent.of(5, 10)
 
 /** The most in a batch. */
 const batch = 500
-
-const processCount = 3
 
 /** Reports come in posts of many, as from an upstream under load. */
 const reports = { sentAfter: null, readAfter: null, batchMost: 200, batchLinger: 100, lanes: 4 } as const
@@ -70,32 +69,13 @@ it.live(
       yield* Effect.orDie(api.changeNumber(api.identity.numbers[0].id, { throughput: { level: "HIGH" } }))
       // the wire breaks beside what the kills lose
       yield* api.fault({ random: { rate: 0.005 } })
-      const alive: Array<Steered> = []
-      const begin = Effect.map(start({ WAC_LIMITS: "{}" }), (process) => void alive.push(process))
-      yield* Effect.replicateEffect(begin, processCount)
-
-      /** Asks the latest process, and another one if that dies meanwhile. */
-      const ask = (path: string, options: Parameters<typeof call>[1] = {}): Effect.Effect<Answer> =>
-        checks.until(
-          Effect.suspend(() =>
-            call(`${alive.at(-1)!.url}/v1/messages${path}`, {
-              ...options,
-              headers: { authorization: `Bearer ${key.apiKey}`, ...options?.headers }
-            })
-          ).pipe(Effect.catchCause(() => Effect.undefined)),
-          (answer) => answer !== undefined && answer.status < 500 && answer.status !== 429
-        ) as Effect.Effect<Answer>
-
-      let killed = 0
-      const killing = yield* Effect.forkScoped(
-        Effect.gen(function*() {
-          // two are left where starting takes longer than dying
-          if (alive.length < 2) return
-          yield* kill(alive.shift()!)
-          killed++
-          yield* Effect.forkScoped(begin)
-        }).pipe(Effect.delay("2 seconds"), Effect.forever)
-      )
+      const processes = yield* supervised(start({ WAC_LIMITS: "{}" }))
+      const ask = (path: string, options: Parameters<typeof call>[1] = {}) =>
+        processes.ask(
+          `/v1/messages${path}`,
+          { ...options, headers: { authorization: `Bearer ${key.apiKey}`, ...options?.headers } },
+          ({ status }) => status < 500 && status !== 429
+        )
 
       const firstAt = checks.now() + 3000
       const all = Array.from({ length: messages }, (_, n) => ({
@@ -160,15 +140,14 @@ it.live(
         yield* crash
       }
       yield* untilTried(messages * Extent.of(0.6, 0.95))
-      yield* Fiber.interrupt(killing)
-      yield* checks.until(Effect.sync(() => alive.length), (count) => count >= 2)
+      const killed = yield* processes.calm
       yield* Fiber.join(cancelling)
       yield* Effect.sleep(Math.max(0, all.at(-1)!.sendAt - checks.now()))
       for (let left = messages; left > 0;) {
         const now = yield* waiting
         // the claims of the dead end, and others learn what came of them
         if (now === left) {
-          yield* Effect.forEach(alive, (process) => pass(QueueWorkStep.lease, process), { discard: true })
+          yield* Effect.forEach(processes.alive, (process) => pass(QueueWorkStep.lease, process), { discard: true })
         }
         left = now
         yield* Effect.sleep("2 seconds")

@@ -158,9 +158,12 @@ export class Accounts extends Context.Service<Accounts, {
               const found = Option.getOrUndefined(yield* members.findByEmail(email))
               if (found === undefined || found.person.passwordHash === null) return
               const token = Redacted.make(yield* Base62.random(random, tokenLength))
-              const expiresAt = now + Duration.toMillis(Invitation.resetLifetime)
-              const { userId } = found.person
-              yield* invitations.createReset({ tokenHash: yield* hashOf(token), userId, createdAt: now, expiresAt })
+              const { expiresAt } = yield* invitations.createReset({
+                tokenHash: yield* hashOf(token),
+                userId: found.person.userId,
+                createdAt: now,
+                expiresAt: now + Duration.toMillis(Invitation.resetLifetime)
+              })
               yield* mailer.send(Mail.passwordReset({ to: email, link: linkOf(token), expiresAt }))
             }).pipe(Effect.catch(({ message }) => Effect.logWarning(`a mail could not be sent: ${message}`)))
           )

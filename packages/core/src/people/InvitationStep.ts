@@ -22,28 +22,35 @@ export interface LoadedPending extends LoadedManagers {
   readonly pending: (workspaceId: WorkspaceId, email: string) => Invitation | undefined
 }
 
-/** Decides `InvitationStore.create`. The answer is the error of a refusal. */
+/** The result of creating an invitation: it carries the storage's times. */
+export type Created =
+  | { readonly _tag: "Created"; readonly invitation: Invitation }
+  | { readonly _tag: "Refused"; readonly error: Forbidden }
+
+/** Decides `InvitationStore.create`. */
 export const create: Decide<
   Invitation & { readonly by: Maker },
   LoadedPending,
-  Forbidden | undefined,
+  Created,
   ReadonlyArray<Invitation>
 > = (loaded, commands) => {
   const created = new Map<string, Invitation>()
-  const answers = commands.map((asked) => {
+  const answers = commands.map((asked): Created => {
     const { by, email, role, workspaceId } = asked
     const now = loaded.now(asked.createdAt)
     const roleOf = (userId: UserId) => loaded.roleOf(workspaceId, userId)
     const own = authority(by, roleOf)
     const address = `${workspaceId} ${email}`
     const pending = created.get(address) ?? loaded.pending(workspaceId, email)
-    const refusal = invitationRefusal(own, role) ??
+    const error = invitationRefusal(own, role) ??
       // what is worth nothing any more can be replaced by anybody who may invite
       (pending === undefined || !isValid(pending, roleOf, now)
         ? undefined
         : managementRefusal(own, pending, roleOf))
-    if (refusal === undefined) created.set(address, StorageTime.createdAt(asked, now, "expiresAt"))
-    return refusal
+    if (error !== undefined) return { _tag: "Refused", error }
+    const invitation = StorageTime.createdAt(asked, now, "expiresAt")
+    created.set(address, invitation)
+    return { _tag: "Created", invitation }
   })
   return { answers, writes: [...created.values()] }
 }

@@ -3,21 +3,20 @@
  * *withdraw*, *accept* and *redeemReset*.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { Forbidden } from "../Errors.ts"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Invitation, Maker, PasswordReset } from "./Invitation.ts"
-import type { Accept, Accepted, Withdraw, Withdrawn } from "./InvitationStep.ts"
+import type { Accept, Accepted, Created, Withdraw, Withdrawn } from "./InvitationStep.ts"
 
 export class InvitationStore extends Context.Service<InvitationStore, {
   /**
    * Stores an invitation, replaces any other of the workspace for the same address, and deletes some expired ones.
-   * Returns the error if its maker may not give its role, or may not replace the other one; then nothing changes.
+   * Refused if its maker may not give its role, or may not replace the other one; then nothing changes.
    */
   readonly create: (
     invitation: Invitation & { readonly by: Maker }
-  ) => Effect.Effect<Forbidden | undefined, StoreError>
+  ) => Effect.Effect<Created, StoreError>
   /** The workspace's unexpired invitations, newest first. */
   readonly list: (workspaceId: WorkspaceId, now: Instant) => Effect.Effect<ReadonlyArray<Invitation>, StoreError>
   /** Finds an invitation by its token's hash, expired or not. */
@@ -29,8 +28,8 @@ export class InvitationStore extends Context.Service<InvitationStore, {
    * succeeds.
    */
   readonly accept: (command: Accept) => Effect.Effect<Accepted, StoreError>
-  /** Stores a password reset link, and deletes some expired ones. */
-  readonly createReset: (reset: PasswordReset) => Effect.Effect<void, StoreError>
+  /** Stores a password reset link, and deletes some expired ones. Returns it with the storage's times. */
+  readonly createReset: (reset: PasswordReset) => Effect.Effect<PasswordReset, StoreError>
   /** The person of the unexpired password reset link with this hash. */
   readonly findReset: (tokenHash: string, now: Instant) => Effect.Effect<Option.Option<UserId>, StoreError>
   /**

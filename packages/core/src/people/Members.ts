@@ -279,7 +279,7 @@ export class Members extends Context.Service<Members, {
           }
           const now = yield* Clock.currentTimeMillis
           const token = Redacted.make(yield* Base62.random(random, tokenLength))
-          const invitation = {
+          const created = yield* invitations.create({
             id: yield* Id.generate(random, "inv"),
             workspaceId: by.workspaceId,
             email,
@@ -288,9 +288,9 @@ export class Members extends Context.Service<Members, {
             tokenHash: yield* hashOf(token),
             createdAt: now,
             expiresAt: now + Duration.toMillis(Invitation.lifetime)
-          }
-          const refusal = yield* invitations.create(invitation)
-          if (refusal !== undefined) return yield* refusal
+          })
+          if (created._tag === "Refused") return yield* created.error
+          const { invitation } = created
           yield* mail(
             by.workspaceId,
             Mail.invitation({

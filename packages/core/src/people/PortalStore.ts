@@ -10,8 +10,8 @@ import type { Portal } from "./Portal.ts"
 import type { Open } from "./PortalStep.ts"
 
 export class PortalStore extends Context.Service<PortalStore, {
-  /** Stores a link. */
-  readonly create: (link: Portal) => Effect.Effect<void, StoreError>
+  /** Stores a link. Returns it with the storage's times. */
+  readonly create: (link: Portal) => Effect.Effect<Portal, StoreError>
   /**
    * Turns an unexpired link into a session. If requests race, exactly one succeeds. From then on the link's token is
    * invalid. Returns `none` if the link is unknown, expired or already used.

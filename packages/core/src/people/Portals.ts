@@ -79,9 +79,13 @@ export class Portals extends Context.Service<Portals, {
           }
           const token = yield* newToken
           const createdAt = yield* Clock.currentTimeMillis
-          const expiresAt = createdAt + Duration.toMillis(lifetime)
-          const id = yield* Id.generate(random, "ses")
-          yield* store.create({ ...given, id, tokenHash: yield* hashOf(token), createdAt, expiresAt })
+          const { expiresAt } = yield* store.create({
+            ...given,
+            id: yield* Id.generate(random, "ses"),
+            tokenHash: yield* hashOf(token),
+            createdAt,
+            expiresAt: createdAt + Duration.toMillis(lifetime)
+          })
           return { token, expiresAt }
         }),
         open: Effect.fn("Portals.open")(function*(link, address) {

@@ -2,7 +2,6 @@
  * `InvitationStore` in memory: each method is one synchronous step over `State`, decided by `InvitationStep`.
  */
 import {
-  type Errors,
   type Id,
   type Invitation,
   InvitationStep,
@@ -24,7 +23,7 @@ const managers = (memory: Memory): InvitationStep.LoadedManagers => ({
 const create = (
   memory: Memory,
   invitation: Invitation.Invitation & { readonly by: Invitation.Maker }
-): Errors.Forbidden | undefined => {
+): InvitationStep.Created => {
   const pending = (workspaceId: Id.WorkspaceId, email: string) =>
     [...memory.invitations.values()].find((one) => one.workspaceId === workspaceId && one.email === email)
   const { answers, writes } = InvitationStep.create({ ...managers(memory), pending }, [invitation])
@@ -33,7 +32,7 @@ const create = (
     if (replaced !== undefined) memory.invitations.delete(replaced.tokenHash)
     memory.invitations.set(made.tokenHash, made, made.createdAt)
   }
-  return answers[0]
+  return answers[0]!
 }
 
 const list = (
@@ -93,7 +92,9 @@ export const layer = Layer.effect(
       createReset: (reset) =>
         Effect.sync(() => {
           const now = memory.now(reset.createdAt)
-          memory.passwordResets.set(reset.tokenHash, StorageTime.createdAt(reset, now, "expiresAt"), now)
+          const created = StorageTime.createdAt(reset, now, "expiresAt")
+          memory.passwordResets.set(reset.tokenHash, created, now)
+          return created
         }),
       findReset: (tokenHash, now) =>
         Effect.sync(() => {

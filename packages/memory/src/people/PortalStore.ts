@@ -26,6 +26,7 @@ export const layer = Layer.effect(
           const createdAt = memory.now(link.createdAt)
           const portal = StorageTime.createdAt(link, createdAt, "expiresAt")
           memory.portals.set(link.tokenHash, { portal, isOpen: false }, createdAt)
+          return portal
         }),
       open: (command) => Effect.sync(() => Option.fromUndefinedOr(open(memory, command))),
       find: (sessionHash, asked) =>

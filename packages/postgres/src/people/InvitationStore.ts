@@ -2,16 +2,7 @@
  * `InvitationStore` in PostgreSQL: combines the operations of this folder (`SetPassword`) and adds the short
  * statements.
  */
-import {
-  type Errors,
-  type Id,
-  type Invitation,
-  InvitationStep,
-  InvitationStore,
-  Member,
-  type Step,
-  StorageTime
-} from "@wac/core"
+import { type Id, type Invitation, InvitationStep, InvitationStore, Member, type Step, StorageTime } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
@@ -107,7 +98,7 @@ const lockPending = statement(
 const create: StepOptions<
   Invitation.Invitation & { readonly by: Invitation.Maker },
   InvitationStep.LoadedPending,
-  Errors.Forbidden | undefined,
+  InvitationStep.Created,
   ReadonlyArray<Invitation.Invitation>
 > = {
   load: (commands) => {
@@ -252,13 +243,18 @@ const redeemable = reset.pick("userId", "expiresAt")
 
 const resettable = reset.pick("userId")
 
-const createReset: StepOptions<Invitation.PasswordReset, Kept, void, ReadonlyArray<Invitation.PasswordReset>> = {
+const createReset: StepOptions<
+  Invitation.PasswordReset,
+  Kept,
+  Invitation.PasswordReset,
+  ReadonlyArray<Invitation.PasswordReset>
+> = {
   load: () => [],
   read: (_, now) => ({ now }),
-  decide: ({ now }, commands) => ({
-    answers: commands.map(() => undefined),
-    writes: commands.map((reset) => StorageTime.createdAt(reset, now(reset.createdAt), "expiresAt"))
-  }),
+  decide: ({ now }, commands) => {
+    const created = commands.map((reset) => StorageTime.createdAt(reset, now(reset.createdAt), "expiresAt"))
+    return { answers: created, writes: created }
+  },
   write: (resets) => resets.map((reset) => keepReset({ reset }))
 }
 

@@ -14,7 +14,8 @@ const create = statement({ link: portal.one, now: Clocks.asked }, ({ link, now }
   const expiresAt = `p.now + ${link.expiresAt} - ${link.createdAt}`
   return `with present as materialized (select ${now} as now)
   insert into wac.portals (${portal.names()}, is_open)
-  select ${portal.values({ ...link, createdAt: "p.now", expiresAt })}, false from present p`
+  select ${portal.values({ ...link, createdAt: "p.now", expiresAt })}, false from present p
+  returning ${portal.names()}`
 })
 
 const tokenHash = value<string>()
@@ -35,7 +36,11 @@ export const layer = Layer.effect(
     const callerNow = yield* callerClock
     const opening = yield* stepped("PortalStore.open", openPortal)
     return PortalStore.PortalStore.of({
-      create: (link) => Effect.asVoid(query("PortalStore.create", create({ link, now: callerNow(link.createdAt) }))),
+      create: (link) =>
+        Effect.map(
+          query("PortalStore.create", create({ link, now: callerNow(link.createdAt) })),
+          ([created]) => portal.read(created!)
+        ),
       open: (command) => Effect.map(opening(command), Option.fromUndefinedOr),
       find: (tokenHash, now) =>
         Effect.map(query("PortalStore.find", find({ tokenHash, now: callerNow(now) })), first(portal.read)),

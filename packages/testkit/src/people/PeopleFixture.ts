@@ -9,7 +9,8 @@ import {
   InvitationStore,
   type Issuer,
   type Member,
-  type MemberStep
+  type MemberStep,
+  type Portal
 } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
@@ -108,3 +109,19 @@ export const asker = (
   userId,
   role
 })
+
+/** A link to the portal of a workspace, valid for an hour from the workspace's start, not stored. */
+export const portalLink = (own: Fixture.World, fields: Partial<Portal.Portal> = {}) =>
+  Effect.gen(function*() {
+    const made: Portal.Portal = {
+      id: yield* Fixture.id("ses"),
+      tokenHash: yield* tokenHash,
+      workspaceId: own.workspace.id,
+      role: "developer",
+      visitor: "ana@shop.example",
+      createdAt: own.start,
+      expiresAt: own.start + Fixture.hour,
+      ...fields
+    }
+    return made
+  })

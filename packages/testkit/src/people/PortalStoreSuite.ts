@@ -10,22 +10,6 @@ import * as People from "./PeopleFixture.ts"
 
 const { hour, world } = Fixture
 
-/** A link to a workspace, valid for an hour from the workspace's start, not stored. */
-const link = (own: Fixture.World, fields: Partial<Portal.Portal> = {}) =>
-  Effect.gen(function*() {
-    const made: Portal.Portal = {
-      id: yield* Fixture.id("ses"),
-      tokenHash: yield* People.tokenHash,
-      workspaceId: own.workspace.id,
-      role: "developer",
-      visitor: "ana@shop.example",
-      createdAt: own.start,
-      expiresAt: own.start + hour,
-      ...fields
-    }
-    return made
-  })
-
 /** A command to open a link. */
 const opening = ({ createdAt, tokenHash }: Portal.Portal, now = createdAt) =>
   Effect.map(People.tokenHash, (sessionHash): PortalStep.Open => ({
@@ -41,8 +25,8 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const store = yield* PortalStore.PortalStore
       const own = yield* world()
-      const made = yield* link(own)
-      yield* store.create(made)
+      const made = yield* People.portalLink(own)
+      assert.deepStrictEqual(yield* store.create(made), made)
       const command = yield* opening(made, own.start + hour - 1)
       const { expiresAt, now: createdAt, sessionHash } = command
       const session = { ...made, tokenHash: sessionHash, createdAt, expiresAt }
@@ -55,7 +39,7 @@ export const tests = (it: Fixture.It): void => {
   it.effect("a link is not a session, a session is not a link, and an unknown token is neither", () =>
     Effect.gen(function*() {
       const store = yield* PortalStore.PortalStore
-      const made = yield* link(yield* world())
+      const made = yield* People.portalLink(yield* world())
       yield* store.create(made)
       assert.deepStrictEqual(yield* store.find(made.tokenHash, made.createdAt), Option.none())
       yield* store.end(made.tokenHash)
@@ -70,7 +54,7 @@ export const tests = (it: Fixture.It): void => {
   it.effect("an expired link opens nothing", () =>
     Effect.gen(function*() {
       const store = yield* PortalStore.PortalStore
-      const made = yield* link(yield* world())
+      const made = yield* People.portalLink(yield* world())
       yield* store.create(made)
       assert.deepStrictEqual(yield* store.open(yield* opening(made, made.expiresAt)), Option.none())
     }))
@@ -78,7 +62,7 @@ export const tests = (it: Fixture.It): void => {
   it.effect("of racing requests to open a link, exactly one succeeds", () =>
     Effect.gen(function*() {
       const store = yield* PortalStore.PortalStore
-      const made = yield* link(yield* world())
+      const made = yield* People.portalLink(yield* world())
       yield* store.create(made)
       const commands = yield* Effect.replicateEffect(opening(made), 10)
       const answers = yield* Effect.forEach(commands, store.open, { concurrency: "unbounded" })
@@ -88,7 +72,7 @@ export const tests = (it: Fixture.It): void => {
   it.effect("only ended links and sessions are deleted", () =>
     Effect.gen(function*() {
       const store = yield* PortalStore.PortalStore
-      const made = yield* link(yield* world())
+      const made = yield* People.portalLink(yield* world())
       yield* store.create(made)
       yield* Forgetting.all(store.forget(made.expiresAt - 1))
       const command = yield* opening(made, made.expiresAt - 1)
@@ -102,7 +86,7 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* PortalStore.PortalStore
       const own = yield* world()
       const open = Effect.gen(function*() {
-        const made = yield* link(own)
+        const made = yield* People.portalLink(own)
         yield* store.create(made)
         const command = yield* opening(made)
         yield* store.open(command)
