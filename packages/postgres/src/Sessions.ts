@@ -175,7 +175,7 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
     }
     const { result, writes } = decided
     if (writes.length === 0) {
-      yield* send(connection, [rollback])
+      yield* uncommitted(connection, [rollback])
     } else if (performance.now() - sentAt > doubtAfter) {
       yield* uncommitted(connection, writes)
       yield* send(connection, [commit])

@@ -278,6 +278,25 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
       assert.deepStrictEqual(yield* Effect.provide(read, direct), [[600, 1], [1300, 1]])
     }).pipe(Effect.scoped))
 
+  it.effect("a step that writes nothing succeeds for a process that was suspended after loading, however long", () =>
+    Effect.gen(function*() {
+      const { direct } = yield* proxied()
+      const { stepped } = yield* Effect.provide(Database, direct)
+      for (const pause of [600, 1300]) {
+        let isFirst = true
+        const count = yield* stepped(
+          "Test.count",
+          counting(() => {
+            if (isFirst) stall(pause)
+            isFirst = false
+          })
+        )
+        // what is below 0 is not written
+        assert.strictEqual(yield* count(-pause), 1)
+      }
+      assert.deepStrictEqual(yield* Effect.provide(read, direct), [])
+    }).pipe(Effect.scoped))
+
   it.effect("a step is carried out once by a process that was suspended while PostgreSQL loaded, however long", () =>
     Effect.gen(function*() {
       const { direct } = yield* proxied()
