@@ -239,7 +239,8 @@ export const parseUrl = (text: string, options: { readonly allowInsecure: boolea
     return refusedUrl(`url must be at most ${Url.maxLength} characters, with characters outside ASCII encoded`)
   }
   if (url.protocol !== "https:" && !(options.allowInsecure && url.protocol === "http:")) {
-    return refusedUrl(options.allowInsecure ? "url must be an https or http URL" : "url must be an https URL")
+    const unless = url.protocol === "http:" ? "; the operator of this service can allow http" : ""
+    return refusedUrl(options.allowInsecure ? "url must be an https or http URL" : `url must be an https URL${unless}`)
   }
   if (url.username !== "" || url.password !== "") return refusedUrl("url must not contain a user name or a password")
   // a URL may name port 0, but nothing can connect to it

@@ -38,9 +38,14 @@ describe("a receiver's URL", () => {
     }
   })
 
-  it("a receiver's URL may be http only if the operator allows it", () => {
+  it("a receiver's URL may be http only if the operator allows it, and the refusal says so", () => {
     assert.instanceOf(parseUrl("http://localhost:9000/", lax), URL)
-    assert.instanceOf(parseUrl("http://localhost:9000/", strict), InvalidBody)
+    const messageFor = (url: string) => (parseUrl(url, strict) as InvalidBody).message
+    assert.strictEqual(
+      messageFor("http://localhost:9000/"),
+      "url must be an https URL; the operator of this service can allow http"
+    )
+    assert.strictEqual(messageFor("ftp://receiver.example/"), "url must be an https URL")
   })
 
   it("a receiver's URL has at most 2048 characters", () => {
