@@ -43,7 +43,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["subscriptions", "bfbfc06ee863efed90e9575d9688c6ed42c99c04354515a001da16becfca67df"],
   ["outbox", "0a510a846eb3de01a84119188e1e5178628ecb2aa1b0e5def8a7241e4ace064e"],
   ["failed messages", "8b992778eb209983252ba425905f9f9eb2d569f9c2b1cc6632bc664849925b07"],
-  ["request details", "e82d7e3cec1d4c7782e1c94caebcf742eb5418cb7100e2b69e05de5bd288f864"]
+  ["request details", "e82d7e3cec1d4c7782e1c94caebcf742eb5418cb7100e2b69e05de5bd288f864"],
+  ["unstarted campaigns", "885304643fdf05c06f182dbb2be893f178a45674cd7b734c125dd920d3fe4fb7"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

@@ -16,12 +16,17 @@ import { touched } from "./touched.ts"
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
 const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
 
+/** In the third workspace. Nobody has started one of them, and none has messages. */
+const campaigns = 2000
+const unstarted = 1
+
 /** In the first workspace, where every 7,000th has failed. The second has one message for each thousand. */
 const messages = 25_000
 const contacts = 5000
 
 const own = id("ws", 1)
 const other = id("ws", 2)
+const third = id("ws", 3)
 
 const message = (count: number, first: number, workspace: string) =>
   `insert into wac.messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
@@ -34,11 +39,15 @@ const message = (count: number, first: number, workspace: string) =>
   from generate_series(1, ${count}) i`
 
 const fill = [
-  `insert into wac.workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
+  `insert into wac.workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 3) i`,
   `insert into wac.phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id)
   select ${sqlId("pn", "i")}, ${
     sqlId("ws", "1 + i / 4")
   }, 'sandbox', '+1415' || i, 'p' || i, 'a' from generate_series(1, 4) i`,
+  `insert into wac.campaigns (id, workspace_id, state) select ${sqlId("cmp", "i")}, '${third}', json_build_object(
+    'status', case when i <= ${unstarted} then 'draft' else 'completed' end,
+    'startedAt', case when i > ${unstarted} then 1 end, 'name', repeat('x', 1000)
+  ) from generate_series(1, ${campaigns}) i`,
   message(messages, 0, own),
   message(messages / 1000, 500, other),
   `insert into wac.conversations (message_id, workspace_id, phone_number_id, customer, is_inbound, received)
@@ -57,7 +66,9 @@ for (const { layer: database, name } of plannedDatabases) {
       yield* client`set local statement_timeout = 0`
       for (const statement of fill) yield* client.unsafe(statement)
     }))
-    for (const table of ["messages", "contacts", "conversations"]) yield* client`vacuum (analyze) wac.${client(table)}`
+    for (const table of ["messages", "contacts", "conversations", "campaigns"]) {
+      yield* client`vacuum (analyze) wac.${client(table)}`
+    }
   }))
 
   const stores = MessageStore.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))
@@ -83,7 +94,13 @@ for (const { layer: database, name } of plannedDatabases) {
         assert.isAtMost(yield* listed(own, id("msg", 1000 * messages / 2)), 26)
         assert.isAtMost(yield* listed(own, id("msg", 3000)), 2)
         assert.isAtMost(yield* listed(other, null), messages / 1000)
-        assert.isAtMost(yield* listed(id("ws", 3), null), 0)
+        assert.isAtMost(yield* listed(third, null), 0)
+      }))
+
+    it.effect("a page of messages reads of campaigns only those that nobody has started", () =>
+      Effect.gen(function*() {
+        const { params, text } = MessageStore.list(third, { status: "queued" }, { limit: 25, after: null })
+        assert.isAtMost(yield* reads("campaigns", text, params), 2 * unstarted)
       }))
 
     it.effect("a page by a client's reference, or by time, costs a page", () =>

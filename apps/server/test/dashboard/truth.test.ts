@@ -81,6 +81,23 @@ it("the overview does not say that no message has failed if older messages were 
   await person.end()
 })
 
+it("messages of a campaign that nobody has started are neither on the overview nor in the list", async () => {
+  const campaign = await inScope(workspace.ready(server))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("")
+  await page.getByRole("region", { name: "Latest messages" }).getByRole("row", { name: /\+15551234567/ }).waitFor()
+  assert.strictEqual(await page.getByText("+15551230001").count(), 0)
+  await person.open("/messages")
+  await page.getByRole("row", { name: /\+15551234567/ }).waitFor()
+  assert.strictEqual(await page.getByText("+15551230001").count(), 0)
+  // a person who looks at the campaign sees them
+  await person.open(`/campaigns/${campaign}`)
+  await page.getByRole("link", { name: "+15551230001" }).waitFor()
+  person.assertSound()
+  await person.end()
+})
+
 const exhausted = (id: string, eventType: string) => ({
   id,
   eventId: "evt_01K8ZQ50V4W6X8Y0Z1A3B5C7DE",

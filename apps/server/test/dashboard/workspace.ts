@@ -73,7 +73,7 @@ const template = (to: string, name: string, ...bodyParams: ReadonlyArray<string>
 })
 
 /** Creates a campaign whose rows are checked. Gives its id. */
-const ready = Effect.fnUntraced(function*(
+export const ready = Effect.fnUntraced(function*(
   { session, url }: { readonly session: { readonly cookie: string }; readonly url: string }
 ) {
   const at = `${url}/internal/campaigns`

@@ -490,7 +490,10 @@ const cancelled = {
   delivered_at: null
 } as const
 
-const pageMayBeShort = shortPage("With a filter", "messages")
+/** What lists of messages leave out (`Campaign.isUnstarted`). */
+const noUnstarted = "without those of campaigns that nobody has started"
+
+const pageMayBeShort = shortPage("With a filter, or beside such a campaign,", "messages")
 
 export class MessagesApi extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("send", "/v1/messages", {
@@ -553,9 +556,9 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     .annotate(Access, apiKey("messages:read")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
       summary: "List messages",
       description:
-        "All messages that the workspace sent, with their current state, newest first; with `contact`, the " +
-        "conversation with one customer in both directions, which no other filter than `direction` narrows. " +
-        pageMayBeShort
+        `All messages that the workspace sent, with their current state, newest first, ${noUnstarted}; with ` +
+        "`contact`, the conversation with one customer in both directions, which no other filter than `direction` " +
+        `narrows. ${pageMayBeShort}`
     })),
   HttpApiEndpoint.get("get", "/v1/messages/:id", {
     params: byId,
@@ -611,7 +614,7 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List messages",
-    description: `Newest first. ${pageMayBeShort}`
+    description: `Newest first, ${noUnstarted}. ${pageMayBeShort}`
   })),
   HttpApiEndpoint.get("get", "/internal/messages/:id", {
     params: byId,

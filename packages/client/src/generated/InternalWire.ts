@@ -1560,8 +1560,9 @@ export interface InternalRoutes {
     readonly response: SentFromDashboard | QueuedFromDashboard
   }
   /**
-   * List messages. Newest first. With a filter a page ends at the latest after looking at 10,000 messages: it may hold
-   * fewer than `limit`, or none, even if more follow.
+   * List messages. Newest first, without those of campaigns that nobody has started. With a filter, or beside such a
+   * campaign, a page ends at the latest after looking at 10,000 messages: it may hold fewer than `limit`, or none, even
+   * if more follow.
    */
   readonly "GET /internal/messages": {
     readonly query: InternalMessageQuery

@@ -789,10 +789,10 @@ export interface Routes {
    */
   readonly "POST /v1/messages/:id/read": { readonly body: MarkRead; readonly response: ReadMessage }
   /**
-   * List messages. All messages that the workspace sent, with their current state, newest first; with `contact`, the
-   * conversation with one customer in both directions, which no other filter than `direction` narrows. With a filter a
-   * page ends at the latest after looking at 10,000 messages: it may hold fewer than `limit`, or none, even if more
-   * follow.
+   * List messages. All messages that the workspace sent, with their current state, newest first, without those of
+   * campaigns that nobody has started; with `contact`, the conversation with one customer in both directions, which no
+   * other filter than `direction` narrows. With a filter, or beside such a campaign, a page ends at the latest after
+   * looking at 10,000 messages: it may hold fewer than `limit`, or none, even if more follow.
    */
   readonly "GET /v1/messages": { readonly query: MessageQuery; readonly response: Page<AnyMessage> }
   /** Get a message. Any message of the workspace with its current state, or a customer's message. */

@@ -246,6 +246,13 @@ export const endings = ["completed", "cancelled"] as const satisfies ReadonlyArr
 export const hasEnded = ({ status }: Pick<Campaign, "status">): boolean =>
   endings.includes(status as (typeof endings)[number])
 
+/** The statuses of a campaign that a person has started and that may not have sent anything. */
+export const awaiting = ["scheduled", "paused"] as const satisfies ReadonlyArray<CampaignStatus>
+
+/** Whether nobody has started a campaign: its messages are no sends yet, and if it has ended, never will be. */
+export const isUnstarted = ({ startedAt, status }: Pick<Campaign, "startedAt" | "status">): boolean =>
+  startedAt === null && !awaiting.includes(status as (typeof awaiting)[number])
+
 /** Whether rows of recipients may be added. */
 export const takesRows = ({ status }: Pick<Campaign, "status">): boolean => status === "draft" || status === "ready"
 

@@ -343,8 +343,9 @@ export class MessageStore extends Context.Service<MessageStore, {
   /** A message of the workspace. */
   readonly get: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<Message>, StoreError>
   /**
-   * Lists messages of the workspace, newest first. Times, `clientReference` and failures have an index; with another
-   * filter a page reads at most `Page.lookedAt` messages.
+   * Lists messages of the workspace, newest first, without those of campaigns that nobody has started
+   * (`Campaign.isUnstarted`). Times, `clientReference` and failures have an index; with another filter, or beside such a
+   * campaign, a page reads at most `Page.lookedAt` messages.
    */
   readonly list: (
     workspaceId: WorkspaceId,

@@ -126,6 +126,12 @@ const forgetBodies = (memory: Memory, before: Time.Instant): Retention.Forgotten
   return { removed, isMore: false }
 }
 
+/** Whether a message belongs to a campaign that nobody has started. */
+const isUnstarted = (memory: Memory, { campaignId }: Message.Message): boolean => {
+  const campaign = campaignId === null ? undefined : memory.campaigns.get(campaignId)?.job.campaign
+  return campaign !== undefined && Campaign.isUnstarted(campaign)
+}
+
 const conversation = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,
@@ -198,7 +204,9 @@ export const layer = Layer.effect(
           return memory.messages.page(
             workspaceId,
             page,
-            (message) => (providerMessageId === undefined || message.id === id) && MessageStore.isOf(filter, message)
+            (message) =>
+              (providerMessageId === undefined || message.id === id) && MessageStore.isOf(filter, message) &&
+              !isUnstarted(memory, message)
           )
         }),
       received: (workspaceId, id) =>

@@ -3,7 +3,7 @@
  */
 import { Campaign, type CampaignStep, type Forecast, type Id } from "@wac/core"
 import { columns, insertOne, json, row, text, unlessEmpty } from "../Columns.ts"
-import type { Row, Statement } from "../Statement.ts"
+import { listOf, type Row, type Statement } from "../Statement.ts"
 import { tallies, talliesOf } from "./Tallies.ts"
 
 /** The columns of the campaign `c`. */
@@ -45,6 +45,11 @@ export const jobOf = (row: Row): CampaignStep.Job => ({
 const stateOf = (
   { counts: _, tallies: __, ...state }: Campaign.Campaign
 ): Omit<Campaign.Campaign, "counts" | "tallies"> => state
+
+/** The condition of `Campaign.isUnstarted` for the campaign `c`, which is also that of the index of these campaigns. */
+export const isUnstarted = `c.state ->> 'startedAt' is null and c.state ->> 'status' not in ${
+  listOf(Campaign.awaiting)
+}`
 
 const stored = row({
   id: text<Id.CampaignId>(),

@@ -6,6 +6,7 @@ import { CustomerNames, Id, type Message, type MessageReferences, MessageStore, 
 import { Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { callerClock } from "../CallerClock.ts"
+import { isUnstarted } from "../campaigns/StoredCampaign.ts"
 import * as Clocks from "../Clocks.ts"
 import { columns, result, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -140,9 +141,12 @@ const within: Record<ListIndex, string> = {
   messages_failed: "m.failed_at is not null"
 }
 
+/** The campaigns of the workspace $1 whose messages no list shows. */
+const unstarted = `select c.id from wac.campaigns c where c.workspace_id = $1 and ${isUnstarted}`
+
 /**
- * Newest first, through the index for the filter. If a filter stopped scanning early, the last row says where. It is
- * read in the same statement, because a message that arrived between two statements would make others appear twice.
+ * Newest first, through the index for the filter. If scanning stopped early, the last row says where. It is read in the
+ * same statement, because a message that arrived between two statements would make others appear twice.
  *
  * $1 workspace, $2 limit, $3 and $4 the lowest id and the upper bound, $5 whether there is a filter, $6 status, $7
  * recipient, $8 and $9 times, $10 the reference.
@@ -158,14 +162,15 @@ const listText = (index: ListIndex): string => {
     order by m.workspace_id desc${isByReference ? `${reference} desc` : ""}, m.id desc`
   return `with found as materialized (
     select m.* from (select m.* ${newest} limit ${Page.lookedAt}) m
-    where coalesce(m.status = $6, true) and coalesce(m.content->>'to' = any ($7::text[]), true)
+    where (m.campaign_id is null or m.campaign_id not in (${unstarted}))
+      and coalesce(m.status = $6, true) and coalesce(m.content->>'to' = any ($7::text[]), true)
       and coalesce(m.created_at >= $8::bigint, true) and coalesce(m.created_at < $9::bigint, true)
     order by m.workspace_id desc, m.id desc limit $2
   )
   (select to_json(m) as message, null as reached from found m order by m.id desc)
   union all
   select null, (select m.id ${newest} offset ${Page.lookedAt - 1} limit 1)
-  where $5::boolean and (select count(*) from found) < $2`
+  where ($5::boolean or exists (${unstarted})) and (select count(*) from found) < $2`
 }
 
 /** The parameters of {@link listText}. */

@@ -4,6 +4,7 @@
 import { assert } from "@effect/vitest"
 import { Id, type Message, MessageStore, type Page } from "@wac/core"
 import { Effect, Option } from "effect"
+import * as CampaignFixture from "../campaigns/CampaignFixture.ts"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
@@ -87,6 +88,32 @@ export const tests = (it: Fixture.It): void => {
         yield* found({ clientReference: "order-1", since: own.start + 20, status: "sent" }),
         at(3)
       )
+    }))
+
+  it.effect("list leaves out the messages of a campaign until a person starts it, and if it is cancelled before", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const sends = (yield* some(own, 2)).toReversed()
+      const campaign = yield* CampaignFixture.ready(own, 3)
+      const listed = (filter?: MessageStore.MessageFilter) => Effect.map(follow(own, filter, 2), idsOf)
+      assert.deepStrictEqual(yield* listed(), sends)
+      assert.deepStrictEqual(yield* listed({ status: "queued" }), [])
+      assert.deepStrictEqual(yield* listed({ to: [customer(1)] }), sends.slice(0, 1))
+      const change = (tag: "Start" | "Pause" | "Cancel") => CampaignFixture.changed(campaign, own.start, { _tag: tag })
+      yield* CampaignFixture.changed(campaign, own.start, {
+        _tag: "Edit",
+        plan: { startAt: own.start + Fixture.hour }
+      })
+      for (const [tag, status] of [["Start", "scheduled"], ["Pause", "paused"]] as const) {
+        assert.strictEqual((yield* change(tag)).status, status)
+        assert.lengthOf(yield* listed(), 5)
+        assert.lengthOf(yield* listed({ status: "queued" }), 3)
+      }
+      yield* change("Cancel")
+      yield* CampaignFixture.workAll(own, own.start)
+      assert.deepStrictEqual(yield* listed(), sends)
+      yield* CampaignFixture.running(own, 2)
+      assert.lengthOf(yield* listed(), 4)
     }))
 
   it.effect("list finds messages by their present status", () =>
