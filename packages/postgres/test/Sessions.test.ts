@@ -79,6 +79,15 @@ const failed = Exit.fail(new StoreError.StoreError({ operation: "Test.count" }))
 /** Blocks the thread, like a suspended process. */
 const stall = (milliseconds: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 
+/** As {@link counting}, in a process that is suspended so many milliseconds at the first decision. */
+const suspendedOnce = (milliseconds: number) => {
+  let isFirst = true
+  return counting(() => {
+    if (isFirst) stall(milliseconds)
+    isFirst = false
+  })
+}
+
 /** Runs something once statements of now are sent, and before a response can be read. */
 const afterMicrotasks = (run: () => void, count = 100): void =>
   queueMicrotask(() => count === 0 ? run() : afterMicrotasks(run, count - 1))
@@ -265,14 +274,7 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
       const { direct } = yield* proxied()
       const { stepped } = yield* Effect.provide(Database, direct)
       for (const pause of [600, 1300]) {
-        let isFirst = true
-        const count = yield* stepped(
-          "Test.count",
-          counting(() => {
-            if (isFirst) stall(pause)
-            isFirst = false
-          })
-        )
+        const count = yield* stepped("Test.count", suspendedOnce(pause))
         assert.strictEqual(yield* count(pause), 1)
       }
       assert.deepStrictEqual(yield* Effect.provide(read, direct), [[600, 1], [1300, 1]])
@@ -283,14 +285,7 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
       const { direct } = yield* proxied()
       const { stepped } = yield* Effect.provide(Database, direct)
       for (const pause of [600, 1300]) {
-        let isFirst = true
-        const count = yield* stepped(
-          "Test.count",
-          counting(() => {
-            if (isFirst) stall(pause)
-            isFirst = false
-          })
-        )
+        const count = yield* stepped("Test.count", suspendedOnce(pause))
         // what is below 0 is not written
         assert.strictEqual(yield* count(-pause), 1)
       }
