@@ -110,6 +110,20 @@ const violations = async (page: Page, ...only: ReadonlyArray<string>): Promise<R
   }, only)
 }
 
+/** What reaches beyond a phone. A hint gets its new place a frame after the window got its size, so this suspends for it. */
+const wider = async (page: Page): Promise<ReadonlyArray<string>> => {
+  const fits = (width: number) => document.documentElement.scrollWidth <= width
+  await page.waitForFunction(fits, phone.width, { timeout: 5_000 }).catch(() => {})
+  return page.evaluate((width) => {
+    const { scrollWidth } = document.documentElement
+    if (scrollWidth <= width) return []
+    const beyond = [...document.querySelectorAll("body *")]
+      .filter((element) => element.getBoundingClientRect().right > width)
+      .map(({ className, tagName }) => `${tagName}.${className}`)
+    return [`${scrollWidth} pixels wide, by ${beyond.join(", ")}`]
+  }, phone.width)
+}
+
 /** What is wrong with a page as it is now: light and dark, wide and narrow. */
 const look = async (
   page: Page,
@@ -129,7 +143,7 @@ const look = async (
   await picture("dark")
   await page.emulateMedia({ colorScheme: "light" })
   await page.setViewportSize(phone)
-  const width = await page.evaluate(() => document.documentElement.scrollWidth)
+  const wide = await wider(page)
   const narrow = await page.evaluate(
     (least) =>
       [...document.querySelectorAll<HTMLElement>("select, input.field, textarea")]
@@ -144,7 +158,7 @@ const look = async (
   return [
     ...light,
     ...dark.map((text) => `dark: ${text}`),
-    ...width > phone.width ? [`${width} pixels wide`] : [],
+    ...wide,
     ...narrow
   ]
     .map((text) => `${name}: ${text}`)
