@@ -153,7 +153,8 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
     statements: ReadonlyArray<Statement>
   ): Effect.Effect<ReadonlyArray<Rows>, Failure> =>
     Effect.catch(send(connection, statements), (error): Effect.Effect<never, Failure> => {
-      const undone = Effect.andThen(send(connection, [rollback]), Effect.fail(error))
+      // a connection that is lost now has rolled back too, and says nothing about the statement
+      const undone = Effect.andThen(Effect.exit(send(connection, [rollback])), Effect.fail(error))
       if (error instanceof ThrownBeforeCommit) return undone
       if (isOfClient(error)) return Effect.fail(new ThrownBeforeCommit({ error }))
       return isLostConnection(error) ? Effect.fail(new LostBeforeCommit({ error })) : undone

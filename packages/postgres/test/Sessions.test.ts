@@ -236,6 +236,30 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
       assert.deepStrictEqual(yield* Effect.provide(read, byProxy), [[1, 2]])
     }).pipe(Effect.scoped))
 
+  it.effect("a step that PostgreSQL gave up for a deadlock is retried if its connection is lost then", () =>
+    Effect.gen(function*() {
+      const { byProxy, direct, proxy } = yield* proxied()
+      // a sequence is not rolled back
+      yield* Effect.provide(PgClient.PgClient.use((client) => client`create sequence attempt`), direct)
+      const { stepped } = yield* Effect.provide(Database, byProxy)
+      const { load, ...others } = counting()
+      const count = yield* stepped("Test.count", {
+        ...others,
+        load: (numbers) => [...load(numbers), {
+          text: `do $$ begin
+            if nextval('attempt') = 1 then raise exception using errcode = 'deadlock_detected'; end if;
+          end $$`,
+          params: []
+        }]
+      })
+      const reached = proxy.stopAt("rollback", "sent")
+      const counted = yield* Effect.forkChild(count(1))
+      yield* Effect.promise(() => reached)
+      proxy.cut()
+      assert.strictEqual(yield* Fiber.join(counted), 1)
+      assert.deepStrictEqual(yield* Effect.provide(read, direct), [[1, 1]])
+    }).pipe(Effect.scoped))
+
   it.effect("a step that may have been committed fails, and is carried out at most once", () =>
     Effect.gen(function*() {
       const { byProxy, direct, proxy } = yield* proxied()
