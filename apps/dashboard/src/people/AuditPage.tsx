@@ -9,6 +9,7 @@ import { ListPage, useList } from "../ui/List.tsx"
 import { daysSince } from "../ui/Moment.ts"
 import { type Column, Id } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
+import { actionWords } from "./AuditWords.ts"
 
 const detailOf = (detail: { readonly [name: string]: string }): string =>
   Object.entries(detail).map(([name, value]) => `${name}: ${value}`).join(", ")
@@ -21,7 +22,7 @@ const columns: ReadonlyArray<Column<AuditEntry>> = [
     name: "Change",
     cell: ({ action, detail, target }) => (
       <>
-        <span className="font-medium">{action}</span>
+        <span className="font-medium">{actionWords[action]}</span>
         {target === null ? null : (
           <span className="block text-muted">
             <Id>{target}</Id>

@@ -604,6 +604,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.page.getByText("What your API keys have asked for in the last 30 days, and what").waitFor()
     await person.open("/settings/audit")
     await person.page.getByText("are kept for 90 days").waitFor()
+    await person.page.getByRole("row", { name: /^Signed in .*owner@example\.com/ }).waitFor()
     person.assertSound()
     await person.end()
   })
