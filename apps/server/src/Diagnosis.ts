@@ -84,7 +84,7 @@ export const ofUnopened = (
 
 /** The findings about a database server. */
 export const ofServer = (found: Inspection.Inspection): ReadonlyArray<Finding> => {
-  const { clockAhead, connections, isEncrypted, isWritable, maxConnections, roundTrip, settings } = found
+  const { clockAhead, connections, isEncrypted, isWritable, maxConnections, roundTrip, settings, unprovenMode } = found
   const { version, versionNumber } = found
   const encryption = isEncrypted ? "encrypted" : "not encrypted"
   const free = maxConnections - connections
@@ -101,6 +101,11 @@ export const ofServer = (found: Inspection.Inspection): ReadonlyArray<Finding> =
       remedies.read_only
     )],
     ...ofWrites(found),
+    ...unprovenMode === undefined ? [] : [doubtful(
+      "database",
+      `sslmode=${unprovenMode} does not prove that the other machine is the database: somebody on the way can take its place`,
+      "set sslmode=verify-full in DATABASE_URL (docs/guides/postgresql.md, Encryption)"
+    )],
     ...roundTrip <= slowRoundTrip ? [] : [doubtful(
       "database",
       `the database responds after ${roundTrip} ms, and a send waits for it twice`,

@@ -3,7 +3,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { type StoreError, Time } from "@wac/core"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Redacted, Result } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import * as Migrations from "./Migrations.ts"
@@ -11,6 +11,7 @@ import { OpenError } from "./OpenError.ts"
 import * as PgliteClient from "./PgliteClient.ts"
 import * as PostgresClient from "./PostgresClient.ts"
 import * as Schema from "./Schema.ts"
+import * as ServerUrl from "./ServerUrl.ts"
 import { describe, problemOf } from "./SqlFailure.ts"
 import type { Row as StatementRow } from "./Statement.ts"
 import * as WriteProbe from "./WriteProbe.ts"
@@ -24,6 +25,8 @@ export interface Inspection {
   readonly isWritable: boolean
   /** Whether the connection to the server, or the pooler's, is encrypted. */
   readonly isEncrypted: boolean
+  /** The `sslmode` with which another machine is connected to without a proof that it is the server; or `undefined`. */
+  readonly unprovenMode: string | undefined
   /** Why a write fails; `undefined` if one succeeded, or if there is no schema or no write is accepted. */
   readonly problem: StoreError.Problem | undefined
   /** The database's role, and the rights that a server needs and the role lacks, such as `insert on wac.messages`. */
@@ -122,7 +125,7 @@ const inspect = Effect.gen(function*() {
     ? undefined
     : yield* WriteProbe.run((text) => client.unsafe<StatementRow>(named(text)), problemOf)
   const { autovacuum, fsync, full_page_writes, synchronous_commit, ...found } = row!
-  const inspection: Inspection = {
+  const inspection: Omit<Inspection, "unprovenMode"> = {
     version: found.version,
     versionNumber: found.version_number,
     isWritable: !found.read_only,
@@ -149,7 +152,12 @@ const inspect = Effect.gen(function*() {
 
 /** Inspects a server. Waits up to 10 seconds for one that does not respond. */
 export const ofServer = (options: PostgresClient.Options): Effect.Effect<Inspection, OpenError> =>
-  Effect.provide(inspect, PostgresClient.layer(options))
+  Effect.map(Effect.provide(inspect, PostgresClient.layer(options)), (found) => ({
+    ...found,
+    unprovenMode: Result.getOrUndefined(
+      Result.map(ServerUrl.parse(Redacted.value(options.url)), ServerUrl.unprovenMode)
+    )
+  }))
 
 /** Inspects an embedded database; `undefined` if there is none yet. Fails if a process uses it. */
 export const ofEmbedded = (
@@ -157,6 +165,9 @@ export const ofEmbedded = (
 ): Effect.Effect<Inspection | undefined, OpenError> =>
   Effect.suspend(() =>
     fs.existsSync(path.join(options.directory, "postgres"))
-      ? Effect.provide(inspect, PgliteClient.layer(options))
+      ? Effect.map(
+        Effect.provide(inspect, PgliteClient.layer(options)),
+        (found) => ({ ...found, unprovenMode: undefined })
+      )
       : Effect.undefined
   )

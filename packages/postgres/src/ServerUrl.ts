@@ -4,6 +4,7 @@
  * never ignored. Pure.
  */
 import { Redacted, Result } from "effect"
+import * as net from "node:net"
 
 /** Where a server listens. */
 export interface Host {
@@ -284,6 +285,20 @@ const hostsOf = (authority: string, given: Given): ReadonlyArray<Host> => {
 
 /** Whether a host is reached by a Unix socket. */
 export const isLocal = ({ address, name }: Host): boolean => address === undefined && name.startsWith("/")
+
+const isThisMachine = (host: Host): boolean => {
+  const at = host.address ?? host.name
+  return isLocal(host) || at === "localhost" || at === "::1" || net.isIPv4(at) && at.startsWith("127.")
+}
+
+/**
+ * The mode with which another machine is connected to without a proof that it is the server, so that somebody on the
+ * way can take its place; `undefined` if there is none such.
+ */
+export const unprovenMode = ({ encryption: { authorities, mode }, hosts }: ServerUrl): SslMode | undefined =>
+  hosts.every(isThisMachine) || mode.startsWith("verify-") || mode === "require" && authorities !== undefined
+    ? undefined
+    : mode
 
 const encryptionOf = (given: Given): Encryption => {
   const { sslcert, sslcrl, sslkey, sslmode, sslpassword, sslrootcert } = given

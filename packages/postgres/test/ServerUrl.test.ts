@@ -33,6 +33,24 @@ describe("a server's URL", () => {
     assert.strictEqual(url.name, name)
   })
 
+  it.each([
+    ["postgres://h/db", "prefer"],
+    ["postgres://h/db?sslmode=disable", "disable"],
+    ["postgres://h/db?sslmode=require", "require"],
+    ["postgres://h/db?sslmode=prefer&sslrootcert=/a.pem", "prefer"],
+    ["postgres://localhost,h/db?sslmode=allow", "allow"],
+    ["postgres://localhost/db?hostaddr=10.0.0.1", "prefer"],
+    ["postgres://127.example.com/db", "prefer"],
+    ["postgres://h/db?sslmode=require&sslrootcert=/a.pem", undefined],
+    ["postgres://h/db?sslmode=verify-ca", undefined],
+    ["postgres://h/db?sslrootcert=system", undefined],
+    ["postgres:///db", undefined],
+    ["postgres://127.0.0.1,[::1]/db", undefined],
+    ["postgres:///db?host=/run/postgresql", undefined]
+  ])("a mode is unproven if another machine need not prove who it is: %s", (text, mode) => {
+    assert.strictEqual(ServerUrl.unprovenMode(parsed(text)), mode)
+  })
+
   it("parameters come before what stands in front of them, and the last of a name before the others", () => {
     const url = parsed("postgres://a:b@h/c?user=d&user=e%2B+&password=f%26&dbname=g")
     assert.deepStrictEqual([url.user, Redacted.value(url.password!), url.database], ["e++", "f&", "g"])

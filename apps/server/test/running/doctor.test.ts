@@ -160,6 +160,7 @@ describe("the diagnosis", () => {
     problem: undefined,
     role: "wac",
     isEncrypted: true,
+    unprovenMode: undefined,
     missingRights: [],
     schemaVersion: 9,
     neededSchemaVersion: 9,
@@ -184,6 +185,7 @@ describe("the diagnosis", () => {
       ["a clock two seconds away", { clockAhead: 2000 }, "doubtful"],
       ["an old schema", { schemaVersion: 8 }, "doubtful"],
       ["a distant database", { roundTrip: 80 }, "doubtful"],
+      ["a database that does not prove who it is", { unprovenMode: "prefer" }, "doubtful"],
       ["few free connections", { connections: 95 }, "doubtful"],
       ["tables that nobody vacuums", { settings: { ...sound.settings, autovacuum: "off" } }, "doubtful"]
     ] as const
