@@ -7,16 +7,28 @@ import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
-import { Timestamp } from "../Timestamp.ts"
+import { TimeGiven, Timestamp } from "../Timestamp.ts"
 
-export const UsageStep = Schema.Struct({
-  at: Timestamp,
+/** Sums of money. */
+export const costs = Schema.Array(Schema.Struct({
+  currency: Schema.String,
+  amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" })
+}))
+
+/** How often each activity occurred. */
+const totals = {
   sendsAccepted: Schema.Int.annotate({ description: "Sends that the provider accepted" }),
   sendsFailed: Schema.Int.annotate({ description: "Sends that the provider refused or did not accept" }),
   sendsUnknown: Schema.Int.annotate({ description: "Sends whose outcome the provider did not confirm" }),
   sendsRefused: Schema.Int.annotate({ description: "Sends that a rule or limit of the service refused" }),
   attemptsDelivered: Schema.Int.annotate({ description: "Attempts at webhook deliveries that succeeded" }),
   attemptsFailed: Schema.Int.annotate({ description: "Attempts at webhook deliveries that failed" })
+}
+
+export const UsageStep = Schema.Struct({
+  at: Timestamp,
+  ...totals,
+  costs: costs.annotate({ description: "What the messages created in this step cost, as far as it is known" })
 }).annotate({ identifier: "UsageStep", description: "The activity in one step of time." }).pipe(Example.shown({
   at: "2025-12-26T04:00:00.000Z",
   sendsAccepted: 12,
@@ -24,7 +36,21 @@ export const UsageStep = Schema.Struct({
   sendsUnknown: 0,
   sendsRefused: 2,
   attemptsDelivered: 36,
-  attemptsFailed: 0
+  attemptsFailed: 0,
+  costs: [{ currency: "USD", amount: "1.638" }]
+}))
+
+export const UsageBefore = Schema.Struct({ since: Timestamp, ...totals }).annotate({
+  identifier: "UsageBefore",
+  description: "The activity in the same length of time before, by whole hours."
+}).pipe(Example.shown({
+  since: "2025-12-19T06:00:00.000Z",
+  sendsAccepted: 10,
+  sendsFailed: 2,
+  sendsUnknown: 0,
+  sendsRefused: 0,
+  attemptsDelivered: 31,
+  attemptsFailed: 1
 }))
 
 export const UsageCost = Schema.Struct({
@@ -55,12 +81,6 @@ export const UsageLine = Schema.Struct({
   cost: { currency: "USD", amount: "42.315", ratesFrom: "2025-10-01" }
 }))
 
-/** Sums of money. */
-export const costs = Schema.Array(Schema.Struct({
-  currency: Schema.String,
-  amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" })
-}))
-
 export const Usage = Schema.Struct({
   month: Schema.String.annotate({ description: "The current calendar month (UTC), such as `2026-01`" }),
   used: Schema.Int.annotate({ description: "Messages that count against this month's quota" }),
@@ -75,8 +95,13 @@ export const Usage = Schema.Struct({
   }),
   costs: costs.annotate({ description: "The sum of `lines` in each currency" }),
   since: Timestamp,
-  stepSeconds: Schema.Int.annotate({ description: "3600 for up to a week, 86400 for longer periods" }),
-  steps: Schema.Array(UsageStep).annotate({ description: "Oldest first, without gaps; the last step is not over yet" })
+  stepSeconds: Schema.Int.annotate({ description: "3600, 10800, 21600 or 86400, by the length of the range" }),
+  steps: Schema.Array(UsageStep).annotate({
+    description: "Oldest first, without gaps, at most 92; the last step may not be over yet"
+  }),
+  before: Schema.NullOr(UsageBefore).annotate({
+    description: "For a comparison; `null` if not all of that time's activity is kept"
+  })
 }).annotate({
   identifier: "Usage",
   embedded: "UsageReport",
@@ -92,8 +117,9 @@ export const Usage = Schema.Struct({
     lines: [Example.of(UsageLine)],
     costs: [{ currency: "USD", amount: "42.315" }],
     since: Example.of(UsageStep).at,
-    stepSeconds: 3600,
-    steps: [Example.of(UsageStep)]
+    stepSeconds: 21_600,
+    steps: [Example.of(UsageStep)],
+    before: Example.of(UsageBefore)
   })
 )
 
@@ -104,8 +130,16 @@ const Period = Schema.Literals(["day", "week", "month", "quarter"]).annotate({
 })
 
 const query = Schema.Struct({
-  period: Schema.optionalKey(Period).annotateKey({ description: "1, 7, 30 or 90 days up to now; a week if omitted" })
-}).annotate({ identifier: "UsageQuery", description: "The period of a usage report." })
+  period: Schema.optionalKey(Period).annotateKey({
+    description: "1, 7, 30 or 90 days up to `until`; a week if omitted. `since` takes its place"
+  }),
+  since: Schema.optionalKey(TimeGiven).annotateKey({
+    description: "Only activity from this time on, rounded down to a step; activity is kept for 91 days"
+  }),
+  until: Schema.optionalKey(TimeGiven).annotateKey({
+    description: "Only activity in hours that began before this time; now if omitted"
+  })
+}).annotate({ identifier: "UsageQuery", description: "The range of a usage report." })
 
 export class UsageApi extends HttpApiGroup.make("usage").add(
   HttpApiEndpoint.get("get", "/internal/usage", {

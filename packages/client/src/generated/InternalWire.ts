@@ -1336,15 +1336,40 @@ export interface Usage {
     readonly amount: string
   }>
   readonly since: string
-  /** 3600 for up to a week, 86400 for longer periods. */
+  /** 3600, 10800, 21600 or 86400, by the length of the range. */
   readonly stepSeconds: number
-  /** Oldest first, without gaps; the last step is not over yet. */
+  /** Oldest first, without gaps, at most 92; the last step may not be over yet. */
   readonly steps: ReadonlyArray<UsageStep>
+  /** For a comparison; `null` if not all of that time's activity is kept. */
+  readonly before: UsageBefore | null
 }
 
 /** The activity in one step of time. */
 export interface UsageStep {
   readonly at: string
+  /** Sends that the provider accepted. */
+  readonly sendsAccepted: number
+  /** Sends that the provider refused or did not accept. */
+  readonly sendsFailed: number
+  /** Sends whose outcome the provider did not confirm. */
+  readonly sendsUnknown: number
+  /** Sends that a rule or limit of the service refused. */
+  readonly sendsRefused: number
+  /** Attempts at webhook deliveries that succeeded. */
+  readonly attemptsDelivered: number
+  /** Attempts at webhook deliveries that failed. */
+  readonly attemptsFailed: number
+  /** What the messages created in this step cost, as far as it is known. */
+  readonly costs: ReadonlyArray<{
+    readonly currency: string
+    /** A decimal number, such as `12.3456`. */
+    readonly amount: string
+  }>
+}
+
+/** The activity in the same length of time before, by whole hours. */
+export interface UsageBefore {
+  readonly since: string
   /** Sends that the provider accepted. */
   readonly sendsAccepted: number
   /** Sends that the provider refused or did not accept. */
@@ -1540,10 +1565,12 @@ export interface AlertQuery {
   readonly cursor?: string
 }
 
-/** The period of a usage report. */
+/** The range of a usage report. */
 export interface UsageQuery {
-  /** 1, 7, 30 or 90 days up to now; a week if omitted. */
+  /** 1, 7, 30 or 90 days up to `until`; a week if omitted. `since` takes its place. */
   readonly period?: UsagePeriod
+  readonly since?: string | Date
+  readonly until?: string | Date
 }
 
 /** Days up to now: 1, 7, 30 or 90. */

@@ -46,6 +46,46 @@ export const periods = { day: 1, week: 7, month: 30, quarter: 90 } as const
 /** A period for which activity is shown. */
 export type Period = keyof typeof periods
 
+/** A range of time, without its end. */
+export interface Range {
+  readonly since: Instant
+  readonly until: Instant
+}
+
+/** The times that a report is asked for. */
+export interface Asked {
+  /** A week if omitted. */
+  readonly period?: Period | undefined
+  /** The first hour; if omitted, the period before the end. */
+  readonly since?: Instant | undefined
+  /** The end; now if omitted. */
+  readonly until?: Instant | undefined
+}
+
+/** The lengths that a step may have, ascending. Nothing is counted by less than an hour. */
+const stepLengths = [1, 3, 6, 24].map((hours) => hours * hourLength)
+
+/** Bars that a person can tell apart, and touch on a phone. */
+const maxSteps = 48
+
+/** The length of a step for a range of this length: the shortest that keeps them few; a day for the longest. */
+export const stepOf = (length: number): number => stepLengths.find((step) => length <= maxSteps * step) ?? dayLength
+
+/**
+ * The range that is reported and the length of its steps, which begin at multiples of it (UTC). The last step may not
+ * be over. Times of which nothing is kept any more, or that are yet to come, are left out.
+ */
+export const begin = (now: Instant, { period = "week", since, until }: Asked): Range & { readonly step: number } => {
+  const end = Math.min(until ?? now + 1, now + 1)
+  const length = periods[period] * dayLength
+  const step = stepOf(since === undefined ? length : end - since)
+  // a step more than the period would be begun
+  const first = since ?? end - length + step - 1
+  const oldest = now - Duration.toMillis(retention)
+  const from = Math.max(first, oldest)
+  return { since: from - from % step, until: Math.max(end, from - from % step), step }
+}
+
 /** Sums occurrences by workspace, hour and activity. Pure. */
 export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
   const counts = new Map<string, { -readonly [field in keyof Count]: Count[field] }>()
@@ -59,34 +99,35 @@ export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
   return [...counts.values()]
 }
 
-/** The counts of one step of a series. */
-export type Step = { readonly at: Instant } & { readonly [activity in Activity]: number }
-
-/** Counts over time, oldest first. Steps without activity are included. */
-export interface Series {
-  readonly since: Instant
-  /** The length of a step, in milliseconds. */
-  readonly step: number
-  readonly steps: ReadonlyArray<Step>
+/**
+ * The same range as many steps earlier, for a comparison; `undefined` if not all of it is kept.
+ */
+export const before = (now: Instant, { since, step, until }: ReturnType<typeof begin>): Range | undefined => {
+  const shift = Math.ceil((until - since) / step) * step
+  return shift === 0 || since - shift < now - Duration.toMillis(retention) ?
+    undefined :
+    { since: since - shift, until: until - shift }
 }
 
-/** When a period up to now begins: on a whole hour for up to a week, on a whole day (UTC) for longer. */
-export const begin = (now: Instant, period: Period): { readonly since: Instant; readonly step: number } => {
-  const days = periods[period]
-  const step = days <= periods.week ? hourLength : dayLength
-  return { step, since: now - now % step - days * dayLength + step }
-}
+/** How often each activity occurred. */
+export type Totals = { readonly [activity in Activity]: number }
 
 const nothing = Object.fromEntries(activities.map((activity) => [activity, 0])) as { [activity in Activity]: number }
 
-/** Sums counts by step. Pure. */
-export const series = (counts: ReadonlyArray<Count>, now: Instant, period: Period): Series => {
-  const { since, step } = begin(now, period)
-  const steps: Array<{ at: Instant } & { [activity in Activity]: number }> = []
-  for (let at = since; at <= now; at += step) steps.push({ at, ...nothing })
-  for (const { activity, count, hour } of counts) {
-    const own = steps[Math.floor((hour - since) / step)]
-    if (own !== undefined) own[activity] += count
-  }
-  return { since, step, steps }
+/** Sums counts. */
+export const totals = (counts: ReadonlyArray<Count>): Totals => {
+  const all = { ...nothing }
+  for (const { activity, count } of counts) all[activity] += count
+  return all
+}
+
+/** Divides counts among the steps of a range. */
+export const byStep = <Counted extends { readonly hour: Instant }>(
+  counts: ReadonlyArray<Counted>,
+  { since, step, until }: ReturnType<typeof begin>
+): ReadonlyArray<{ readonly at: Instant; readonly counts: ReadonlyArray<Counted> }> => {
+  const steps: Array<{ readonly at: Instant; readonly counts: Array<Counted> }> = []
+  for (let at = since; at < until; at += step) steps.push({ at, counts: [] })
+  for (const count of counts) steps[Math.floor((count.hour - since) / step)]?.counts.push(count)
+  return steps
 }

@@ -8,13 +8,28 @@ import * as Limits from "../limits/Limits.ts"
 import * as Quota from "../limits/Quota.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
 import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import * as Activity from "./Activity.ts"
 import * as RateCard from "./RateCard.ts"
 import { UsageStore } from "./UsageStore.ts"
 
+/** What happened in one step of time. */
+export interface Step extends Activity.Totals {
+  readonly at: Instant
+  /** The cost of the messages that were created in it and have a price. */
+  readonly costs: RateCard.Bill["totals"]
+}
+
 /** A workspace's usage report. */
-export interface Report extends Activity.Series {
+export interface Report {
+  readonly since: Instant
+  /** The length of a step, in milliseconds. */
+  readonly step: number
+  /** Oldest first. Steps without activity are included. */
+  readonly steps: ReadonlyArray<Step>
+  /** The activity in as many steps before; `null` if not all of it is kept. */
+  readonly before: Activity.Totals & { readonly since: Instant } | null
   readonly month: string
   readonly used: number
   /** `null` means no limit. */
@@ -29,8 +44,8 @@ export interface Report extends Activity.Series {
 }
 
 export class Usage extends Context.Service<Usage, {
-  /** The report of a period up to now. */
-  readonly report: (workspaceId: WorkspaceId, period: Activity.Period) => Effect.Effect<Report, NotFound | StoreError>
+  /** The report of a range of time. */
+  readonly report: (workspaceId: WorkspaceId, asked: Activity.Asked) => Effect.Effect<Report, NotFound | StoreError>
 }>()("@wac/core/usage/Usage") {
   static readonly layer = Layer.effect(
     Usage,
@@ -41,13 +56,15 @@ export class Usage extends Context.Service<Usage, {
       const limits = yield* Limits.CurrentLimits
       const card = yield* RateCard.CurrentRateCard
       return Usage.of({
-        report: Effect.fnUntraced(function*(workspaceId, period) {
+        report: Effect.fnUntraced(function*(workspaceId, asked) {
           const now = yield* Clock.currentTimeMillis
-          const { since } = Activity.begin(now, period)
-          const [counts, months, priced, { queued }, found] = yield* Effect.all([
-            store.counts(workspaceId, since),
+          const range = Activity.begin(now, asked)
+          const earlier = Activity.before(now, range)
+          const [counts, countsBefore, months, priced, { queued }, found] = yield* Effect.all([
+            store.counts(workspaceId, range),
+            earlier === undefined ? Effect.succeed([]) : store.counts(workspaceId, earlier),
             store.months(workspaceId),
-            store.priced(workspaceId, since),
+            store.priced(workspaceId, range),
             queue.backlog(workspaceId, now),
             workspaces.get(workspaceId)
           ], { concurrency: "unbounded" })
@@ -56,8 +73,16 @@ export class Usage extends Context.Service<Usage, {
             () => new NotFound({ message: "there is no such workspace" })
           )
           const month = Quota.monthOf(now)
+          const pricedByStep = Activity.byStep(priced, range)
           return {
-            ...Activity.series(counts, now, period),
+            since: range.since,
+            step: range.step,
+            steps: Activity.byStep(counts, range).map(({ at, counts }, i) => ({
+              at,
+              ...Activity.totals(counts),
+              costs: RateCard.bill(card, pricedByStep[i]!.counts).totals
+            })),
+            before: earlier === undefined ? null : { since: earlier.since, ...Activity.totals(countsBefore) },
             month,
             used: months.find((one) => one.month === month)?.used ?? 0,
             quota: workspace.monthlyQuota ?? limits.defaults.monthlyQuota,

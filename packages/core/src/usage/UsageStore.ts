@@ -6,7 +6,7 @@ import type { WorkspaceId } from "../Id.ts"
 import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
-import type { Count } from "./Activity.ts"
+import type { Count, Range } from "./Activity.ts"
 import type * as PriceTally from "./PriceTally.ts"
 
 /** The maximum number of months that are returned. */
@@ -15,16 +15,16 @@ export const maxMonths = 12
 export class UsageStore extends Context.Service<UsageStore, {
   /** Adds to the stored counts. Not safe to repeat: after a `StoreError` they may have been added. */
   readonly add: (counts: ReadonlyArray<Count>) => Effect.Effect<void, StoreError>
-  /** A workspace's counts for the hours from `since` on. */
-  readonly counts: (workspaceId: WorkspaceId, since: Instant) => Effect.Effect<ReadonlyArray<Count>, StoreError>
+  /** A workspace's counts for the hours of a range. */
+  readonly counts: (workspaceId: WorkspaceId, range: Range) => Effect.Effect<ReadonlyArray<Count>, StoreError>
   /** Messages that count against the quota by month, newest first, at most {@link maxMonths}. */
   readonly months: (
     workspaceId: WorkspaceId
   ) => Effect.Effect<ReadonlyArray<{ readonly month: string; readonly used: number }>, StoreError>
-  /** A workspace's counts of messages by price for the hours from `since` on, each count once. */
+  /** A workspace's counts of messages by price for the hours of a range, each count once. */
   readonly priced: (
     workspaceId: WorkspaceId,
-    since: Instant
+    range: Range
   ) => Effect.Effect<ReadonlyArray<PriceTally.Count>, StoreError>
   /** Deletes a bounded number of counts of hours before a time. */
   readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>

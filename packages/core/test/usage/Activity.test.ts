@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { counted, type Happened, series } from "../../src/usage/Activity.ts"
+import { before, begin, byStep, counted, type Happened, stepOf, totals } from "../../src/usage/Activity.ts"
 import { day, hour, minute } from "../checks.ts"
 import { id } from "../samples.ts"
 
@@ -33,27 +33,59 @@ describe("usage", () => {
     )
   })
 
-  it("up to a week is reported by hours, without gaps, including the current one", () => {
-    const now = midnight + 12 * hour + 5 * minute
-    const { since, step, steps } = series(counted([happened(now), happened(now - 2 * hour)]), now, "day")
-    assert.deepStrictEqual([since, step, steps.length], [midnight - 11 * hour, hour, 24])
-    assert.deepStrictEqual(steps.map(({ sendsAccepted }) => sendsAccepted).slice(-4), [0, 1, 0, 1])
-    assert.strictEqual(steps.at(-1)!.at, midnight + 12 * hour)
-    assert.strictEqual(series([], now, "week").steps.length, 7 * 24)
+  it("the step of a range is as short as leaves few of them, and a day for the longest", () => {
+    const lengths = [hour, day, 2 * day, 3 * day, 7 * day, 12 * day, 13 * day, 90 * day]
+    assert.deepStrictEqual(lengths.map((length) => stepOf(length) / hour), [1, 1, 1, 3, 6, 6, 24, 24])
   })
 
-  it("more than a week is reported by days", () => {
+  it("a period ends with the current step, and has no gaps", () => {
+    const now = midnight + 12 * hour + 5 * minute
+    const range = begin(now, { period: "day" })
+    assert.deepStrictEqual(range, { since: midnight - 11 * hour, until: now + 1, step: hour })
+    const steps = byStep(counted([happened(now), happened(now - 2 * hour)]), range)
+    assert.strictEqual(steps.length, 24)
+    assert.deepStrictEqual(steps.map(({ counts }) => totals(counts).sendsAccepted).slice(-4), [0, 1, 0, 1])
+    assert.strictEqual(steps.at(-1)!.at, midnight + 12 * hour)
+    for (const [period, count] of [["day", 24], ["week", 28], ["month", 30], ["quarter", 90]] as const) {
+      assert.strictEqual(byStep([], begin(now, { period })).length, count)
+      assert.strictEqual(byStep([], begin(now, { period, until: midnight })).length, count)
+    }
+  })
+
+  it("steps of days begin at midnight (UTC)", () => {
     const now = midnight + 12 * hour
-    const { steps } = series(counted([happened(now), happened(midnight), happened(midnight - 1)]), now, "quarter")
-    assert.strictEqual(steps.length, 90)
-    assert.deepStrictEqual(steps.map(({ at, sendsAccepted }) => [at, sendsAccepted]).slice(-2), [
+    const range = begin(now, { period: "quarter" })
+    const steps = byStep(counted([happened(now), happened(midnight), happened(midnight - 1)]), range)
+    assert.deepStrictEqual(steps.map(({ at, counts }) => [at, totals(counts).sendsAccepted]).slice(-2), [
       [midnight - day, 1],
       [midnight, 2]
     ])
   })
 
-  it("earlier activity is left out", () => {
-    const { steps } = series(counted([happened(midnight - 9 * day)]), midnight, "week")
-    assert.deepStrictEqual(steps.filter(({ sendsAccepted }) => sendsAccepted > 0), [])
+  it("a range begins with the step of its first time and ends with the step before its end", () => {
+    const now = midnight + 12 * hour
+    const range = begin(now, { since: midnight - 3 * hour + 1, until: midnight })
+    assert.deepStrictEqual(byStep([], range).map(({ at }) => at), [3, 2, 1].map((hours) => midnight - hours * hour))
+    assert.deepStrictEqual(
+      byStep(counted([happened(midnight - 4 * hour), happened(midnight)]), range)
+        .flatMap(({ counts }) => counts),
+      []
+    )
+  })
+
+  it("a range has no time that is yet to come, and none of which nothing is kept", () => {
+    const { since, step, until } = begin(midnight, { since: 0, until: midnight + day })
+    assert.deepStrictEqual([since, until, step], [midnight - 91 * day, midnight + 1, day])
+    assert.deepStrictEqual(byStep([], begin(midnight, { since: midnight + day })), [])
+    assert.deepStrictEqual(byStep([], begin(midnight, { since: midnight, until: midnight - day })), [])
+  })
+
+  it("the range before is as long and ends where the range begins, unless it is not kept any more", () => {
+    const now = midnight + 30 * minute
+    const earlier = before(now, begin(now, { period: "day" }))
+    assert.deepStrictEqual(earlier, { since: midnight - 47 * hour, until: now + 1 - day })
+    assert.isDefined(before(now, begin(now, { period: "month" })))
+    assert.isUndefined(before(now, begin(now, { period: "quarter" })))
+    assert.isUndefined(before(now, begin(now, { since: now + day })))
   })
 })

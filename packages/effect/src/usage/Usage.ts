@@ -27,14 +27,15 @@ const periodOf = (period: UsagePeriod): Effect.Effect<Activity.Period, Errors.In
 export const make = Effect.map(Service.Usage, (usage) => (running: Running, workspaceId: Id.WorkspaceId): Usage => ({
   report: (period = "week") =>
     running.run(Effect.map(
-      Effect.flatMap(periodOf(period), (known) => usage.report(workspaceId, known)),
-      ({ bill, since, step, steps, ...figures }): UsageReport => ({
+      Effect.flatMap(periodOf(period), (known) => usage.report(workspaceId, { period: known })),
+      ({ before, bill, since, step, steps, ...figures }): UsageReport => ({
         ...figures,
         lines: bill.lines,
         costs: bill.totals,
         since: Time.iso(since),
         stepSeconds: step / 1000,
-        steps: steps.map(({ at, ...counts }) => ({ at: Time.iso(at), ...counts }))
+        steps: steps.map(({ at, ...counts }) => ({ at: Time.iso(at), ...counts })),
+        before: before === null ? null : { ...before, since: Time.iso(before.since) }
       })
     ))
 }))

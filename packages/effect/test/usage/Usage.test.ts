@@ -16,12 +16,14 @@ describe("usage", () => {
     const report = await wac.usage.report("day")
     assert.deepInclude(report, { used: 3, quota: 10, stepSeconds: 3600 })
     assert.deepStrictEqual(report.steps.at(-1)?.sendsAccepted, 3)
+    assert.deepStrictEqual(report.steps.at(-1)?.costs, report.costs)
+    assert.strictEqual(report.before?.sendsAccepted, 0)
     assert.deepStrictEqual(report.lines.map(({ cost, market, messages }) => [market, messages, cost?.amount]), [
       ["DE", 2, "0.273"],
       ["FR", 1, undefined]
     ])
     assert.deepStrictEqual(report.costs, [{ currency: "USD", amount: "0.273" }])
-    assert.deepInclude(await wac.usage.report(), { used: 3, stepSeconds: 3600 })
+    assert.deepInclude(await wac.usage.report(), { used: 3, stepSeconds: 21_600 })
   })
 
   it("an unknown period is refused by its name", async () => {

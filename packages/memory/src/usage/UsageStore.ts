@@ -33,15 +33,18 @@ export const layer = Layer.effect(
   Effect.map(State, (memory) =>
     UsageStore.UsageStore.of({
       add: (counts) => Effect.sync(() => add(memory, counts)),
-      counts: (workspaceId, since) =>
+      counts: (workspaceId, { since, until }) =>
         Effect.sync(() =>
-          [...memory.usage.values()].filter((count) => count.workspaceId === workspaceId && count.hour >= since)
+          [...memory.usage.values()].filter((count) =>
+            count.workspaceId === workspaceId && count.hour >= since && count.hour < until
+          )
         ),
       months: (workspaceId) => Effect.sync(() => months(memory, workspaceId)),
-      priced: (workspaceId, since) =>
+      priced: (workspaceId, { since, until }) =>
         Effect.sync(() =>
           [...memory.priced.values()].filter((count) =>
-            count.workspaceId === workspaceId && count.hour >= since && count.messages !== 0
+            count.workspaceId === workspaceId && count.hour >= since && count.hour < until &&
+            count.messages !== 0
           )
         ),
       forget: (before) => Effect.sync(() => forget(memory, before))

@@ -45,15 +45,15 @@ export const addPriced = (counts: SendBatch.Writes["priced"]): ReadonlyArray<Sta
   ...addUntold(counts.filter(({ billable }) => billable === null))
 ]
 
-/** A workspace's counts of the hours from a time on. */
+/** A workspace's counts of the hours of a range. */
 export const pricedText = `select c.workspace_id, c.hour, c.market, c.category, c.type, c.billable,
     sum(c.messages)::double precision as messages
   from (
     select p.workspace_id, p.hour, p.market, p.category, p.type, p.billable, p.messages
-    from wac.priced_messages p where p.workspace_id = $1 and p.hour >= $2
+    from wac.priced_messages p where p.workspace_id = $1 and p.hour >= $2 and p.hour < $3
     union all
     select u.workspace_id, u.hour, u.market, u.category, u.type, null, u.messages
-    from wac.untold_prices u where u.workspace_id = $1 and u.hour >= $2
+    from wac.untold_prices u where u.workspace_id = $1 and u.hour >= $2 and u.hour < $3
   ) c
   group by c.workspace_id, c.hour, c.market, c.category, c.type, c.billable having sum(c.messages) <> 0
   order by c.hour`

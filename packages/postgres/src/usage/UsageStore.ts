@@ -27,7 +27,8 @@ const add = statement({ counts: activity }, ({ counts }) =>
   on conflict (workspace_id, hour, activity) do update set count = u.count + excluded.count`)
 
 export const countsText = `select u.workspace_id, u.hour, u.activity, u.count::double precision as count
-  from wac.usage_counts u where u.workspace_id = $1 and u.hour >= $2 order by u.hour, u.activity`
+  from wac.usage_counts u where u.workspace_id = $1 and u.hour >= $2 and u.hour < $3
+  order by u.hour, u.activity`
 
 const monthsText = `select q.month, q.used from wac.quota_usage q
   where q.workspace_id = $1 order by q.month desc limit $2`
@@ -58,8 +59,8 @@ export const layer = Layer.effect(
   Effect.map(Database, ({ query }) =>
     UsageStore.UsageStore.of({
       add: (counts) => Effect.asVoid(query("UsageStore.add", add({ counts }))),
-      counts: (workspaceId, since) =>
-        Effect.map(query("UsageStore.counts", { text: countsText, params: [workspaceId, since] }), (rows) =>
+      counts: (workspaceId, { since, until }) =>
+        Effect.map(query("UsageStore.counts", { text: countsText, params: [workspaceId, since, until] }), (rows) =>
           rows.map(activity.read)),
       months: (workspaceId) =>
         Effect.map(
@@ -67,8 +68,8 @@ export const layer = Layer.effect(
           (rows) =>
             rows.map(month.read)
         ),
-      priced: (workspaceId, since) =>
-        Effect.map(query("UsageStore.priced", { text: pricedText, params: [workspaceId, since] }), (rows) =>
+      priced: (workspaceId, { since, until }) =>
+        Effect.map(query("UsageStore.priced", { text: pricedText, params: [workspaceId, since, until] }), (rows) =>
           rows.map(count.read)),
       forget: (before) =>
         Effect.map(

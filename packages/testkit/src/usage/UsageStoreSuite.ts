@@ -10,6 +10,7 @@ import {
   MessageStore,
   PriceTally,
   Quota,
+  type Time,
   UsageStore
 } from "@wac/core"
 import { Effect } from "effect"
@@ -26,6 +27,9 @@ const count = (own: Fixture.World, hours: number, activity: Activity.Activity, c
   count
 })
 
+/** All hours from a time on. */
+const from = (since: Time.Instant): Activity.Range => ({ since, until: Number.MAX_SAFE_INTEGER })
+
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
   it.effect("counts are summed by workspace, hour and activity", () =>
@@ -36,15 +40,27 @@ export const tests = (it: Fixture.It): void => {
       yield* store.add([count(own, 1, "sendsAccepted", 1), count(own, 1, "attemptsFailed", 1)])
       yield* store.add([count(other, 1, "sendsAccepted", 9)])
       yield* store.add([])
-      assert.sameDeepMembers([...yield* store.counts(own.workspace.id, own.start)], [
+      assert.sameDeepMembers([...yield* store.counts(own.workspace.id, from(own.start))], [
         count(own, 0, "sendsAccepted", 2),
         count(own, 1, "sendsAccepted", 4),
         count(own, 1, "attemptsFailed", 1)
       ])
-      assert.sameDeepMembers([...yield* store.counts(own.workspace.id, own.start + hour)], [
+      assert.sameDeepMembers([...yield* store.counts(own.workspace.id, from(own.start + hour))], [
         count(own, 1, "sendsAccepted", 4),
         count(own, 1, "attemptsFailed", 1)
       ])
+    }))
+
+  it.effect("counts are read from the first hour of a range to the last before its end", () =>
+    Effect.gen(function*() {
+      const store = yield* UsageStore.UsageStore
+      const own = yield* world()
+      const all = [-1, 0, 1, 2].map((hours) => count(own, hours, "sendsAccepted", 1))
+      yield* store.add(all)
+      const until = (end: number) => store.counts(own.workspace.id, { since: own.start, until: end })
+      assert.sameDeepMembers([...yield* until(own.start + 2 * hour)], all.slice(1, 3))
+      assert.sameDeepMembers([...yield* until(own.start + hour + 1)], all.slice(1, 3))
+      assert.deepStrictEqual(yield* until(own.start), [])
     }))
 
   it.effect("concurrent additions lose nothing of each other", () =>
@@ -61,7 +77,7 @@ export const tests = (it: Fixture.It): void => {
         store.add,
         { concurrency: "unbounded", discard: true }
       )
-      const all = yield* store.counts(own.workspace.id, own.start)
+      const all = yield* store.counts(own.workspace.id, from(own.start))
       assert.deepStrictEqual(all.map(({ count }) => count), [20, 20, 20])
     }))
 
@@ -71,7 +87,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       yield* store.add([count(own, -1, "sendsAccepted", 2), count(own, 0, "sendsAccepted", 3)])
       yield* Forgetting.all(store.forget(own.start))
-      assert.deepStrictEqual(yield* store.counts(own.workspace.id, 0), [count(own, 0, "sendsAccepted", 3)])
+      assert.deepStrictEqual(yield* store.counts(own.workspace.id, from(0)), [count(own, 0, "sendsAccepted", 3)])
     }))
 
   it.effect("a message counts once under the price that was reported last, in the market of its customer", () =>
@@ -99,11 +115,14 @@ export const tests = (it: Fixture.It): void => {
         billable: pricing.billable,
         messages: 1
       })
-      const all = store.priced(own.workspace.id, own.start - hour)
+      const all = store.priced(own.workspace.id, from(own.start - hour))
       assert.deepStrictEqual(yield* all, [])
       yield* report("sent", price)
       yield* report("delivered", price)
       assert.deepStrictEqual(yield* all, [counted(price)])
+      const until = (until: Time.Instant) => store.priced(own.workspace.id, { since: own.start - hour, until })
+      assert.deepStrictEqual(yield* until(counted(price).hour + 1), [counted(price)])
+      assert.deepStrictEqual(yield* until(counted(price).hour), [])
       const untold = { ...price, billable: null, type: "unheard_of" }
       yield* report("delivered", untold)
       assert.deepStrictEqual(yield* all, [counted(untold)])
@@ -114,7 +133,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* all, [counted(untold)])
       yield* Forgetting.all(store.forget(own.start + hour))
       assert.deepStrictEqual(yield* all, [])
-      assert.deepStrictEqual(yield* store.priced(own.workspace.id, own.start + hour), [])
+      assert.deepStrictEqual(yield* store.priced(own.workspace.id, from(own.start + hour)), [])
     }))
 
   it.effect("a corrected message counts once under its price, even if its customer is erased", () =>
@@ -158,7 +177,7 @@ export const tests = (it: Fixture.It): void => {
           })
         }
       }
-      assert.sameDeepMembers([...yield* store.priced(own.workspace.id, own.start - hour)], [
+      assert.sameDeepMembers([...yield* store.priced(own.workspace.id, from(own.start - hour))], [
         { workspaceId: own.workspace.id, hour: own.start - own.start % hour, market: PriceTally.noMarket, ...counted },
         {
           workspaceId: own.workspace.id,
