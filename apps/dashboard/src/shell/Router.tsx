@@ -68,6 +68,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/",
+    validateSearch: (search) => given(search, ...times),
     component: lazyPart(() => import("../overview/OverviewPage.tsx"), "OverviewPage")
   }),
   createRoute({
@@ -195,6 +196,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/usage",
+    validateSearch: (search) => given(search, ...times),
     component: lazyPart(() => import("../usage/UsagePage.tsx"), "UsagePage")
   }),
   createRoute({

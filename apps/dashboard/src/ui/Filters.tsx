@@ -62,7 +62,7 @@ type Chosen<C extends Choices> = {
   readonly [Name in keyof C]: C[Name] extends Choice<infer Value> ? Value | undefined : never
 }
 
-/** The value of {@link period} for times of the reader's choice, which the address has as `begin` and `end`. */
+/** The value of a filter by time, such as {@link period}, for times of the reader's choice, which the address has as `begin` and `end`. */
 export const range = "range"
 
 /** A range of time: up to now, in hours, or {@link range}. */
@@ -77,6 +77,8 @@ export const period = {
     [range, "From – to"]
   ]
 } as const satisfies Choice
+
+const hasRange = ({ options }: Choice): boolean => options.some(([value]) => value === range)
 
 /** The times of a {@link range} in the address; a text that is no time is ignored. */
 export const useRange = (): { readonly begin: string | undefined; readonly end: string | undefined } => {
@@ -127,10 +129,10 @@ export const ChoiceFilters = ({ choices }: { readonly choices: Choices }) => {
         onChange={(value) =>
           setFilter({
             [name]: value,
-            ...(choice === period && value !== range ? { begin: undefined, end: undefined } : {})
+            ...(hasRange(choice) && value !== range ? { begin: undefined, end: undefined } : {})
           })}
       />
-      {choice === period && chosen[name] === range ? <RangeFilter /> : null}
+      {hasRange(choice) && chosen[name] === range ? <RangeFilter /> : null}
     </Fragment>
   ))
 }

@@ -12,7 +12,7 @@ export const named = (month: string): string => monthName.format(new Date(`${mon
 
 export const Limits = () => (
   <Section title="Limits" description="Messages that the provider has accepted, or may have, count against the quota.">
-    <Loaded query={useQuery(usageQuery("week"))} lines={2}>
+    <Loaded query={useQuery(usageQuery({ period: "day" }))} lines={2}>
       {({ month, quota, requestsPerSecond, used }) => (
         <Facts>
           <Fact name={`Messages in ${named(month)} (UTC)`}>

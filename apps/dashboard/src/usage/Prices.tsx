@@ -1,12 +1,15 @@
-/** The cost of the messages of the last 30 days, as far as the provider's prices and the operator's rates are known. */
+/** The cost of the messages of a range of time, as far as the provider's prices and the operator's rates are known. */
 import { useQuery } from "@tanstack/react-query"
-import type { UsageLine } from "@wac/client/internal"
+import type { Usage, UsageLine } from "@wac/client/internal"
+import { ChartPart } from "../ui/ChartPart.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { type Column, Table } from "../ui/Table.tsx"
 import { grouped } from "../ui/Words.ts"
 import { marketName } from "./Market.ts"
 import { usageQuery } from "./Queries.ts"
+import { useUsageRange } from "./Range.ts"
+import { stepsOf } from "./Steps.ts"
 
 const columns: ReadonlyArray<Column<UsageLine>> = [
   { name: "Market", cell: ({ market }) => marketName(market) },
@@ -22,28 +25,45 @@ const columns: ReadonlyArray<Column<UsageLine>> = [
   { name: "Rates from", cell: ({ cost }) => cost?.ratesFrom }
 ]
 
+const amountIn = (costs: Usage["costs"], currency: string): number =>
+  Number(costs.find((cost) => cost.currency === currency)?.amount ?? 0)
+
+/** What was spent over time in each currency. */
+const Spend = ({ usage }: { readonly usage: Usage }) =>
+  usage.costs.map(({ amount, currency }) => {
+    const { format } = new Intl.NumberFormat("en", { style: "currency", currency, maximumSignificantDigits: 6 })
+    return (
+      <div key={currency} className="px-4 pt-2">
+        <ChartPart
+          kind="bars"
+          label={`Spend in ${currency}`}
+          series={[{ key: currency, name: currency, fill: "fill-accent", texture: "plain" }]}
+          steps={stepsOf(usage, ({ costs }) => ({ [currency]: amountIn(costs, currency) }))}
+          format={format}
+        />
+        <p className="py-2 font-medium tabular-nums">Total: {amount} {currency}</p>
+      </div>
+    )
+  })
+
 export const Prices = () => (
   <Section
     flush
-    title="Prices of the last 30 days"
-    description="Messages whose price the provider has reported. Costs need a rate card of the operator."
+    title="Prices"
+    description="Messages of the time above whose price the provider has reported. Costs need a rate card of the operator."
   >
-    <Loaded query={useQuery(usageQuery("month"))} lines={2}>
-      {({ costs, lines }) =>
-        lines.length === 0 ? <Empty title="The provider has reported no prices yet" /> : (
+    <Loaded query={useQuery(usageQuery(useUsageRange()))} lines={2}>
+      {(usage) =>
+        usage.lines.length === 0 ? <Empty title="The provider has reported no prices in this time" /> : (
           <>
+            <Spend usage={usage} />
             <Table
               label="Prices"
               columns={columns}
-              items={lines}
+              items={usage.lines}
               keyOf={({ billable, category, cost, market, type }) =>
                 `${market} ${category} ${type} ${billable} ${cost?.currency} ${cost?.ratesFrom}`}
             />
-            {costs.length === 0 ? null : (
-              <p className="px-4 py-3 font-medium tabular-nums">
-                Total: {costs.map(({ amount, currency }) => `${amount} ${currency}`).join(", ")}
-              </p>
-            )}
           </>
         )}
     </Loaded>

@@ -16,7 +16,7 @@ const columns: ReadonlyArray<Column<Usage["months"][number]>> = [
 ]
 
 export const UsagePage = () => {
-  const query = useQuery(usageQuery("week"))
+  const query = useQuery(usageQuery({ period: "day" }))
   return (
     <Page title="Usage" lead="Messages sent, webhook deliveries, and remaining limits.">
       <Activity />

@@ -186,6 +186,18 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
+  it("a chart with a chosen step and its table is sound and accessible", async () => {
+    const person = await signedIn(browser, filled)
+    await person.open("/usage?since=quarter")
+    await settled(person.page)
+    await person.page.getByRole("slider").first().focus()
+    await person.page.keyboard.press("End")
+    for (const summary of await person.page.getByText("All numbers").all()) await summary.click()
+    assert.deepStrictEqual(await look(person.page, "usage-chosen"), [])
+    person.assertSound()
+    await person.end()
+  })
+
   it("every page is sound and accessible when nothing has happened yet", async () => {
     const person = await signedIn(browser, empty)
     const wrong: Array<string> = []

@@ -1,0 +1,303 @@
+/**
+ * Numbers over time, as bars on top of each other or as lines: with axes, the numbers of the step that a person points
+ * at, touches or reaches by the keyboard, and all of them in a table.
+ */
+import { Link, useNavigate } from "@tanstack/react-router"
+import { AxisBottom, AxisLeft, type TickRendererProps } from "@visx/axis"
+import { scaleBand, scaleLinear, scaleTime } from "@visx/scale"
+import { BarStack, LinePath } from "@visx/shape"
+import { type KeyboardEvent, type PointerEvent, useId, useLayoutEffect, useRef, useState } from "react"
+import { type Column, Table } from "./Table.tsx"
+import { type Look, Textured, Textures } from "./Texture.tsx"
+
+/** One of the quantities of a chart. */
+export interface Series extends Look {
+  readonly key: string
+  readonly name: string
+}
+
+/** The quantities of one step of time; `null` where there is nothing to measure. */
+export interface Step {
+  /** Its first moment and the first after it, in milliseconds. */
+  readonly from: number
+  readonly until: number
+  readonly values: { readonly [key: string]: number | null }
+}
+
+/** A list, with the filters of its address. */
+export interface Place {
+  readonly to: "/messages" | "/requests" | "/deliveries"
+  readonly search: { readonly [parameter: string]: string | undefined }
+}
+
+/** Where the things are listed that a step counts. */
+export type LinkOf = (key: string, step: Step) => Place
+
+const height = 190
+const margin = { top: 8, right: 8, bottom: 24, left: 44 }
+const plotHeight = height - margin.top - margin.bottom
+
+const dayName = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" })
+const timeName = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" })
+const span = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit"
+})
+
+/** A moment on the axis of time: the day at its beginning, else the time. */
+const tickName = (time: Date): string =>
+  time.getHours() === 0 && time.getMinutes() === 0 ? dayName.format(time) : timeName.format(time)
+
+const spanOf = ({ from, until }: Step): string => span.formatRange(from, until)
+
+const Tick = ({ dy, formattedValue, textAnchor, x, y }: TickRendererProps) => (
+  <text x={x} y={y} dy={dy} textAnchor={textAnchor} className="fill-muted text-xs tabular-nums">{formattedValue}</text>
+)
+
+/** The present width of an element. */
+const useWidth = () => {
+  const ref = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(0)
+  useLayoutEffect(() => {
+    const element = ref.current!
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
+    setWidth(element.clientWidth)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  return [ref, width] as const
+}
+
+const Swatch = ({ fill, texture }: Look) => {
+  const id = useId()
+  return (
+    <svg viewBox="0 0 12 12" className="size-3 shrink-0" aria-hidden="true">
+      <Textures id={id} />
+      <Textured id={id} fill={fill} texture={texture} x={0} y={0} width={12} height={12} />
+    </svg>
+  )
+}
+
+export interface ChartProps {
+  readonly label: string
+  readonly kind: "bars" | "line"
+  readonly series: ReadonlyArray<Series>
+  /** At least one, oldest first, without gaps. */
+  readonly steps: ReadonlyArray<Step>
+  /** A value in words. */
+  readonly format: (value: number) => string
+  /** The end of the axis, if it is not that of the values. */
+  readonly most?: number
+  readonly linkOf?: LinkOf
+}
+
+export const Chart = ({ format, kind, label, linkOf, most, series, steps }: ChartProps) => {
+  const id = useId()
+  const navigate = useNavigate()
+  const [plot, width] = useWidth()
+  const [chosen, setChosen] = useState<number>()
+  const [isTable, setIsTable] = useState(false)
+  const plotWidth = Math.max(0, width - margin.left - margin.right)
+  const begin = steps[0]!.from
+  const end = steps.at(-1)!.until
+  const keys = series.map(({ key }) => key)
+  const sumOf = ({ values }: Step) => keys.reduce((sum, key) => sum + (values[key] ?? 0), 0)
+  const highest = most ?? Math.max(1, ...steps.map(sumOf))
+  const x = scaleTime({ domain: [begin, end], range: [0, plotWidth] })
+  const y = scaleLinear({ domain: [0, highest], range: [plotHeight, 0], nice: most === undefined })
+  const middle = ({ from, until }: Step) => x((from + until) / 2)
+  const band = scaleBand({ domain: steps.map(({ from }) => from), range: [0, plotWidth], padding: 0.2 })
+  const at = steps.findIndex(({ from }) => from === chosen)
+  const step = at === -1 ? undefined : steps[at]
+  const valueOf = (of: Step, key: string) => of.values[key] == null ? "–" : format(of.values[key])
+  const choose = (index: number) => setChosen(steps[Math.min(Math.max(index, 0), steps.length - 1)]!.from)
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const present = at === -1 ? steps.length - 1 : at
+    const next = {
+      ArrowLeft: present - 1,
+      ArrowDown: present - 1,
+      ArrowRight: present + 1,
+      ArrowUp: present + 1,
+      PageDown: present - 7,
+      PageUp: present + 7,
+      Home: 0,
+      End: steps.length - 1
+    }[event.key]
+    if (next === undefined) return
+    event.preventDefault()
+    choose(next)
+  }
+  /** The step under a pointer, and the series whose part of the bar is there. */
+  const under = (event: PointerEvent<Element>): readonly [index: number, key: string | undefined] => {
+    const box = event.currentTarget.getBoundingClientRect()
+    const index = Math.floor((event.clientX - box.left - margin.left) / (plotWidth || 1) * steps.length)
+    const found = steps[index]
+    const value = y.invert(event.clientY - box.top - margin.top)
+    let sum = 0
+    const key = found === undefined || value < 0
+      ? undefined
+      : keys.find((each) => (sum += found.values[each] ?? 0) >= value && found.values[each] !== 0)
+    return [index, key]
+  }
+
+  const columns: ReadonlyArray<Column<Step>> = [
+    { name: "Time", cell: spanOf },
+    ...series.map(({ key, name }) => ({
+      name,
+      className: "tabular-nums",
+      cell: (each: Step) => valueOf(each, key)
+    }))
+  ]
+  return (
+    <figure className="min-w-0" aria-label={label}>
+      <div
+        ref={plot}
+        role="slider"
+        tabIndex={0}
+        aria-label={`${label}, step of time`}
+        aria-valuemin={1}
+        aria-valuemax={steps.length}
+        aria-valuenow={at === -1 ? steps.length : at + 1}
+        aria-valuetext={step === undefined
+          ? "No step is chosen"
+          : `${spanOf(step)}: ${series.map(({ key, name }) => `${name} ${valueOf(step, key)}`).join(", ")}`}
+        className="touch-pan-y rounded"
+        onKeyDown={onKeyDown}
+        onFocus={(event) => {
+          if (chosen === undefined && event.currentTarget.matches(":focus-visible")) choose(steps.length - 1)
+        }}
+        onPointerMove={(event) => choose(under(event)[0])}
+        onPointerDown={(event) => choose(under(event)[0])}
+        onPointerUp={(event) => {
+          const [index, key] = under(event)
+          // a finger chooses first: what it opens is below, by name
+          if (event.pointerType === "mouse" && event.button === 0 && key !== undefined && linkOf !== undefined) {
+            void navigate(linkOf(key, steps[index]!))
+          }
+        }}
+      >
+        <svg width={width} height={height} className="block" aria-hidden="true">
+          <Textures id={id} />
+          <g transform={`translate(${margin.left} ${margin.top})`}>
+            {step === undefined ? null : (
+              <rect
+                x={x(step.from)}
+                width={Math.max(0, x(step.until) - x(step.from))}
+                height={plotHeight}
+                className="fill-accent-soft"
+              />
+            )}
+            {y.ticks(4).map((tick) => (
+              <line key={tick} x2={plotWidth} y1={y(tick)} y2={y(tick)} className="stroke-line" />
+            ))}
+            {kind === "bars"
+              ? (
+                <BarStack<Step, string>
+                  data={steps as Array<Step>}
+                  keys={keys}
+                  value={({ values }, key) => values[key] ?? 0}
+                  x={({ from }) =>
+                    from}
+                  xScale={band}
+                  yScale={y}
+                  color={(key) =>
+                    key}
+                >
+                  {(stacks) =>
+                    stacks.flatMap(({ bars, index, key }) =>
+                      bars.filter(({ height }) =>
+                        height > 0
+                      ).map((bar) => (
+                        <Textured
+                          key={`${key} ${bar.index}`}
+                          id={id}
+                          fill={series[index]!.fill}
+                          texture={series[index]!.texture}
+                          x={bar.x}
+                          y={bar.y}
+                          width={bar.width}
+                          height={bar.height}
+                        />
+                      ))
+                    )}
+                </BarStack>
+              )
+              : series.map(({ fill, key }) => (
+                <g key={key}>
+                  <LinePath<Step>
+                    data={steps as Array<Step>}
+                    defined={({ values }) => values[key] != null}
+                    x={middle}
+                    y={({ values }) => y(values[key] ?? 0)}
+                    className={fill.replace("fill-", "stroke-")}
+                    strokeWidth={2}
+                  />
+                  {steps.map((each) =>
+                    each.values[key] == null
+                      ? null
+                      : <circle key={each.from} cx={middle(each)} cy={y(each.values[key])} r={2.5} className={fill} />
+                  )}
+                </g>
+              ))}
+            <AxisLeft
+              scale={y}
+              tickValues={y.ticks(4)}
+              tickFormat={(value) => format(Number(value))}
+              tickComponent={Tick}
+              hideAxisLine
+              hideTicks
+            />
+            <AxisBottom
+              top={plotHeight}
+              scale={x}
+              numTicks={Math.max(2, Math.floor(plotWidth / 80))}
+              tickFormat={(value) => tickName(new Date(Number(value)))}
+              tickComponent={Tick}
+              axisLineClassName="stroke-edge"
+              tickLineProps={{ className: "stroke-edge" }}
+            />
+          </g>
+        </svg>
+      </div>
+      <figcaption className="min-h-11 text-[13px]">
+        {step === undefined
+          ? <span className="text-muted">Point at a step, touch it, or choose it with the arrow keys.</span>
+          : <span className="font-medium tabular-nums">{spanOf(step)}</span>}
+        <ul className="flex flex-wrap gap-x-4 gap-y-1">
+          {series.map(({ key, name, ...look }) => (
+            <li key={key} className="flex items-center gap-1.5">
+              <Swatch {...look} />
+              {step === undefined
+                ? name
+                : linkOf === undefined || !step.values[key]
+                ? `${name} ${valueOf(step, key)}`
+                : (
+                  <Link {...linkOf(key, step)} className="underline tabular-nums">
+                    {name} {valueOf(step, key)}
+                  </Link>
+                )}
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <details className="mt-1 text-[13px]" onToggle={({ currentTarget }) => setIsTable(currentTarget.open)}>
+        <summary className="text-muted">All numbers</summary>
+        {isTable
+          ? (
+            <div
+              className="mt-1 max-h-72 overflow-y-auto"
+              tabIndex={0}
+              role="region"
+              aria-label={`${label}, all numbers`}
+            >
+              <Table label={label} columns={columns} items={steps} keyOf={({ from }) => `${from}`} />
+            </div>
+          )
+          : null}
+      </details>
+    </figure>
+  )
+}

@@ -1,0 +1,13 @@
+/** A chart, with the library behind it loaded when one is first shown. */
+import { Suspense } from "react"
+import { lazyPart } from "../shell/LazyPart.ts"
+import type { ChartProps } from "./Chart.tsx"
+import { Skeleton } from "./Loaded.tsx"
+
+const Part = lazyPart(() => import("./Chart.tsx"), "Chart")
+
+export const ChartPart = (props: ChartProps) => (
+  <Suspense fallback={<Skeleton lines={7} />}>
+    <Part {...props} />
+  </Suspense>
+)

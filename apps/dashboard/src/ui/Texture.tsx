@@ -1,0 +1,39 @@
+/** What tells the series of a chart apart, so that nobody needs to see colours: a texture over the colour of each. */
+
+export type Texture = "plain" | "stripes" | "dots" | "grid"
+
+/** How a series looks. */
+export interface Look {
+  /** The class of its colour. */
+  readonly fill: string
+  readonly texture: Texture
+}
+
+/** The patterns of an `svg`, for its own {@link Textured} shapes. */
+export const Textures = ({ id }: { readonly id: string }) => (
+  <defs>
+    <pattern id={`${id}-stripes`} width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+      <path d="M0 0V5" className="stroke-surface" strokeWidth="3" />
+    </pattern>
+    <pattern id={`${id}-dots`} width="4" height="4" patternUnits="userSpaceOnUse">
+      <circle cx="2" cy="2" r="1.1" className="fill-surface" />
+    </pattern>
+    <pattern id={`${id}-grid`} width="4" height="4" patternUnits="userSpaceOnUse">
+      <path d="M0 0H4M0 0V4" className="stroke-surface" strokeWidth="1.5" />
+    </pattern>
+  </defs>
+)
+
+/** A rectangle with the look of a series, in an `svg` with {@link Textures} of that id. */
+export const Textured = ({ fill, id, texture, ...place }: Look & {
+  readonly id: string
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}) => (
+  <>
+    <rect {...place} className={fill} />
+    {texture === "plain" ? null : <rect {...place} fill={`url(#${id}-${texture})`} />}
+  </>
+)

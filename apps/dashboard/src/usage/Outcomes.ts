@@ -1,0 +1,75 @@
+/** What is counted of sends and attempts, how charts show it, and where the things are listed. */
+import type { UsageBefore } from "@wac/client/internal"
+import type { LinkOf, Place, Series } from "../ui/Chart.tsx"
+import { range } from "../ui/Filters.tsx"
+
+export type Count = Exclude<keyof UsageBefore, "since">
+
+export interface Outcome extends Series {
+  readonly key: Count
+  /** The meaning of the count. */
+  readonly definition: string
+  /** The list of what it counts, with its filters but the time. */
+  readonly list: Place
+}
+
+export const sends: ReadonlyArray<Outcome> = [
+  {
+    key: "sendsAccepted",
+    name: "Accepted",
+    definition: "The provider accepted the send.",
+    fill: "fill-accent",
+    texture: "plain",
+    list: { to: "/messages", search: {} }
+  },
+  {
+    key: "sendsFailed",
+    name: "Failed",
+    definition: "The provider refused the send or did not take it.",
+    fill: "fill-bad",
+    texture: "stripes",
+    list: { to: "/messages", search: { status: "failed" } }
+  },
+  {
+    key: "sendsUnknown",
+    name: "Unknown",
+    definition: "The provider did not confirm the outcome.",
+    fill: "fill-warn",
+    texture: "dots",
+    list: { to: "/messages", search: { status: "unknown" } }
+  },
+  {
+    key: "sendsRefused",
+    name: "Refused",
+    definition: "A rule or limit of this service refused it.",
+    fill: "fill-edge",
+    texture: "grid",
+    list: { to: "/requests", search: { refused: "yes" } }
+  }
+]
+
+export const attempts: ReadonlyArray<Outcome> = [
+  {
+    key: "attemptsDelivered",
+    name: "Delivered",
+    definition: "Attempts that your receiver answered with 200.",
+    fill: "fill-accent",
+    texture: "plain",
+    list: { to: "/deliveries", search: { status: "delivered" } }
+  },
+  {
+    key: "attemptsFailed",
+    name: "Failed",
+    definition: "Attempts that it did not.",
+    fill: "fill-bad",
+    texture: "stripes",
+    list: { to: "/deliveries", search: {} }
+  }
+]
+
+/** The list of what an outcome counts in a step of time. */
+export const listOf = (outcomes: ReadonlyArray<Outcome>): LinkOf => (key, { from, until }) => {
+  const { search, to } = outcomes.find((outcome) => outcome.key === key)!.list
+  const [begin, end] = [from, until].map((at) => new Date(at).toISOString())
+  return { to, search: { ...search, since: range, begin, end } }
+}

@@ -1,0 +1,133 @@
+/**
+ * The charts of the dashboard: their numbers without a mouse, what a bar opens, and what a range shows.
+ */
+import type { Effect } from "effect"
+import type { Browser, Page } from "playwright-core"
+import { assert, beforeAll, it } from "vitest"
+import { browser as launch, signedIn } from "./browser.ts"
+import * as Scope from "./scope.ts"
+import * as workspace from "./workspace.ts"
+
+const inScope = Scope.ofFile()
+
+let browser: Browser
+let filled: Effect.Success<typeof workspace.filled>
+
+beforeAll(async () => {
+  ;[browser, filled] = await Promise.all([inScope(launch), inScope(workspace.filled)])
+})
+
+const chart = (page: Page, name = "Messages") => page.getByRole("figure", { name, exact: true })
+
+const steps = (page: Page, name?: string) => chart(page, name).getByRole("slider")
+
+it("every number of a chart is reached by the keyboard, with its time and outcome", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  await open("/usage")
+  const slider = steps(page)
+  await slider.focus()
+  const count = Number(await slider.getAttribute("aria-valuemax"))
+  assert.strictEqual(count, 24)
+  await page.keyboard.press("Home")
+  const told: Array<string> = []
+  for (let i = 1; i <= count; i++) {
+    assert.strictEqual(await slider.getAttribute("aria-valuenow"), `${i}`)
+    told.push((await slider.getAttribute("aria-valuetext"))!)
+    await page.keyboard.press("ArrowRight")
+  }
+  assert.isTrue(told.every((text) => /: Accepted \d+, Failed \d+, Unknown \d+, Refused \d+$/.test(text)), told[0])
+  assert.strictEqual(new Set(told).size, count)
+  // a message every two hours
+  assert.isAbove(told.filter((text) => / Accepted [1-9]/.test(text)).length, 8)
+  await page.keyboard.press("ArrowRight")
+  assert.strictEqual(await slider.getAttribute("aria-valuenow"), `${count}`)
+  assertSound()
+  await end()
+})
+
+it("a step that the keyboard chose opens the list of what it counts", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  await open("/usage")
+  const slider = steps(page)
+  await slider.focus()
+  await page.keyboard.press("Home")
+  while (!/ Accepted [1-9]/.test((await slider.getAttribute("aria-valuetext"))!)) {
+    await page.keyboard.press("ArrowRight")
+  }
+  await page.keyboard.press("Tab")
+  await page.keyboard.press("Enter")
+  await page.getByRole("heading", { name: "Messages", level: 1 }).waitFor()
+  const { searchParams } = new URL(page.url())
+  assert.strictEqual(searchParams.get("since"), "range")
+  assert.strictEqual(Date.parse(searchParams.get("end")!) - Date.parse(searchParams.get("begin")!), 3_600_000)
+  await page.getByRole("row").nth(1).waitFor()
+  assertSound()
+  await end()
+})
+
+it("a click on a bar opens the list of its time and outcome", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  await open("/usage?since=month")
+  const slider = steps(page, "Webhook attempts")
+  const bar = slider.locator("rect.fill-accent").last()
+  await bar.waitFor()
+  const box = (await bar.boundingBox())!
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
+  await page.getByRole("heading", { name: "Deliveries", level: 1 }).waitFor()
+  const { searchParams } = new URL(page.url())
+  assert.strictEqual(searchParams.get("status"), "delivered")
+  assert.strictEqual(Date.parse(searchParams.get("end")!) - Date.parse(searchParams.get("begin")!), 86_400_000)
+  await page.getByRole("row").nth(1).waitFor()
+  assertSound()
+  await end()
+})
+
+it("a finger chooses a step, and opens nothing by that", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  await open("/usage?since=month")
+  const slider = steps(page)
+  const bar = slider.locator("rect.fill-accent").last()
+  await bar.waitFor()
+  const box = (await bar.boundingBox())!
+  const at = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2, pointerType: "touch", bubbles: true }
+  await slider.dispatchEvent("pointerdown", at)
+  await slider.dispatchEvent("pointerup", at)
+  await chart(page).getByRole("link", { name: /^Accepted [1-9]/ }).waitFor()
+  assert.strictEqual(new URL(page.url()).pathname, "/dashboard/usage")
+  assertSound()
+  await end()
+})
+
+it("today is more than one bar at first, and each range has the steps that fit it", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  await open("")
+  await steps(page).waitFor()
+  assert.isAbove(await steps(page).locator("rect.fill-accent").count(), 8)
+  for (const [range, count] of [["week", "28"], ["month", "30"], ["quarter", "90"]] as const) {
+    await page.getByLabel("Time", { exact: true }).selectOption(range)
+    await page.locator(`[aria-valuemax="${count}"]`).first().waitFor()
+    assert.strictEqual(new URL(page.url()).searchParams.get("since"), range)
+  }
+  const now = filled.clock.currentTimeMillisUnsafe()
+  const [begin, until] = [now - 6 * 3_600_000, now].map((at) => encodeURIComponent(new Date(at).toISOString()))
+  await open(`/usage?since=range&begin=${begin}&end=${until}`)
+  await steps(page).and(page.locator("[aria-valuemax=\"7\"]")).waitFor()
+  assertSound()
+  await end()
+})
+
+it("a table has the same numbers as the chart", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  await open("/usage")
+  await chart(page).getByText("All numbers").click()
+  const rows = chart(page).getByRole("row")
+  await rows.first().waitFor()
+  assert.strictEqual(await rows.count(), 25)
+  const slider = steps(page)
+  await slider.focus()
+  await page.keyboard.press("End")
+  const [, accepted] = / Accepted (\d+)/.exec((await slider.getAttribute("aria-valuetext"))!)!
+  assert.strictEqual(await rows.last().getByRole("cell").nth(1).textContent(), accepted)
+  assertSound()
+  await end()
+})
