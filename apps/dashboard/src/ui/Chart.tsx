@@ -262,7 +262,7 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
           </g>
         </svg>
       </div>
-      <figcaption className="min-h-11 text-[13px]">
+      <figcaption className="mt-1.5 min-h-11 text-[13px]">
         {step === undefined
           ? <span className="text-muted">Point at a step, touch it, or choose it with the arrow keys.</span>
           : <span className="font-medium tabular-nums">{spanOf(step)}</span>}

@@ -12,6 +12,7 @@ import { usageQuery } from "./Queries.ts"
 import { ranges, useUsageRange } from "./Range.ts"
 import { stepsOf } from "./Steps.ts"
 
+const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 })
 const change = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0, signDisplay: "exceptZero" })
 
 const totalOf = (steps: Usage["steps"], count: Count): number => steps.reduce((total, step) => total + step[count], 0)
@@ -65,6 +66,28 @@ const Bars = ({ name, outcomes, usage }: {
   </div>
 )
 
+/** The share of the accepted messages of each step that arrived; none where no message was accepted. */
+const Rate = ({ usage }: { readonly usage: Usage }) => (
+  <div className="min-w-0 space-y-4">
+    <h3 className="font-medium">Delivery rate</h3>
+    {usage.steps.every(({ sendsAccepted }) => sendsAccepted === 0) ?
+      <Empty title="No message was accepted in this time" /> :
+      (
+        <ChartPart
+          kind="line"
+          label="Delivery rate"
+          series={[{ key: "rate", name: "Arrived of the accepted messages", fill: "fill-accent", texture: "plain" }]}
+          steps={stepsOf(usage, ({ sendsAccepted, sendsDelivered }) => ({
+            // a failure that was corrected has arrived, and was never accepted
+            rate: sendsAccepted === 0 ? null : Math.min(1, sendsDelivered / sendsAccepted)
+          }))}
+          most={1}
+          format={percent.format}
+        />
+      )}
+  </div>
+)
+
 export const Activity = () => (
   <Section
     title="Activity"
@@ -75,6 +98,7 @@ export const Activity = () => (
         <div className="grid gap-x-10 gap-y-8 lg:grid-cols-2">
           <Bars name="Messages" outcomes={sends} usage={usage} />
           <Bars name="Webhook attempts" outcomes={attempts} usage={usage} />
+          <Rate usage={usage} />
         </div>
       )}
     </Loaded>

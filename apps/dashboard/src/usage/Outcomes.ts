@@ -3,7 +3,7 @@ import type { UsageBefore } from "@wac/client/internal"
 import type { LinkOf, Place, Series } from "../ui/Chart.tsx"
 import { range } from "../ui/Filters.tsx"
 
-export type Count = Exclude<keyof UsageBefore, "since">
+export type Count = Exclude<keyof UsageBefore, "since" | "sendsDelivered">
 
 export interface Outcome extends Series {
   readonly key: Count

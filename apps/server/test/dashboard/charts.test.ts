@@ -116,6 +116,47 @@ it("today is more than one bar at first, and each range has the steps that fit i
   await end()
 })
 
+it("the delivery rate has a value where messages were accepted, and none elsewhere", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  await open("")
+  const slider = steps(page, "Delivery rate")
+  await slider.focus()
+  await page.keyboard.press("Home")
+  const told: Array<string> = []
+  for (let i = 0; i < 24; i++) {
+    told.push(/ ([^ ]+)$/.exec((await slider.getAttribute("aria-valuetext"))!)![1]!)
+    await page.keyboard.press("ArrowRight")
+  }
+  assert.includeMembers(told, ["100%", "–"])
+  assertSound()
+  await end()
+})
+
+it("what was spent over time is shown for each currency", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  const line = { market: "DE", category: "utility", type: "regular", billable: true, messages: 3 }
+  await page.route(/\/internal\/usage/, async (route) => {
+    const response = await route.fetch()
+    const usage = await response.json()
+    const costs = [{ currency: "EUR", amount: "0.165" }]
+    usage.steps.at(-1).costs = costs
+    await route.fulfill({
+      response,
+      json: { ...usage, costs, lines: [{ ...line, cost: { ...costs[0], ratesFrom: "2026-01-01" } }] }
+    })
+  })
+  await open("/usage")
+  const slider = steps(page, "Spend in EUR")
+  await slider.focus()
+  await page.keyboard.press("End")
+  assert.match((await slider.getAttribute("aria-valuetext"))!, /: EUR €0\.165$/)
+  await page.keyboard.press("Home")
+  assert.match((await slider.getAttribute("aria-valuetext"))!, /: EUR €0$/)
+  await page.getByText("Total: 0.165 EUR").waitFor()
+  assertSound()
+  await end()
+})
+
 it("a table has the same numbers as the chart", async () => {
   const { assertSound, end, open, page } = await signedIn(browser, filled)
   await open("/usage")

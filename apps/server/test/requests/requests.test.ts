@@ -191,6 +191,25 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("usag
       assert.deepStrictEqual([body.stepSeconds, body.steps.length], [3600, 24])
     }))
 
+  it.effect("usage of a range has only its steps", () =>
+    Effect.gen(function*() {
+      const server = yield* checks.Served
+      const before = (yield* usage(server, "?period=day")).body.steps.at(-1).sendsAccepted
+      yield* send(server, hello("+15551234567"))
+      const { body: { steps } } = yield* checks.until(
+        usage(server, "?period=day"),
+        ({ body }) => body.steps.at(-1).sendsAccepted === before + 1
+      )
+      const { at: present, sendsAccepted } = steps.at(-1)
+      const { body: range } = yield* usage(server, `?since=${present}`)
+      assert.deepStrictEqual([range.since, range.steps.length, range.steps[0].sendsAccepted], [present, 1, sendsAccepted])
+      assert.strictEqual(range.before.sendsAccepted, 0)
+      const { body: earlier } = yield* usage(server, `?period=day&until=${present}`)
+      assert.strictEqual(earlier.steps.length, 24)
+      assert.strictEqual(earlier.steps.at(-1).sendsAccepted, 0)
+      checks.assertInvalid(yield* usage(server, "?since=yesterday"), "invalid_field", "since")
+    }))
+
   it.effect("usage is given in days beyond a week, for at most 90 days", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served

@@ -21,6 +21,9 @@ const totals = {
   sendsFailed: Schema.Int.annotate({ description: "Sends that the provider refused or did not accept" }),
   sendsUnknown: Schema.Int.annotate({ description: "Sends whose outcome the provider did not confirm" }),
   sendsRefused: Schema.Int.annotate({ description: "Sends that a rule or limit of the service refused" }),
+  sendsDelivered: Schema.Int.annotate({
+    description: "Messages sent in this time that arrived, as far as the provider has reported"
+  }),
   attemptsDelivered: Schema.Int.annotate({ description: "Attempts at webhook deliveries that succeeded" }),
   attemptsFailed: Schema.Int.annotate({ description: "Attempts at webhook deliveries that failed" })
 }
@@ -35,6 +38,7 @@ export const UsageStep = Schema.Struct({
   sendsFailed: 1,
   sendsUnknown: 0,
   sendsRefused: 2,
+  sendsDelivered: 11,
   attemptsDelivered: 36,
   attemptsFailed: 0,
   costs: [{ currency: "USD", amount: "1.638" }]
@@ -49,6 +53,7 @@ export const UsageBefore = Schema.Struct({ since: Timestamp, ...totals }).annota
   sendsFailed: 2,
   sendsUnknown: 0,
   sendsRefused: 0,
+  sendsDelivered: 10,
   attemptsDelivered: 31,
   attemptsFailed: 1
 }))

@@ -1355,6 +1355,8 @@ export interface UsageStep {
   readonly sendsUnknown: number
   /** Sends that a rule or limit of the service refused. */
   readonly sendsRefused: number
+  /** Messages sent in this time that arrived, as far as the provider has reported. */
+  readonly sendsDelivered: number
   /** Attempts at webhook deliveries that succeeded. */
   readonly attemptsDelivered: number
   /** Attempts at webhook deliveries that failed. */
@@ -1378,6 +1380,8 @@ export interface UsageBefore {
   readonly sendsUnknown: number
   /** Sends that a rule or limit of the service refused. */
   readonly sendsRefused: number
+  /** Messages sent in this time that arrived, as far as the provider has reported. */
+  readonly sendsDelivered: number
   /** Attempts at webhook deliveries that succeeded. */
   readonly attemptsDelivered: number
   /** Attempts at webhook deliveries that failed. */

@@ -20,6 +20,7 @@ import type { StoreError } from "../StoreError.ts"
 import { TemplateRequests } from "../templates/TemplateRequests.ts"
 import { TemplateStore } from "../templates/TemplateStore.ts"
 import type { Instant } from "../Time.ts"
+import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import * as IgnoredItems from "./IgnoredItems.ts"
 import type { InboundItem } from "./InboundItem.ts"
 import * as InboundMessage from "./InboundMessage.ts"
@@ -49,6 +50,7 @@ export class Inbound extends Context.Service<Inbound, {
     Inbound,
     Effect.gen(function*() {
       const messages = yield* MessageStore
+      const countUsage = yield* UsageRecorder
       const contacts = yield* ContactStore
       const numbers = yield* PhoneNumberStore
       const templates = yield* TemplateStore
@@ -150,6 +152,9 @@ export class Inbound extends Context.Service<Inbound, {
             const ids = yield* idsFor(Event.maxPerReport)
             const { preference: _, recipient: __, ...report } = item
             const reported = yield* messages.applyReport({ ...report, now, ids })
+            if (reported !== undefined && reported.arrivedOf !== null) {
+              countUsage({ workspaceId: reported.workspaceId, at: reported.arrivedOf, activity: "sendsDelivered" })
+            }
             yield* learn(item, reported, now)
             return reported === undefined
               ? { ...usual("a status of an unknown message"), reason: "unknown_message" as const }

@@ -235,6 +235,8 @@ export const sum = (a: Swept, b: Swept): Swept => ({
 /** Whom a message that a report is about was sent to; `to` is empty once its customer was erased. */
 export interface Reported extends Pick<Message, "phoneNumberId" | "workspaceId"> {
   readonly to: string
+  /** When the message was sent, if this report is the first that says that it arrived. */
+  readonly arrivedOf: Instant | null
 }
 
 /** Filters a list of messages. All given fields must match; `status` matches exactly. */

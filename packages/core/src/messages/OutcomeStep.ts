@@ -95,6 +95,8 @@ export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Ins
 export const isUntold = ({ providerMessageId, sequence, status }: Message): boolean =>
   status === "sending" && providerMessageId === null && sequence === 0
 
+const hasArrived = ({ status }: Message): boolean => status === "delivered" || status === "read"
+
 /**
  * Decides `MessageStore.applyReport` for a batch. Finds the message by our reference, then by the provider's
  * identifier, among those of the reported number.
@@ -116,9 +118,12 @@ export const applyReport: Decide<ApplyReport, LoadedReports, Reported | undefine
     const { ids, now, report } = StorageTime.judgedAt(asked, loaded.now(asked.now))
     const send = find(asked)
     if (send === undefined) return undefined
-    sends.keep(KeyedMessage.report(send, report, ids, now), ids)
+    const moved = KeyedMessage.report(send, report, ids, now)
+    sends.keep(moved, ids)
     const { content: { to }, phoneNumberId, workspaceId } = send.message
-    return { to, phoneNumberId, workspaceId }
+    const { message } = moved.send
+    const arrivedOf = hasArrived(message) && !hasArrived(send.message) ? message.sentAt ?? message.createdAt : null
+    return { to, phoneNumberId, workspaceId, arrivedOf }
   })
   return { answers, writes: sends.writes() }
 }

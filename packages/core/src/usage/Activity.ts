@@ -7,13 +7,15 @@ import type { Instant } from "../Time.ts"
 
 /**
  * The counted activities, at their end: sends that the provider accepted, sends that it refused, sends of unknown
- * outcome, sends that our own rules or limits refused, and attempts at webhook deliveries.
+ * outcome, sends that our own rules or limits refused, and attempts at webhook deliveries. Messages that arrived count
+ * at the time when they were sent, so that they compare with the accepted sends.
  */
 export const activities = [
   "sendsAccepted",
   "sendsFailed",
   "sendsUnknown",
   "sendsRefused",
+  "sendsDelivered",
   "attemptsDelivered",
   "attemptsFailed"
 ] as const

@@ -50,13 +50,16 @@ class World {
   }
 
   applyReport(batch: ReadonlyArray<ApplyReport>): ReadonlyArray<boolean> {
-    const reported = this.write(applyReport({
+    return this.report(batch).map((one) => one !== undefined)
+  }
+
+  report(batch: ReadonlyArray<ApplyReport>) {
+    return this.write(applyReport({
       now: (asked) => asked,
       send: (id) => this.sends.get(id),
       named: (name) => this.names.get(name),
       number: (name) => name === "number" ? id("pn") : undefined
     }, batch))
-    return reported.map((one) => one !== undefined)
   }
 
   sweep(batch: ReadonlyArray<Sweep>): ReadonlyArray<Swept> {
@@ -261,6 +264,18 @@ describe("a correction", () => {
     world.applyReport([reporting(1, "sent", { now: start + 40 * day })])
     assert.deepStrictEqual(after(world), ["sent", "spent", messages])
     assert.strictEqual(world.sends.get(id("msg", 1))!.quotaMonth, monthOf(start))
+  })
+
+  it("of the reports about a message, the first that says that it arrived is told apart, with the time of the send", () => {
+    const world = new World()
+    world.settle([ending(1, "Accepted")])
+    const arrived = (...statuses: ReadonlyArray<"sent" | "delivered" | "read" | "failed">) =>
+      world.report(statuses.map((status) => reporting(1, status))).map((one) => one!.arrivedOf)
+    const [sent, failed, delivered, again] = arrived("sent", "failed", "delivered", "delivered")
+    assert.deepStrictEqual([sent, failed, again], [null, null, null])
+    assert.strictEqual(delivered, world.sends.get(id("msg", 1))!.message.sentAt)
+    assert.isNotNull(delivered)
+    assert.deepStrictEqual(arrived("read"), [null])
   })
 
   it("a failure that was reported and corrected leaves the quota spent", () => {

@@ -630,6 +630,8 @@ export interface UsageStep {
   readonly sendsUnknown: number
   /** Sends that a rule or limit of the service refused. */
   readonly sendsRefused: number
+  /** Messages sent in this time that arrived, as far as the provider has reported. */
+  readonly sendsDelivered: number
   /** Attempts at webhook deliveries that succeeded. */
   readonly attemptsDelivered: number
   /** Attempts at webhook deliveries that failed. */
@@ -653,6 +655,8 @@ export interface UsageBefore {
   readonly sendsUnknown: number
   /** Sends that a rule or limit of the service refused. */
   readonly sendsRefused: number
+  /** Messages sent in this time that arrived, as far as the provider has reported. */
+  readonly sendsDelivered: number
   /** Attempts at webhook deliveries that succeeded. */
   readonly attemptsDelivered: number
   /** Attempts at webhook deliveries that failed. */

@@ -15,7 +15,7 @@ describe("usage", () => {
     await clock.advance("2 seconds")
     const report = await wac.usage.report("day")
     assert.deepInclude(report, { used: 3, quota: 10, stepSeconds: 3600 })
-    assert.deepStrictEqual(report.steps.at(-1)?.sendsAccepted, 3)
+    assert.deepInclude(report.steps.at(-1), { sendsAccepted: 3, sendsDelivered: 3 })
     assert.deepStrictEqual(report.steps.at(-1)?.costs, report.costs)
     assert.strictEqual(report.before?.sendsAccepted, 0)
     assert.deepStrictEqual(report.lines.map(({ cost, market, messages }) => [market, messages, cost?.amount]), [

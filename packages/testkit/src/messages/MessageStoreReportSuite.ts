@@ -97,7 +97,8 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(known, {
         to: command.message.to,
         phoneNumberId: own.number.id,
-        workspaceId: own.workspace.id
+        workspaceId: own.workspace.id,
+        arrivedOf: before.sentAt ?? before.createdAt
       })
       assert.deepStrictEqual(yield* messageOf(command), {
         ...before,
