@@ -1,6 +1,6 @@
 /** What tells the series of a chart apart, so that nobody needs to see colours: a texture over the colour of each. */
 
-export type Texture = "plain" | "stripes" | "dots" | "grid"
+type Texture = "plain" | "stripes" | "dots" | "grid"
 
 /** How a series looks. */
 export interface Look {

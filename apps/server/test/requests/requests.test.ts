@@ -202,7 +202,11 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("usag
       )
       const { at: present, sendsAccepted } = steps.at(-1)
       const { body: range } = yield* usage(server, `?since=${present}`)
-      assert.deepStrictEqual([range.since, range.steps.length, range.steps[0].sendsAccepted], [present, 1, sendsAccepted])
+      assert.deepStrictEqual([range.since, range.steps.length, range.steps[0].sendsAccepted], [
+        present,
+        1,
+        sendsAccepted
+      ])
       assert.strictEqual(range.before.sendsAccepted, 0)
       const { body: earlier } = yield* usage(server, `?period=day&until=${present}`)
       assert.strictEqual(earlier.steps.length, 24)
