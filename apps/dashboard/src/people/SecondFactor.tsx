@@ -15,27 +15,29 @@ import { Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { QrCode } from "./QrCode.tsx"
 
-/** The recovery codes, which are shown this once. */
+/** The recovery codes, which are shown this once: a stray click does not close them. */
 const Recovery = ({ codes, onDone }: { readonly codes: ReadonlyArray<string>; readonly onDone: () => void }) => {
   const text = codes.join("\n")
   return (
-    <div className="space-y-4">
-      <p>
-        Keep these recovery codes in a safe place. Each replaces a code of your app once, if you have lost it. They are
-        shown only now.
-      </p>
-      <Code label="Recovery codes" text={text} />
-      <div className="flex flex-wrap justify-end gap-2">
-        <a
-          className={buttonClass("secondary")}
-          download="wac-recovery-codes.txt"
-          href={`data:text/plain;charset=utf-8,${encodeURIComponent(`${text}\n`)}`}
-        >
-          Download
-        </a>
-        <Button look="primary" onClick={onDone}>I have kept them</Button>
+    <Dialog title="Recovery codes" isOpen isDismissible={false} onClose={onDone} width="max-w-md">
+      <div className="space-y-4">
+        <p>
+          Keep these recovery codes in a safe place. Each replaces a code of your app once, if you have lost it. They
+          are shown only now.
+        </p>
+        <Code label="Recovery codes" text={text} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <a
+            className={buttonClass("secondary")}
+            download="wac-recovery-codes.txt"
+            href={`data:text/plain;charset=utf-8,${encodeURIComponent(`${text}\n`)}`}
+          >
+            Download
+          </a>
+          <Button look="primary" onClick={onDone}>I have kept them</Button>
+        </div>
       </div>
-    </div>
+    </Dialog>
   )
 }
 
@@ -61,27 +63,25 @@ const Enrolment = ({ enrolment, onCodes }: {
   )
 }
 
-const SetUp = ({ onClose }: { readonly onClose: () => void }) => {
-  const [codes, setCodes] = useState<ReadonlyArray<string>>()
+const SetUp = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) => void }) => {
   const start = useMutation({ mutationFn: () => api.account.startFactor() })
   return (
     <>
       <Button isPending={start.isPending} onClick={() => start.mutate()}>Set up</Button>
       <Failure error={start.error} />
-      {start.data === undefined ? null : (
-        <Dialog
-          title={codes === undefined ? "Set up a second factor" : "Recovery codes"}
-          isOpen
-          // codes that a stray click has closed would be lost
-          isDismissible={codes === undefined}
-          onClose={() => start.reset()}
-          width="max-w-md"
-        >
-          {codes === undefined
-            ? <Enrolment enrolment={start.data} onCodes={setCodes} />
-            : <Recovery codes={codes} onDone={onClose} />}
-        </Dialog>
-      )}
+      {start.data === undefined ?
+        null :
+        (
+          <Dialog title="Set up a second factor" isOpen onClose={() => start.reset()} width="max-w-md">
+            <Enrolment
+              enrolment={start.data}
+              onCodes={(codes) => {
+                start.reset()
+                onCodes(codes)
+              }}
+            />
+          </Dialog>
+        )}
     </>
   )
 }
@@ -115,6 +115,8 @@ export const SecondFactor = () => {
     ...live(30_000)
   })
   const changed = () => void client.invalidateQueries()
+  /** Kept here, because the part that got them is gone once the page learns that the factor is on. */
+  const [codes, setCodes] = useState<ReadonlyArray<string>>()
   return (
     <Section title="Second factor" description="A code of an authenticator app, besides your password.">
       <Loaded query={query} lines={1}>
@@ -130,10 +132,18 @@ export const SecondFactor = () => {
                   <SwitchOff onDone={changed} />
                 </>
               )
-              : <SetUp onClose={changed} />}
+              : (
+                <SetUp
+                  onCodes={(codes) => {
+                    setCodes(codes)
+                    changed()
+                  }}
+                />
+              )}
           </div>
         )}
       </Loaded>
+      {codes === undefined ? null : <Recovery codes={codes} onDone={() => setCodes(undefined)} />}
     </Section>
   )
 }

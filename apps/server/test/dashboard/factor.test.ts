@@ -45,10 +45,12 @@ it("a person scans the secret, switches the second factor on by a code, and keep
   const shown = dialog(page, "Recovery codes")
   recoveryCodes = (await shown.getByRole("group", { name: "Recovery codes" }).innerText()).split("\n")
   assert.lengthOf(recoveryCodes, 10)
+  // the page behind has learned meanwhile that the second factor is on
+  await page.getByText("On. Recovery codes left: 10.").waitFor()
   const [download] = await Promise.all([page.waitForEvent("download"), shown.getByText("Download").click()])
   assert.strictEqual(await readFile(await download.path(), "utf8"), `${recoveryCodes.join("\n")}\n`)
   await button(shown, "I have kept them").click()
-  await page.getByText("On. Recovery codes left: 10.").waitFor()
+  await shown.waitFor({ state: "detached" })
 })
 
 it("the sign-in asks for a code after the password, and a wrong one leaves the person there", async () => {

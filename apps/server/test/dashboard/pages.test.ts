@@ -590,6 +590,7 @@ describe("every page, light, dark and on a phone", () => {
     await button(page, "Switch on").click()
     await button(page, "I have kept them").waitFor()
     await see("second-factor-codes")
+    await button(page, "I have kept them").click()
     await page.unroute("**/internal/factor")
 
     await page.getByRole("button", { name: /owner@example/ }).click()
