@@ -1,10 +1,21 @@
 /**
- * The commands `members list | invite | reset-password | unlink | portal-link`: let the operator list and invite
- * people, give a new password to a person who has lost theirs, let a person sign in with another identity at the
+ * The commands `members list | invite | reset-password | reset-factor | unlink | portal-link`: let the operator list and invite
+ * people, give a new password to a person who has lost theirs, remove a lost second factor, let a person sign in with another identity at the
  * issuer, and make a link to the portal. They work on `DATABASE_URL` directly, while servers run on it.
  */
 import { SessionApi } from "@wac/api"
-import { type Audit, Base62, EmailAddress, Member, Members, MemberStore, Password, Portals, Time } from "@wac/core"
+import {
+  type Audit,
+  Base62,
+  EmailAddress,
+  FactorStore,
+  Member,
+  Members,
+  MemberStore,
+  Password,
+  Portals,
+  Time
+} from "@wac/core"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
@@ -123,6 +134,27 @@ const resetPassword = Command.make(
   })
 ).pipe(Command.withDescription("Give a member a new password, and end all of their sessions"))
 
+const resetFactor = Command.make(
+  "reset-factor",
+  {
+    email: Argument.String("email").pipe(
+      Argument.withDescription("The member; may be omitted if there is only one"),
+      Argument.optional
+    )
+  },
+  Effect.fnUntraced(function*({ email }) {
+    const member = yield* memberOf(email)
+    if (!(yield* FactorStore.FactorStore.use((store) => store.remove(member.userId)))) {
+      return yield* new OperatorCommand.CannotDo({ message: `${member.email} has no second factor` })
+    }
+    yield* audited(member, { action: "member.reset_factor", detail: { email: member.email } })
+    yield* OperatorCommand.printed(
+      { email: member.email },
+      `${member.email} has no second factor any more: their password is enough, until they set up another`
+    )
+  })
+).pipe(Command.withDescription("Remove the second factor of a member who has lost it"))
+
 const unlink = Command.make(
   "unlink",
   {
@@ -198,6 +230,7 @@ export const members = Command.make("members").pipe(
       OperatorCommand.unopened
     ),
     Command.provide(Command.provide(resetPassword, Password.Passwords.layer), OperatorCommand.unopened),
+    Command.provide(resetFactor, OperatorCommand.unopened),
     Command.provide(unlink, OperatorCommand.unopened),
     Command.provide(Command.provide(portalLink, Portals.Portals.layer), OperatorCommand.unopened)
   ])

@@ -77,6 +77,7 @@ export const assertError = (
     readonly code: string
     readonly reason?: string
     readonly param?: string
+    readonly challenge?: string
     readonly provider?: { readonly code: string; readonly message: string }
   }
 ): void => {

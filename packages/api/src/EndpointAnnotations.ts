@@ -42,6 +42,16 @@ export const ChecksSecret = Context.Reference<boolean>("@wac/api/EndpointAnnotat
   defaultValue: () => false
 })
 
+/** The endpoint checks a code of a second factor. */
+export const ChecksCode = Context.Reference<boolean>("@wac/api/EndpointAnnotations/ChecksCode", {
+  defaultValue: () => false
+})
+
+/** The endpoint refuses a right password with a challenge if the person has a second factor. */
+export const DemandsFactor = Context.Reference<boolean>("@wac/api/EndpointAnnotations/DemandsFactor", {
+  defaultValue: () => false
+})
+
 /** The endpoint is a list that is read page by page: `limit` and `cursor`. */
 export const IsPaged = Context.Reference<boolean>("@wac/api/EndpointAnnotations/IsPaged", { defaultValue: () => false })
 

@@ -15,6 +15,7 @@ import { MediaApi } from "./media/MediaApi.ts"
 import { MessagesApi, MessagesDashboardApi } from "./messages/MessagesApi.ts"
 import { PhoneNumbersApi } from "./numbers/PhoneNumbersApi.ts"
 import { AccountApi, PasswordResetApi } from "./people/AccountApi.ts"
+import { FactorApi, SignInFactorApi } from "./people/FactorApi.ts"
 import { InvitationsApi, MembersApi } from "./people/MembersApi.ts"
 import { PortalApi } from "./people/PortalApi.ts"
 import { SessionApi, SignInApi, SignInMethodApi } from "./people/SessionApi.ts"
@@ -37,8 +38,10 @@ export class Endpoints extends HttpApi.make("wac")
     ApiKeysApi,
     SignInApi,
     SignInMethodApi,
+    SignInFactorApi,
     SessionApi,
     AccountApi,
+    FactorApi,
     PasswordResetApi,
     MembersApi,
     InvitationsApi,

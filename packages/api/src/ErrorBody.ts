@@ -25,6 +25,8 @@ export const ErrorBody = Schema.Struct({
     reason: Schema.optionalKey(Schema.String),
     /** JSON path of the first offending field, or the header's name. */
     param: Schema.optionalKey(Schema.String),
+    /** With `second_factor_required`: the one-time token with which a code ends the sign-in. */
+    challenge: Schema.optionalKey(Schema.String),
     /** Equal to the response's `Request-Id` header. */
     request_id: Schema.String,
     /** The explanation of this error: an absolute URL, or a URL relative to this server if its address is unknown. */
@@ -83,6 +85,7 @@ export const bodyOf = (error: Errors.DomainError, requestId: string, errorsPage:
       message: error.message,
       ...(reason === undefined ? {} : { reason }),
       ...(error.param === undefined ? {} : { param: error.param }),
+      ...("challenge" in error && error.challenge !== undefined ? { challenge: error.challenge } : {}),
       request_id: requestId,
       doc_url: ErrorAddress.of(errorsPage, { code: error.code, reason }),
       ...(error.provider === undefined ? {} : { provider: error.provider })
@@ -124,7 +127,11 @@ const fromBody = ({ error }: ErrorBody): unknown => {
     case "invalid_body":
       return { _tag: "InvalidBody", ...fields }
     case "unauthorized":
-      return { _tag: "Unauthorized", ...fields }
+      return {
+        _tag: "Unauthorized",
+        ...fields,
+        ...(error.challenge === undefined ? {} : { challenge: error.challenge })
+      }
     case "forbidden":
       return { _tag: "Forbidden", ...fields }
     case "idempotency_conflict":

@@ -17,7 +17,12 @@ export interface Entry {
   readonly remedy: string
   readonly retry: string
   /** A response's `message`, and its `param` if it has one. */
-  readonly example: { readonly message: string; readonly param?: string; readonly provider?: Errors.ProviderDetail }
+  readonly example: {
+    readonly message: string
+    readonly param?: string
+    readonly challenge?: string
+    readonly provider?: Errors.ProviderDetail
+  }
 }
 
 /** The reasons of each code that has reasons. */

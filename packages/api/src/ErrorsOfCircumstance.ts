@@ -19,8 +19,9 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
   fresh_session_required: {
     when:
       "The endpoint requires a session whose person proved their presence within the last 10 minutes: by signing in, " +
-      "or by confirming their password.",
-    remedy: "Confirm the password with `POST /internal/session/confirm`, or with `AUTH=oidc` sign in again at " +
+      "or by confirming their password or a code of their second factor.",
+    remedy:
+      "Confirm the password or a code with `POST /internal/session/confirm`, or with `AUTH=oidc` sign in again at " +
       "`/internal/oidc/sign-in?fresh=true`. Then repeat the request. The dashboard does this itself.",
     retry: retries.changed,
     example: {

@@ -126,6 +126,42 @@ export const unauthorized: { readonly [R in Reasons["unauthorized"]]: Entry } = 
     retry: retries.no,
     example: { message: "the e-mail address or the password is wrong" }
   },
+  second_factor_required: {
+    when: "The password is right, and the account has a second factor.",
+    remedy: "Send the error's `challenge` with a code of the authenticator app, or with a recovery code, to " +
+      "`POST /internal/session/factor` within 5 minutes.",
+    retry: retries.no,
+    example: {
+      message:
+        "the password is right, and this account has a second factor: send a code of its authenticator app or a " +
+        "recovery code with this challenge to POST /internal/session/factor within 5 minutes",
+      challenge: "…"
+    }
+  },
+  invalid_code: {
+    when: "The code of the second factor is wrong, or it or a later code was used before.",
+    remedy:
+      "Give the next code of the authenticator app, on a device whose clock is right, or an unused recovery code. " +
+      "An owner of your workspaces or the operator can reset your second factor.",
+    retry: retries.changed,
+    example: {
+      message:
+        "the code is wrong or was used before: give the next one that your authenticator app shows, or an unused " +
+        "recovery code",
+      param: "code"
+    }
+  },
+  challenge_ended: {
+    when:
+      "The sign-in whose `challenge` this is has ended: it was used, it is older than 5 minutes, it has had 5 codes, " +
+      "or the password or the second factor has changed.",
+    remedy: "Sign in again: `POST /internal/session`.",
+    retry: retries.no,
+    example: {
+      message: "this sign-in has ended, after 5 minutes or 5 wrong codes: begin again with the password",
+      param: "challenge"
+    }
+  },
   invalid_signature: {
     when: "The request's `X-Service-Signature` is wrong.",
     remedy: "Sign `<t>.<METHOD>\\n<path and query>\\n<Idempotency-Key>\\n<raw body>` with the key's signing secret.",

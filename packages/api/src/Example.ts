@@ -104,6 +104,9 @@ export const secret = "whsec_8Kq2vN5xT1bR7mJ4wY0zC3dF6gH9sL2pQ5eA8uX1"
 export const address = "203.0.113.7"
 export const password = "correct horse battery"
 
+/** A code of an authenticator app. */
+export const code = "492039"
+
 /** Times of one day, from the start of the service to the answer of a receiver. */
 export const times = {
   start: "2026-01-02T03:00:00.000Z",

@@ -43,6 +43,12 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
           return caller === "Session"
         case "invalid_credentials":
           return checksSecret
+        case "second_factor_required":
+          return EndpointAnnotations.has(endpoint, EndpointAnnotations.DemandsFactor)
+        case "invalid_code":
+          return EndpointAnnotations.has(endpoint, EndpointAnnotations.ChecksCode)
+        case "challenge_ended":
+          return signsIn && EndpointAnnotations.has(endpoint, EndpointAnnotations.ChecksCode)
         case "invalid_signature":
         case "stale_signature":
         case "missing_signature":
@@ -104,6 +110,7 @@ const bodyOf = ({ code, entry, reason }: Item): ErrorBody => ({
     message: entry.example.message,
     ...(reason === undefined ? {} : { reason }),
     ...(entry.example.param === undefined ? {} : { param: entry.example.param }),
+    ...(entry.example.challenge === undefined ? {} : { challenge: entry.example.challenge }),
     request_id: Example.request,
     doc_url: ErrorAddress.of(`https://wac.example.com${ErrorAddress.path}`, { code, reason }),
     ...(entry.example.provider === undefined ? {} : { provider: entry.example.provider })

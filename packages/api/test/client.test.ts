@@ -123,7 +123,7 @@ const routesCalled = async (
       const isOfMembers = group === client["members"]
       const takesId = /^(get|markRead|revoke|retry|cancel|endSession|optOut|optIn)$/.test(name) &&
           !["session", "webhook", "usage", "queue"].some((one) => group === client[one]) ||
-        isOfMembers && (name === "change" || name === "remove" || name === "endSessions") ||
+        isOfMembers && (name === "change" || name === "remove" || name === "endSessions" || name === "resetFactor") ||
         group === client["templates"] && (name === "edit" || name === "remove") ||
         group === client["campaigns"] && name !== "create" ||
         group === client["media"] && (name === "open" || name === "remove")

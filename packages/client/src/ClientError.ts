@@ -15,6 +15,7 @@ export interface ErrorBody {
     readonly param?: string
     readonly request_id: string
     readonly doc_url?: string
+    readonly challenge?: string
     readonly provider?: ProviderDetail
   }
 }
@@ -25,6 +26,8 @@ interface Response {
   readonly docUrl: string | undefined
   /** The response; `undefined` if the service did not respond. */
   readonly lastResponse: LastResponse | undefined
+  /** With the reason `second_factor_required`: the token with which a code ends the sign-in. */
+  readonly challenge?: string | undefined
 }
 
 /** The properties of an error, besides its message. */
@@ -71,6 +74,7 @@ export const errorOf = (
     requestId: error.request_id,
     docUrl: error.doc_url,
     provider: error.provider,
+    ...(error.challenge === undefined ? {} : { challenge: error.challenge }),
     ...details
   })
 }

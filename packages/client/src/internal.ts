@@ -79,6 +79,8 @@ export interface InternalClient {
   readonly session: {
     /** Signs in; the calls that follow are made in the session. */
     readonly signIn: (person: Wire.SignIn, options?: CallOptions) => Returned<"POST /internal/session">
+    /** Ends a sign-in that failed with `second_factor_required`, by the error's `challenge` and a code. */
+    readonly endSignIn: (step: Wire.EndSignIn, options?: CallOptions) => Returned<"POST /internal/session/factor">
     readonly get: (options?: CallOptions) => Returned<"GET /internal/session">
     readonly signOut: (options?: CallOptions) => Returned<"DELETE /internal/session">
     /** The method by which people sign in. */
@@ -100,6 +102,8 @@ export interface InternalClient {
     readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/members/:id">
     /** Ends all sessions of a member. */
     readonly endSessions: (id: string, options?: CallOptions) => Returned<"DELETE /internal/members/:id/sessions">
+    /** Removes the second factor of a member who has lost it. */
+    readonly resetFactor: (id: string, options?: CallOptions) => Returned<"DELETE /internal/members/:id/factor">
     /** An invitation, by the token of its link. */
     readonly showInvitation: (
       invitation: Wire.ShowInvitation,
@@ -135,6 +139,15 @@ export interface InternalClient {
       passwords: Wire.ChangePassword,
       options?: CallOptions
     ) => Returned<"PUT /internal/password">
+    /** Whether the person's sign-ins need a second factor. */
+    readonly factor: (options?: CallOptions) => Returned<"GET /internal/factor">
+    /** Makes a secret for an authenticator app, which `confirmFactor` switches on. */
+    readonly startFactor: (options?: CallOptions) => Returned<"PUT /internal/factor">
+    readonly confirmFactor: (
+      first: Wire.ConfirmFactor,
+      options?: CallOptions
+    ) => Returned<"POST /internal/factor/confirm">
+    readonly removeFactor: (options?: CallOptions) => Returned<"DELETE /internal/factor">
     readonly requestPasswordReset: (
       person: Wire.RequestPasswordReset,
       options?: CallOptions
@@ -351,6 +364,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
   return {
     session: {
       signIn: (body, options) => call("POST /internal/session", { body, once: true }, options),
+      endSignIn: (body, options) => call("POST /internal/session/factor", { body, once: true }, options),
       get: (options) => call("GET /internal/session", {}, options),
       method: (options) => call("GET /internal/sign-in", {}, options),
       signOut: (options) => call("DELETE /internal/session", {}, options),
@@ -362,6 +376,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       change: (id, body, options) => call("PATCH /internal/members/:id", { id, body }, options),
       remove: (id, options) => call("DELETE /internal/members/:id", { id }, options),
       endSessions: (id, options) => call("DELETE /internal/members/:id/sessions", { id }, options),
+      resetFactor: (id, options) => call("DELETE /internal/members/:id/factor", { id }, options),
       showInvitation: (body, options) => call("POST /internal/invitations/show", { body, once: true }, options),
       accept: (body, options) => call("POST /internal/invitations/accept", { body, once: true }, options)
     },
@@ -376,6 +391,10 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       endOtherSessions: (options) => call("DELETE /internal/sessions", {}, options),
       endSession: (id, options) => call("DELETE /internal/sessions/:id", { id }, options),
       changePassword: (body, options) => call("PUT /internal/password", { body, once: true }, options),
+      factor: (options) => call("GET /internal/factor", {}, options),
+      startFactor: (options) => call("PUT /internal/factor", {}, options),
+      confirmFactor: (body, options) => call("POST /internal/factor/confirm", { body, once: true }, options),
+      removeFactor: (options) => call("DELETE /internal/factor", {}, options),
       requestPasswordReset: (body, options) =>
         call("POST /internal/password/reset-request", { body, once: true }, options),
       resetPassword: (body, options) => call("POST /internal/password/reset", { body, once: true }, options)

@@ -49,10 +49,15 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
     "revoked_key",
     "missing_session",
     "invalid_credentials",
+    "second_factor_required",
+    "invalid_code",
+    "challenge_ended",
     "invalid_signature",
     "stale_signature",
     "missing_signature"
   ]),
+  /** With `second_factor_required`: the one-time token with which a code ends the sign-in. */
+  challenge: Schema.optionalKey(Schema.String),
   ...described
 }) {
   readonly code = "unauthorized"

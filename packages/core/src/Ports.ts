@@ -18,6 +18,7 @@ import { MediaStore } from "./media/MediaStore.ts"
 import { MessageStore } from "./messages/MessageStore.ts"
 import { PhoneNumberStore } from "./numbers/PhoneNumberStore.ts"
 import { OutboxStore } from "./outbox/OutboxStore.ts"
+import { FactorStore } from "./people/FactorStore.ts"
 import { InvitationStore } from "./people/InvitationStore.ts"
 import { MemberStore } from "./people/MemberStore.ts"
 import { PortalStore } from "./people/PortalStore.ts"
@@ -47,6 +48,7 @@ export const all = {
   CustomerStore,
   DeliveryStore,
   EventStore,
+  FactorStore,
   InboundPostStore,
   InvitationStore,
   KeptAnswerStore,

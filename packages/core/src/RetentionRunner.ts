@@ -1,6 +1,6 @@
 /**
  * Deletes what is older than its retention in the background, in small steps: `Retention` for the kinds that operators
- * configure, and the fixed times of alerts, sessions, portal links, the outbox and usage.
+ * configure, and the fixed times of alerts, sessions, challenges, portal links, the outbox and usage.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import * as Alert from "./alerts/Alert.ts"
@@ -11,6 +11,7 @@ import * as Idempotency from "./messages/Idempotency.ts"
 import { MessageStore } from "./messages/MessageStore.ts"
 import * as Metrics from "./Metrics.ts"
 import { OutboxStore } from "./outbox/OutboxStore.ts"
+import { FactorStore } from "./people/FactorStore.ts"
 import { PortalStore } from "./people/PortalStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
@@ -60,6 +61,7 @@ const kinds = Effect.gen(function*() {
     configured("audit", (yield* AuditStore).forget),
     { kind: "alerts", retention: Alert.retention, forget: (yield* AlertStore).forget },
     { kind: "sessions", retention: Duration.zero, forget: (yield* SessionStore).forget },
+    { kind: "challenges", retention: Duration.zero, forget: (yield* FactorStore).forget },
     { kind: "portal_links", retention: Duration.zero, forget: (yield* PortalStore).forget },
     { kind: "outbox", retention: Idempotency.retention, forget: (yield* OutboxStore).forget },
     { kind: "usage", retention: Activity.retention, forget: (yield* UsageStore).forget }

@@ -18,6 +18,7 @@ import {
   Deliveries,
   DeliveryTidier,
   Events,
+  Factors,
   Heartbeats,
   Inbound,
   InboundPosts,
@@ -283,6 +284,7 @@ export const services = <E, EAdapters, EInFront>(
     IssuerSignIn.IssuerSignIn.layer,
     RefusedSignIns.RefusedSignIns.layer,
     Accounts.Accounts.layer,
+    Factors.Factors.layer,
     authenticator
   ).pipe(
     Layer.provideMerge(Setup.Setup.layer),

@@ -36,6 +36,7 @@ import * as PageHeaders from "./pages/PageHeaders.ts"
 import * as Pages from "./pages/Pages.ts"
 import * as AccountHandlers from "./people/AccountHandlers.ts"
 import { CrossSite } from "./people/CrossSite.ts"
+import * as FactorHandlers from "./people/FactorHandlers.ts"
 import * as MembersHandlers from "./people/MembersHandlers.ts"
 import * as OidcRoute from "./people/OidcRoute.ts"
 import { PortalCookie } from "./people/PortalCookie.ts"
@@ -75,6 +76,7 @@ const routes = Layer.mergeAll(
       SessionHandlers.layer,
       SignInMethodHandlers.layer,
       AccountHandlers.layer,
+      FactorHandlers.layer,
       MembersHandlers.layer,
       PortalHandlers.layer,
       PhoneNumbersHandlers.layer,

@@ -19,6 +19,7 @@ import * as MediaStore from "./media/MediaStore.ts"
 import * as MessageStore from "./messages/MessageStore.ts"
 import * as PhoneNumberStore from "./numbers/PhoneNumberStore.ts"
 import * as OutboxStore from "./outbox/OutboxStore.ts"
+import * as FactorStore from "./people/FactorStore.ts"
 import * as InvitationStore from "./people/InvitationStore.ts"
 import * as MemberStore from "./people/MemberStore.ts"
 import * as PortalStore from "./people/PortalStore.ts"
@@ -51,6 +52,7 @@ export const layerNoRandom: Layer.Layer<Ports.Ports, never, SecureRandom.SecureR
   DeliveryStore.layer,
   EventStore.layer,
   InboundPostStore.layer,
+  FactorStore.layer,
   InvitationStore.layer,
   MediaBytes.layer,
   MediaStore.layer,

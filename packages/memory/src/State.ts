@@ -13,6 +13,7 @@ import {
   Contact,
   type ContactStep,
   type Event,
+  type FactorStore,
   type Heartbeat,
   type Id,
   Idempotency,
@@ -108,6 +109,15 @@ export interface KeptSession extends SessionStore.StoredSession {
   readonly provenAt: Time.Instant
 }
 
+/** A person's second factor. */
+interface KeptFactor {
+  readonly factor: FactorStore.Factor
+  /** The step of the last code that was used; `null` while it is not on. */
+  readonly lastStep: number | null
+  /** The fingerprints of unused recovery codes. */
+  readonly recoveryCodes: Set<string>
+}
+
 /** A file without its bytes. */
 export interface KeptMedia {
   readonly id: Id.MediaId
@@ -195,6 +205,9 @@ export interface Memory {
   readonly invitations: ExpiringMap<string, Invitation.Invitation>
   readonly passwordResets: ExpiringMap<string, Invitation.PasswordReset>
   readonly sessions: ExpiringMap<string, KeptSession>
+  readonly factors: Map<Id.UserId, KeptFactor>
+  /** By the token's hash. */
+  readonly challenges: ExpiringMap<string, FactorStore.Challenge>
   /** Portal links and open sessions, by the hash of the token. */
   readonly portals: ExpiringMap<string, PortalStep.Kept>
   readonly apiKeys: Table<ApiKey.ApiKey>
@@ -339,6 +352,8 @@ const make = (now: Memory["now"]): Memory => ({
   invitations: new ExpiringMap(({ expiresAt }, now) => expiresAt <= now),
   passwordResets: new ExpiringMap(({ expiresAt }, now) => expiresAt <= now),
   sessions: new ExpiringMap((session, now) => !Session.isLive(session, now)),
+  factors: new Map(),
+  challenges: new ExpiringMap(({ expiresAt }, now) => expiresAt <= now),
   portals: new ExpiringMap(({ portal }, now) => portal.expiresAt <= now),
   apiKeys: new Table(),
   apiKeyByTokenHash: new Map(),

@@ -45,6 +45,7 @@ import * as outbox from "./migrations/0034_outbox.ts"
 import * as failedMessages from "./migrations/0035_failed_messages.ts"
 import * as requestDetails from "./migrations/0036_request_details.ts"
 import * as unstartedCampaigns from "./migrations/0037_unstarted_campaigns.ts"
+import * as secondFactors from "./migrations/0038_second_factors.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -101,7 +102,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "outbox", sql: outbox.sql, additive: true },
   { name: "failed messages", sql: failedMessages.sql, index: failedMessages.index, additive: true },
   { name: "request details", sql: requestDetails.sql, additive: true },
-  { name: "unstarted campaigns", sql: unstartedCampaigns.sql, index: unstartedCampaigns.index, additive: true }
+  { name: "unstarted campaigns", sql: unstartedCampaigns.sql, index: unstartedCampaigns.index, additive: true },
+  { name: "second factors", sql: secondFactors.sql, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */

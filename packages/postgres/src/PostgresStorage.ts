@@ -23,6 +23,7 @@ import * as Migrations from "./Migrations.ts"
 import * as PhoneNumberStore from "./numbers/PhoneNumberStore.ts"
 import type { OpenError } from "./OpenError.ts"
 import * as OutboxStore from "./outbox/OutboxStore.ts"
+import * as FactorStore from "./people/FactorStore.ts"
 import * as InvitationStore from "./people/InvitationStore.ts"
 import * as MemberStore from "./people/MemberStore.ts"
 import * as PortalStore from "./people/PortalStore.ts"
@@ -57,6 +58,7 @@ const anywhere = Layer.mergeAll(
   DeliveryStore.layer,
   EventStore.layer,
   InboundPostStore.layer,
+  FactorStore.layer,
   InvitationStore.layer,
   MediaBytes.layer,
   MediaStore.layer,

@@ -213,6 +213,11 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
     { id: "other", token_hash: "other", email: "c@example.com", workspace_id: "nobody's" }
   ],
   portals_workspace_id_fkey: ["portals", { id: "other", token_hash: "other", workspace_id: "nobody's" }],
+  second_factors_user_id_fkey: ["second_factors", { user_id: "nobody" }],
+  second_factors_last_step: ["second_factors", { user_id: "nobody", last_step: null }],
+  recovery_codes_user_id_fkey: ["recovery_codes", { user_id: "nobody" }],
+  sign_in_challenges_user_id_fkey: ["sign_in_challenges", { token_hash: "other", user_id: "nobody" }],
+  sign_in_challenges_tries_left: ["sign_in_challenges", { token_hash: "other", tries_left: -1 }],
   password_resets_user_id_fkey: ["password_resets", { token_hash: "other", user_id: "nobody" }],
   phone_numbers_workspace_id_fkey: [
     "phone_numbers",

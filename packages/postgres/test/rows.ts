@@ -49,6 +49,24 @@ export const possible: { readonly [table: string]: Row } = {
     created_at: 0,
     expires_at: 1
   },
+  second_factors: {
+    user_id: "usr",
+    key_id: "k",
+    nonce,
+    ciphertext,
+    created_at: 0,
+    confirmed_at: 1,
+    last_step: 1
+  },
+  recovery_codes: { user_id: "usr", fingerprint: "f" },
+  sign_in_challenges: {
+    token_hash: "h",
+    user_id: "usr",
+    password_hash: "p",
+    tries_left: 5,
+    created_at: 0,
+    expires_at: 1
+  },
   password_resets: { token_hash: "h", user_id: "usr", created_at: 0, expires_at: 1 },
   phone_numbers: {
     id: "pn",

@@ -28,7 +28,10 @@ const global = {
   heartbeats: "one row: the newest heartbeat of all processes",
   people: "a person may be a member of several workspaces",
   identities: "of a person",
-  password_resets: "of a person"
+  password_resets: "of a person",
+  recovery_codes: "of a person",
+  second_factors: "of a person",
+  sign_in_challenges: "of a person"
 }
 
 /** Unique keys without the workspace, in tables that have one. Our identifiers are globally unique. */

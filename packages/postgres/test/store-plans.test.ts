@@ -8,6 +8,7 @@ import { assert, layer } from "@effect/vitest"
 import {
   type ApiKey,
   ApiKeyStore as ApiKeys,
+  FactorStore as Factors,
   type Id,
   type Idempotency,
   InvitationStore as Invitations,
@@ -27,6 +28,7 @@ import { SecureRandom } from "effect/crypto"
 import * as ApiKeyStore from "../src/keys/ApiKeyStore.ts"
 import * as MessageStore from "../src/messages/MessageStore.ts"
 import { assign } from "../src/people/Assign.ts"
+import * as FactorStore from "../src/people/FactorStore.ts"
 import * as InvitationStore from "../src/people/InvitationStore.ts"
 import * as MemberStore from "../src/people/MemberStore.ts"
 import { openPortal } from "../src/people/OpenPortal.ts"
@@ -70,6 +72,11 @@ const fill = [
   from generate_series(1, ${stored}) i`,
   `insert into wac.password_resets (token_hash, user_id, created_at, expires_at)
   select 'hash ' || i, 'usr ' || i, 0, ${now} + i from generate_series(1, ${stored}) i`,
+  `insert into wac.second_factors (user_id, key_id, nonce, ciphertext, created_at, confirmed_at, last_step)
+  select 'usr ' || i, 'newer', ${sealed}, 0, 0, 0 from generate_series(1, ${stored}) i`,
+  `insert into wac.recovery_codes (user_id, fingerprint) select 'usr ' || i, 'f' from generate_series(1, ${stored}) i`,
+  `insert into wac.sign_in_challenges (token_hash, user_id, password_hash, tries_left, created_at, expires_at)
+  select 'hash ' || i, 'usr ' || i, 'p', 5, 0, ${now} + i from generate_series(1, ${stored}) i`,
   `insert into wac.portals (id, token_hash, workspace_id, role, visitor, is_open, created_at, expires_at)
   select 'ses ' || i, 'hash ' || i, 'ws ' || i, 'member', 'portal', i > ${some}, 0, ${now} + i
   from generate_series(1, ${stored}) i`,
@@ -112,6 +119,9 @@ const tables = [
   "sessions",
   "invitations",
   "password_resets",
+  "second_factors",
+  "recovery_codes",
+  "sign_in_challenges",
   "portals",
   "api_keys",
   "api_key_requests",
@@ -187,6 +197,8 @@ const portal: Portal.Portal = {
 type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { readonly [table: string]: number }]
 
 const steps = Effect.gen(function*() {
+  const factors = yield* Factors.FactorStore
+  const userId = `usr ${some}` as Id.UserId
   const keys = yield* ApiKeys.ApiKeyStore
   const answers = yield* Answers.KeptAnswerStore
   const members = yield* Members.MemberStore
@@ -286,6 +298,27 @@ const steps = Effect.gen(function*() {
     "the members of a workspace": [members.ofWorkspace(workspace), { people: 1, members: 1 }],
     "an invitation": [invitations.find(`hash ${some}`), { invitations: 1 }],
     "a password reset link": [invitations.findReset(`hash ${some}`, now), { password_resets: 1 }],
+    "a second factor": [factors.find(userId), { second_factors: 1, recovery_codes: 1 }],
+    "a code of a second factor": [factors.useStep(userId, 1), { second_factors: 2 }],
+    "a recovery code": [factors.useRecoveryCode(userId, "f"), { recovery_codes: 2 }],
+    "a challenge of a sign-in": [
+      factors.challenge({
+        tokenHash: "new",
+        userId,
+        passwordHash: "p",
+        triesLeft: 5,
+        createdAt: now,
+        expiresAt: now + 1000
+      }),
+      { second_factors: 2 }
+    ],
+    "a challenge by its token": [factors.findChallenge(`hash ${some}`, now), { sign_in_challenges: 1 }],
+    "a try of a challenge": [factors.attempt(`hash ${some}`, now), { sign_in_challenges: 2 }],
+    "the end of a challenge": [factors.redeem(`hash ${some}`), { sign_in_challenges: 2 }],
+    "the removal of a second factor": [
+      factors.remove(userId),
+      { second_factors: 2, recovery_codes: 2, sign_in_challenges: 2 }
+    ],
     "a workspace's invitations": [invitations.list(workspace, 0), { invitations: 1 }],
     "a workspace": [workspaces.get(workspace), { workspaces: 1 }],
     "a message": [messages.get(workspace, `msg ${some}` as Id.MessageId), { messages: 1 }],
@@ -293,6 +326,7 @@ const steps = Effect.gen(function*() {
       peppers: 1,
       api_keys: 32,
       phone_number_credentials: 32,
+      second_factors: 32,
       webhook_secrets: 33
     }],
     "the last secrets under a master key": [secrets.under("older", { after: "key 60" as Id.ApiKeyId, limit: 32 }), {
@@ -308,6 +342,7 @@ const beliefs = ["guessed", "seen"] as const
 
 const stores = Layer.mergeAll(
   ApiKeyStore.layer,
+  FactorStore.layer,
   InvitationStore.layer,
   KeptAnswerStore.layer,
   MemberStore.layer,

@@ -45,6 +45,7 @@ import * as ReadMarksSuite from "./messages/ReadMarksSuite.ts"
 import * as PhoneNumberStoreObserveSuite from "./numbers/PhoneNumberStoreObserveSuite.ts"
 import * as PhoneNumberStoreSuite from "./numbers/PhoneNumberStoreSuite.ts"
 import * as OutboxStoreSuite from "./outbox/OutboxStoreSuite.ts"
+import * as FactorStoreSuite from "./people/FactorStoreSuite.ts"
 import * as InvitationStoreSuite from "./people/InvitationStoreSuite.ts"
 import * as MemberStoreSuite from "./people/MemberStoreSuite.ts"
 import * as PortalStoreSuite from "./people/PortalStoreSuite.ts"
@@ -174,6 +175,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   RateLimitStore: [{ tests: RateLimitStoreSuite.tests }],
   PepperStore: [{ tests: PepperStoreSuite.tests, testsOfEmpty: PepperStoreSuite.testsOfEmpty }],
   SealedSecretStore: [{ tests: SealedSecretStoreSuite.tests, testsOfEmpty: SealedSecretStoreSuite.testsOfEmpty }],
+  FactorStore: [{ tests: FactorStoreSuite.tests }],
   InvitationStore: [{ tests: InvitationStoreSuite.tests }],
   MemberStore: [{ tests: MemberStoreSuite.tests, testsOfEmpty: MemberStoreSuite.testsOfEmpty }],
   PortalStore: [{ tests: PortalStoreSuite.tests }],

@@ -1,4 +1,4 @@
-/** The person's own account: their workspaces, their password, and where they are signed in. */
+/** The person's own account: their workspaces, their password, their second factor, and where they are signed in. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { OwnSession, OwnWorkspace } from "@wac/client/internal"
 import { useState } from "react"
@@ -15,6 +15,7 @@ import { Status } from "../ui/Status.tsx"
 import { actions, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
+import { SecondFactor } from "./SecondFactor.tsx"
 
 const Workspaces = () => {
   const query = useQuery({
@@ -179,7 +180,14 @@ export const AccountPage = () => {
     <Page title="Your account" lead={email}>
       <Workspaces />
       <Sessions />
-      {signIn?.method === "password" ? <Password /> : null}
+      {signIn?.method === "password"
+        ? (
+          <>
+            <Password />
+            <SecondFactor />
+          </>
+        )
+        : null}
     </Page>
   )
 }

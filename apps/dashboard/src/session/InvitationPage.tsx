@@ -5,6 +5,7 @@ import { Button } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { challengeIn, FactorForm } from "./FactorForm.tsx"
 import { tokenOfLink } from "./Link.ts"
 import { PasswordForm } from "./PasswordForm.tsx"
 import { api, pages } from "./Service.ts"
@@ -18,22 +19,25 @@ const JoinForm = (
   { invitation, onDone }: { readonly invitation: ShownInvitation; readonly onDone: (session: Session) => void }
 ) => {
   const accept = useMutation({
-    mutationFn: (form: FormData) => {
-      const password = String(form.get("password"))
-      return api.members.accept({ token: tokenOfLink(), ...(password === "" ? {} : { password }) })
-    },
+    mutationFn: (password: string) =>
+      api.members.accept({ token: tokenOfLink(), ...(password === "" ? {} : { password }) }),
     onSuccess: (session) => {
       history.replaceState(null, "", pages)
       onDone(session)
     }
   })
+  const challenge = challengeIn(accept.error)
+  if (challenge !== undefined) {
+    // the session of the ended sign-in is enough
+    return <FactorForm challenge={challenge} onBack={() => accept.reset()} onDone={() => accept.mutate("")} />
+  }
   return (
     <>
       <p className="text-muted">
         {invitation.invitedBy ?? "The operator"} invites you ({invitation.email}) to become{" "}
         {withArticle(invitation.role)} of {invitation.workspaceName}. The link works once.
       </p>
-      <PasswordForm isPending={accept.isPending} onSubmit={(form) => accept.mutate(form)}>
+      <PasswordForm isPending={accept.isPending} onSubmit={(form) => accept.mutate(String(form.get("password")))}>
         <Field
           label="Password"
           hint="Choose one, of at least 8 characters. If you have an account here already, this is its password; leave it empty if you are signed in."

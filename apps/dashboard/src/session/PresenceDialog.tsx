@@ -1,10 +1,12 @@
 /** The dialog that asks the person to prove their presence, in place: the page behind it stays as it is. */
 import { useMutation, useQuery } from "@tanstack/react-query"
-import { useSyncExternalStore } from "react"
+import { useState, useSyncExternalStore } from "react"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
+import { elsewhere } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { CodeField } from "./CodeField.tsx"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
 import { isAwaited, settle, subscribe } from "./Presence.ts"
 import { api } from "./Service.ts"
@@ -20,18 +22,41 @@ const AtIssuer = () => (
   </div>
 )
 
-const ByPassword = ({ email }: { readonly email: string }) => {
+/** By the password or, if the person's second factor is on, by a code. */
+const Here = ({ email }: { readonly email: string }) => {
+  const [isByCode, setByCode] = useState(false)
+  const { data: factor } = useQuery({
+    queryKey: ["factor"],
+    queryFn: ({ signal }) => api.account.factor({ signal })
+  })
   const confirm = useMutation({
-    mutationFn: (form: FormData) => api.account.confirmSession({ password: String(form.get("password")) }),
+    mutationFn: (form: FormData) =>
+      api.account.confirmSession(
+        isByCode ? { code: String(form.get("code")) } : { password: String(form.get("password")) }
+      ),
     onSuccess: () => settle(true)
   })
   return (
     <PasswordForm isPending={confirm.isPending} onSubmit={(form) => confirm.mutate(form)}>
-      <p className="text-muted">This needs your password. What you have filled in is still here.</p>
+      <p className="text-muted">
+        This needs your {isByCode ? "code" : "password"}. What you have filled in is still here.
+      </p>
       <input type="hidden" name="email" autoComplete="username" value={email} readOnly />
-      <PasswordField />
-      <Failure error={confirm.error} />
+      {isByCode ? <CodeField error={confirm.error} /> : <PasswordField error={confirm.error} />}
+      <Failure error={elsewhere(confirm.error, "code", "password")} />
       <div className="flex flex-wrap justify-end gap-2">
+        {factor?.isOn === true
+          ? (
+            <Button
+              onClick={() => {
+                confirm.reset()
+                setByCode(!isByCode)
+              }}
+            >
+              {isByCode ? "Use the password" : "Use a code"}
+            </Button>
+          )
+          : null}
         <Button onClick={() => settle(false)}>Cancel</Button>
         <Button look="primary" type="submit" isPending={confirm.isPending}>Confirm</Button>
       </div>
@@ -41,7 +66,7 @@ const ByPassword = ({ email }: { readonly email: string }) => {
 
 const Proof = ({ email }: { readonly email: string }) => (
   <Loaded query={useQuery(methodQuery)} lines={2}>
-    {({ method }) => method === "oidc" ? <AtIssuer /> : <ByPassword email={email} />}
+    {({ method }) => method === "oidc" ? <AtIssuer /> : <Here email={email} />}
   </Loaded>
 )
 

@@ -6,6 +6,7 @@ import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { challengeIn, FactorForm } from "./FactorForm.tsx"
 import { refusalOfLink } from "./Link.ts"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
 import { api, isSetUp, root, version } from "./Service.ts"
@@ -92,6 +93,10 @@ const SignInForm = (
       api.session.signIn({ email: String(form.get("email")), password: String(form.get("password")) }),
     onSuccess: onDone
   })
+  const challenge = challengeIn(signIn.error)
+  if (challenge !== undefined) {
+    return <FactorForm challenge={challenge} onBack={() => signIn.reset()} onDone={onDone} />
+  }
   return (
     <PasswordForm isPending={signIn.isPending} onSubmit={(form) => signIn.mutate(form)}>
       <Field label="E-mail">

@@ -583,6 +583,28 @@ describe("every page, light, dark and on a phone", () => {
     await page.getByText("No message fits these filters").waitFor()
     await see("messages-none")
 
+    const enrolment = {
+      secret: "GEZDGNBVGY3TQOJQ",
+      uri: "otpauth://totp/wac:owner@example.com?secret=GEZDGNBVGY3TQOJQ"
+    }
+    await page.route("**/internal/factor", (route) =>
+      route.request().method() === "PUT"
+        ? route.fulfill({ json: enrolment })
+        : route.fulfill({ json: { isOn: false, recoveryCodesLeft: 0 } }))
+    await page.route(
+      "**/internal/factor/confirm",
+      (route) => route.fulfill({ json: { recoveryCodes: ["4k2m-x9qd-7hwt"] } })
+    )
+    await person.open("/account")
+    await button(page, "Set up").click()
+    await page.getByLabel("Code", { exact: true }).fill("000000")
+    await see("second-factor")
+    await button(page, "Switch on").click()
+    await button(page, "I have kept them").waitFor()
+    await see("second-factor-codes")
+    await button(page, "I have kept them").click()
+    await page.unroute("**/internal/factor")
+
     await page.getByRole("button", { name: /owner@example/ }).click()
     await page.getByLabel("Appearance").waitFor()
     await see("menu-account")
@@ -600,6 +622,27 @@ describe("every page, light, dark and on a phone", () => {
       await dialog(page, "Your session has ended").getByLabel("Password").waitFor()
     })
     await see("dialog-session-ended")
+    await page.route("**/internal/session", (route) =>
+      route.request().method() === "POST"
+        ? route.fulfill({
+          status: 401,
+          json: {
+            error: {
+              code: "unauthorized",
+              reason: "second_factor_required",
+              challenge: "challenge",
+              message: "the password is right",
+              request_id: "req_1",
+              doc_url: "/"
+            }
+          }
+        })
+        : route.fallback())
+    await page.getByLabel("Password").fill("a password")
+    await button(page, "Sign in").click()
+    await page.getByLabel("Code", { exact: true }).waitFor()
+    await see("sign-in-second-factor")
+    await page.unroute("**/internal/session")
     await page.route("**/internal/sign-in", (route) => route.fulfill({ json: { method: "oidc" } }))
     await person.open("")
     await page.getByRole("link", { name: "Sign in" }).waitFor()

@@ -1198,6 +1198,8 @@ describe.concurrent("every reason of the contract", () => {
           ? Effect.die(new Error(`SECRET at ${import.meta.filename}`))
           : Effect.succeedNone,
       isFresh: () => Effect.die("SECRET"),
+      endSignIn: () => Effect.die("SECRET"),
+      challenged: () => Effect.die("SECRET"),
       signIn: () => Effect.die("SECRET"),
       open: () => Effect.die("SECRET"),
       signOut: () => Effect.void

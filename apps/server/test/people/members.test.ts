@@ -2,7 +2,8 @@
  * `wac members`: the way back for who has lost a password, beside a server on the same database.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Totp } from "@wac/core"
+import { Clock, Effect, Redacted } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -17,6 +18,30 @@ const signInWith = (url: string, password: string) =>
     call(`${url}/internal/session`, { headers: ownPage, body: { email: owner, password } }),
     ({ status }) => status
   )
+
+it.live("the operator removes a second factor while a server runs, without its master key, and audits it", () =>
+  Effect.gen(function*() {
+    const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
+    const members = wac({ DATABASE_URL }, "members")
+    const { url } = yield* start({ environment: { DATABASE_URL, WAC_MASTER_KEY: masterKey() } })
+    const headers = yield* signIn(url)
+    assert.match(String((yield* members("reset-factor")).code), /^owner@example\.com has no second factor$/)
+    const { body } = yield* call(`${url}/internal/factor`, { method: "PUT", headers })
+    const code = Totp.codeAt(Redacted.make(body.secret), yield* Clock.currentTimeMillis)
+    const confirmed = yield* call(`${url}/internal/factor/confirm`, { headers, body: { code } })
+    assert.strictEqual(confirmed.status, 200, confirmed.text)
+    assert.strictEqual(yield* signInWith(url, environment.WAC_OWNER_PASSWORD), 401)
+    const reset = yield* members("reset-factor Owner@Example.com")
+    assert.deepStrictEqual([reset.code, reset.stderr], [0, ""])
+    assert.match(reset.stdout, /^owner@example\.com has no second factor any more/)
+    assert.strictEqual(yield* signInWith(url, environment.WAC_OWNER_PASSWORD), 200)
+    const audit = yield* call(`${url}/internal/audit`, { headers })
+    assert.isTrue(
+      audit.body.data.some(({ action, by }: { action: string; by: unknown }) =>
+        action === "member.reset_factor" && by === null
+      )
+    )
+  }).pipe(Effect.scoped, Effect.orDie))
 
 it.live("resetting a password works while a server runs, without its master key, and ends the person's sessions", () =>
   Effect.gen(function*() {

@@ -22,7 +22,11 @@ const guarded: { readonly [route: string]: unknown } = {
   "POST /internal/members": { email: "ben@example.com", role: "member" },
   "PATCH /internal/members/:id": { role: "member" },
   "DELETE /internal/members/:id": undefined,
-  "PUT /internal/alerts/settings": { emails: [], url: null }
+  "DELETE /internal/members/:id/factor": undefined,
+  "PUT /internal/alerts/settings": { emails: [], url: null },
+  "PUT /internal/factor": undefined,
+  "POST /internal/factor/confirm": { code: "000000" },
+  "DELETE /internal/factor": undefined
 }
 
 let count = 0
@@ -38,7 +42,7 @@ const ask = (url: string, headers: Headers, route: string): Effect.Effect<Answer
 }
 
 describe.concurrent("a fresh session", () => {
-  it("new keys, rotated secrets, members, and the webhook's and the alerts' address need one, and nothing else does", () => {
+  it("new keys, rotated secrets, members, second factors, and the webhook's and the alerts' address need one, and nothing else does", () => {
     const needing = Object.values(Api.groups).flatMap((group) =>
       Object.values(group.endpoints).flatMap(({ annotations, method, path }) =>
         Context.get(annotations, Access.NeedsFreshSession) ? [`${method} ${path}`] : []

@@ -8,12 +8,13 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anybody, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
-import { ChecksSecret, NamesThing } from "../EndpointAnnotations.ts"
+import { ChecksCode, ChecksSecret, NamesThing } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
+import { Code } from "./FactorApi.ts"
 import { Session } from "./SessionApi.ts"
 
 export const OwnWorkspace = Schema.Struct({
@@ -35,12 +36,13 @@ export const SwitchWorkspace = Schema.Struct({ workspaceId: PlainText.between(1,
   description: "The workspace to switch to."
 }).pipe(Example.shown({ workspaceId: Example.workspace }))
 
-export const ConfirmSession = Schema.Struct({ password: Schema.RedactedFromValue(PlainText.between(1, 256)) }).annotate(
-  {
-    identifier: "ConfirmSession",
-    description: "The person's password, as proof that they are present."
-  }
-).pipe(Example.shown({ password: Example.password }))
+export const ConfirmSession = Schema.Struct({
+  password: Schema.optionalKey(Schema.RedactedFromValue(PlainText.between(1, 256))),
+  code: Schema.optionalKey(Code)
+}).annotate({
+  identifier: "ConfirmSession",
+  description: "The person's password, or a code of their second factor, as proof that they are present."
+}).pipe(Example.shown({ password: Example.password }))
 
 export const OwnSession = Schema.Struct({
   id: Schema.String,
@@ -100,13 +102,15 @@ export class AccountApi extends HttpApiGroup.make("account").add(
     payload: ConfirmSession,
     success: HttpApiSchema.NoContent,
     error: writing
-  }).annotate(Access, session("member")).annotate(Audited, null).annotate(ChecksSecret, true).annotateMerge(
-    OpenApi.annotations({
-      summary: "Confirm that you are present",
-      description:
-        "For 10 minutes, the session is fresh again, as after a sign-in. Wrong passwords are limited per session."
-    })
-  ),
+  }).annotate(Access, session("member")).annotate(Audited, null).annotate(ChecksSecret, true).annotate(ChecksCode, true)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Confirm that you are present",
+        description:
+          "By your password or, if your second factor is on, by a code. For 10 minutes, the session is fresh again, as " +
+          "after a sign-in. Wrong passwords and codes are limited per session."
+      })
+    ),
   HttpApiEndpoint.get("sessions", "/internal/sessions", {
     query: noQuery,
     success: internalListOf(OwnSession),

@@ -8,7 +8,7 @@ import { Access, anybody, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
-import { ChecksSecret, NeedsIdempotencyKey, ShownOnce, SignsIn } from "../EndpointAnnotations.ts"
+import { ChecksSecret, DemandsFactor, NeedsIdempotencyKey, ShownOnce, SignsIn } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
@@ -161,7 +161,18 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     description:
       "Also their sessions in other workspaces, because a session can switch to this one. The session of the " +
       "request stays. Only an owner can end owners' sessions."
-  }))
+  })),
+  HttpApiEndpoint.delete("resetFactor", "/internal/members/:id/factor", {
+    ...one,
+    success: HttpApiSchema.NoContent,
+    error: reading
+  }).annotate(Access, session("owner")).annotate(Audited, "member.reset_factor").annotate(NeedsFreshSession, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Remove the second factor of a member",
+      description:
+        "For a member who has lost it: from then on their password is enough. Refused if they are also a member of a " +
+        "workspace that you do not own. 404 if their second factor is not on."
+    }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Members (dashboard)", description: "The people who can use the workspace." })
 ) {}
@@ -183,14 +194,16 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     payload: AcceptInvitation,
     success: Session,
     error: writing
-  }).annotate(Access, anybody).annotate(Audited, "member.join").annotate(SignsIn, true).annotateMerge(
-    OpenApi.annotations({
-      summary: "Accept an invitation",
-      description:
-        "Signs the person in. A new person chooses a password; a person with an account gives its password or is " +
-        "already signed in. Failures are limited per address and per account. 404 if people sign in at an issuer."
-    })
-  )
+  }).annotate(Access, anybody).annotate(Audited, "member.join").annotate(SignsIn, true).annotate(DemandsFactor, true)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Accept an invitation",
+        description:
+          "Signs the person in. A new person chooses a password; a person with an account gives its password or is " +
+          "already signed in, and must be if the account has a second factor. Failures are limited per address and per " +
+          "account. 404 if people sign in at an issuer."
+      })
+    )
 ).annotateMerge(
   OpenApi.annotations({ title: "Invitations (dashboard)", description: "Accept an invitation to a workspace." })
 ) {}

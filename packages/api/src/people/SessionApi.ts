@@ -7,7 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anybody, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
-import { SignsIn } from "../EndpointAnnotations.ts"
+import { DemandsFactor, SignsIn } from "../EndpointAnnotations.ts"
 import { always, asking, reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
@@ -73,10 +73,13 @@ export class SignInMethodApi extends HttpApiGroup.make("signInMethod").add(
 /** Sign-in and set-up. A response that signs a person in sets the session's cookie. */
 export class SignInApi extends HttpApiGroup.make("signIn").add(
   HttpApiEndpoint.post("signIn", "/internal/session", { payload: SignIn, success: Session, error: writing })
-    .annotate(Access, anybody).annotate(Audited, "session.sign_in").annotate(SignsIn, true).annotateMerge(
+    .annotate(Access, anybody).annotate(Audited, "session.sign_in").annotate(SignsIn, true)
+    .annotate(DemandsFactor, true).annotateMerge(
       OpenApi.annotations({
         summary: "Sign in",
-        description: "Sets the session's cookie. Failures are limited per account and per address."
+        description:
+          "Sets the session's cookie. If the account has a second factor, a right password is refused with a challenge, " +
+          "which `POST /internal/session/factor` takes. Failures are limited per account and per address."
       })
     ),
   HttpApiEndpoint.post("setUp", "/internal/setup", {

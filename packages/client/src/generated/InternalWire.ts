@@ -377,6 +377,12 @@ export interface SignInMethod {
   readonly method: "password" | "oidc"
 }
 
+/** The challenge of the error `second_factor_required`, and a code of the app or a recovery code. */
+export interface EndSignIn {
+  readonly challenge: string
+  readonly code: string
+}
+
 /** A workspace that the person is a member of. */
 export interface OwnWorkspace {
   readonly id: string
@@ -391,9 +397,10 @@ export interface SwitchWorkspace {
   readonly workspaceId: string
 }
 
-/** The person's password, as proof that they are present. */
+/** The person's password, or a code of their second factor, as proof that they are present. */
 export interface ConfirmSession {
-  readonly password: string
+  readonly password?: string
+  readonly code?: string
 }
 
 /** A session of the person. */
@@ -413,6 +420,31 @@ export interface OwnSession {
 export interface ChangePassword {
   readonly current: string
   readonly new: string
+}
+
+/** Whether the person's sign-ins need a second factor. */
+export interface Factor {
+  readonly isOn: boolean
+  /** Unused recovery codes. */
+  readonly recoveryCodesLeft: number
+}
+
+/** A new secret, which is not in use yet. Only this response contains it. */
+export interface FactorEnrolment {
+  /** The secret for an authenticator app, in base32. */
+  readonly secret: string
+  /** The same as an `otpauth://` address, for a QR code. */
+  readonly uri: string
+}
+
+/** The first code that the authenticator app shows. */
+export interface ConfirmFactor {
+  readonly code: string
+}
+
+/** Codes that replace one of the authenticator app, each once. Only this response contains them. */
+export interface RecoveryCodes {
+  readonly recoveryCodes: ReadonlyArray<string>
 }
 
 /** The account whose password is to be reset. */
@@ -1223,11 +1255,14 @@ export type AuditAction =
   | "contact.opt_out"
   | "customer.erase"
   | "delivery.retry"
+  | "factor.disable"
+  | "factor.enable"
   | "member.change"
   | "member.end_sessions"
   | "member.invite"
   | "member.join"
   | "member.remove"
+  | "member.reset_factor"
   | "message.cancel"
   | "message.retry"
   | "message.send"
@@ -1245,6 +1280,7 @@ export type AuditAction =
   | "session.end_all"
   | "session.refuse"
   | "session.sign_in"
+  | "session.sign_in_with_factor"
   | "session.sign_out"
   | "session.switch"
   | "template.create"
@@ -1639,7 +1675,10 @@ export interface InternalRoutes {
   readonly "POST /internal/api-keys": { readonly body: CreateApiKey; readonly response: CreatedApiKey }
   /** Revoke an API key. Takes effect immediately. The response is also 204 if the key was already revoked. */
   readonly "DELETE /internal/api-keys/:id": { readonly response: undefined }
-  /** Sign in. Sets the session's cookie. Failures are limited per account and per address. */
+  /**
+   * Sign in. Sets the session's cookie. If the account has a second factor, a right password is refused with a
+   * challenge, which `POST /internal/session/factor` takes. Failures are limited per account and per address.
+   */
   readonly "POST /internal/session": { readonly body: SignIn; readonly response: Session }
   /**
    * Set up the first workspace. Requires the one-time token of the link in the log. Creates the workspace and its
@@ -1648,6 +1687,11 @@ export interface InternalRoutes {
   readonly "POST /internal/setup": { readonly body: SetUp; readonly response: Session }
   /** Get the sign-in method. People sign in by password or at an issuer. */
   readonly "GET /internal/sign-in": { readonly response: SignInMethod }
+  /**
+   * End a sign-in with a second factor. Sets the session's cookie. A challenge lasts 5 minutes and takes 5 codes.
+   * Failures are limited per account and per address.
+   */
+  readonly "POST /internal/session/factor": { readonly body: EndSignIn; readonly response: Session }
   /** Get the session. Returns the session of the cookie. */
   readonly "GET /internal/session": { readonly response: Session }
   /** Sign out. Ends the session and removes its cookie. */
@@ -1657,8 +1701,8 @@ export interface InternalRoutes {
   /** Switch to another of your workspaces. The session continues in that workspace, with your role there. */
   readonly "POST /internal/session/workspace": { readonly body: SwitchWorkspace; readonly response: Session }
   /**
-   * Confirm that you are present. For 10 minutes, the session is fresh again, as after a sign-in. Wrong passwords are
-   * limited per session.
+   * Confirm that you are present. By your password or, if your second factor is on, by a code. For 10 minutes, the
+   * session is fresh again, as after a sign-in. Wrong passwords and codes are limited per session.
    */
   readonly "POST /internal/session/confirm": { readonly body: ConfirmSession; readonly response: undefined }
   /** List your sessions. All current sessions, newest first. */
@@ -1669,6 +1713,20 @@ export interface InternalRoutes {
   readonly "DELETE /internal/sessions": { readonly response: undefined }
   /** Change your password. Ends your other sessions. Wrong passwords are limited per account. */
   readonly "PUT /internal/password": { readonly body: ChangePassword; readonly response: undefined }
+  /** Get your second factor. 404 if you have no password at this service. */
+  readonly "GET /internal/factor": { readonly response: Factor }
+  /**
+   * Set up a second factor. Makes a secret for an authenticator app, in place of one that was not confirmed. 400 if the
+   * second factor is on, 404 if you have no password at this service.
+   */
+  readonly "PUT /internal/factor": { readonly response: FactorEnrolment }
+  /**
+   * Switch your second factor on. With the first code of the app. From then on each sign-in needs a code. Wrong codes
+   * are limited per session.
+   */
+  readonly "POST /internal/factor/confirm": { readonly body: ConfirmFactor; readonly response: RecoveryCodes }
+  /** Switch your second factor off. Also ends your recovery codes. 404 if it is not on. */
+  readonly "DELETE /internal/factor": { readonly response: undefined }
   /**
    * Request a link that resets a password. Mails the link if the account exists; the response does not reveal it. 404
    * if the service sends no mail.
@@ -1704,14 +1762,19 @@ export interface InternalRoutes {
    */
   readonly "DELETE /internal/members/:id/sessions": { readonly response: undefined }
   /**
+   * Remove the second factor of a member. For a member who has lost it: from then on their password is enough. Refused
+   * if they are also a member of a workspace that you do not own. 404 if their second factor is not on.
+   */
+  readonly "DELETE /internal/members/:id/factor": { readonly response: undefined }
+  /**
    * Show an invitation. Before it is accepted. 401 if it was accepted or withdrawn, if it has expired, or if its maker
    * may not give its role any more. Failures are limited per address. 404 if people sign in at an issuer.
    */
   readonly "POST /internal/invitations/show": { readonly body: ShowInvitation; readonly response: ShownInvitation }
   /**
    * Accept an invitation. Signs the person in. A new person chooses a password; a person with an account gives its
-   * password or is already signed in. Failures are limited per address and per account. 404 if people sign in at an
-   * issuer.
+   * password or is already signed in, and must be if the account has a second factor. Failures are limited per address
+   * and per account. 404 if people sign in at an issuer.
    */
   readonly "POST /internal/invitations/accept": { readonly body: AcceptInvitation; readonly response: Session }
   /**

@@ -312,6 +312,7 @@ export interface RefusedMessage {
     readonly message: string
     readonly reason?: string
     readonly param?: string
+    readonly challenge?: string
     readonly request_id: string
     readonly doc_url: string
     readonly provider?: ProviderDetail

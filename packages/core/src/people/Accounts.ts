@@ -5,7 +5,7 @@
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import * as Base62 from "../Base62.ts"
-import { type InvalidBody, NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
+import { type InvalidBody, NotFound, type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
@@ -13,6 +13,7 @@ import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import * as DeviceCookie from "./DeviceCookie.ts"
 import * as EmailAddress from "./EmailAddress.ts"
+import { checker, wrongCode } from "./FactorCheck.ts"
 import * as Invitation from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
@@ -34,6 +35,9 @@ const resetBucket = (email: string) => ({
   policy: { name: "login", interval: 600_000, capacity: 3 } satisfies RateLimit.Policy
 })
 
+/** How a person proves that they are present: by their password, or by a code of their second factor. */
+export type Proof = { readonly password: Redacted.Redacted } | { readonly code: Redacted.Redacted }
+
 export class Accounts extends Context.Service<Accounts, {
   /** The workspaces that a session may use. For a host's person, only the current workspace. */
   readonly workspaces: (session: Session) => Effect.Effect<ReadonlyArray<Membership>, StoreError>
@@ -53,14 +57,14 @@ export class Accounts extends Context.Service<Accounts, {
     workspaceId: string
   ) => Effect.Effect<Session, NotFound | StoreError>
   /**
-   * Makes the session fresh by the person's password. Wrong passwords are limited per session, together with those of
-   * `changePassword`.
+   * Makes the session fresh by the person's password, or by a code of their second factor. Wrong ones are limited per
+   * session, together with those of `changePassword`.
    */
   readonly confirm: (
     session: Session,
     token: Redacted.Redacted | undefined,
-    password: Redacted.Redacted
-  ) => Effect.Effect<void, Unauthorized | RateLimited | NotFound | StoreError>
+    proof: Proof
+  ) => Effect.Effect<void, Unauthorized | RateLimited | NotFound | ServerError | StoreError>
   /**
    * Changes the person's password and ends their other sessions. Wrong passwords are limited per session. Returns the
    * device cookie's new value.
@@ -70,7 +74,7 @@ export class Accounts extends Context.Service<Accounts, {
     token: Redacted.Redacted | undefined,
     passwords: { readonly current: Redacted.Redacted; readonly next: Redacted.Redacted },
     device: Redacted.Redacted | undefined
-  ) => Effect.Effect<Redacted.Redacted, InvalidBody | Unauthorized | RateLimited | NotFound | StoreError>
+  ) => Effect.Effect<Redacted.Redacted, InvalidBody | Unauthorized | RateLimited | NotFound | ServerError | StoreError>
   /**
    * Mails a password reset link if the address has an account. The result does not reveal whether it has. Limited per
    * address and, silently, per account. Fails with {@link NotFound} if no mailer is configured.
@@ -106,16 +110,17 @@ export class Accounts extends Context.Service<Accounts, {
       const digest = yield* Digest.Digest
       const mailer = yield* Mail.Mailer
       const issuer = yield* CurrentIssuer
+      const isRightCode = yield* checker
       const mailing = yield* FiberSet.make()
 
       const hashOf = (token: Redacted.Redacted) =>
         digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
 
-      /** Checks the present password of a session's person. `param` is the field that the error names. */
+      /** Checks the proof of a session's person. `param` is the password's field, which the error names. */
       const prove = Effect.fnUntraced(function*(
         session: Session,
         token: Redacted.Redacted | undefined,
-        password: Redacted.Redacted,
+        proof: Proof,
         param: string
       ) {
         if (issuer !== undefined) return yield* atIssuer()
@@ -126,7 +131,9 @@ export class Accounts extends Context.Service<Accounts, {
         const now = yield* Clock.currentTimeMillis
         const buckets = [LoginLimits.ofSession(session.id)]
         yield* LoginLimits.spend(limits, buckets, now)
-        if (!(yield* passwords.verify(password, person.passwordHash))) {
+        if ("code" in proof) {
+          if (!(yield* isRightCode(person.userId, proof.code))) return yield* wrongCode()
+        } else if (!(yield* passwords.verify(proof.password, person.passwordHash))) {
           return yield* new Unauthorized({
             reason: "invalid_credentials",
             param,
@@ -202,12 +209,12 @@ export class Accounts extends Context.Service<Accounts, {
           yield* sessions.move(yield* hashOf(token), workspace.id)
           return { ...session, role, workspaceId: workspace.id, workspaceName: workspace.name }
         }),
-        confirm: Effect.fn("Accounts.confirm")(function*(session, token, password) {
-          const proven = yield* prove(session, token, password, "password")
+        confirm: Effect.fn("Accounts.confirm")(function*(session, token, proof) {
+          const proven = yield* prove(session, token, proof, "password")
           yield* sessions.prove(yield* hashOf(proven.token), yield* Clock.currentTimeMillis)
         }),
         changePassword: Effect.fn("Accounts.changePassword")(function*(session, given, { current, next }, device) {
-          const { person, token } = yield* prove(session, given, current, "current")
+          const { person, token } = yield* prove(session, given, { password: current }, "current")
           const hash = yield* passwords.choose(next, { email: person.email, param: "new" })
           yield* members.setPassword(person.userId, hash, yield* hashOf(token))
           return yield* DeviceCookie.make(vault, random, person, device)

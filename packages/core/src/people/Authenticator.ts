@@ -2,8 +2,8 @@
  * Port: how a dashboard session is established (contract §5): by the built-in accounts (`LocalAuthenticator`) or by the
  * host.
  */
-import { Context, Effect, Layer, type Option, type Redacted } from "effect"
-import { NotFound, type RateLimited, type Unauthorized } from "../Errors.ts"
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { NotFound, type RateLimited, type ServerError, type Unauthorized } from "../Errors.ts"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -46,6 +46,15 @@ export interface SignIn extends Opening {
   readonly address: string
 }
 
+/** The second step of a sign-in, with a code of the second factor. */
+export interface FactorAttempt extends Opening {
+  readonly challenge: Redacted.Redacted
+  /** A code of the authenticator app, or a recovery code. */
+  readonly code: Redacted.Redacted
+  /** The client's address, by which failures are limited. */
+  readonly address: string
+}
+
 /** A newly opened session, and the token for its cookie. */
 export interface SignedIn {
   readonly session: Session
@@ -66,11 +75,21 @@ export class Authenticator extends Context.Service<Authenticator, {
   readonly isFresh: (credentials: Credentials) => Effect.Effect<boolean, StoreError>
   /**
    * Opens a session with a new token. Failures are limited per account and per address. On a device that has signed in
-   * to the account before, they are limited for that device only.
+   * to the account before, they are limited for that device only. If the person has a second factor, the right password
+   * opens no session: it fails with the reason `second_factor_required` and a challenge for `endSignIn`.
    */
   readonly signIn: (
     attempt: SignIn
   ) => Effect.Effect<SignedIn, Unauthorized | RateLimited | NotFound | StoreError>
+  /**
+   * Opens the session of a sign-in whose password was right. Wrong codes are limited per challenge, and as wrong
+   * passwords are.
+   */
+  readonly endSignIn: (
+    attempt: FactorAttempt
+  ) => Effect.Effect<SignedIn, Unauthorized | RateLimited | NotFound | ServerError | StoreError>
+  /** The address of the account that a challenge, which has not expired, is for. */
+  readonly challenged: (challenge: Redacted.Redacted) => Effect.Effect<Option.Option<string>, StoreError>
   /** Opens a session for a person who has authenticated in another way, such as by the set-up link. Not limited. */
   readonly open: (
     userId: UserId,
@@ -92,6 +111,8 @@ export const layerHost = (
       session: ({ headers }) => session(headers),
       isFresh: () => Effect.succeed(true),
       signIn: elsewhere,
+      endSignIn: elsewhere,
+      challenged: () => Effect.succeed(Option.none()),
       open: elsewhere,
       signOut: () => Effect.void
     })

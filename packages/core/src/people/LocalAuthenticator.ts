@@ -11,9 +11,12 @@ import type { UserId } from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import * as PlainText from "../PlainText.ts"
 import { Vault } from "../secrets/Vault.ts"
-import { Authenticator, type Opening, type SignIn } from "./Authenticator.ts"
+import { Authenticator, type FactorAttempt, type Opening, type SignIn } from "./Authenticator.ts"
 import * as DeviceCookie from "./DeviceCookie.ts"
 import * as EmailAddress from "./EmailAddress.ts"
+import * as FactorChallenge from "./FactorChallenge.ts"
+import { checker, wrongCode } from "./FactorCheck.ts"
+import { FactorStore } from "./FactorStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
 import * as LoginLimits from "./LoginLimits.ts"
 import type { Person } from "./Member.ts"
@@ -53,6 +56,9 @@ export const layer = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const digest = yield* Digest.Digest
     const issuer = yield* CurrentIssuer
+    const factors = yield* FactorStore
+    const demandFactor = yield* FactorChallenge.demander
+    const isRightCode = yield* checker
 
     const hashOf = (token: Redacted.Redacted) =>
       digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
@@ -115,6 +121,9 @@ export const layer = Layer.effect(
         : [LoginLimits.ofDevice(nonce)]
       yield* LoginLimits.spend(limits, buckets, now)
       const right = yield* passwords.verify(attempt.password, found?.person.passwordHash ?? undefined)
+      if (found !== undefined && right) {
+        yield* Effect.tapErrorTag(demandFactor(found.person), "Unauthorized", () => limits.giveBack(buckets, now))
+      }
       const begun = found === undefined || !right ? undefined : yield* begin(found, attempt)
       if (begun === undefined) {
         return yield* new Unauthorized({
@@ -124,6 +133,47 @@ export const layer = Layer.effect(
       }
       yield* limits.giveBack(buckets, now)
       return begun
+    })
+
+    const challengeEnded = () =>
+      new Unauthorized({
+        reason: "challenge_ended",
+        param: "challenge",
+        message: "this sign-in has ended, after 5 minutes or 5 wrong codes: begin again with the password"
+      })
+
+    const endSignIn = Effect.fn("LocalAuthenticator.endSignIn")(function*(attempt: FactorAttempt) {
+      if (issuer !== undefined) {
+        return yield* new NotFound({ message: "people sign in at the issuer: open /internal/oidc/sign-in" })
+      }
+      const now = yield* Clock.currentTimeMillis
+      const tokenHash = yield* FactorChallenge.hashOf(digest, attempt.challenge)
+      const challenge = Option.getOrUndefined(yield* factors.findChallenge(tokenHash, now))
+      const found = challenge && Option.getOrUndefined(yield* members.findByUserId(challenge.userId))
+      if (challenge === undefined || found === undefined) {
+        yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(attempt.address)], now)
+        return yield* challengeEnded()
+      }
+      const nonce = yield* DeviceCookie.nonceOf(vault, found.person, attempt.device)
+      const buckets = nonce === undefined
+        ? [LoginLimits.ofFactor(challenge.userId), LoginLimits.ofAddress(attempt.address)]
+        : [LoginLimits.ofDevice(nonce)]
+      yield* LoginLimits.spend(limits, buckets, now)
+      if (Option.isNone(yield* factors.attempt(tokenHash, now))) return yield* challengeEnded()
+      if (!(yield* isRightCode(challenge.userId, attempt.code))) return yield* wrongCode()
+      // a session begins only if the password is still the one that was verified
+      const person = { ...found.person, passwordHash: challenge.passwordHash }
+      const begun = (yield* factors.redeem(tokenHash)) ? yield* begin({ ...found, person }, attempt) : undefined
+      if (begun === undefined) return yield* challengeEnded()
+      yield* limits.giveBack(buckets, now)
+      return begun
+    })
+
+    const challenged = Effect.fnUntraced(function*(token: Redacted.Redacted) {
+      const now = yield* Clock.currentTimeMillis
+      const challenge = yield* factors.findChallenge(yield* FactorChallenge.hashOf(digest, token), now)
+      const found = Option.isNone(challenge) ? Option.none() : yield* members.findByUserId(challenge.value.userId)
+      return Option.map(found, ({ person }) => person.email)
     })
 
     const open = Effect.fn("LocalAuthenticator.open")(function*(userId: UserId, opening: Opening = {}) {
@@ -154,6 +204,8 @@ export const layer = Layer.effect(
 
     return Authenticator.of({
       signIn,
+      endSignIn,
+      challenged,
       open,
       session: ({ token }) => token === undefined ? Effect.succeedNone : session(token),
       isFresh: Effect.fnUntraced(function*({ token }) {

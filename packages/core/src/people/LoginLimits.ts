@@ -4,7 +4,7 @@
  * can empty them.
  */
 import { Effect } from "effect"
-import type { SessionId } from "../Id.ts"
+import type { SessionId, UserId } from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import type { RateLimitStore } from "../limits/RateLimitStore.ts"
 import type { Vault } from "../secrets/Vault.ts"
@@ -49,6 +49,9 @@ export const ofDevice = (nonce: string): Bucket => ({ key: `login:device:${nonce
 
 /** The failures in a session: wrong present passwords. */
 export const ofSession = (id: SessionId): Bucket => ({ key: `login:session:${id}`, policy })
+
+/** The failures of strangers at the second factor of a person, whose password they know. */
+export const ofFactor = (userId: UserId): Bucket => ({ key: `login:factor:${userId}`, policy })
 
 /** The failures of the holders of valid invitations for an address. */
 export const ofInvited = (email: string): Bucket => ({ key: `login:invited:${email}`, policy })

@@ -12,6 +12,7 @@ import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import * as EmailAddress from "./EmailAddress.ts"
+import * as FactorChallenge from "./FactorChallenge.ts"
 import * as Invitation from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
@@ -126,7 +127,8 @@ export class Members extends Context.Service<Members, {
   ) => Effect.Effect<ShownInvitation, Unauthorized | RateLimited | NotFound | StoreError>
   /**
    * Makes a person a member by their invitation. Tokens that are not valid are limited per address, and passwords with a
-   * valid token per invited address. Without a password, the result does not reveal whether the address has an account.
+   * valid token per invited address. A right password of an account with a second factor fails with a challenge: the
+   * person ends that sign-in, and accepts with its session. Without a password, the result does not reveal whether the address has an account.
    */
   readonly accept: (
     acceptance: Acceptance
@@ -148,6 +150,7 @@ export class Members extends Context.Service<Members, {
       const digest = yield* Digest.Digest
       const issuer = yield* CurrentIssuer
       const send = yield* Mail.ofWorkspace
+      const demandFactor = yield* FactorChallenge.demander
       const mailing = yield* FiberSet.make()
 
       const hashOf = (token: Redacted.Redacted) =>
@@ -234,6 +237,8 @@ export class Members extends Context.Service<Members, {
               message: "this address has an account: give its password, or sign in first"
             })
           }
+          // the sign-in ends first, and its session then accepts the invitation
+          yield* Effect.tapErrorTag(demandFactor(known), "Unauthorized", () => giveBack)
         }
         const accepted = yield* invitations.accept({
           now,

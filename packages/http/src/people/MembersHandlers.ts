@@ -2,7 +2,7 @@
  * `/internal/members` and `/internal/invitations`.
  */
 import { Api, Caller } from "@wac/api"
-import { Authenticator, type Invitation, type Member, Members, StoreError, Time } from "@wac/core"
+import { Authenticator, Factors, type Invitation, type Member, Members, StoreError, Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
@@ -36,6 +36,7 @@ const invited = ({ by, createdAt, email, expiresAt, id, role }: Invitation.Invit
 const membersLayer = HandlerGroup.layer(
   Effect.gen(function*() {
     const members = yield* Members.Members
+    const factors = yield* Factors.Factors
     const cookie = yield* SessionCookie
     const linkTo = yield* PersonalLink.make
     return HttpApiBuilder.group(Api, "members", (handlers) =>
@@ -68,6 +69,11 @@ const membersLayer = HandlerGroup.layer(
         }, StoreError.orUnavailable),
         endSessions: Effect.fnUntraced(function*({ params }) {
           yield* members.endSessions(yield* Caller.CurrentSession, yield* cookie.read, params.id)
+        }, StoreError.orUnavailable),
+        resetFactor: Effect.fnUntraced(function*({ params }) {
+          const { email, userId } = yield* factors.reset(yield* Caller.CurrentSession, params.id)
+          const exchange = yield* Exchange
+          exchange.changed = { target: userId, detail: { email } }
         }, StoreError.orUnavailable)
       }))
   })

@@ -30,11 +30,11 @@ const isRefusal = (error: unknown): error is RefusedSignIns.Refused["error"] =>
 
 const refusals = ["Unauthorized", "Forbidden", "RateLimited"]
 
-/** Records a sign-in if it is refused. `email` is the account that it names, if it names one. */
+/** Records a sign-in if it is refused. A demand for the second factor is no refusal. `email` is the account that it names, if it names one. */
 export const recorded = <A, E, R>(email: string | undefined, signIn: Effect.Effect<A, E, R>) =>
   Effect.tapError(signIn, (error) =>
     Effect.gen(function*() {
-      if (!isRefusal(error)) return
+      if (!isRefusal(error) || error.reason === "second_factor_required") return
       const { ownId } = yield* Exchange
       const address = yield* addressOf
       const refused = yield* RefusedSignIns.RefusedSignIns

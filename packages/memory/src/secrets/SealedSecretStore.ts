@@ -28,6 +28,13 @@ const places = function*(memory: Memory): Generator<Place> {
       set: (accessToken) => memory.credentials.set(row, { ...credentials, accessToken })
     }
   }
+  for (const [row, kept] of memory.factors) {
+    yield {
+      row,
+      sealed: kept.factor.secret,
+      set: (secret) => memory.factors.set(row, { ...kept, factor: { ...kept.factor, secret } })
+    }
+  }
   for (const outbox of memory.outboxes.values()) {
     for (const secret of outbox.webhook.secrets) {
       yield {

@@ -28,6 +28,11 @@ const underText = `
       order by key_id, phone_number_id limit $3
     )
     union all (
+      select user_id, nonce, ciphertext from wac.second_factors
+      where key_id <= $1 and (key_id, user_id) > ($1, $2)
+      order by key_id, user_id limit $3
+    )
+    union all (
       select webhook_id, nonce, ciphertext from wac.webhook_secrets
       where key_id <= $1 and (key_id, webhook_id) > ($1, $2)
       order by key_id, webhook_id fetch first $3 rows with ties
@@ -54,6 +59,10 @@ const rewrapText = `
     update wac.phone_number_credentials p set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
     from changes c where p.phone_number_id = c.row and p.key_id = "keyId" and p.nonce = c.nonce
     returning 1
+  ), of_factors as (
+    update wac.second_factors f set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
+    from changes c where f.user_id = c.row and f.key_id = "keyId" and f.nonce = c.nonce
+    returning 1
   ), unrotated as materialized (
     -- a rotation writes back what it has read, so it must come before this or after
     select w.id from wac.webhooks w where w.id in (select row from changes) order by w.id for no key update
@@ -65,7 +74,7 @@ const rewrapText = `
   )
   select (
     (select count(*) from the_pepper) + (select count(*) from of_keys) + (select count(*) from of_numbers)
-      + (select count(*) from of_webhooks)
+      + (select count(*) from of_factors) + (select count(*) from of_webhooks)
   )::integer as replaced`
 
 const found = row({ row: text<SealedSecretStore.SecretRow>() }).and(sealed.omit("keyId"))

@@ -1,0 +1,149 @@
+/** A person's second factor: to set up, and to switch off. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import type { FactorEnrolment } from "@wac/client/internal"
+import { useState } from "react"
+import { CodeField } from "../session/CodeField.tsx"
+import { PasswordForm } from "../session/PasswordForm.tsx"
+import { api } from "../session/Service.ts"
+import { live } from "../session/Session.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { Code, Secret } from "../ui/Copy.tsx"
+import { Confirm, Dialog } from "../ui/Dialog.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
+import { elsewhere } from "../ui/Field.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Section } from "../ui/Page.tsx"
+import { QrCode } from "./QrCode.tsx"
+
+/** The recovery codes, which are shown this once: a stray click does not close them. */
+const Recovery = ({ codes, onDone }: { readonly codes: ReadonlyArray<string>; readonly onDone: () => void }) => {
+  const text = codes.join("\n")
+  return (
+    <Dialog title="Recovery codes" isOpen isDismissible={false} onClose={onDone} width="max-w-md">
+      <div className="space-y-4">
+        <p>
+          Keep these recovery codes in a safe place. Each replaces a code of your app once, if you have lost it. They
+          are shown only now.
+        </p>
+        <Code label="Recovery codes" text={text} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <a
+            className={buttonClass("secondary")}
+            download="wac-recovery-codes.txt"
+            href={`data:text/plain;charset=utf-8,${encodeURIComponent(`${text}\n`)}`}
+          >
+            Download
+          </a>
+          <Button look="primary" onClick={onDone}>I have kept them</Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+const Enrolment = ({ enrolment, onCodes }: {
+  readonly enrolment: FactorEnrolment
+  readonly onCodes: (codes: ReadonlyArray<string>) => void
+}) => {
+  const confirm = useMutation({
+    mutationFn: (form: FormData) => api.account.confirmFactor({ code: String(form.get("code")) }),
+    onSuccess: ({ recoveryCodes }) => onCodes(recoveryCodes)
+  })
+  return (
+    <PasswordForm isPending={confirm.isPending} onSubmit={(form) => confirm.mutate(form)}>
+      <p>Scan this with an authenticator app, or type the secret into it. Then enter the code that the app shows.</p>
+      <QrCode label="The secret as a QR code" text={enrolment.uri} />
+      <Secret label="Secret" value={enrolment.secret} />
+      <CodeField isFirst error={confirm.error} />
+      <Failure error={elsewhere(confirm.error, "code")} />
+      <div className="flex justify-end">
+        <Button look="primary" type="submit" isPending={confirm.isPending}>Switch on</Button>
+      </div>
+    </PasswordForm>
+  )
+}
+
+const SetUp = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) => void }) => {
+  const start = useMutation({ mutationFn: () => api.account.startFactor() })
+  return (
+    <>
+      <Button isPending={start.isPending} onClick={() => start.mutate()}>Set up</Button>
+      <Failure error={start.error} />
+      {start.data === undefined ?
+        null :
+        (
+          <Dialog title="Set up a second factor" isOpen onClose={() => start.reset()} width="max-w-md">
+            <Enrolment
+              enrolment={start.data}
+              onCodes={(codes) => {
+                start.reset()
+                onCodes(codes)
+              }}
+            />
+          </Dialog>
+        )}
+    </>
+  )
+}
+
+const SwitchOff = ({ onDone }: { readonly onDone: () => void }) => {
+  const [isOpen, setOpen] = useState(false)
+  const remove = useMutation({ mutationFn: () => api.account.removeFactor(), onSuccess: onDone })
+  return (
+    <>
+      <Button look="danger" onClick={() => setOpen(true)}>Switch off…</Button>
+      <Confirm
+        title="Switch the second factor off?"
+        action="Switch off"
+        isOpen={isOpen}
+        isPending={remove.isPending}
+        error={remove.error}
+        onClose={() => setOpen(false)}
+        onConfirm={() => remove.mutate()}
+      >
+        Then your password alone is enough to sign in, and your recovery codes are no longer valid.
+      </Confirm>
+    </>
+  )
+}
+
+export const SecondFactor = () => {
+  const client = useQueryClient()
+  const query = useQuery({
+    queryKey: ["factor"],
+    queryFn: ({ signal }) => api.account.factor({ signal }),
+    ...live(30_000)
+  })
+  const changed = () => void client.invalidateQueries()
+  /** Kept here, because the part that got them is gone once the page learns that the factor is on. */
+  const [codes, setCodes] = useState<ReadonlyArray<string>>()
+  return (
+    <Section title="Second factor" description="A code of an authenticator app, besides your password.">
+      <Loaded query={query} lines={1}>
+        {({ isOn, recoveryCodesLeft }) => (
+          <div className="max-w-sm space-y-4">
+            {isOn
+              ? (
+                <>
+                  <Notice tone={recoveryCodesLeft === 0 ? "warn" : "good"}>
+                    On. Recovery codes left: {recoveryCodesLeft}.
+                    {recoveryCodesLeft === 0 ? " Switch it off and on again for new ones." : ""}
+                  </Notice>
+                  <SwitchOff onDone={changed} />
+                </>
+              )
+              : (
+                <SetUp
+                  onCodes={(codes) => {
+                    setCodes(codes)
+                    changed()
+                  }}
+                />
+              )}
+          </div>
+        )}
+      </Loaded>
+      {codes === undefined ? null : <Recovery codes={codes} onDone={() => setCodes(undefined)} />}
+    </Section>
+  )
+}

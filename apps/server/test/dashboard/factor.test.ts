@@ -1,0 +1,84 @@
+/**
+ * The second factor in the dashboard: a person sets it up, signs in with it, proves their presence with it, and switches
+ * it off.
+ */
+import { Totp } from "@wac/core"
+import { Effect, Redacted } from "effect"
+import { readFile } from "node:fs/promises"
+import type { Browser } from "playwright-core"
+import { afterAll, assert, beforeAll, it } from "vitest"
+import { environment } from "../harness.ts"
+import { browser as launch, button, dialog, signedIn, type Visit, visit } from "./browser.ts"
+import * as Scope from "./scope.ts"
+import * as workspace from "./workspace.ts"
+
+const inScope = Scope.ofFile()
+
+let browser: Browser
+let server: Effect.Success<typeof workspace.empty>
+let person: Visit
+/** What the person's app has. */
+let secret: Redacted.Redacted
+let recoveryCodes: ReadonlyArray<string>
+
+beforeAll(async () => {
+  ;[browser, server] = await Promise.all([inScope(launch), inScope(workspace.empty)])
+  person = await signedIn(browser, server)
+})
+afterAll(() => person.assertSound())
+
+/** The code of the step that is `after` the current one. Each test uses a later one, since each is good once. */
+const code = (after: number): string => Totp.codeAt(secret, server.clock.currentTimeMillisUnsafe() + after * 30_000)
+
+it("a person scans the secret, switches the second factor on by a code, and keeps the recovery codes", async () => {
+  const { page } = person
+  await person.open("/account")
+  await button(page, "Set up").click()
+  const form = dialog(page, "Set up a second factor")
+  await form.getByRole("img", { name: "The secret as a QR code" }).waitFor()
+  secret = Redacted.make(await form.locator("code").innerText())
+  await form.getByLabel("Code", { exact: true }).fill("000000")
+  await button(form, "Switch on").click()
+  await form.getByRole("alert").waitFor()
+  await form.getByLabel("Code", { exact: true }).fill(code(-1))
+  await button(form, "Switch on").click()
+  const shown = dialog(page, "Recovery codes")
+  recoveryCodes = (await shown.getByRole("group", { name: "Recovery codes" }).innerText()).split("\n")
+  assert.lengthOf(recoveryCodes, 10)
+  // the page behind has learned meanwhile that the second factor is on
+  await page.getByText("On. Recovery codes left: 10.").waitFor()
+  const [download] = await Promise.all([page.waitForEvent("download"), shown.getByText("Download").click()])
+  assert.strictEqual(await readFile(await download.path(), "utf8"), `${recoveryCodes.join("\n")}\n`)
+  await button(shown, "I have kept them").click()
+  await shown.waitFor({ state: "detached" })
+})
+
+it("the sign-in asks for a code after the password, and a wrong one leaves the person there", async () => {
+  const other = await visit(browser, server.url)
+  const { page } = other
+  await other.open("")
+  await page.getByLabel("E-mail").fill(environment.WAC_OWNER_EMAIL)
+  await page.getByLabel("Password").fill(environment.WAC_OWNER_PASSWORD)
+  await button(page, "Sign in").click()
+  await page.getByLabel("Code", { exact: true }).fill("000000")
+  await button(page, "Continue").click()
+  await page.getByText("The code is wrong or was used before").waitFor()
+  await page.getByLabel("Code", { exact: true }).fill(code(0))
+  await button(page, "Continue").click()
+  await page.getByRole("heading", { name: "Overview" }).waitFor()
+  other.assertSound()
+  await other.end()
+})
+
+it("a code proves the person's presence in place of the password, and they switch the second factor off", async () => {
+  const { page } = person
+  await Effect.runPromise(server.pass("10 minutes"))
+  await person.open("/account")
+  await button(page, "Switch off…").click()
+  await button(dialog(page, "Switch the second factor off?"), "Switch off").click()
+  const proof = dialog(page, "Confirm that it is you")
+  await button(proof, "Use a code").click()
+  await proof.getByLabel("Code", { exact: true }).fill(recoveryCodes[0]!)
+  await button(proof, "Confirm").click()
+  await button(page, "Set up").waitFor()
+})

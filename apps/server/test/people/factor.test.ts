@@ -1,0 +1,241 @@
+/**
+ * The second factor of a sign-in (contract §17).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { MemberStore, Totp } from "@wac/core"
+import { type Clock, Context, Effect, Option, Redacted } from "effect"
+import * as checks from "../checks.ts"
+import { type Answer, call, environment, ownPage, ready } from "../harness.ts"
+import { still } from "../movable.ts"
+import { accept, cookieOf, type Headers, invite, join, password } from "./joining.ts"
+import { mailbox, tokenIn } from "./mailbox.ts"
+
+const owner = { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
+
+const wrongCode = { code: "unauthorized", reason: "invalid_code", param: "code" }
+const ended = { code: "unauthorized", reason: "challenge_ended", param: "challenge" }
+
+const signIn = (url: string, person: { readonly email: string; readonly password: string }, headers: Headers = {}) =>
+  call(`${url}/internal/session`, { headers: { ...ownPage, ...headers }, body: person })
+
+const end = (url: string, challenge: string, code: string, headers: Headers = {}) =>
+  call(`${url}/internal/session/factor`, { headers: { ...ownPage, ...headers }, body: { challenge, code } })
+
+/** The challenge of a sign-in whose password is right. */
+const challengeOf = (answer: Answer): string => {
+  const challenge = answer.body.error?.challenge
+  checks.assertError(answer, 401, { code: "unauthorized", reason: "second_factor_required", challenge })
+  assert.match(challenge, /^[0-9A-Za-z]{43}$/)
+  return challenge
+}
+
+const challenged = (url: string, person: { readonly email: string; readonly password: string } = owner) =>
+  Effect.map(signIn(url, person), challengeOf)
+
+/** Switches a session's second factor on. Returns what an app shows, and the recovery codes. */
+const enrol = Effect.fnUntraced(function*(url: string, session: Headers, clock: Clock.Clock) {
+  const started = yield* call(`${url}/internal/factor`, { method: "PUT", headers: session })
+  assert.strictEqual(started.status, 200, started.text)
+  const secret = Redacted.make(started.body.secret as string)
+  /** The code of the current step, or of one after it. */
+  const code = (after = 0) => Totp.codeAt(secret, clock.currentTimeMillisUnsafe() + after * 30_000)
+  const confirmed = yield* call(`${url}/internal/factor/confirm`, { headers: session, body: { code: code() } })
+  assert.strictEqual(confirmed.status, 200, confirmed.text)
+  return { code, uri: started.body.uri as string, recoveryCodes: confirmed.body.recoveryCodes as ReadonlyArray<string> }
+})
+
+const server = (environment: { readonly [name: string]: string } = {}) =>
+  still(ready({ environment: { ...checks.unlimited, ...environment } }))
+
+describe.concurrent("a second factor", () => {
+  it.live("a sign-in needs a code once the factor is on, and the right password alone opens no session", () =>
+    Effect.gen(function*() {
+      const { clock, pass, session, url } = yield* server()
+      const status = Effect.map(call(`${url}/internal/factor`, { headers: session }), ({ body }) => body)
+      assert.deepStrictEqual(yield* status, { isOn: false, recoveryCodesLeft: 0 })
+      const { code, recoveryCodes, uri } = yield* enrol(url, session, clock)
+      assert.match(uri, /^otpauth:\/\/totp\/wac:/)
+      assert.strictEqual(new Set(recoveryCodes).size, 10)
+      assert.deepStrictEqual(yield* status, { isOn: true, recoveryCodesLeft: 10 })
+      const wrongPassword = yield* signIn(url, { ...owner, password: "a wrong guess" })
+      checks.assertError(wrongPassword, 401, { code: "unauthorized", reason: "invalid_credentials" })
+      assert.notProperty(wrongPassword.body.error, "challenge")
+      yield* pass("1 minute")
+      const refused = yield* signIn(url, owner)
+      assert.deepStrictEqual(refused.headers.getSetCookie(), [])
+      const challenge = challengeOf(refused)
+      checks.assertError(yield* end(url, challenge, "000000"), 401, wrongCode)
+      const signedIn = yield* end(url, challenge, code())
+      assert.strictEqual(signedIn.status, 200, signedIn.text)
+      assert.strictEqual(signedIn.body.email, owner.email)
+      assert.strictEqual((yield* call(`${url}/internal/session`, { headers: cookieOf(signedIn) })).status, 200)
+      const { body } = yield* call(`${url}/internal/audit`, { headers: session })
+      const actions = body.data.map(({ action, detail }: { action: string; detail: unknown }) => ({ action, detail }))
+      assert.deepInclude(actions, { action: "factor.enable", detail: null })
+      assert.deepInclude(actions, { action: "session.refuse", detail: { cause: "invalid_code" } })
+      assert.notDeepInclude(actions, { action: "session.refuse", detail: { cause: "second_factor_required" } })
+    }).pipe(Effect.scoped))
+
+  it.live("a code is right for one step before and after its own, and is used once, also by concurrent sign-ins", () =>
+    Effect.gen(function*() {
+      const { clock, pass, session, url } = yield* server()
+      const { code } = yield* enrol(url, session, clock)
+      const attempt = (code: string) => Effect.flatMap(challenged(url), (challenge) => end(url, challenge, code))
+      // used to switch the factor on
+      checks.assertError(yield* attempt(code()), 401, wrongCode)
+      yield* pass("3 minutes")
+      checks.assertError(yield* attempt(code(2)), 401, wrongCode)
+      checks.assertError(yield* attempt(code(-2)), 401, wrongCode)
+      assert.strictEqual((yield* attempt(code(-1))).status, 200)
+      const both = yield* Effect.all([attempt(code()), attempt(code()), attempt(code())], { concurrency: "unbounded" })
+      assert.sameMembers(both.map(({ status }) => status), [200, 401, 401])
+      assert.strictEqual((yield* attempt(code(1))).status, 200)
+      // of a step before one that was used
+      checks.assertError(yield* attempt(code()), 401, wrongCode)
+    }).pipe(Effect.scoped))
+
+  it.live("a recovery code ends a sign-in once, however it is typed", () =>
+    Effect.gen(function*() {
+      const { clock, session, url } = yield* server()
+      const { recoveryCodes: [first, second] } = yield* enrol(url, session, clock)
+      assert.strictEqual((yield* end(url, yield* challenged(url), first!)).status, 200)
+      checks.assertError(yield* end(url, yield* challenged(url), first!), 401, wrongCode)
+      const typed = ` ${second!.toUpperCase().replaceAll("-", " ")}`
+      assert.strictEqual((yield* end(url, yield* challenged(url), typed)).status, 200)
+      const { body } = yield* call(`${url}/internal/factor`, { headers: session })
+      assert.deepStrictEqual(body, { isOn: true, recoveryCodesLeft: 8 })
+    }).pipe(Effect.scoped))
+
+  it.live("a challenge ends with its sign-in, after five minutes, after five codes, and with another password", () =>
+    Effect.gen(function*() {
+      const { clock, pass, services, session, url } = yield* server()
+      const { code, recoveryCodes } = yield* enrol(url, session, clock)
+      checks.assertError(yield* end(url, "unknown", code()), 401, ended)
+      const used = yield* challenged(url)
+      assert.strictEqual((yield* end(url, used, recoveryCodes[0]!)).status, 200)
+      checks.assertError(yield* end(url, used, recoveryCodes[1]!), 401, ended)
+      const old = yield* challenged(url)
+      yield* pass("5 minutes")
+      checks.assertError(yield* end(url, old, recoveryCodes[1]!), 401, ended)
+      const tried = yield* challenged(url)
+      for (let n = 0; n < 5; n++) checks.assertError(yield* end(url, tried, "000000"), 401, wrongCode)
+      checks.assertError(yield* end(url, tried, recoveryCodes[1]!), 401, ended)
+      yield* pass("1 hour")
+      const before = yield* challenged(url)
+      const members = Context.get(services, MemberStore.MemberStore)
+      const { person } = Option.getOrThrow(yield* Effect.orDie(members.findByEmail(owner.email)))
+      yield* Effect.orDie(members.setPassword(person.userId, `${person.passwordHash}x`))
+      checks.assertError(yield* end(url, before, recoveryCodes[2]!), 401, ended)
+    }).pipe(Effect.scoped))
+
+  it.live("wrong codes are limited per account on new devices, and apart from that on a device that signed in", () =>
+    Effect.gen(function*() {
+      const { clock, session, url } = yield* server()
+      const { recoveryCodes } = yield* enrol(url, session, clock)
+      const known = yield* end(url, yield* challenged(url), recoveryCodes[0]!)
+      const device = known.headers.getSetCookie().find((cookie) => cookie.startsWith("wac_device="))!.split(";")[0]!
+      const guesses = yield* Effect.forEach(
+        Array.from({ length: 11 }, (_, n) => n),
+        () => Effect.flatMap(challenged(url), (challenge) => end(url, challenge, "000000"))
+      )
+      assert.deepStrictEqual(guesses.map(({ status }) => status), [...Array(10).fill(401), 429])
+      checks.assertError(yield* end(url, yield* challenged(url), recoveryCodes[1]!), 429, {
+        code: "rate_limited",
+        reason: "login"
+      })
+      const signedIn = yield* end(url, yield* challenged(url), recoveryCodes[1]!, { cookie: device })
+      assert.strictEqual(signedIn.status, 200, signedIn.text)
+    }).pipe(Effect.scoped))
+
+  it.live("a reset password does not remove it, and neither does an invitation to another workspace", () =>
+    Effect.gen(function*() {
+      const mail = yield* mailbox
+      const { clock, session, url } = yield* server({ SMTP_URL: mail.url })
+      const ben = yield* join(url, session, "ben@example.com", "member")
+      const { recoveryCodes } = yield* enrol(url, ben.headers, clock)
+      yield* call(`${url}/internal/password/reset-request`, { headers: ownPage, body: { email: "ben@example.com" } })
+      const mailed = yield* checks.until(
+        Effect.sync(() => mail.received.find(({ text }) => text.includes("password-reset"))),
+        (found) => found !== undefined
+      )
+      const reset = yield* call(`${url}/internal/password/reset`, {
+        headers: ownPage,
+        body: { token: tokenIn(mailed!.text), password: "another horse entirely" }
+      })
+      assert.strictEqual(reset.status, 204, reset.text)
+      const again = { email: "ben@example.com", password: "another horse entirely" }
+      assert.strictEqual((yield* end(url, yield* challenged(url, again), recoveryCodes[0]!)).status, 200)
+      // removed, and invited again: the link and the password are not enough
+      const removed = yield* call(`${url}/internal/members/${ben.id}`, { method: "DELETE", headers: session })
+      assert.strictEqual(removed.status, 204, removed.text)
+      const { body: { inviteUrl } } = yield* invite(url, session, again.email, "member")
+      const accepted = yield* accept(url, tokenIn(inviteUrl), again.password)
+      assert.deepStrictEqual(accepted.headers.getSetCookie(), [])
+      challengeOf(accepted)
+    }).pipe(Effect.scoped))
+
+  it.live("a code confirms a person's presence, once, and exactly one proof is accepted", () =>
+    Effect.gen(function*() {
+      const { clock, pass, session, url } = yield* server()
+      const { code } = yield* enrol(url, session, clock)
+      yield* pass("10 minutes")
+      const confirm = (body: unknown) => call(`${url}/internal/session/confirm`, { headers: session, body })
+      checks.assertError(yield* call(`${url}/internal/factor`, { method: "DELETE", headers: session }), 403, {
+        code: "forbidden",
+        reason: "fresh_session_required"
+      })
+      checks.assertError(yield* confirm({}), 400, {
+        code: "invalid_body",
+        reason: "missing_field",
+        param: "password"
+      })
+      checks.assertError(yield* confirm({ code: code(), password: owner.password }), 400, {
+        code: "invalid_body",
+        reason: "invalid_field",
+        param: "code"
+      })
+      checks.assertError(yield* confirm({ code: "000000" }), 401, wrongCode)
+      assert.strictEqual((yield* confirm({ code: code() })).status, 204)
+      checks.assertError(yield* confirm({ code: code() }), 401, wrongCode)
+      assert.strictEqual((yield* call(`${url}/internal/factor`, { method: "DELETE", headers: session })).status, 204)
+      checks.assertError(yield* confirm({ code: code(1) }), 401, wrongCode)
+    }).pipe(Effect.scoped))
+
+  it.live("a secret that was not confirmed changes nothing, and one that is on is replaced only once it is off", () =>
+    Effect.gen(function*() {
+      const { clock, session, url } = yield* server()
+      const start = call(`${url}/internal/factor`, { method: "PUT", headers: session })
+      const confirm = (code: string) => call(`${url}/internal/factor/confirm`, { headers: session, body: { code } })
+      checks.assertError(yield* confirm("000000"), 404, { code: "not_found" })
+      assert.strictEqual((yield* start).status, 200)
+      checks.assertError(yield* confirm("000000"), 401, wrongCode)
+      assert.strictEqual((yield* signIn(url, owner)).status, 200)
+      yield* enrol(url, session, clock)
+      checks.assertError(yield* start, 400, { code: "invalid_body", reason: "invalid_field" })
+      checks.assertError(yield* confirm("000000"), 400, { code: "invalid_body", reason: "invalid_field" })
+      const remove = call(`${url}/internal/factor`, { method: "DELETE", headers: session })
+      assert.strictEqual((yield* remove).status, 204)
+      checks.assertError(yield* remove, 404, { code: "not_found" })
+      assert.strictEqual((yield* signIn(url, owner)).status, 200)
+      const { body } = yield* call(`${url}/internal/audit`, { headers: session })
+      assert.lengthOf(body.data.filter(({ action }: { action: string }) => action === "factor.disable"), 1)
+    }).pipe(Effect.scoped))
+
+  it.live("an owner resets the factor of a member who has lost it, and an admin may not", () =>
+    Effect.gen(function*() {
+      const { clock, session, url } = yield* server()
+      const ben = { email: "ben@example.com", password }
+      const { headers, id } = yield* join(url, session, ben.email, "member")
+      const { headers: admin } = yield* join(url, session, "ada@example.com", "admin")
+      const reset = (by: Headers) => call(`${url}/internal/members/${id}/factor`, { method: "DELETE", headers: by })
+      checks.assertError(yield* reset(session), 404, { code: "not_found" })
+      yield* enrol(url, headers, clock)
+      const refused = { code: "forbidden", reason: "role_not_allowed" }
+      checks.assertError(yield* reset(admin), 403, refused)
+      assert.strictEqual((yield* reset(session)).status, 204)
+      assert.strictEqual((yield* signIn(url, ben)).status, 200)
+      const { body } = yield* call(`${url}/internal/audit`, { headers: session })
+      const entry = body.data.find(({ action }: { action: string }) => action === "member.reset_factor")
+      assert.deepInclude(entry, { target: id, detail: { email: ben.email } })
+    }).pipe(Effect.scoped))
+})

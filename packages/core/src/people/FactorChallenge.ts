@@ -1,0 +1,50 @@
+/**
+ * The challenge of a sign-in that needs a second factor (contract §17): the token with which a code ends it.
+ */
+import { Clock, Duration, Effect, Redacted } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import * as Base62 from "../Base62.ts"
+import { Unauthorized } from "../Errors.ts"
+import { FactorStore } from "./FactorStore.ts"
+import type { Person } from "./Member.ts"
+
+/** 43 base62 characters: 256 bits. */
+const tokenLength = 43
+
+/** How long a person has to give a code. */
+export const lifetime = Duration.minutes(5)
+
+/** How many codes may be tried with a challenge. */
+export const maxTries = 5
+
+/** The hash of a challenge's token. */
+export const hashOf = (digest: Digest.Digest["Service"], token: Redacted.Redacted) =>
+  digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
+
+/** Makes the function that fails with a new challenge if a person, whose password was right, has a second factor. */
+export const demander = Effect.gen(function*() {
+  const store = yield* FactorStore
+  const random = yield* SecureRandom.SecureRandom
+  const digest = yield* Digest.Digest
+  return Effect.fnUntraced(function*({ passwordHash, userId }: Pick<Person, "userId" | "passwordHash">) {
+    if (passwordHash === null) return
+    const now = yield* Clock.currentTimeMillis
+    const token = Redacted.make(yield* Base62.random(random, tokenLength))
+    const isDemanded = yield* store.challenge({
+      tokenHash: yield* hashOf(digest, token),
+      userId,
+      passwordHash,
+      triesLeft: maxTries,
+      createdAt: now,
+      expiresAt: now + Duration.toMillis(lifetime)
+    })
+    if (!isDemanded) return
+    return yield* new Unauthorized({
+      reason: "second_factor_required",
+      challenge: Redacted.value(token),
+      message:
+        "the password is right, and this account has a second factor: send a code of its authenticator app or a " +
+        "recovery code with this challenge to POST /internal/session/factor within 5 minutes"
+    })
+  })
+})

@@ -1,0 +1,70 @@
+/**
+ * Port: second factors of people, their recovery codes, and the challenges of sign-ins that wait for one (contract
+ * §17). Each method is one step: of concurrent uses of a code, a recovery code or a challenge, one succeeds.
+ */
+import { Context, type Effect, type Option } from "effect"
+import type { UserId } from "../Id.ts"
+import type { Forgotten } from "../Retention.ts"
+import type { Sealed } from "../secrets/Sealed.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
+
+/** A person's authenticator app. */
+export interface Factor {
+  readonly userId: UserId
+  /** The shared secret, sealed for the person's id. */
+  readonly secret: Sealed
+  readonly createdAt: Instant
+  /** When a first right code switched it on; `null` before. */
+  readonly confirmedAt: Instant | null
+}
+
+/** A sign-in whose password was right, and which waits for the second factor. */
+export interface Challenge {
+  readonly tokenHash: string
+  readonly userId: UserId
+  /** The password hash that the sign-in verified. */
+  readonly passwordHash: string
+  /** How many codes may still be tried. */
+  readonly triesLeft: number
+  readonly createdAt: Instant
+  readonly expiresAt: Instant
+}
+
+export class FactorStore extends Context.Service<FactorStore, {
+  /** A person's factor, on or not, and how many recovery codes are unused. */
+  readonly find: (
+    userId: UserId
+  ) => Effect.Effect<Option.Option<Factor & { readonly recoveryCodesLeft: number }>, StoreError>
+  /** Stores a factor that is not on yet, in place of another that is not. False if the person's factor is on. */
+  readonly start: (factor: Omit<Factor, "confirmedAt">) => Effect.Effect<boolean, StoreError>
+  /**
+   * Switches a factor on, with the step of its first code and the fingerprints of its recovery codes. False if it is on
+   * already, or if the secret is not the stored one any more.
+   */
+  readonly confirm: (
+    confirmed: {
+      readonly userId: UserId
+      readonly secret: Sealed
+      readonly step: number
+      readonly recoveryCodes: ReadonlyArray<string>
+      readonly now: Instant
+    }
+  ) => Effect.Effect<boolean, StoreError>
+  /** Uses a step of a factor that is on. False if this step or a later one was used. */
+  readonly useStep: (userId: UserId, step: number) => Effect.Effect<boolean, StoreError>
+  /** Uses a recovery code, by its fingerprint. False if there is no such code (any more). */
+  readonly useRecoveryCode: (userId: UserId, fingerprint: string) => Effect.Effect<boolean, StoreError>
+  /** Removes a person's factor with its recovery codes and challenges. False if it was not on. */
+  readonly remove: (userId: UserId) => Effect.Effect<boolean, StoreError>
+  /** Stores a challenge, at the storage's time. False, and nothing is stored, if the person has no factor that is on. */
+  readonly challenge: (challenge: Challenge) => Effect.Effect<boolean, StoreError>
+  /** A challenge that has not expired, whether or not codes may still be tried. */
+  readonly findChallenge: (tokenHash: string, now: Instant) => Effect.Effect<Option.Option<Challenge>, StoreError>
+  /** Takes one of the tries of a challenge. Returns what is left; `none` if it has expired or has none left. */
+  readonly attempt: (tokenHash: string, now: Instant) => Effect.Effect<Option.Option<Challenge>, StoreError>
+  /** Ends a challenge. False if it has ended. */
+  readonly redeem: (tokenHash: string) => Effect.Effect<boolean, StoreError>
+  /** Deletes a bounded number of challenges that expired before a time. */
+  readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
+}>()("@wac/core/people/FactorStore") {}

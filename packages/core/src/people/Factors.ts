@@ -1,0 +1,161 @@
+/**
+ * A person's second factor (contract §17): switches it on and off, and resets another person's.
+ */
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Forbidden, InvalidBody, NotFound, type RateLimited, type ServerError, type Unauthorized } from "../Errors.ts"
+import * as Id from "../Id.ts"
+import { RateLimitStore } from "../limits/RateLimitStore.ts"
+import { Vault } from "../secrets/Vault.ts"
+import type { StoreError } from "../StoreError.ts"
+import { stepOf, wrongCode } from "./FactorCheck.ts"
+import { FactorStore } from "./FactorStore.ts"
+import { CurrentIssuer } from "./Issuer.ts"
+import * as LoginLimits from "./LoginLimits.ts"
+import * as Member from "./Member.ts"
+import { type Membership, MemberStore } from "./MemberStore.ts"
+import * as RecoveryCode from "./RecoveryCode.ts"
+import { membershipsOf, type Session } from "./Session.ts"
+import * as Totp from "./Totp.ts"
+
+const elsewhere = () => new NotFound({ message: "people sign in elsewhere: this service has no passwords for them" })
+
+const none = () => new NotFound({ message: "there is no second factor" })
+
+const isOn = () =>
+  new InvalidBody({
+    reason: "invalid_field",
+    message: "the second factor is on: switch it off before you set up another"
+  })
+
+/** The state of a person's second factor. */
+export interface Status {
+  readonly isOn: boolean
+  /** Unused recovery codes. */
+  readonly recoveryCodesLeft: number
+}
+
+/** What an authenticator app needs. It is shown only once. */
+export interface Enrolment {
+  readonly secret: Redacted.Redacted
+  /** The `otpauth://` address of the secret, for a QR code. */
+  readonly uri: Redacted.Redacted
+}
+
+/**
+ * The error for resetting the second factor of a person; `undefined` if allowed. It guards all workspaces of the
+ * person, so only an owner of every one of them may reset it. Pure.
+ */
+export const resetRefusal = (
+  by: ReadonlyArray<Membership>,
+  of: ReadonlyArray<Membership>
+): Forbidden | undefined => {
+  const owned = new Set(by.flatMap(({ role, workspace }) => role === "owner" ? [workspace.id] : []))
+  return of.every(({ workspace }) => owned.has(workspace.id)) ? undefined : new Forbidden({
+    reason: "role_not_allowed",
+    message: "this person is also a member of workspaces that you do not own: ask the operator to reset their second " +
+      "factor (wac members reset-factor)"
+  })
+}
+
+export class Factors extends Context.Service<Factors, {
+  readonly status: (session: Session) => Effect.Effect<Status, NotFound | StoreError>
+  /** Makes a secret, which is not in use until `confirm`. Replaces an earlier one that is not. */
+  readonly start: (session: Session) => Effect.Effect<Enrolment, InvalidBody | NotFound | StoreError>
+  /**
+   * Switches the second factor on by a first right code. Returns the recovery codes, which are shown only once. Wrong
+   * codes are limited per session.
+   */
+  readonly confirm: (
+    session: Session,
+    code: Redacted.Redacted
+  ) => Effect.Effect<
+    ReadonlyArray<string>,
+    InvalidBody | Unauthorized | RateLimited | NotFound | ServerError | StoreError
+  >
+  /** Switches the second factor off. */
+  readonly remove: (session: Session) => Effect.Effect<void, NotFound | StoreError>
+  /** Removes the second factor of a member. Returns the member. */
+  readonly reset: (by: Session, id: string) => Effect.Effect<Member.Member, Forbidden | NotFound | StoreError>
+}>()("@wac/core/people/Factors") {
+  static readonly layer = Layer.effect(
+    Factors,
+    Effect.gen(function*() {
+      const store = yield* FactorStore
+      const members = yield* MemberStore
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+      const issuer = yield* CurrentIssuer
+      const limits = yield* RateLimitStore
+
+      /** The session's person, if they have a password here. */
+      const own = Effect.fnUntraced(function*({ id, userId }: Session) {
+        const person = Option.getOrUndefined(yield* members.findByUserId(userId))?.person
+        if (issuer !== undefined || id === null || person === undefined || person.passwordHash === null) {
+          return yield* elsewhere()
+        }
+        return { ...person, sessionId: id }
+      })
+
+      return Factors.of({
+        status: Effect.fnUntraced(function*(session) {
+          const { userId } = yield* own(session)
+          const factor = Option.getOrUndefined(yield* store.find(userId))
+          return factor === undefined || factor.confirmedAt === null
+            ? { isOn: false, recoveryCodesLeft: 0 }
+            : { isOn: true, recoveryCodesLeft: factor.recoveryCodesLeft }
+        }),
+        start: Effect.fn("Factors.start")(function*(session) {
+          const { email, userId } = yield* own(session)
+          const secret = Totp.secretOf(yield* random.randomBytes(Totp.secretLength))
+          const isStarted = yield* store.start({
+            userId,
+            secret: yield* vault.seal(Redacted.value(secret), userId),
+            createdAt: yield* Clock.currentTimeMillis
+          })
+          if (!isStarted) return yield* isOn()
+          return { secret, uri: Redacted.make(Totp.uriOf(secret, email)) }
+        }),
+        confirm: Effect.fn("Factors.confirm")(function*(session, code) {
+          const { sessionId, userId } = yield* own(session)
+          const factor = Option.getOrUndefined(yield* store.find(userId))
+          if (factor === undefined) return yield* none()
+          if (factor.confirmedAt !== null) return yield* isOn()
+          const now = yield* Clock.currentTimeMillis
+          const buckets = [LoginLimits.ofSession(sessionId)]
+          yield* LoginLimits.spend(limits, buckets, now)
+          const step = yield* stepOf(vault, factor, code)
+          if (step === undefined) return yield* wrongCode()
+          const codes = yield* RecoveryCode.make(random)
+          const isConfirmed = yield* store.confirm({
+            userId,
+            secret: factor.secret,
+            step,
+            recoveryCodes: yield* Effect.forEach(codes, (code) => RecoveryCode.fingerprint(vault, userId, code)),
+            now
+          })
+          if (!isConfirmed) return yield* wrongCode()
+          yield* limits.giveBack(buckets, now)
+          return codes
+        }),
+        remove: Effect.fn("Factors.remove")(function*(session) {
+          const { userId } = yield* own(session)
+          if (!(yield* store.remove(userId))) return yield* none()
+        }),
+        reset: Effect.fn("Factors.reset")(function*(by, text) {
+          const userId = Option.getOrUndefined(Id.parse(Id.UserId, text))
+          const member = (yield* members.ofWorkspace(by.workspaceId)).find((member) => member.userId === userId)
+          if (member === undefined) return yield* new NotFound({ message: "the workspace has no such member" })
+          const membershipsIn = (found: Option.Option<{ readonly memberships: ReadonlyArray<Membership> }>) =>
+            Option.match(found, { onNone: () => [], onSome: ({ memberships }) => memberships })
+          const refusal = Member.roleRefusal(by.role, "owner") ?? resetRefusal(
+            membershipsOf(by, membershipsIn(yield* members.findByUserId(by.userId))),
+            membershipsIn(yield* members.findByUserId(member.userId))
+          )
+          if (refusal !== undefined) return yield* refusal
+          return (yield* store.remove(member.userId)) ? member : yield* none()
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,59 @@
+/**
+ * `/internal/factor` and `/internal/session/factor`.
+ */
+import { Api, Caller } from "@wac/api"
+import { Authenticator, Factors, Notices, RefusedSignIns, StoreError } from "@wac/core"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "../HandlerGroup.ts"
+import { SessionCookie } from "./SessionCookie.ts"
+import * as SignIn from "./SignIn.ts"
+
+const SignInFactorHandlers = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const authenticator = yield* Authenticator.Authenticator
+    const cookie = yield* SessionCookie
+    const refused = yield* RefusedSignIns.RefusedSignIns
+    const notices = yield* Notices.Notices
+    return HttpApiBuilder.group(Api, "signInFactor", (handlers) =>
+      handlers.handleAll({
+        end: Effect.fnUntraced(
+          function*({ payload }) {
+            const email = Option.getOrUndefined(yield* authenticator.challenged(payload.challenge))
+            const opened = yield* SignIn.recorded(
+              email,
+              authenticator.endSignIn({ ...payload, ...yield* SignIn.opening })
+            ).pipe(Effect.provideService(RefusedSignIns.RefusedSignIns, refused))
+            yield* SignIn.noticed(notices, opened)
+            return yield* SignIn.signedIn(opened)
+          },
+          Effect.provideService(SessionCookie, cookie),
+          StoreError.orUnavailable
+        )
+      }))
+  })
+)
+
+const OwnFactorHandlers = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const factors = yield* Factors.Factors
+    return HttpApiBuilder.group(Api, "factor", (handlers) =>
+      handlers.handleAll({
+        get: Effect.fnUntraced(function*() {
+          return yield* factors.status(yield* Caller.CurrentSession)
+        }, StoreError.orUnavailable),
+        start: Effect.fnUntraced(function*() {
+          const { secret, uri } = yield* factors.start(yield* Caller.CurrentSession)
+          return { secret: Redacted.value(secret), uri: Redacted.value(uri) }
+        }, StoreError.orUnavailable),
+        confirm: Effect.fnUntraced(function*({ payload }) {
+          return { recoveryCodes: yield* factors.confirm(yield* Caller.CurrentSession, payload.code) }
+        }, StoreError.orUnavailable),
+        remove: Effect.fnUntraced(function*() {
+          yield* factors.remove(yield* Caller.CurrentSession)
+        }, StoreError.orUnavailable)
+      }))
+  })
+)
+
+export const layer = Layer.merge(SignInFactorHandlers, OwnFactorHandlers)

@@ -1,0 +1,97 @@
+/**
+ * `FactorStore` in memory: each method is one synchronous step over `State`.
+ */
+import { FactorStore, type Id, StorageTime, type Time } from "@wac/core"
+import { Effect, Equal, Layer, Option } from "effect"
+import { type Memory, State } from "../State.ts"
+
+const remove = (memory: Memory, userId: Id.UserId): boolean => {
+  const isOn = (memory.factors.get(userId)?.factor.confirmedAt ?? null) !== null
+  memory.factors.delete(userId)
+  for (const challenge of memory.challenges.values()) {
+    if (challenge.userId === userId) memory.challenges.delete(challenge.tokenHash)
+  }
+  return isOn
+}
+
+const live = (memory: Memory, tokenHash: string, now: Time.Instant): FactorStore.Challenge | undefined => {
+  const challenge = memory.challenges.get(tokenHash)
+  return challenge !== undefined && now < challenge.expiresAt ? challenge : undefined
+}
+
+const attempt = (memory: Memory, tokenHash: string, now: Time.Instant): FactorStore.Challenge | undefined => {
+  const challenge = live(memory, tokenHash, now)
+  if (challenge === undefined || challenge.triesLeft === 0) return undefined
+  const left = { ...challenge, triesLeft: challenge.triesLeft - 1 }
+  memory.challenges.set(tokenHash, left, now)
+  return left
+}
+
+export const layer = Layer.effect(
+  FactorStore.FactorStore,
+  Effect.map(State, (memory) =>
+    FactorStore.FactorStore.of({
+      find: (userId) =>
+        Effect.sync(() =>
+          Option.map(
+            Option.fromUndefinedOr(memory.factors.get(userId)),
+            ({ factor, recoveryCodes }) => ({ ...factor, recoveryCodesLeft: recoveryCodes.size })
+          )
+        ),
+      start: (factor) =>
+        Effect.sync(() => {
+          if ((memory.factors.get(factor.userId)?.factor.confirmedAt ?? null) !== null) return false
+          memory.factors.set(factor.userId, {
+            factor: { ...factor, confirmedAt: null },
+            lastStep: null,
+            recoveryCodes: new Set()
+          })
+          return true
+        }),
+      confirm: ({ now: asked, recoveryCodes, secret, step, userId }) =>
+        Effect.sync(() => {
+          const kept = memory.factors.get(userId)
+          if (kept === undefined || kept.factor.confirmedAt !== null || !Equal.equals(kept.factor.secret, secret)) {
+            return false
+          }
+          memory.factors.set(userId, {
+            factor: { ...kept.factor, confirmedAt: memory.now(asked) },
+            lastStep: step,
+            recoveryCodes: new Set(recoveryCodes)
+          })
+          return true
+        }),
+      useStep: (userId, step) =>
+        Effect.sync(() => {
+          const kept = memory.factors.get(userId)
+          if (kept === undefined || kept.lastStep === null || kept.lastStep >= step) return false
+          memory.factors.set(userId, { ...kept, lastStep: step })
+          return true
+        }),
+      useRecoveryCode: (userId, fingerprint) =>
+        Effect.sync(() => memory.factors.get(userId)?.recoveryCodes.delete(fingerprint) ?? false),
+      remove: (userId) => Effect.sync(() => remove(memory, userId)),
+      challenge: (challenge) =>
+        Effect.sync(() => {
+          if ((memory.factors.get(challenge.userId)?.factor.confirmedAt ?? null) === null) return false
+          const now = memory.now(challenge.createdAt)
+          memory.challenges.set(challenge.tokenHash, StorageTime.createdAt(challenge, now, "expiresAt"), now)
+          return true
+        }),
+      findChallenge: (tokenHash, now) =>
+        Effect.sync(() => Option.fromUndefinedOr(live(memory, tokenHash, memory.now(now)))),
+      attempt: (tokenHash, now) =>
+        Effect.sync(() => Option.fromUndefinedOr(attempt(memory, tokenHash, memory.now(now)))),
+      redeem: (tokenHash) =>
+        Effect.sync(() => {
+          const isOpen = memory.challenges.get(tokenHash) !== undefined
+          memory.challenges.delete(tokenHash)
+          return isOpen
+        }),
+      forget: (before) =>
+        Effect.sync(() => ({
+          removed: memory.challenges.forget(({ expiresAt }) => expiresAt <= before),
+          isMore: false
+        }))
+    }))
+)
