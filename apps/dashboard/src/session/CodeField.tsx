@@ -1,4 +1,5 @@
 /** The field for a code of the second factor. It is submitted as `code`. */
+import * as MaxLength from "../generated/MaxLength.ts"
 import { Field } from "../ui/Field.tsx"
 
 export const CodeField = ({ error, isFirst = false }: { readonly error?: unknown; readonly isFirst?: boolean }) => (
@@ -18,7 +19,7 @@ export const CodeField = ({ error, isFirst = false }: { readonly error?: unknown
         autoCapitalize="none"
         spellCheck={false}
         inputMode={isFirst ? "numeric" : "text"}
-        maxLength={64}
+        maxLength={MaxLength.endSignInCode}
         className="field tabular-nums"
       />
     )}
