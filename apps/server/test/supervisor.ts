@@ -9,7 +9,7 @@ import { kill, type Steered } from "./processes.ts"
 
 const processCount = 3
 
-/** Starts three processes. */
+/** Starts three processes, none of which dies before `unsettle`. */
 export const supervised = Effect.fnUntraced(function*(start: Effect.Effect<Steered, never, Scope.Scope>) {
   const alive: Array<Steered> = []
   /** Where PostgreSQL died meanwhile, a start fails, and another one follows. */
@@ -26,9 +26,7 @@ export const supervised = Effect.fnUntraced(function*(start: Effect.Effect<Steer
     killed++
     yield* Effect.forkScoped(begin)
   })
-  const killing = yield* Effect.forkScoped(
-    Effect.uninterruptible(killOne).pipe(Effect.delay("2 seconds"), Effect.forever)
-  )
+  const killing = Effect.forkScoped(Effect.uninterruptible(killOne).pipe(Effect.delay("2 seconds"), Effect.forever))
   return {
     /** Those that run. */
     alive: alive as ReadonlyArray<Steered>,
@@ -44,11 +42,15 @@ export const supervised = Effect.fnUntraced(function*(start: Effect.Effect<Steer
         ),
         (answer) => answer !== undefined && awaited(answer)
       ) as Effect.Effect<Answer>,
-    /** No process dies any more, and all run. Returns how many died. */
-    calm: Effect.gen(function*() {
-      yield* Fiber.interrupt(killing)
-      yield* checks.until(Effect.sync(() => alive.length), (count) => count === processCount)
-      return killed
-    })
+    /**
+     * From now on, a process dies every two seconds. The inner effect ends that: it suspends until all run, and returns
+     * how many died.
+     */
+    unsettle: Effect.map(killing, (killing) =>
+      Effect.gen(function*() {
+        yield* Fiber.interrupt(killing)
+        yield* checks.until(Effect.sync(() => alive.length), (count) => count === processCount)
+        return killed
+      }))
   }
 })

@@ -70,6 +70,7 @@ it.live(
       // the wire breaks beside what the kills lose
       yield* api.fault({ random: { rate: 0.005 } })
       const processes = yield* supervised(start({ WAC_LIMITS: "{}" }))
+      const calm = yield* processes.unsettle
       const ask = (path: string, options: Parameters<typeof call>[1] = {}) =>
         processes.ask(
           `/v1/messages${path}`,
@@ -140,7 +141,7 @@ it.live(
         yield* crash
       }
       yield* untilTried(messages * Extent.of(0.6, 0.95))
-      const killed = yield* processes.calm
+      const killed = yield* calm
       yield* Fiber.join(cancelling)
       yield* Effect.sleep(Math.max(0, all.at(-1)!.sendAt - checks.now()))
       for (let left = messages; left > 0;) {
