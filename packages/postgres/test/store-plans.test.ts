@@ -299,7 +299,8 @@ const steps = Effect.gen(function*() {
     "an invitation": [invitations.find(`hash ${some}`), { invitations: 1 }],
     "a password reset link": [invitations.findReset(`hash ${some}`, now), { password_resets: 1 }],
     "a second factor": [factors.find(userId), { second_factors: 1, recovery_codes: 1 }],
-    "a code of a second factor": [factors.useStep(userId, 1), { second_factors: 2 }],
+    // with the row that a foreign key names: what this transaction has inserted is checked again
+    "a code of a second factor": [factors.useStep(userId, 1), { second_factors: 2, people: 1 }],
     "a recovery code": [factors.useRecoveryCode(userId, "f"), { recovery_codes: 2 }],
     "a challenge of a sign-in": [
       factors.challenge({
@@ -313,7 +314,7 @@ const steps = Effect.gen(function*() {
       { second_factors: 2 }
     ],
     "a challenge by its token": [factors.findChallenge(`hash ${some}`, now), { sign_in_challenges: 1 }],
-    "a try of a challenge": [factors.attempt(`hash ${some}`, now), { sign_in_challenges: 2 }],
+    "a try of a challenge": [factors.attempt(`hash ${some}`, now), { sign_in_challenges: 2, second_factors: 1 }],
     "the end of a challenge": [factors.redeem(`hash ${some}`), { sign_in_challenges: 2 }],
     "the removal of a second factor": [
       factors.remove(userId),
