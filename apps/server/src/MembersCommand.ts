@@ -1,7 +1,8 @@
 /**
- * The commands `members list | invite | reset-password | reset-factor | unlink | portal-link`: let the operator list and invite
- * people, give a new password to a person who has lost theirs, remove a lost second factor, let a person sign in with another identity at the
- * issuer, and make a link to the portal. They work on `DATABASE_URL` directly, while servers run on it.
+ * The commands `members list | invite | reset-password | reset-factor | unlink | portal-link`: let the operator list and
+ * invite people, give a new password to a person who has lost theirs, remove a lost second factor, let a person sign in
+ * with another identity at the issuer, and make a link to the portal. They work on `DATABASE_URL` directly, while
+ * servers run on it.
  */
 import { SessionApi } from "@wac/api"
 import {

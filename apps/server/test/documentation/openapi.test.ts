@@ -301,6 +301,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       assert.deepStrictEqual(whole.components.schemas.Error.required, ["error"])
       assert.deepStrictEqual([...error.required].sort(), ["code", "doc_url", "message", "request_id"])
       assert.deepStrictEqual(Object.keys(error.properties).sort(), [
+        "challenge",
         "code",
         "doc_url",
         "message",
