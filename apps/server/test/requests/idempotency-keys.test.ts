@@ -37,13 +37,14 @@ describe("the API definition", () => {
     }
   })
 
-  test("only an endpoint that a one-time token or a password guards takes no key", () => {
+  test("only an endpoint that a one-time token, a password or a code guards takes no key", () => {
     const none = posts.filter((endpoint) => EndpointAnnotations.useOfKey(endpoint) === "none")
     for (const endpoint of none) {
       const isPublic = Context.get(endpoint.annotations, Access.Access)._tag === "Public"
       assert.isTrue(isPublic || EndpointAnnotations.has(endpoint, EndpointAnnotations.ChecksSecret), endpoint.path)
     }
     assert.deepStrictEqual(none.map(({ path }) => path).sort(), [
+      "/internal/factor/confirm",
       "/internal/invitations/accept",
       "/internal/invitations/show",
       "/internal/password/reset",
@@ -51,6 +52,7 @@ describe("the API definition", () => {
       "/internal/portal",
       "/internal/session",
       "/internal/session/confirm",
+      "/internal/session/factor",
       "/internal/setup"
     ])
   })
