@@ -1,5 +1,6 @@
 /** How far a campaign's messages came, and where the others are. */
 import type { Campaign, CampaignOutcome } from "@wac/client/internal"
+import { Bar } from "../ui/Bar.tsx"
 import { grouped } from "../ui/Words.ts"
 import { outcomeNames, outcomes } from "./CampaignWords.tsx"
 
@@ -26,14 +27,7 @@ const Step = ({ count, name, total }: { readonly name: string; readonly count: n
         <span className="text-muted">{total === 0 ? "" : ` · ${percent.format(count / total)}`}</span>
       </span>
     </div>
-    <svg
-      viewBox="0 0 100 1"
-      preserveAspectRatio="none"
-      className="mt-1 h-2 w-full rounded bg-sunken"
-      aria-hidden="true"
-    >
-      <rect width={total === 0 ? 0 : count / total * 100} height="1" className="fill-accent" />
-    </svg>
+    <Bar max={total} value={count} className="mt-1" />
   </div>
 )
 

@@ -1,6 +1,7 @@
 /** How far a campaign has come, or what came of it. */
 import type { Campaign } from "@wac/client/internal"
 import { useState } from "react"
+import { Bar } from "../ui/Bar.tsx"
 import { Notice } from "../ui/Failure.tsx"
 import { Section } from "../ui/Page.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -65,12 +66,7 @@ export const Progress = ({ at, campaign }: { readonly campaign: Campaign; readon
                 {grouped(done)} of {counted(counts.total, "customer", "customers")}
                 <Rate campaign={campaign} at={at} />
               </p>
-              <progress
-                max={Math.max(counts.total, 1)}
-                value={done}
-                aria-label="Progress"
-                className="block h-2 w-full max-w-md accent-accent"
-              />
+              <Bar label="Progress" max={counts.total} value={done} className="max-w-md" />
             </div>
           )
           : null}

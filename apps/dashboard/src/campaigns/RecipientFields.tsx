@@ -3,7 +3,8 @@ import type { Campaign } from "@wac/client/internal"
 import { useRef, useState } from "react"
 import { Notice } from "../ui/Failure.tsx"
 import { Field, TextField } from "../ui/Field.tsx"
-import { fileOf, type Head, headOf, numbersOf } from "./RecipientFile.ts"
+import { Table } from "../ui/Table.tsx"
+import { adviceOn, type Example, fileOf, type Head, headOf, numbersOf } from "./RecipientFile.ts"
 
 interface Recipients {
   readonly file: File | undefined
@@ -52,6 +53,28 @@ export const uploadOf = ({ country, file, head, numberColumn }: Recipients) =>
     }
   }
 
+/** How many customers of a file are shown before it is uploaded. */
+const previewed = 5
+
+/** How the file was read: the first customers, by column. */
+const Found = ({ head: { columns, examples, found } }: { readonly head: Head }) => (
+  <div className="space-y-2">
+    <p role="status">{found}</p>
+    {examples.length === 0 ? null : (
+      <Table<Example>
+        label="First rows of the file"
+        columns={columns.map((name) => ({
+          name,
+          className: "max-w-48 truncate",
+          cell: (example) => example[name]
+        }))}
+        items={examples.slice(0, previewed)}
+        keyOf={(example) => examples.indexOf(example)}
+      />
+    )}
+  </div>
+)
+
 export const RecipientFields = (
   { campaign, columns, error, recipients: { change, choose, country, head, numberColumn, unread } }: {
     readonly recipients: ReturnType<typeof useRecipients>
@@ -60,53 +83,58 @@ export const RecipientFields = (
     readonly columns: ReadonlyArray<string>
     readonly error: unknown
   }
-) => (
-  <>
-    <Field
-      label="Customers"
-      hint={campaign === undefined
-        ? "A CSV file with a row of column names, or a file with a recipient in JSON in each line (.ndjson)."
-        : "Another file replaces all rows that the campaign has. Empty: they stay."}
-    >
-      {(control) => (
-        <input
-          {...control}
-          type="file"
-          required={campaign === undefined}
-          accept=".csv,.ndjson,.jsonl,text/csv,application/x-ndjson"
-          className="field py-1.5"
-          onChange={(event) => void choose(event.target.files?.[0])}
-        />
-      )}
-    </Field>
-    {unread === undefined ? null : <Notice tone="bad" role="alert">{unread}</Notice>}
-    {head === undefined ? null : (
-      <TextField
-        label="Country of numbers without a country code"
-        hint="Two letters, such as DE. Empty: such numbers are left out."
-        error={error}
-        param="defaultCountry"
-        pattern="[A-Za-z]{2}"
-        className="max-w-32 uppercase"
-        value={country}
-        onChange={(text) => change({ country: text })}
-      />
-    )}
-    {head === undefined || columns.length === 0 ? null : (
-      <Field label="Column with the phone numbers or user ids">
+) => {
+  const advice = head === undefined ? undefined : adviceOn(head, numberColumn, country)
+  return (
+    <>
+      <Field
+        label="Customers"
+        hint={campaign === undefined
+          ? "A CSV file with a row of column names, or a file with a recipient in JSON in each line (.ndjson)."
+          : "Another file replaces all rows that the campaign has. Empty: they stay."}
+      >
         {(control) => (
-          <select
+          <input
             {...control}
-            required
-            className="field"
-            value={numberColumn}
-            onChange={(event) => change({ numberColumn: event.target.value })}
-          >
-            <option value="">Choose a column</option>
-            {columns.map((column) => <option key={column} value={column}>{column}</option>)}
-          </select>
+            type="file"
+            required={campaign === undefined}
+            accept=".csv,.ndjson,.jsonl,text/csv,application/x-ndjson"
+            className="field py-1.5"
+            onChange={(event) => void choose(event.target.files?.[0])}
+          />
         )}
       </Field>
-    )}
-  </>
-)
+      {unread === undefined ? null : <Notice tone="bad" role="alert">{unread}</Notice>}
+      {head?.found === undefined ? null : <Found head={head} />}
+      {advice === undefined ? null : <Notice tone="warn" role="status">{advice}</Notice>}
+      {head === undefined ? null : (
+        <TextField
+          label="Country of numbers without a country code"
+          hint="Two letters, such as DE. Empty: such numbers are left out."
+          error={error}
+          param="defaultCountry"
+          pattern="[A-Za-z]{2}"
+          className="max-w-32 uppercase"
+          value={country}
+          onChange={(text) => change({ country: text })}
+        />
+      )}
+      {head === undefined || columns.length === 0 ? null : (
+        <Field label="Column with the phone numbers or user ids">
+          {(control) => (
+            <select
+              {...control}
+              required
+              className="field"
+              value={numberColumn}
+              onChange={(event) => change({ numberColumn: event.target.value })}
+            >
+              <option value="">Choose a column</option>
+              {columns.map((column) => <option key={column} value={column}>{column}</option>)}
+            </select>
+          )}
+        </Field>
+      )}
+    </>
+  )
+}

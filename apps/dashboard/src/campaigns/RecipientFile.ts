@@ -1,20 +1,27 @@
 /**
- * Files of recipients as a person chooses them: what their columns are called, and which column names the customers.
+ * Files of recipients as a person chooses them: how they are written, what their columns are called, which column names
+ * the customers, and what to change in a file that cannot be used.
  */
 import type { RecipientFile } from "@wac/client/internal"
 import * as CsvDialect from "@wac/core/campaigns/CsvDialect"
 import { parse } from "csv-parse/browser/esm/sync"
+import { counted } from "../ui/Words.ts"
 
 /** How much of a file is read to learn its columns, in bytes: the longest row in UTF-16. */
 const read = 131_072
 
 /** The beginning of a file. */
 export interface Head {
-  /** Empty for a file in which every line is a recipient in JSON. */
+  /** Those that have a name, each once. Empty for a file in which every line is a recipient in JSON. */
   readonly columns: ReadonlyArray<string>
-  /** The first customer's values, by column. */
-  readonly example: { readonly [column: string]: string }
+  /** The first customers' values, by column. */
+  readonly examples: ReadonlyArray<Example>
+  /** What was found, in words; `undefined` for JSON. */
+  readonly found: string | undefined
 }
+
+/** A customer's values, by column. */
+export type Example = { readonly [column: string]: string }
 
 /** Whether every line of the file is a recipient in JSON. */
 const isLines = (file: File): boolean => /\.(ndjson|jsonl)$/i.test(file.name)
@@ -22,14 +29,41 @@ const isLines = (file: File): boolean => /\.(ndjson|jsonl)$/i.test(file.name)
 /** Whether a column probably holds the numbers. */
 const isNumbers = (name: string): boolean => name.toLowerCase() === "to" || /phone|mobile|number/i.test(name)
 
+const separators: { readonly [delimiter: string]: string } = { ",": "commas", ";": "semicolons", "\t": "tabs" }
+
+/** Signs that stand for bytes that are not of the file's encoding. */
+const undecodable = ["\u0000", "\uFFFD"]
+
+/** What was found in a file, as sentences. */
+const foundIn = (
+  encoding: CsvDialect.Encoding,
+  { delimiter }: CsvDialect.Dialect,
+  names: ReadonlyArray<string>,
+  examples: ReadonlyArray<Example>
+): string => {
+  const nameless = names.filter((name) => name === "").length
+  return [
+    `The file is in ${encoding === "utf-8" ? "UTF-8" : "UTF-16"}, with ${separators[delimiter] ?? delimiter} between ` +
+    `the values and the names of ${counted(names.length - nameless, "column", "columns")} in the first row.`,
+    ...nameless === 0
+      ? []
+      : [`${counted(nameless, "column has no name and is", "columns have no name and are")} not read.`],
+    ...examples.length === 0 ? ["It has no customers below them."] : []
+  ].join(" ")
+}
+
+/** A number as a whole cell, which no column is called. */
+const number = /^(?:\+|00)?[\d\s()./-]{9,20}$/
+
 /** Reads the beginning of a file. Rejects with an error for people if it has no columns. */
 export const headOf = async (file: File): Promise<Head> => {
-  if (isLines(file)) return { columns: [], example: {} }
+  if (isLines(file)) return { columns: [], examples: [], found: undefined }
   const bytes = new Uint8Array(await file.slice(0, read).arrayBuffer())
   if (CsvDialect.foreignTo(bytes) !== undefined) {
     throw new Error("The file is a spreadsheet’s own format. Save it as CSV, and choose that file.")
   }
-  const text = new TextDecoder(CsvDialect.encodingOf(bytes)).decode(bytes)
+  const encoding = CsvDialect.encodingOf(bytes)
+  const text = new TextDecoder(encoding).decode(bytes)
   const dialect = CsvDialect.of(text, true, isNumbers)!
   let rows: ReadonlyArray<ReadonlyArray<string>>
   try {
@@ -43,13 +77,35 @@ export const headOf = async (file: File): Promise<Head> => {
   } catch {
     throw new Error("The file is not CSV: a quoted value does not end.")
   }
-  const [names, first] = rows.filter((row) => row.some((value) => value.trim() !== ""))
-  if (names === undefined) throw new Error("The file is empty.")
-  const columns = names.map((name) => name.trim())
-  return {
-    columns: columns.filter((name) => name !== ""),
-    example: Object.fromEntries(columns.map((name, i) => [name, first?.[i] ?? ""]))
+  const [first, ...customers] = rows.filter((row) => row.some((value) => value.trim() !== ""))
+  if (first === undefined) throw new Error("The file is empty.")
+  if (first.some((name) => undecodable.some((sign) => name.includes(sign)))) {
+    throw new Error("The names of the columns are not UTF-8. Save the file as “CSV UTF-8”, and choose that file.")
   }
+  const names = first.map((name) => name.trim())
+  if (!names.some(isNumbers) && names.some((name) => number.test(name))) {
+    throw new Error(
+      "The first row is a customer. Insert a row above it that names the columns, such as phone and name, " +
+        "save the file, and choose it again."
+    )
+  }
+  const columns = [...new Set(names)].filter((name) => name !== "")
+  const examples = customers.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i] ?? ""])))
+  return { columns, examples, found: foundIn(encoding, dialect, names, examples) }
+}
+
+/** What the person should know about the numbers in the first rows, before the service checks all of them. */
+export const adviceOn = ({ examples }: Head, numberColumn: string, country: string): string | undefined => {
+  const values = examples.map((example) => (example[numberColumn] ?? "").trim()).filter((value) => value !== "")
+  const cut = values.find((value) => /^\d[.,]?\d*E\+?\d+$/i.test(value))
+  if (cut !== undefined) {
+    return `The spreadsheet has shortened numbers to ${cut}, and their last digits are lost. ` +
+      "Format the column as text, enter the numbers again, save the file, and choose it again."
+  }
+  // the service knows the numbers of all countries; a page that knew them, too, would be too large
+  return country === "" && values.some((value) => /^(?!00)[\d\s()./-]{4,}$/.test(value))
+    ? "Some numbers have no + and country code. Choose their country below, or they are left out."
+    : undefined
 }
 
 /** The column that probably holds the numbers. */

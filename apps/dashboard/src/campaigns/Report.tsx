@@ -1,6 +1,7 @@
 /** The result of a campaign's check, before anything is sent. */
 import { Link } from "@tanstack/react-router"
 import type { Campaign, CampaignForecast } from "@wac/client/internal"
+import { Bar } from "../ui/Bar.tsx"
 import { lengthOf } from "../ui/Moment.ts"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { counted, grouped } from "../ui/Words.ts"
@@ -59,12 +60,7 @@ export const Report = ({ campaign }: { readonly campaign: Campaign }) => {
           ? (
             <div role="status" className="space-y-1">
               <p>Checked {grouped(checked)} of {counted(rows, "row", "rows")}.</p>
-              <progress
-                max={Math.max(rows, 1)}
-                value={checked}
-                aria-label="Checked rows"
-                className="block h-2 w-full max-w-md accent-accent"
-              />
+              <Bar label="Checked rows" max={rows} value={checked} className="max-w-md" />
             </div>
           )
           : null}

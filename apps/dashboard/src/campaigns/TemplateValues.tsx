@@ -28,7 +28,7 @@ export const contentOf = ({ language, name, variables }: TemplateDetail, filling
 export const exampleOf = ({ variables }: TemplateDetail, fillings: Fillings, head: Head | undefined) =>
   Object.fromEntries(variables.map((variable) => {
     const { column, text } = fillings[variable] ?? emptyFilling
-    return [variable, column === undefined ? text : head?.example[column] ?? ""]
+    return [variable, column === undefined ? text : head?.examples[0]?.[column] ?? ""]
   }))
 
 /** The whole of a value that a column fills. */

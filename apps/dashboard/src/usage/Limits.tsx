@@ -1,5 +1,6 @@
 /** The limits of a workspace, and the part that is used. */
 import { useQuery } from "@tanstack/react-query"
+import { Bar } from "../ui/Bar.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { grouped } from "../ui/Words.ts"
@@ -19,14 +20,9 @@ export const Limits = () => (
             {quota === null
               ? `${grouped(used)}, without a limit`
               : `${grouped(used)} of ${grouped(quota)}; ${grouped(Math.max(quota - used, 0))} left`}
-            {quota === null ? null : (
-              <progress
-                max={Math.max(quota, 1)}
-                value={Math.min(used, quota)}
-                aria-label="Used of the quota"
-                className="mt-1 block h-2 w-full max-w-60 accent-accent"
-              />
-            )}
+            {quota === null ?
+              null :
+              <Bar label="Used of the quota" max={quota} value={used} className="mt-1 max-w-60" />}
           </Fact>
           <Fact name="API requests">At most {grouped(requestsPerSecond)} a second</Fact>
         </Facts>

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { DeliveryStatus } from "@wac/client/internal"
 import { useState } from "react"
 import { api } from "../session/Service.ts"
+import { Bar } from "../ui/Bar.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
@@ -48,12 +49,7 @@ export const DeliverAgain = (
         </p>
         {again.isIdle ? null : (
           <div role="status">
-            <progress
-              max={ids.length}
-              value={begun.size}
-              aria-label="Progress"
-              className="block h-2 w-full accent-accent"
-            />
+            <Bar label="Progress" max={ids.length} value={begun.size} />
             <p className="mt-1 tabular-nums">{grouped(begun.size)} of {grouped(ids.length)} begun</p>
           </div>
         )}

@@ -7,6 +7,7 @@ import { useOnce } from "../session/Once.ts"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
+import { Bar } from "../ui/Bar.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
@@ -24,14 +25,7 @@ const Progress = ({ replay: { replayed, state, total } }: { readonly replay: Rep
   <div className="flex items-center gap-2">
     {total === null ?
       null :
-      (
-        <progress
-          max={Math.max(total, 1)}
-          value={total === 0 ? 1 : replayed}
-          aria-label="Progress"
-          className="h-2 w-24 accent-accent"
-        />
-      )}
+      <Bar label="Progress" max={total} value={total === 0 ? 1 : replayed} className="max-w-24 min-w-24" />}
     <span className="whitespace-nowrap tabular-nums">
       {grouped(replayed)}
       {total === null ? (state === "running" ? " so far" : "") : ` of ${grouped(total)}`}

@@ -1,0 +1,138 @@
+/**
+ * Files as marketers have them, given to a campaign in the dashboard: each is sent, or the page says what to change.
+ */
+import type { Effect } from "effect"
+import type { Browser } from "playwright-core"
+import { afterAll, assert, beforeAll, it } from "vitest"
+import { browser as launch, button, dialog, signedIn, type Visit } from "./browser.ts"
+import * as Scope from "./scope.ts"
+import * as workspace from "./workspace.ts"
+
+const inScope = Scope.ofFile()
+
+let browser: Browser
+let server: Effect.Success<typeof workspace.empty>
+let person: Visit
+
+beforeAll(async () => {
+  ;[browser, server] = await Promise.all([inScope(launch), inScope(workspace.empty)])
+  person = await signedIn(browser, server)
+})
+afterAll(() => person.assertSound())
+
+const choose = (file: string | Uint8Array) =>
+  person.page.getByLabel("Customers").setInputFiles({
+    name: "customers.csv",
+    mimeType: "text/csv",
+    buffer: Buffer.from(file)
+  })
+
+/** Begins a campaign whose template has no placeholders, and chooses its file. */
+const begin = async (name: string, file: string | Uint8Array): Promise<void> => {
+  const { page } = person
+  await person.open("/campaigns/new")
+  await page.getByLabel("Name", { exact: true }).fill(name)
+  await page.getByLabel("Template", { exact: true }).selectOption({ label: "hello_world · en_US" })
+  await choose(file)
+}
+
+/** The rows that the page shows of the chosen file. */
+const preview = () => person.page.getByRole("group", { name: "First rows of the file" }).locator("tbody tr")
+
+/** Has the file checked, and sends to this many customers. */
+const sendTo = async (customers: number): Promise<void> => {
+  const { page } = person
+  await button(page, "Upload and check").click()
+  await page.getByText("Ready", { exact: true }).waitFor()
+  await button(page, "Start").click()
+  const words = customers === 1 ? "1 customer" : `${customers} customers`
+  await button(dialog(page, "Start the campaign"), `Send to ${words}`).click()
+  await page.getByText("Completed", { exact: true }).waitFor()
+}
+
+/** A text as a program writes it in UTF-16, with its mark. */
+const utf16 = (text: string): Uint8Array => Buffer.from(`\uFEFF${text}`, "utf16le")
+
+const sent = [
+  {
+    file: "semicolons and quoted values",
+    bytes: "Name;Phone\r\n\"Lee; \"\"Ana\"\"\";+15551230001\r\n\"Two\r\nlines\";+15551230002\r\n",
+    found: "The file is in UTF-8, with semicolons between the values and the names of 2 columns in the first row.",
+    shown: "Lee; \"Ana\"",
+    customers: 2
+  },
+  {
+    file: "tabs",
+    bytes: "Mobile\tCity\n+15551230003\tBonn\n",
+    found: "with tabs between the values and the names of 2 columns",
+    shown: "Bonn",
+    customers: 1
+  },
+  {
+    file: "UTF-16",
+    bytes: utf16("Phone\tName\r\n+15551230004\tÁna\r\n"),
+    found: "The file is in UTF-16, with tabs between",
+    shown: "Ána",
+    customers: 1
+  },
+  {
+    file: "columns without a name and rows without values",
+    bytes: "Phone,,Name,\n+15551230005,,Ana,\n,,,\n+15551230006,,Ben,\n",
+    found:
+      "with commas between the values and the names of 2 columns in the first row. 2 columns have no name and are not",
+    shown: "Ben",
+    customers: 2
+  }
+]
+
+for (const { bytes, customers, file, found, shown } of sent) {
+  it(`a file with ${file} is shown as it is read, and sent`, async () => {
+    const { page } = person
+    await begin(file, bytes)
+    await page.getByText(found).waitFor()
+    await preview().getByRole("cell", { name: shown, exact: true }).waitFor()
+    assert.strictEqual(await preview().count(), customers)
+    await sendTo(customers)
+  })
+}
+
+it("a file in which 1 row in 10 is wrong shows five rows, is sent to the others, and names the row with its line", async () => {
+  const { page } = person
+  const rows = Array.from({ length: 10 }, (_, n) => n === 6 ? "none,Ana" : `+155512301${n + 10},Ana`)
+  await begin("One in ten", ["Phone,Name", ...rows].join("\n"))
+  await preview().first().waitFor()
+  assert.strictEqual(await preview().count(), 5)
+  await sendTo(9)
+  await page.getByRole("row", { name: /none.*Line 8 of the file/ }).waitFor()
+})
+
+it("a file whose numbers have no country code asks for their country, and is sent with it", async () => {
+  const { page } = person
+  await begin("National", "Phone,Name\n(555) 123-0021,Ana\n")
+  const advice = page.getByText("Some numbers have no + and country code.")
+  await advice.waitFor()
+  await page.getByLabel("Country of numbers").fill("us")
+  await advice.waitFor({ state: "hidden" })
+  await sendTo(1)
+})
+
+it("a file whose numbers a spreadsheet has shortened is told what to change, and sent once it is", async () => {
+  const { page } = person
+  await begin("Shortened", "Phone,Name\n1.55512E+10,Ana\n")
+  const advice = page.getByText("The spreadsheet has shortened numbers to 1.55512E+10, and their last digits are lost.")
+  await advice.waitFor()
+  await choose("Phone,Name\n+15551230031,Ana\n")
+  await advice.waitFor({ state: "hidden" })
+  await sendTo(1)
+})
+
+it("a file without names of its columns is told what to change, and sent once it has them", async () => {
+  const { page } = person
+  await begin("Nameless", "+15551230041,Ana\n+15551230042,Ben\n")
+  const told = page.getByRole("alert").getByText("The first row is a customer. Insert a row above it")
+  await told.waitFor()
+  assert.strictEqual(await button(page, /^Upload and check/).getAttribute("aria-disabled"), "true")
+  await choose("phone,name\n+15551230041,Ana\n+15551230042,Ben\n")
+  await told.waitFor({ state: "hidden" })
+  await sendTo(2)
+})
