@@ -9,7 +9,7 @@ declare global {
 }
 
 /** The sources have been reached more often than the mutant may: it probably never ends. */
-export class Endless extends Error {}
+class Endless extends Error {}
 
 let active: string | undefined
 let reached = new Set<string>()

@@ -8,7 +8,7 @@ import type { Finding, Task } from "./runner.ts"
 const root = join(import.meta.dirname, "..")
 
 /** `survived`: some test reaches it, and none fails. */
-export type Fate = "killed" | "survived" | "uncovered" | "static"
+type Fate = "killed" | "survived" | "uncovered" | "static"
 
 /** A mutant and what became of it. */
 export interface Verdict {
@@ -18,6 +18,9 @@ export interface Verdict {
 
 /** Tests up to this time, in milliseconds, try their mutants first; the slower ones try only what is left. */
 const quick = 50
+
+/** Tests beyond this time, in milliseconds, try no mutants: each would take this time for every mutant that is left. */
+const bearable = 2_000
 
 /** Gives Vitest the mutated sources in place of the files, which stay as they are. */
 const inPlaceOfFiles = (sources: ReadonlyArray<Mutants.Source>): Vite.Plugin => {
@@ -31,9 +34,9 @@ const inPlaceOfFiles = (sources: ReadonlyArray<Mutants.Source>): Vite.Plugin => 
   }
 }
 
-/** One run of the tests of the projects. */
+/** One run of a project's tests. */
 const run = async (
-  projects: ReadonlyArray<TestProjectInlineConfiguration>,
+  project: TestProjectInlineConfiguration,
   sources: ReadonlyArray<Mutants.Source>,
   task: Task
 ): Promise<ReadonlyArray<Finding>> => {
@@ -46,7 +49,7 @@ const run = async (
     silent: true,
     reporters: [{}],
     maxWorkers: 2,
-    projects: projects.map((project) => ({
+    projects: [{
       ...project,
       extends: false,
       plugins: [inPlaceOfFiles(sources)],
@@ -61,7 +64,7 @@ const run = async (
         runner: join(root, "mutation/runner.ts"),
         provide: { mutation: task }
       }
-    }))
+    }]
   })
   try {
     const { testModules, unhandledErrors } = await vitest.start()
@@ -82,29 +85,30 @@ const run = async (
 export const read = (files: ReadonlyArray<string>): ReadonlyArray<Mutants.Source> =>
   files.map((file) => ({ file, text: readFileSync(join(root, file), "utf8") }))
 
-/** Judges the mutants of sources by the tests of projects. */
+/** Judges the mutants of sources by the tests of projects. A project tries the mutants that those before it leave. */
 export const judge = async (
   sources: ReadonlyArray<Mutants.Source>,
   projects: ReadonlyArray<TestProjectInlineConfiguration>
 ): Promise<ReadonlyArray<Verdict>> => {
   const mutated = await Mutants.of(sources)
-  const ids = mutated.mutants.map(({ id }) => id)
-  const first = await run(projects, mutated.sources, { alive: ids, tests: null, longest: quick })
-  const killed = new Set(first.flatMap((finding) => finding.killed))
-  const slow = first.filter(({ isSlow, reached }) => isSlow && reached.some((id) => !killed.has(id)))
-  process.stderr.write(
-    `${killed.size} of ${ids.length} killed by quick tests; ${slow.length} slow tests try the rest\n`
-  )
-  const second = slow.length === 0
-    ? []
-    : await run(projects, mutated.sources, {
-      alive: ids.filter((id) => !killed.has(id)),
-      tests: slow.map(({ test }) => test),
-      longest: 2_000
-    })
-  for (const finding of second) for (const id of finding.killed) killed.add(id)
-  const reached = new Set(first.flatMap((finding) => finding.reached))
-  const early = new Set(first.flatMap((finding) => finding.before))
+  const killed = new Set<string>()
+  const reached = new Set<string>()
+  const early = new Set<string>()
+  const attempt = async (project: TestProjectInlineConfiguration, task: Omit<Task, "alive">) => {
+    const alive = mutated.mutants.map(({ id }) => id).filter((id) => !killed.has(id))
+    const findings = await run(project, mutated.sources, { ...task, alive })
+    for (const finding of findings) {
+      for (const id of finding.killed) killed.add(id)
+      for (const id of finding.reached) reached.add(id)
+      for (const id of finding.before) early.add(id)
+    }
+    return findings
+  }
+  for (const project of projects) {
+    const findings = await attempt(project, { tests: null, longest: quick })
+    const slow = findings.filter(({ isSlow, reached }) => isSlow && reached.some((id) => !killed.has(id)))
+    if (slow.length > 0) await attempt(project, { tests: slow.map(({ test }) => test), longest: bearable })
+  }
   const fate = (id: string): Fate =>
     killed.has(id) ? "killed" : reached.has(id) ? "survived" : early.has(id) ? "static" : "uncovered"
   return mutated.mutants.map((mutant) => ({ mutant, fate: fate(mutant.id) }))

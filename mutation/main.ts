@@ -12,7 +12,7 @@ const words = process.argv.slice(2)
 const files = Decisions.files.filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
 if (files.length === 0) throw new Error(`no decision has a path with ${words.join(" or ")}`)
 
-const judging = projects.filter(({ test }) => Decisions.projects.includes(test?.name as string))
+const judging = Decisions.projects.flatMap((name) => projects.filter(({ test }) => test?.name === name))
 const verdicts = await Trial.judge(Trial.read(files), judging)
 process.stdout.write(Report.of(verdicts))
 if (Report.figures(verdicts).score < Decisions.minimum) process.exitCode = 1
