@@ -16,11 +16,11 @@ export interface Verdict {
   readonly fate: Fate
 }
 
-/** Tests up to this time, in milliseconds, try their mutants first; the slower ones try only what is left. */
+/** Tests up to this time of the processor, in milliseconds, try their mutants first; the slower ones try only what is left. */
 const quick = 50
 
-/** Tests beyond this time, in milliseconds, try no mutants: each would take this time for every mutant that is left. */
-const bearable = 2_000
+/** Tests beyond this time try no mutants: each would take it for every mutant that is left. */
+const bearable = 500
 
 /** Gives Vitest the mutated sources in place of the files, which stay as they are. */
 const inPlaceOfFiles = (sources: ReadonlyArray<Mutants.Source>): Vite.Plugin => {
