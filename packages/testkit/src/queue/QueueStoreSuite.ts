@@ -96,6 +96,19 @@ export const tests = (it: Fixture.It): void => {
       assert.sameMembers(claimed, all.map(({ message: { id } }) => id))
     }))
 
+  it.effect("a message whose last time has come is handed out as expired, and delays no message that is sent", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const at = own.start + minute
+      const late = yield* queued(own, { later: { sendAt: at, sendUntil: at + hour } })
+      const timely = yield* queued(own, { later: { sendAt: at, sendUntil: at + hour + 1 } })
+      const worked = yield* workAll(own, at + hour, Limits.standard)
+      assert.deepStrictEqual(worked.flatMap(({ expired }) => idsOf(expired)), [late.message.id])
+      const claimed = worked.flatMap(({ claimed }) => claimed)
+      assert.deepStrictEqual(idsOf(claimed), [timely.message.id])
+      assert.strictEqual(claimed[0]!.slot, at + hour)
+    }))
+
   it.effect("a message that was not sent is due again, and one that missed its slot at once", () =>
     Effect.gen(function*() {
       const own = yield* world
