@@ -96,6 +96,20 @@ export const tests = (it: Fixture.It): void => {
       assert.sameMembers(claimed, all.map(({ message: { id } }) => id))
     }))
 
+  it.effect("one piece of work hands out at most as many messages as its caller asks for", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const at = own.start + minute
+      const all = yield* Effect.replicateEffect(queued(own, { later: { sendAt: at } }), 3)
+      const pieces = [
+        yield* QueueFixture.work(at, Fixture.roomy, 2),
+        yield* QueueFixture.work(at + second, Fixture.roomy, 2)
+      ]
+      const claimed = pieces.map((piece) => idsOf(piece?.phoneNumberId === own.number.id ? piece.claimed : []))
+      assert.deepStrictEqual(claimed.map(({ length }) => length), [2, 1])
+      assert.sameMembers(claimed.flat(), all.map(({ message: { id } }) => id))
+    }))
+
   it.effect("a message whose last time has come is handed out as expired, and delays no message that is sent", () =>
     Effect.gen(function*() {
       const own = yield* world
