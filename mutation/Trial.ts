@@ -75,6 +75,10 @@ const run = async (
     if (failed.length > 0) {
       process.stderr.write(`Fails without a mutant: ${failed.map(({ fullName }) => fullName).join(", ")}\n`)
     }
+    const unrepeatable = tests.filter((test) => test.meta().finding?.isUnrepeatable)
+    if (unrepeatable.length > 0) {
+      process.stderr.write(`Fails when it runs again: ${unrepeatable.map(({ fullName }) => fullName).join(", ")}\n`)
+    }
     return tests.flatMap((test) => test.meta().finding ?? [])
   } finally {
     await vitest.close()
