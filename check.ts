@@ -33,7 +33,18 @@ const run = (program: string, ...args: ReadonlyArray<string>): Promise<Outcome> 
   })
 
 /** The folders with sources or tests in TypeScript. */
-const folders = ["packages", "apps", "examples", "bench", "simulation", "packaging", "docs/reference", ".ci", "."]
+const folders = [
+  "packages",
+  "apps",
+  "examples",
+  "bench",
+  "mutation",
+  "simulation",
+  "packaging",
+  "docs/reference",
+  ".ci",
+  "."
+]
 
 const isSource = (file: string): boolean => /\.tsx?$/.test(file) && !/(^|\/)(node_modules|dist)\//.test(file)
 

@@ -65,6 +65,7 @@ export const projects: Array<TestProjectInlineConfiguration> = [
   project("dashboard", "apps/dashboard"),
   project("bench", "bench"),
   project("simulation", "simulation"),
+  project("mutation", "mutation"),
   project("examples", "examples/receivers"),
   project("transactions", "examples/transactions", {
     // takes minutes in any form

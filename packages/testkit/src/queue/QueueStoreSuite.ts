@@ -96,6 +96,33 @@ export const tests = (it: Fixture.It): void => {
       assert.sameMembers(claimed, all.map(({ message: { id } }) => id))
     }))
 
+  it.effect("one piece of work hands out at most as many messages as its caller asks for", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const at = own.start + minute
+      const all = yield* Effect.replicateEffect(queued(own, { later: { sendAt: at } }), 3)
+      const pieces = [
+        yield* QueueFixture.work(at, Fixture.roomy, 2),
+        yield* QueueFixture.work(at + second, Fixture.roomy, 2)
+      ]
+      const claimed = pieces.map((piece) => idsOf(piece?.phoneNumberId === own.number.id ? piece.claimed : []))
+      assert.deepStrictEqual(claimed.map(({ length }) => length), [2, 1])
+      assert.sameMembers(claimed.flat(), all.map(({ message: { id } }) => id))
+    }))
+
+  it.effect("a message whose last time has come is handed out as expired, and delays no message that is sent", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const at = own.start + minute
+      const late = yield* queued(own, { later: { sendAt: at, sendUntil: at + hour } })
+      const timely = yield* queued(own, { later: { sendAt: at, sendUntil: at + hour + 1 } })
+      const worked = yield* workAll(own, at + hour, Limits.standard)
+      assert.deepStrictEqual(worked.flatMap(({ expired }) => idsOf(expired)), [late.message.id])
+      const claimed = worked.flatMap(({ claimed }) => claimed)
+      assert.deepStrictEqual(idsOf(claimed), [timely.message.id])
+      assert.strictEqual(claimed[0]!.slot, at + hour)
+    }))
+
   it.effect("a message that was not sent is due again, and one that missed its slot at once", () =>
     Effect.gen(function*() {
       const own = yield* world
