@@ -2,7 +2,9 @@
  * Every command of the packed server, in one order in which each has something to do. The commands are those that its
  * completions list: one that no line here runs fails.
  */
+import { Totp } from "@wac/core"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
+import { Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { createServer } from "node:http"
@@ -133,6 +135,12 @@ describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) 
     await wac("members invite ana@shop.example --role developer")
     assert.include(JSON.stringify(await wac("members list")), owner.email)
     await wac("members portal-link")
+    const { secret } = (await did(`${server.url}/internal/factor`, { headers: session, method: "PUT" })).body
+    await did(`${server.url}/internal/factor/confirm`, {
+      headers: session,
+      json: { code: Totp.codeAt(Redacted.make(secret), Date.now()) }
+    })
+    await wac(`members reset-factor ${owner.email}`)
     await wac(`members unlink ${owner.email}`)
     await wac(`members reset-password ${owner.email} --password-from -`, { input: "another horse\n" })
 

@@ -41,7 +41,8 @@ describe("the server's package", () => {
     const found = components.map(({ name }: { readonly name: string }) => name)
     assert.includeMembers(found, ["effect", "undici", "nodemailer", "react-dom", "@base-ui/react", ...installed])
     assert.notIncludeMembers(found, ["vite", "esbuild"])
-    assert.deepEqual(found.filter((name: string, i: number) => found.indexOf(name) !== i), [])
+    const purls = components.map(({ purl }: { readonly purl: string }) => purl)
+    assert.deepEqual(purls.filter((purl: string, i: number) => purls.indexOf(purl) !== i), [])
     for (const { licenses, name, purl, version } of components) {
       assert.strictEqual(purl, `pkg:npm/${name.replace("@", "%40")}@${version}`)
       assert.isDefined(licenses, name)

@@ -52,7 +52,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "webhooks"
   ],
   events: ["inbound", "keys", "messages", "numbers"],
-  inbound: ["contacts", "events", "media", "messages", "numbers", "secrets", "templates"],
+  inbound: ["contacts", "events", "media", "messages", "numbers", "secrets", "templates", "usage"],
   keys: ["messages", "numbers", "secrets", "workspaces"],
   limits: ["contacts", "numbers", "workspaces"],
   media: ["limits", "messages", "numbers"],
