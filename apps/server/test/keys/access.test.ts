@@ -241,6 +241,12 @@ describe("the API definition", () => {
       "GET /v1/events": "key: messages:read",
       "GET /internal/events": "session: member",
       "GET /internal/events/:id": "session: member",
+      "POST /internal/session/factor": "anybody",
+      "GET /internal/factor": "session: member",
+      "PUT /internal/factor": "session: member",
+      "POST /internal/factor/confirm": "session: member",
+      "DELETE /internal/factor": "session: member",
+      "DELETE /internal/members/:id/factor": "session: owner",
       "GET /healthz": "anybody",
       "GET /readyz": "anybody"
     })
@@ -250,6 +256,7 @@ describe("the API definition", () => {
   const signingIn = new Set([
     "GET /internal/sign-in",
     "POST /internal/session",
+    "POST /internal/session/factor",
     "POST /internal/setup",
     "POST /internal/invitations/accept",
     "POST /internal/invitations/show",
@@ -258,14 +265,17 @@ describe("the API definition", () => {
     "POST /internal/password/reset"
   ])
 
-  /** What everybody may change: their own session and password. */
+  /** What everybody may change: their own session, password and second factor. */
   const own = new Set([
     "DELETE /internal/session",
     "POST /internal/session/workspace",
     "POST /internal/session/confirm",
     "DELETE /internal/sessions",
     "DELETE /internal/sessions/:id",
-    "PUT /internal/password"
+    "PUT /internal/password",
+    "PUT /internal/factor",
+    "POST /internal/factor/confirm",
+    "DELETE /internal/factor"
   ])
 
   it("only API keys open /v1, and only sessions open /internal", () => {
@@ -278,7 +288,7 @@ describe("the API definition", () => {
     }
   })
 
-  it("members can change only their own session and password", () => {
+  it("members can change only their own session, password and second factor", () => {
     for (const { access, method, name } of dashboard) {
       if (method === "GET" || own.has(name)) continue
       assert.notStrictEqual(access?._tag === "Session" && access.role, "member", name)
@@ -468,10 +478,12 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
         const leastOf = ({ access }: Route) => access?._tag === "Session" ? access.role : "member"
         /** What our own looking adds to. */
         const growing = new Set(["/internal/requests", "/internal/usage", "/internal/audit"])
+        /** What nobody has who signs in at the host. */
+        const missing = new Set(["/internal/factor"])
         /** All else that we can read of ourselves. */
         const view = Effect.forEach(
           routes.filter(({ access, method, path }) =>
-            method === "GET" && access?._tag !== "Public" && !growing.has(path)
+            method === "GET" && access?._tag !== "Public" && !growing.has(path) && !missing.has(path)
           ),
           (route) =>
             Effect.map(

@@ -52,6 +52,7 @@ export const byPath = (
   "/internal/webhook/replays/:id": ids.replay,
   "/internal/members/:id": ids.invitation,
   "/internal/members/:id/sessions": ids.invitation,
+  "/internal/members/:id/factor": ids.invitation,
   "/internal/sessions/:id": ids.session,
   "/internal/templates/:id": ids.template,
   ...Object.fromEntries(
