@@ -64,31 +64,8 @@ const post = (
 
 const listing = { jsonrpc: "2.0", id: 1, method: "tools/list" }
 
-describe.concurrent("tools for AI agents", () => {
-  it.live("an agent sends a template once and follows it, and opts the customer out", () =>
-    Effect.gen(function*() {
-      const server = yield* ready()
-      const agent = yield* connected(server.url, server.key.apiKey)
-      assert.include(agent.getInstructions(), "real person")
-      const templates = yield* use(agent, "list_templates", { name: "hello_world" })
-      assert.deepStrictEqual(templates.said.data.map(({ name }: { name: string }) => name), ["hello_world"])
-      const first = yield* use(agent, "send_template", template)
-      assert.deepInclude(first.said, { status: "sent", already_sent: false })
-      assert.isFalse(first.isError)
-      const again = yield* use(agent, "send_template", template)
-      assert.deepStrictEqual(again.said, { ...first.said, already_sent: true })
-      const { said } = yield* use(agent, "get_message", { id: first.said.message_id })
-      assert.deepInclude(said, { direction: "outbound", to: "+15551234567" })
-      const conversation = yield* use(agent, "read_conversation", { contact: "+15551234567" })
-      assert.lengthOf(conversation.said.data, 1)
-      const sends = yield* use(agent, "list_messages", { to: "+15551234567", limit: 1 })
-      assert.strictEqual(sends.said.data[0].message_id, first.said.message_id)
-      const events = yield* use(agent, "list_events", { type: "message.sent" })
-      assert.strictEqual(events.said.data[0].data.message_id, first.said.message_id)
-      const optOut = yield* use(agent, "opt_out_contact", { name: "+15551234567" })
-      assert.deepInclude(optOut.said, { opted_out: true, source: "api" })
-    }))
-
+// alone: an embedded database that starts keeps the process from reading what others have sent
+describe("an agent that repeats itself", () => {
   it.live(
     "many calls with one intent, concurrent and sequential, over new connections and a restart, send one message",
     () =>
@@ -130,6 +107,32 @@ describe.concurrent("tools for AI agents", () => {
         assert.lengthOf(yield* messagesOf({ key, url }), 1)
       })
   )
+})
+
+describe.concurrent("tools for AI agents", () => {
+  it.live("an agent sends a template once and follows it, and opts the customer out", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      const agent = yield* connected(server.url, server.key.apiKey)
+      assert.include(agent.getInstructions(), "real person")
+      const templates = yield* use(agent, "list_templates", { name: "hello_world" })
+      assert.deepStrictEqual(templates.said.data.map(({ name }: { name: string }) => name), ["hello_world"])
+      const first = yield* use(agent, "send_template", template)
+      assert.deepInclude(first.said, { status: "sent", already_sent: false })
+      assert.isFalse(first.isError)
+      const again = yield* use(agent, "send_template", template)
+      assert.deepStrictEqual(again.said, { ...first.said, already_sent: true })
+      const { said } = yield* use(agent, "get_message", { id: first.said.message_id })
+      assert.deepInclude(said, { direction: "outbound", to: "+15551234567" })
+      const conversation = yield* use(agent, "read_conversation", { contact: "+15551234567" })
+      assert.lengthOf(conversation.said.data, 1)
+      const sends = yield* use(agent, "list_messages", { to: "+15551234567", limit: 1 })
+      assert.strictEqual(sends.said.data[0].message_id, first.said.message_id)
+      const events = yield* use(agent, "list_events", { type: "message.sent" })
+      assert.strictEqual(events.said.data[0].data.message_id, first.said.message_id)
+      const optOut = yield* use(agent, "opt_out_contact", { name: "+15551234567" })
+      assert.deepInclude(optOut.said, { opted_out: true, source: "api" })
+    }))
 
   it.live("a changed content under the same intent is refused and says what to do; another intent sends the same again", () =>
     Effect.gen(function*() {
