@@ -158,7 +158,7 @@ export const unauthorized: { readonly [R in Reasons["unauthorized"]]: Entry } = 
     remedy: "Sign in again: `POST /internal/session`.",
     retry: retries.no,
     example: {
-      message: "this sign-in has ended, after 5 minutes or 5 wrong codes: begin again with the password",
+      message: "this sign-in was completed, or has ended after 5 minutes or 5 codes: begin again with the password",
       param: "challenge"
     }
   },

@@ -139,7 +139,7 @@ export const layer = Layer.effect(
       new Unauthorized({
         reason: "challenge_ended",
         param: "challenge",
-        message: "this sign-in has ended, after 5 minutes or 5 wrong codes: begin again with the password"
+        message: "this sign-in was completed, or has ended after 5 minutes or 5 codes: begin again with the password"
       })
 
     const endSignIn = Effect.fn("LocalAuthenticator.endSignIn")(function*(attempt: FactorAttempt) {
