@@ -95,13 +95,15 @@ const generated = Effect.flatMap(
   (random) => Effect.map(Base62.random(random, generatedLength), Redacted.make)
 )
 
+const emailOfMember = Argument.String("email").pipe(
+  Argument.withDescription("The member; may be omitted if there is only one"),
+  Argument.optional
+)
+
 const resetPassword = Command.make(
   "reset-password",
   {
-    email: Argument.String("email").pipe(
-      Argument.withDescription("The member; may be omitted if there is only one"),
-      Argument.optional
-    ),
+    email: emailOfMember,
     passwordFrom: Flag.String("password-from").pipe(
       Flag.withDescription(
         "The source of the new password: - for standard input, or the name of a variable; if omitted, one is made " +
@@ -137,12 +139,7 @@ const resetPassword = Command.make(
 
 const resetFactor = Command.make(
   "reset-factor",
-  {
-    email: Argument.String("email").pipe(
-      Argument.withDescription("The member; may be omitted if there is only one"),
-      Argument.optional
-    )
-  },
+  { email: emailOfMember },
   Effect.fnUntraced(function*({ email }) {
     const member = yield* memberOf(email)
     if (!(yield* FactorStore.FactorStore.use((store) => store.remove(member.userId)))) {
@@ -158,12 +155,7 @@ const resetFactor = Command.make(
 
 const unlink = Command.make(
   "unlink",
-  {
-    email: Argument.String("email").pipe(
-      Argument.withDescription("The member; may be omitted if there is only one"),
-      Argument.optional
-    )
-  },
+  { email: emailOfMember },
   Effect.fnUntraced(function*({ email }) {
     const member = yield* memberOf(email)
     const unlinked = yield* MemberStore.MemberStore.use((store) => store.unlink(member.userId))
