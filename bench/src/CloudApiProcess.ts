@@ -1,5 +1,5 @@
 /**
- * The simulated Cloud API in a child process, with a number of the highest throughput. It answers when each send came.
+ * The simulated Cloud API in a child process, with numbers of the highest throughput. It answers when each send came.
  */
 import { CloudApi } from "@wac/simulator"
 import { Context, Effect, Layer, ManagedRuntime } from "effect"
@@ -37,7 +37,9 @@ const layer = (options: Options) =>
     Simulated,
     Effect.gen(function*() {
       const api = yield* CloudApi.make({ settings: settingsOf(options) })
-      yield* api.changeNumber(api.identity.numbers[0].id, { throughput: { level: "HIGH" } })
+      yield* Effect.forEach(api.identity.numbers, ({ id }) => api.changeNumber(id, { throughput: { level: "HIGH" } }), {
+        discard: true
+      })
       return api
     })
   )

@@ -1,20 +1,19 @@
 /**
- * The `queue` measurement: how soon after their time queued messages are sent, what sends meet beside a full queue, and
- * what a million waiting messages cost.
+ * The `queue` measurement: how soon after their time queued messages are sent, also beside a workspace with a full queue,
+ * what sends meet beside a full queue of their own, and what a million waiting messages cost.
  */
-import { Time as Timestamp } from "@wac/core"
 import { Console, Effect, type Scope } from "effect"
-import { randomUUID } from "node:crypto"
-import { because, BenchFailed } from "./BenchFailed.ts"
+import { BenchFailed } from "./BenchFailed.ts"
 import * as Child from "./Child.ts"
-import type { Arrival, Question } from "./CloudApiProcess.ts"
 import * as ContestantWac from "./ContestantWac.ts"
 import type { Cluster } from "./Database.ts"
 import * as Database from "./Database.ts"
+import * as Lateness from "./Lateness.ts"
 import * as Load from "./Load.ts"
 import * as Pace from "./Pace.ts"
 import * as ProcessUse from "./ProcessUse.ts"
 import * as Queued from "./Queued.ts"
+import * as QueueNeighbours from "./QueueNeighbours.ts"
 import * as Report from "./Report.ts"
 import * as Rounds from "./Rounds.ts"
 import type * as Sender from "./SenderProcess.ts"
@@ -23,25 +22,18 @@ import { percentile } from "./Statistics.ts"
 import * as Time from "./Time.ts"
 import * as Workload from "./Workload.ts"
 
+/** The parts of the measurement. Each has databases and servers of its own. */
+export const stages = ["sends", "neighbours", "waiting"] as const
+
 export interface Plan {
+  /** The only stage to measure; `undefined` measures all. */
+  readonly stage: typeof stages[number] | undefined
   /** The length of each stage that has one: the rounds of a stage share it. */
   readonly seconds: number
   readonly rounds: number
   /** The number of messages that wait. */
   readonly waiting: number
 }
-
-/** How many messages are due in a second. */
-const perSecond = 200
-
-/** How long after its time a message may be sent at the 99th percentile, in milliseconds. */
-const soon = 1000
-
-/** How long all messages are queued before the first is due, in seconds: some, and more for each batch. */
-const lead = { some: 5, batch: 1 }
-
-/** How long the last messages have to be sent, in seconds. */
-const arriveWithin = 60
 
 /** The goals for the memory of the process, and the processor time of a send, beside those with an empty queue. */
 const most = { memory: 1.1, processor: 1.05 }
@@ -55,86 +47,17 @@ const share = { queue: 0.8, callers: 0.15 }
 /** How long the queue has to reach its pace once it is let go, and its last sends to end once it is held; in seconds. */
 const settling = 2
 
-const template = { name: "hello_world", language: "en_US" }
-
-const messageTo = (to: string) => ({ to, type: "template", template })
-
-/** The customers of queued messages, and those of other sends, which the provider tells apart by their countries. */
-const recipient = (n: number) => `+49152${String(n).padStart(8, "0")}`
+/** The customers of callers' sends. */
 const customer = "+1202{n}"
-
-const digits = (phoneNumber: string): string => phoneNumber.replace("+", "")
-
-/** Queues messages in one batch. Fails unless each is queued. */
-const queue = (target: Workload.Target, messages: ReadonlyArray<object>): Effect.Effect<void, BenchFailed> =>
-  Effect.tryPromise({
-    try: async (signal) => {
-      const { headers, path } = Workload.calls.Batch
-      const response = await fetch(target.url + path, {
-        method: "POST",
-        headers: { ...Workload.headersOf(target, randomUUID()), ...headers },
-        body: Workload.batchOf(messages.map((message) => ({ idempotency_key: randomUUID(), ...message }))),
-        signal
-      })
-      const text = await response.text()
-      if (!response.ok) throw new Error(`${response.status} ${text}`)
-      const refused = (JSON.parse(text) as { readonly results: ReadonlyArray<{ readonly status: string }> }).results
-        .find(({ status }) => status !== "queued")
-      if (refused !== undefined) throw new Error(JSON.stringify(refused))
-    },
-    catch: because("a batch")
-  })
-
-type World = Simulated.Simulated & { readonly target: Workload.Target }
-
-const arrivals = ({ provider }: World) => provider.ask<ReadonlyArray<Arrival>>("arrivals" satisfies Question)
 
 const sender = (target: Workload.Target, first: number) =>
   Effect.map(
     Child.start<null>(
       "SenderProcess",
-      { targets: [target], body: JSON.stringify(messageTo(customer)), first } satisfies Sender.Options
+      { targets: [target], body: JSON.stringify(Lateness.messageTo(customer)), first } satisfies Sender.Options
     ),
     ({ ask }) => (question: Sender.Question) => ask<Sender.Sent>(question)
   )
-
-/** How long after their times messages came to the provider, in milliseconds and sorted. */
-const lateness = Effect.fnUntraced(function*({ seconds }: Plan, world: World) {
-  const { provider, target } = world
-  const count = perSecond * seconds
-  const batches = Math.ceil(count / Workload.perBatch)
-  const before = yield* provider.ask<number>("count" satisfies Question)
-  const first = Time.now() + (lead.some + lead.batch * batches) * 1000
-  const sendAt = (n: number) => first + n * 1000 / perSecond
-  for (let batch = 0; batch < batches; batch++) {
-    const from = batch * Workload.perBatch
-    yield* queue(
-      target,
-      Array.from({ length: Math.min(Workload.perBatch, count - from) }, (_, i) => ({
-        ...messageTo(recipient(from + i)),
-        send_at: Timestamp.iso(sendAt(from + i))
-      }))
-    )
-  }
-  if (Time.now() >= first) return yield* new BenchFailed({ message: "messages were due before all were queued" })
-  const last = sendAt(count) + arriveWithin * 1000
-  while ((yield* provider.ask<number>("count" satisfies Question)) - before < count && Time.now() < last) {
-    yield* Effect.sleep("500 millis")
-  }
-  const came = Map.groupBy(yield* arrivals(world), ({ to }) => digits(to!))
-  const late: Array<number> = []
-  for (let n = 0; n < count; n++) {
-    const times = came.get(digits(recipient(n))) ?? []
-    if (times.length !== 1) {
-      return yield* new BenchFailed({ message: `a queued message came ${times.length} times to the provider` })
-    }
-    late.push(times[0]!.at - sendAt(n))
-  }
-  late.sort((a, b) => a - b)
-  return late[0]! < 0
-    ? yield* new BenchFailed({ message: `a message was sent ${-late[0]!} ms before its time` })
-    : late
-})
 
 /** What sends of callers meet. */
 interface Met {
@@ -166,7 +89,7 @@ interface Beside {
 /** Lets a number with this rate send while its full queue is held, and while it is sent, in turns. */
 const fullQueue = (
   { rounds, seconds }: Plan,
-  world: World,
+  world: Lateness.World,
   { first, rate }: { readonly rate: number; readonly first: number }
 ): Effect.Effect<Beside, BenchFailed> =>
   Effect.scoped(Effect.gen(function*() {
@@ -202,7 +125,9 @@ const fullQueue = (
     if (left!["left"] !== true) {
       return yield* new BenchFailed({ message: "the queue ran empty: have more messages wait" })
     }
-    const ofQueue = (yield* arrivals(world)).filter(({ to }) => digits(to!).startsWith(digits(Queued.recipientPrefix)))
+    const ofQueue = (yield* Lateness.arrivals(world)).filter(({ to }) =>
+      Lateness.digits(to!).startsWith(Lateness.digits(Queued.recipientPrefix))
+    )
     if (new Set(ofQueue.map(({ to }) => to)).size < ofQueue.length) {
       return yield* new BenchFailed({ message: "a queued message was sent twice" })
     }
@@ -215,9 +140,6 @@ const fullQueue = (
     }
   }))
 
-const line = (name: string, value: number, fractionDigits: number, goal: Parameters<typeof Report.verdict>[1] = {}) =>
-  `${name}  ${Report.decimals(value, fractionDigits)}${Report.verdict(value, goal)}`
-
 const times = (sorted: ReadonlyArray<number>) => [percentile(sorted, 0.5), percentile(sorted, 0.99), sorted.at(-1)!]
 
 /** Sends messages at their times, and beside a queue in which all are due. */
@@ -227,18 +149,18 @@ const sends = (plan: Plan, cluster: Cluster): Effect.Effect<void, BenchFailed, S
     const world = yield* Effect.scoped(Effect.gen(function*() {
       const { ready: { url } } = yield* simulated.server()
       const { apiKey } = yield* Simulated.signIn(url)
-      const world: World = { ...simulated, target: { url, apiKey } }
+      const world: Lateness.World = { ...simulated, target: { url, apiKey } }
       const send = yield* sender(world.target, 2_000_000)
-      yield* send({ perSecond, seconds: Math.ceil(plan.seconds / 6) })
+      yield* send({ perSecond: Lateness.perSecond, seconds: Math.ceil(plan.seconds / 6) })
       const disturbed = yield* Rounds.disturbance
-      const late = yield* lateness(plan, world)
+      const late = yield* Lateness.measure(world, { first: 0, seconds: plan.seconds })
       const [p50, p99, last] = times(late) as [number, number, number]
       yield* Console.log([
         "",
-        others(yield* disturbed),
+        Report.others(yield* disturbed),
         Report.table([
           [
-            `From its time to the provider, ${perSecond} a second for ${plan.seconds} s`,
+            `From its time to the provider, ${Lateness.perSecond} a second for ${plan.seconds} s`,
             "messages",
             "p50 ms",
             "p99 ms",
@@ -247,13 +169,13 @@ const sends = (plan: Plan, cluster: Cluster): Effect.Effect<void, BenchFailed, S
           ["queued in batches", Report.whole(late.length), ...[p50, p99, last].map(Report.whole)]
         ]),
         "",
-        line("p99 of a queued message after its time, ms", p99, 0, { most: soon })
+        Report.line("p99 of a queued message after its time, ms", p99, 0, { most: Lateness.soon })
       ].join("\n"))
       return world
     }))
 
     yield* Console.log(`\nqueueing ${Report.whole(plan.waiting)} messages that are due`)
-    yield* Queued.fill(world.database, { count: plan.waiting, due: "Now", template })
+    yield* Queued.fill(world.database, { count: plan.waiting, due: "Now", template: Lateness.template })
     yield* world.database.query("update wac.heartbeats set held_since = 1")
     yield* cluster.checkpoint
     const disturbed = yield* Rounds.disturbance
@@ -270,7 +192,7 @@ const sends = (plan: Plan, cluster: Cluster): Effect.Effect<void, BenchFailed, S
     ]
     yield* Console.log([
       "",
-      others(yield* disturbed),
+      Report.others(yield* disturbed),
       Report.table([
         ["A send of a caller", "sends", "p50 ms", "p99 ms", "most ms", "429", "503"],
         ...all.flatMap(({ held, rate, sending }) => [
@@ -291,7 +213,7 @@ const sends = (plan: Plan, cluster: Cluster): Effect.Effect<void, BenchFailed, S
         ])
       ]),
       "",
-      line(
+      Report.line(
         "sends answered 429 beside a full queue",
         all.reduce((sum, { sending }) => sum + sending.limited, 0),
         0,
@@ -299,9 +221,6 @@ const sends = (plan: Plan, cluster: Cluster): Effect.Effect<void, BenchFailed, S
       )
     ].join("\n"))
   })
-
-const others = (share: number | undefined): string =>
-  share === undefined ? "" : `Other processes took ${Report.whole(share * 100)} % of the machine.\n`
 
 /** Sends beside waiting messages and without: these twice, since how far they differ is how little a ratio says. */
 const waiting = (plan: Plan, cluster: Cluster): Effect.Effect<void, BenchFailed, Scope.Scope> =>
@@ -341,7 +260,7 @@ const waiting = (plan: Plan, cluster: Cluster): Effect.Effect<void, BenchFailed,
         ...all.map(({ contestant: { name } }, i) => [name, Report.decimals(memories[i]! / 1e6, 1)])
       ]),
       "",
-      line(`memory with ${beside.name} / with ${before.name}`, heavy / Math.min(lean, leanAgain), 2, {
+      Report.line(`memory with ${beside.name} / with ${before.name}`, heavy / Math.min(lean, leanAgain), 2, {
         most: most.memory
       }),
       Report.costRatio(`processor time of a send with ${beside.name} / with ${before.name}`, beside, without, {
@@ -357,9 +276,11 @@ export const run = (plan: Plan): Effect.Effect<void, BenchFailed> =>
     const cluster = yield* Database.cluster
     yield* Console.log(Report.conditions(
       cluster,
-      `${perSecond} messages due a second for ${plan.seconds} s, ${Report.whole(plan.waiting)} waiting, ` +
+      `${Lateness.perSecond} messages due a second for ${plan.seconds} s, ${Report.whole(plan.waiting)} waiting, ` +
         `${plan.rounds} rounds`
     ))
-    yield* Effect.scoped(sends(plan, cluster))
-    yield* Effect.scoped(waiting(plan, cluster))
+    const measures = { sends, neighbours: QueueNeighbours.measure, waiting }
+    for (const stage of plan.stage === undefined ? stages : [plan.stage]) {
+      yield* Effect.scoped(measures[stage](plan, cluster))
+    }
   }))

@@ -28,13 +28,14 @@ const times: { readonly [due in Due]: string } = {
 
 const id = (prefix: string): string => `'${prefix}_0' || lpad(n::text, 25, '0')`
 
-/** Messages with their keys, answered as queued, and their places in the queue, for the only number of a database. */
+/** Messages with their keys, answered as queued, and their places in the queue, for a number of a database. */
 const insert = (due: Due, template: object): string =>
   `with all_of_them as (select $3::numeric as count), given as materialized (
     select ${id("msg")} as id, w.id as workspace_id, k.id as api_key_id, p.id as phone_number_id, p.phone_number,
       n, ${now} as at, ${times[due]} as send_at
-    from generate_series($1::bigint, $2::bigint) as n, wac.workspaces w, wac.api_keys k, wac.phone_numbers p,
-      all_of_them c
+    from generate_series($1::bigint, $2::bigint) as n, all_of_them c, wac.phone_numbers p
+      join wac.workspaces w on w.id = p.workspace_id join wac.api_keys k on k.workspace_id = w.id
+    where $4::text is null or p.provider_number_id = $4
   ), added as (
     insert into wac.messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
       created_at, send_at, route, key, fingerprint, answer)
@@ -54,32 +55,38 @@ const insert = (due: Due, template: object): string =>
 /** The numbers of the messages' customers begin with this, and nobody else's do. */
 export const recipientPrefix = "+49151"
 
-/** Stores so many messages of the only workspace of a database, sent from its only number. */
+/** Stores so many messages that are sent from a number: the only one of a database, if none is named. */
 export const fill = (
   database: Database,
-  { count, due, template }: {
+  { count, due, providerNumberId = null, template }: {
     readonly count: number
     readonly due: Due
     readonly template: object
+    readonly providerNumberId?: string | null
   }
 ): Effect.Effect<void, BenchFailed> =>
   Effect.gen(function*() {
     yield* database.query("set synchronous_commit = off")
     for (let first = 1; first <= count; first += chunk) {
-      yield* database.query(insert(due, template), [first, Math.min(count, first + chunk - 1), count])
+      yield* database.query(insert(due, template), [
+        first,
+        Math.min(count, first + chunk - 1),
+        count,
+        providerNumberId
+      ])
     }
-    if (due !== "Cancelled") yield* tell(database, count)
+    if (due !== "Cancelled") yield* tell(database)
     yield* database.query("reset synchronous_commit")
     yield* database.tidy
   })
 
 /** Has the queue know of messages. */
-const tell = (database: Database, count: number): Effect.Effect<void, BenchFailed> =>
+const tell = (database: Database): Effect.Effect<void, BenchFailed> =>
   Effect.gen(function*() {
     yield* database.query(
-      `insert into wac.queue_sizes as s (workspace_id, shard, queued) select id, 0, $1::integer from wac.workspaces
-      on conflict (workspace_id, shard) do update set queued = s.queued + excluded.queued`,
-      [count]
+      `insert into wac.queue_sizes as s (workspace_id, shard, queued) select workspace_id, 0, count(*)
+      from wac.send_queue group by 1
+      on conflict (workspace_id, shard) do update set queued = s.queued + excluded.queued`
     )
     yield* database.query(
       `insert into wac.send_lanes as l (phone_number_id, workspace_id, work_at)

@@ -22,6 +22,18 @@ export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   ).join("\n")
 }
 
+/** What processes that we did not start took of the machine meanwhile, where that is known. */
+export const others = (share: number | undefined): string =>
+  share === undefined ? "" : `Other processes took ${whole(share * 100)} % of the machine.\n`
+
+/** A figure, and whether it meets its goal. */
+export const line = (
+  name: string,
+  value: number,
+  fractionDigits: number,
+  goal: Parameters<typeof verdict>[1] = {}
+): string => `${name}  ${decimals(value, fractionDigits)}${verdict(value, goal)}`
+
 /** The machine, the database and the load, without which no number means anything. */
 export const conditions = (cluster: Cluster, load: string): string =>
   [

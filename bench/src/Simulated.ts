@@ -2,8 +2,11 @@
  * Our server, as `npm start` runs it, over PostgreSQL and the simulated Cloud API, each in a process of its own.
  */
 import { Effect, type Scope } from "effect"
+import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import type { BenchFailed } from "./BenchFailed.ts"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { because, type BenchFailed } from "./BenchFailed.ts"
 import * as Child from "./Child.ts"
 import type { Options, Ready } from "./CloudApiProcess.ts"
 import * as Dashboard from "./Dashboard.ts"
@@ -18,7 +21,11 @@ export interface Simulated {
   readonly server: (
     environment?: { readonly [variable: string]: string }
   ) => Effect.Effect<Server, BenchFailed, Scope.Scope>
+  /** Runs a command of an operator, its words separated by spaces. */
+  readonly wac: (command: string) => Effect.Effect<void, BenchFailed>
 }
+
+const program = fileURLToPath(new URL("../../apps/server/src/wac.ts", import.meta.url))
 
 /** Limits that sends meet nowhere; the numbers' tiers keep theirs. */
 export const limits = {
@@ -46,6 +53,14 @@ export const start = (
     return {
       database,
       provider,
+      wac: (command) =>
+        Effect.tryPromise({
+          try: () =>
+            promisify(execFile)(process.execPath, ["--conditions=source", program, ...command.split(" ")], {
+              env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...environment }
+            }),
+          catch: because(command)
+        }),
       server: (more) => Child.start<{ readonly url: string }>("ServerProcess", { ...environment, ...more })
     }
   })

@@ -139,7 +139,11 @@ const queue = Command.make(
   {
     seconds: count("seconds", 30, "Length of each stage, which its rounds share"),
     rounds: count("rounds", 10, "Rounds of each stage that has any"),
-    waiting: count("waiting", 1_000_000, "Messages that wait, for later and all due at once")
+    waiting: count("waiting", 1_000_000, "Messages that wait, for later and all due at once"),
+    stage: Flag.Literals("stage", Queue.stages).pipe(
+      Flag.withDefault(undefined),
+      Flag.withDescription("The only part to measure")
+    )
   },
   (plan) => Queue.run(plan)
 ).pipe(

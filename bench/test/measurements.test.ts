@@ -90,6 +90,7 @@ const long: ReadonlyArray<Smallest> = [
   ]],
   ["queue measures queued messages", "queue --seconds 1 --rounds 1 --waiting 5000", [
     /^p99 of a queued message after its time, ms +\d+ .*\(goal: at most 1000; (met|missed)\)$/m,
+    /^p99 of a message beside a neighbour after its time, ms +\d+ .*\(goal: at most 1000; (met|missed)\)$/m,
     /^sends answered 429 beside a full queue +\d+ .*\(goal: at most 0; (met|missed)\)$/m,
     /^memory with 5,000 waiting \/ with an empty queue +\d.*\(goal: at most 1\.1; (met|missed)\)$/m,
     /^processor time of a send with 5,000 waiting \/ with an empty queue +\d.*\(goal: at most 1\.05; (met|missed)\)$/m
