@@ -1,6 +1,6 @@
 /**
  * Keeps templates up to date with the provider in the background: lists them at start, every hour, and soon after the
- * provider reports a change.
+ * provider reports a change; those of a workspace that another process makes, within a minute.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Layer, Queue } from "effect"
 import * as Defect from "../Defect.ts"
@@ -76,7 +76,7 @@ export const layer = Layer.effectDiscard(
     const underWay = new Set<WorkspaceId>()
     const listings = yield* FiberSet.make()
     const ended = yield* Queue.sliding<void>(1)
-    /** When to look for new workspaces again. Doing so after each listing would be too often. */
+    /** When to look for new workspaces again, which other processes make too. After each listing would be too often. */
     let lookAt = -Infinity
 
     const change = (id: WorkspaceId, how: (turn: Turn, now: Instant) => Turn) =>
@@ -138,7 +138,7 @@ export const layer = Layer.effectDiscard(
 
     const rest = Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
-      const dueAt = Math.min(now + Duration.toMillis(every), ...waiting().map(([, { dueAt }]) => dueAt))
+      const dueAt = Math.min(lookAt, ...waiting().map(([, { dueAt }]) => dueAt))
       yield* Effect.timeoutOption(
         Effect.raceFirst(requests.awaitAsked, Queue.take(ended)),
         Duration.millis(Math.max(0, dueAt - now))

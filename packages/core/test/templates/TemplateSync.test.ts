@@ -23,6 +23,8 @@ const looked = <E>(
     readonly listings: Map<WorkspaceId, Array<number>>
     /** Whether the storage of numbers is unavailable. */
     readonly isAway: { current: boolean }
+    /** Makes a workspace, as another process does. */
+    readonly another: Effect.Effect<WorkspaceId>
   }) => Effect.Effect<void, E, TemplateRequests | Inbound>
 ) =>
 () => {
@@ -43,7 +45,11 @@ const looked = <E>(
     const named: typeof store.named = (name) => Effect.suspend(() => isAway.current ? away : store.named(name))
     yield* Layer.build(sync).pipe(Effect.provideService(PhoneNumberStore, PhoneNumberStore.of({ ...store, named })))
     yield* TestClock.adjust(0)
-    yield* test({ one, other, provider, listings, isAway })
+    const another = Effect.map(world(), ({ workspace: { id } }) => {
+      listings.set(id, [])
+      return id
+    }).pipe(Effect.provideContext(yield* Effect.context<Effect.Services<ReturnType<typeof world>>>()))
+    yield* test({ one, other, provider, listings, isAway, another })
   }).pipe(Effect.scoped, Effect.provide(services))
 }
 
@@ -59,6 +65,18 @@ describe("the templates of every workspace", () => {
           [one.workspace.id, [0, 3600, 7200]],
           [other.workspace.id, [0, 3600, 7200]]
         ])
+      })
+    )
+  )
+
+  it.effect(
+    "the templates of a workspace that another process makes are listed within a minute",
+    looked(({ another, listings }) =>
+      Effect.gen(function*() {
+        yield* TestClock.adjust(10 * minute + second)
+        const id = yield* another
+        yield* TestClock.adjust(hour + minute)
+        assert.deepStrictEqual(listings.get(id), [660, 660 + 3600])
       })
     )
   )
