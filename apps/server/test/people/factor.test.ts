@@ -221,6 +221,30 @@ describe.concurrent("a second factor", () => {
       assert.lengthOf(body.data.filter(({ action }: { action: string }) => action === "factor.disable"), 1)
     }).pipe(Effect.scoped))
 
+  it.live("a person is mailed when their second factor is switched on, off, or reset by an owner", () =>
+    Effect.gen(function*() {
+      const mail = yield* mailbox
+      const { clock, session, url } = yield* server({ SMTP_URL: mail.url })
+      const ben = yield* join(url, session, "ben@example.com", "member")
+      const { recoveryCodes } = yield* enrol(url, ben.headers, clock)
+      const on = yield* mail.notice("ben@example.com", "Your second factor was switched on")
+      assert.match(on.text, /from the address /)
+      for (const code of recoveryCodes) assert.notInclude(on.text, code)
+      const removed = yield* call(`${url}/internal/factor`, { method: "DELETE", headers: ben.headers })
+      assert.strictEqual(removed.status, 204)
+      yield* mail.notice("ben@example.com", "Your second factor was switched off")
+      yield* enrol(url, ben.headers, clock)
+      const reset = yield* call(`${url}/internal/members/${ben.id}/factor`, { method: "DELETE", headers: session })
+      assert.strictEqual(reset.status, 204)
+      const { text } = yield* mail.notice("ben@example.com", "Your second factor was reset")
+      assert.include(text, owner.email)
+      // neither is a matter of the workspace's owners
+      assert.notMatch(
+        mail.notices.filter(({ to }) => to.includes(owner.email)).map(({ text }) => text).join(),
+        /second factor/
+      )
+    }).pipe(Effect.scoped))
+
   it.live("an owner resets the factor of a member who has lost it, and an admin may not", () =>
     Effect.gen(function*() {
       const { clock, session, url } = yield* server()

@@ -104,6 +104,32 @@ If it was not you, ask for a link that resets the password on the sign-in page, 
 `
 })
 
+/** What became of a person's second factor: by the person, or by the owner who reset it. */
+export type FactorChange =
+  | { readonly _tag: "On" }
+  | { readonly _tag: "Off" }
+  | { readonly _tag: "Reset"; readonly by: string }
+
+/** The mail to a person whose second factor was switched on or off, or reset. */
+export const factorNotice = (notice: Circumstances & { readonly change: FactorChange }): Mail => {
+  const { change } = notice
+  const done = change._tag === "Reset" ? "reset" : `switched ${change._tag.toLowerCase()}`
+  return {
+    to: notice.to,
+    subject: `Your second factor was ${done}`,
+    text: `The second factor of this address was ${done}${
+      change._tag === "Reset" ? ` by ${line(change.by)}, an owner of your workspace,` : ""
+    } ${circumstances(notice)}.
+${change._tag === "On" ? "" : "Until you set up another, your password alone signs you in.\n"}
+If ${change._tag === "Reset" ? "you did not ask for it" : "it was not you"}, ${
+      change._tag === "On"
+        ? "ask an owner of your workspace to reset it, and change your password"
+        : "change your password, and set up a second factor on the page Your account"
+    }.
+`
+  }
+}
+
 /** The mail to a person who signed in on a new device. */
 export const deviceNotice = (notice: Circumstances): Mail => ({
   to: notice.to,

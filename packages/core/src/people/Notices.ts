@@ -15,9 +15,11 @@ import { MemberStore } from "./MemberStore.ts"
 /** Limits the notices to one person about their account or one workspace: 10 at once, then one per 10 minutes. */
 const policy: RateLimit.Policy = { name: "login", interval: 600_000, capacity: 10 }
 
-/** The subject of a notice: the actor's own account, or their workspace, whose owners get it. */
+/** The subject of a notice: an account, whose person gets it, or the actor's workspace, whose owners get it. */
 type Matter =
   | { readonly _tag: "Password" }
+  | { readonly _tag: "Factor"; readonly change: "On" | "Off" }
+  | { readonly _tag: "FactorReset"; readonly of: string }
   | ({ readonly _tag: "Workspace" } & Mail.WorkspaceChange)
 
 /** The matter of a change; `undefined` if nobody is notified of it. Pure. */
@@ -26,6 +28,12 @@ export const matterOf = ({ action, detail }: Pick<Change, "action" | "detail">):
     case "password.change":
     case "password.reset":
       return { _tag: "Password" }
+    case "factor.enable":
+      return { _tag: "Factor", change: "On" }
+    case "factor.disable":
+      return { _tag: "Factor", change: "Off" }
+    case "member.reset_factor":
+      return detail?.["email"] === undefined ? undefined : { _tag: "FactorReset", of: detail["email"] }
     case "api_key.create":
       return {
         _tag: "Workspace",
@@ -55,6 +63,28 @@ export const matterOf = ({ action, detail }: Pick<Change, "action" | "detail">):
         : undefined
     default:
       return undefined
+  }
+}
+
+/** The mail about an account, after a change that the person with this address made. */
+const accountNotice = (
+  matter: Exclude<Matter, { readonly _tag: "Workspace" }>,
+  by: string,
+  circumstances: { readonly at: Instant; readonly address: string | undefined }
+): Mail.Mail => {
+  switch (matter._tag) {
+    case "Password":
+      return Mail.passwordNotice({ ...circumstances, to: by })
+    case "Factor":
+      return Mail.factorNotice({ ...circumstances, to: by, change: { _tag: matter.change } })
+    case "FactorReset":
+      // without the address, which is the owner's
+      return Mail.factorNotice({
+        ...circumstances,
+        address: undefined,
+        to: matter.of,
+        change: { _tag: "Reset", by }
+      })
   }
 }
 
@@ -110,10 +140,13 @@ export class Notices extends Context.Service<Notices, {
           const [actor] = people
           if (matter === undefined || actor === undefined) return
           const at = yield* Clock.currentTimeMillis
+          if (matter._tag === "Workspace") {
+            return yield* run(
+              Effect.forEach(people, (each) => toOwners(each, { ...matter, at, address }), { discard: true })
+            )
+          }
           // an account is the same in each of its workspaces
-          yield* matter._tag === "Password"
-            ? run(send("account", Mail.passwordNotice({ to: actor.email, at, address })))
-            : run(Effect.forEach(people, (each) => toOwners(each, { ...matter, at, address }), { discard: true }))
+          yield* run(send("account", accountNotice(matter, actor.email, { at, address })))
         }),
         ofDevice: Effect.fnUntraced(function*({ email: to }, address) {
           const at = yield* Clock.currentTimeMillis
