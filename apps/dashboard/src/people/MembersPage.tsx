@@ -136,6 +136,7 @@ export const MembersPage = () => {
   const [opened, setOpened] = useOpened(["invite"])
   const [removed, setRemoved] = useState<Member>()
   const [signedOut, setSignedOut] = useState<Member>()
+  const [reset, setReset] = useState<Member>()
   const query = useQuery({
     queryKey: ["members"],
     queryFn: ({ signal }) => api.members.list({ limit: 100 }, { signal }).toArray(1000),
@@ -150,6 +151,10 @@ export const MembersPage = () => {
   const endSessions = useMutation({
     mutationFn: (id: string) => api.members.endSessions(id),
     onSuccess: () => setSignedOut(undefined)
+  })
+  const resetFactor = useMutation({
+    mutationFn: (id: string) => api.members.resetFactor(id),
+    onSuccess: () => setReset(undefined)
   })
   return (
     <Page
@@ -219,6 +224,20 @@ export const MembersPage = () => {
                             </Button>
                           )
                           : null}
+                        {member.status === "active" && member.id !== session.userId && session.role === "owner"
+                          ? (
+                            <Button
+                              small
+                              aria-label={`Reset the second factor of ${member.email}`}
+                              onClick={() => {
+                                resetFactor.reset()
+                                setReset(member)
+                              }}
+                            >
+                              Reset second factor…
+                            </Button>
+                          )
+                          : null}
                         <Button
                           small
                           look="danger"
@@ -269,6 +288,20 @@ export const MembersPage = () => {
           onConfirm={() => endSessions.mutate(signedOut.id)}
         >
           They are signed out everywhere, in other workspaces too, and can sign in again.
+        </Confirm>
+      )}
+      {reset === undefined ? null : (
+        <Confirm
+          title={`Reset the second factor of ${reset.email}?`}
+          action="Reset second factor"
+          isOpen
+          isPending={resetFactor.isPending}
+          error={resetFactor.error}
+          onClose={() => setReset(undefined)}
+          onConfirm={() => resetFactor.mutate(reset.id)}
+        >
+          Make sure that it is they who ask: their password alone signs them in until they set up another. They are
+          mailed about it if this service sends mail.
         </Confirm>
       )}
     </Page>

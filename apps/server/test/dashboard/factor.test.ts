@@ -1,6 +1,6 @@
 /**
  * The second factor in the dashboard: a person sets it up, signs in with it, proves their presence with it, and switches
- * it off.
+ * it off; an owner resets that of a member.
  */
 import { Totp } from "@wac/core"
 import { Effect, Redacted } from "effect"
@@ -8,6 +8,8 @@ import { readFile } from "node:fs/promises"
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { environment } from "../harness.ts"
+import { enrol } from "../people/enrolment.ts"
+import { join, password } from "../people/joining.ts"
 import { browser as launch, button, dialog, signedIn, type Visit, visit } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
@@ -81,4 +83,27 @@ it("a code proves the person's presence in place of the password, and they switc
   await proof.getByLabel("Code", { exact: true }).fill(recoveryCodes[0]!)
   await button(proof, "Confirm").click()
   await button(page, "Set up").waitFor()
+})
+
+it("an owner resets the second factor of a member, whose password alone signs them in again", async () => {
+  const { page } = person
+  const { clock, session, url } = server
+  const ben = await Effect.runPromise(join(url, session, "ben@example.com", "member"))
+  await Effect.runPromise(enrol(url, ben.headers, clock))
+  await person.open("/settings/members")
+  await button(page, "Reset the second factor of ben@example.com").click()
+  const question = dialog(page, "Reset the second factor of ben@example.com?")
+  await button(question, "Reset second factor").click()
+  await question.waitFor({ state: "detached" })
+  const other = await visit(browser, url)
+  await other.open("")
+  await other.page.getByLabel("E-mail").fill("ben@example.com")
+  await other.page.getByLabel("Password").fill(password)
+  await button(other.page, "Sign in").click()
+  await other.page.getByRole("heading", { name: "Overview" }).waitFor()
+  await other.end()
+  // there is none left to reset
+  await button(page, "Reset the second factor of ben@example.com").click()
+  await button(question, "Reset second factor").click()
+  await question.getByRole("alert").getByText("there is no second factor").waitFor()
 })

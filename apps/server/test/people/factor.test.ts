@@ -7,6 +7,7 @@ import { type Clock, Context, Effect, Option, Redacted } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, environment, ownPage, ready } from "../harness.ts"
 import { still } from "../movable.ts"
+import { enrol } from "./enrolment.ts"
 import { accept, cookieOf, type Headers, invite, join, password } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
@@ -31,18 +32,6 @@ const challengeOf = (answer: Answer): string => {
 
 const challenged = (url: string, person: { readonly email: string; readonly password: string } = owner) =>
   Effect.map(signIn(url, person), challengeOf)
-
-/** Switches a session's second factor on. Returns what an app shows, and the recovery codes. */
-const enrol = Effect.fnUntraced(function*(url: string, session: Headers, clock: Clock.Clock) {
-  const started = yield* call(`${url}/internal/factor`, { method: "PUT", headers: session })
-  assert.strictEqual(started.status, 200, started.text)
-  const secret = Redacted.make(started.body.secret as string)
-  /** The code of the current step, or of one after it. */
-  const code = (after = 0) => Totp.codeAt(secret, clock.currentTimeMillisUnsafe() + after * 30_000)
-  const confirmed = yield* call(`${url}/internal/factor/confirm`, { headers: session, body: { code: code() } })
-  assert.strictEqual(confirmed.status, 200, confirmed.text)
-  return { code, uri: started.body.uri as string, recoveryCodes: confirmed.body.recoveryCodes as ReadonlyArray<string> }
-})
 
 const server = (environment: { readonly [name: string]: string } = {}) =>
   still(ready({ environment: { ...checks.unlimited, ...environment } }))
