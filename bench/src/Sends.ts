@@ -15,16 +15,23 @@ import * as LoneCaller from "./LoneCaller.ts"
 import * as Report from "./Report.ts"
 import * as Rounds from "./Rounds.ts"
 
+/** The parts of the measurement. */
+export const stages = ["beside", "batches"] as const
+
 export const run = (
   plan: Rounds.Plan,
-  options: { readonly pgbench: boolean }
+  options: {
+    readonly pgbench: boolean
+    /** The only stage to measure; `undefined` measures all. */
+    readonly stage: typeof stages[number] | undefined
+  }
 ): Effect.Effect<void, BenchFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const cluster = yield* Database.cluster
     const loader = yield* Load.make
     yield* Console.log(Report.conditions(cluster, Report.sending(plan)))
-    yield* Effect.scoped(beside(cluster, loader, plan, options))
-    yield* Effect.scoped(Batches.run(cluster, loader, plan))
+    const measures = { beside: beside(cluster, loader, plan, options), batches: Batches.run(cluster, loader, plan) }
+    for (const stage of options.stage === undefined ? stages : [options.stage]) yield* Effect.scoped(measures[stage])
   })
 
 /** Measures our server beside the others, under load and with a lone caller. */

@@ -48,6 +48,9 @@ const planOf = (
   }
 ): Rounds.Plan => ({ ...plan, until: { seconds }, warmUp: { seconds: warmUp } })
 
+const stage = <const Stages extends ReadonlyArray<string>>(stages: Stages) =>
+  Flag.Literals("stage", stages).pipe(Flag.withDefault(undefined), Flag.withDescription("The only part to measure"))
+
 const sends = Command.make(
   "sends",
   {
@@ -55,9 +58,10 @@ const sends = Command.make(
     pgbench: Flag.Boolean("pgbench").pipe(
       Flag.withDefault(true),
       Flag.withDescription("Measure pgbench too; it must be installed")
-    )
+    ),
+    stage: stage(Sends.stages)
   },
-  ({ pgbench, ...plan }) => Effect.scoped(Sends.run(planOf(plan), { pgbench }))
+  ({ pgbench, stage, ...plan }) => Effect.scoped(Sends.run(planOf(plan), { pgbench, stage }))
 ).pipe(
   Command.withDescription(
     "Sends per second of our server, beside a Fastify service, pgbench and a bare node:http server"
@@ -140,10 +144,7 @@ const queue = Command.make(
     seconds: count("seconds", 30, "Length of each stage, which its rounds share"),
     rounds: count("rounds", 10, "Rounds of each stage that has any"),
     waiting: count("waiting", 1_000_000, "Messages that wait, for later and all due at once"),
-    stage: Flag.Literals("stage", Queue.stages).pipe(
-      Flag.withDefault(undefined),
-      Flag.withDescription("The only part to measure")
-    )
+    stage: stage(Queue.stages)
   },
   (plan) => Queue.run(plan)
 ).pipe(
