@@ -15,7 +15,7 @@ import { Empty } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { RecipientFields, uploadOf, useRecipients } from "./RecipientFields.tsx"
 import { useSaveCampaign } from "./SaveCampaign.ts"
-import { plannedBy, ScheduleFields, scheduleOf, scheduleParams } from "./ScheduleFields.tsx"
+import { plannedBy, repeated, ScheduleFields, scheduleOf, scheduleParams } from "./ScheduleFields.tsx"
 import {
   columnsOf,
   contentOf,
@@ -25,6 +25,7 @@ import {
   guessed,
   TemplateValues
 } from "./TemplateValues.tsx"
+import { TestSend } from "./TestSend.tsx"
 
 /** A template as the campaign has it, with what this form cannot fill. */
 const filledAs = (
@@ -36,19 +37,26 @@ const filledAs = (
   ...contentOf(template, fillings)
 })
 
+const copied = " (copy)"
+
+/** The name of a copy. Where it has no place for the addition, the end of the name goes. */
+const copyOf = (name: string): string => `${name.slice(0, MaxLength.createCampaignName - copied.length)}${copied}`
+
 const keyOf = (template: TemplateDetail | undefined): string => template === undefined ? "" : templateKey(template)
 
 export const CampaignForm = (
-  { campaign, templates }: {
+  { campaign, like = campaign, templates }: {
     readonly templates: ReadonlyArray<TemplateDetail>
     /** The campaign to change; a new one if omitted. */
     readonly campaign?: Campaign
+    /** The campaign whose plan the form begins with; the one to change if omitted. */
+    readonly like?: Campaign
   }
 ) => {
   const approved = (given: Campaign["template"] | null | undefined) =>
     templates.find((template) => given != null && templateKey(template) === templateKey(given))
-  const [before, beforeB] = [approved(campaign?.template), approved(campaign?.templateB)]
-  const unapproved = [campaign?.template, campaign?.templateB].flatMap((given) =>
+  const [before, beforeB] = [approved(like?.template), approved(like?.templateB)]
+  const unapproved = [like?.template, like?.templateB].flatMap((given) =>
     given == null || approved(given) !== undefined ? [] : [`${given.name} · ${given.language}`]
   )
   const refusal = useRefusal(
@@ -57,17 +65,17 @@ export const CampaignForm = (
     RoleOf.campaignsUpload,
     RoleOf.campaignsCheck
   )
-  const [name, setName] = useState(campaign?.name ?? "")
-  const [chosen, setChosen] = useState(keyOf(campaign === undefined ? templates[0] : before))
-  const [from, setFrom] = useState(campaign?.from ?? "")
+  const [name, setName] = useState(campaign?.name ?? (like === undefined ? "" : copyOf(like.name)))
+  const [chosen, setChosen] = useState(keyOf(like === undefined ? templates[0] : before))
+  const [from, setFrom] = useState(like?.from ?? "")
   const [fillings, setFillings] = useState<Fillings>(
-    campaign && before ? fillingsOf(before, campaign.template) : {}
+    like && before ? fillingsOf(before, like.template) : {}
   )
   const [chosenB, setChosenB] = useState(keyOf(beforeB))
   const [fillingsB, setFillingsB] = useState<Fillings>(
-    campaign?.templateB && beforeB ? fillingsOf(beforeB, campaign.templateB) : {}
+    like?.templateB && beforeB ? fillingsOf(beforeB, like.templateB) : {}
   )
-  const [schedule, setSchedule] = useState(scheduleOf(campaign))
+  const [schedule, setSchedule] = useState(campaign === undefined ? repeated(scheduleOf(like)) : scheduleOf(campaign))
   const recipients = useRecipients((columns) => {
     setFillings((before) => ({ ...before, ...guessed(columns) }))
     setFillingsB((before) => ({ ...before, ...guessed(columns) }))
@@ -81,18 +89,34 @@ export const CampaignForm = (
     save.mutate({
       plan: {
         name: name.trim(),
-        template: filledAs(campaign?.template, template, fillings),
-        ...(templateB === undefined ? {} : { templateB: filledAs(campaign?.templateB, templateB, fillingsB) }),
+        template: filledAs(like?.template, template, fillings),
+        ...(templateB === undefined ? {} : { templateB: filledAs(like?.templateB, templateB, fillingsB) }),
         ...(from === "" ? {} : { from }),
         ...plannedBy(schedule)
       },
       recipients: uploadOf(recipients)
     })
   const { error } = save
-  const columns = head?.columns ?? (campaign === undefined ? [] : columnsOf(fillings, fillingsB))
+  const columns = head?.columns ?? (like === undefined ? [] : columnsOf(fillings, fillingsB))
   const blocked = refusal ??
     (template === undefined ? "Choose a template that the provider has approved." : template.unfillable) ??
     unread ?? (file !== undefined && head === undefined ? "The file is being read." : undefined)
+  /** A template as the first customer gets it. */
+  const tested = (before: Campaign["template"] | null | undefined, template: TemplateDetail, fillings: Fillings) => {
+    const values = exampleOf(template, fillings, head)
+    return {
+      template: {
+        ...filledAs(before, template, fillings),
+        ...(template.variables.length === 0
+          ? {}
+          : { bodyParams: template.variables.map((variable) => values[variable] ?? "") })
+      },
+      blocked: template.unfillable ??
+        (template.variables.every((variable) => values[variable])
+          ? undefined
+          : "Choose a file or write the texts first: they fill the placeholders.")
+    }
+  }
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem]">
       <Section title="Campaign">
@@ -194,11 +218,17 @@ export const CampaignForm = (
         <div className="space-y-4">
           {template === undefined
             ? <Empty title="No template is chosen" />
-            : <Preview template={template} values={exampleOf(template, fillings, head)} />}
+            : (
+              <>
+                <Preview template={template} values={exampleOf(template, fillings, head)} />
+                <TestSend {...tested(like?.template, template, fillings)} from={from} />
+              </>
+            )}
           {templateB === undefined ? null : (
             <>
               <h3 className="font-medium">Variant B, for half of the customers</h3>
               <Preview template={templateB} values={exampleOf(templateB, fillingsB, head)} />
+              <TestSend {...tested(like?.templateB, templateB, fillingsB)} from={from} of=" of variant B" />
             </>
           )}
         </div>

@@ -1,16 +1,17 @@
 /** The pages of a campaign that is not started, new or changed. */
 import { useQuery } from "@tanstack/react-query"
-import { Link, useParams } from "@tanstack/react-router"
+import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { Campaign } from "@wac/client/internal"
 import { approvedQuery } from "../templates/Queries.ts"
 import { buttonClass } from "../ui/Button.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Missing } from "../ui/Missing.tsx"
 import { Page } from "../ui/Page.tsx"
 import { CampaignForm } from "./CampaignForm.tsx"
 import { campaignQuery } from "./Queries.ts"
 
 const FormPage = (
-  { campaign, title }: { readonly title: string; readonly campaign?: Campaign }
+  { title, ...given }: { readonly title: string; readonly campaign?: Campaign; readonly like?: Campaign }
 ) => {
   const templates = useQuery(approvedQuery)
   return (
@@ -28,24 +29,38 @@ const FormPage = (
             </Loaded>
           </div>
         )
-        : <CampaignForm templates={templates.data} {...(campaign === undefined ? {} : { campaign })} />}
+        : <CampaignForm templates={templates.data} {...given} />}
     </Page>
   )
 }
 
-export const NewCampaignPage = () => <FormPage title="New campaign" />
+/** The form with what a campaign has, once it is loaded. */
+const LoadedFormPage = (
+  { id, title, use }: { readonly id: string; readonly title: string; readonly use: "campaign" | "like" }
+) => {
+  const query = useQuery(campaignQuery(id))
+  return query.data === undefined
+    ? (
+      <Page title={title}>
+        <div className="card">
+          <Loaded query={query} missing={<Missing what="campaign" to="/campaigns" all="All campaigns" />}>
+            {() => null}
+          </Loaded>
+        </div>
+      </Page>
+    )
+    : <FormPage key={id} title={title} {...{ [use]: query.data }} />
+}
+
+/** A new campaign, whose plan may begin as that of another. */
+export const NewCampaignPage = () => {
+  const { like } = useSearch({ from: "/campaigns/new" })
+  const title = "New campaign"
+  return like === undefined ? <FormPage title={title} /> : <LoadedFormPage id={like} title={title} use="like" />
+}
 
 /** Changes a campaign that is not started, or gives it another file. */
 export const EditCampaignPage = () => {
   const { id } = useParams({ from: "/campaigns/$id/edit" })
-  const query = useQuery(campaignQuery(id))
-  return query.data === undefined
-    ? (
-      <Page title="Change the campaign">
-        <div className="card">
-          <Loaded query={query}>{() => null}</Loaded>
-        </div>
-      </Page>
-    )
-    : <FormPage key={id} title="Change the campaign" campaign={query.data} />
+  return <LoadedFormPage id={id} title="Change the campaign" use="campaign" />
 }

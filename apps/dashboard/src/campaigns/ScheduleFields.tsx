@@ -31,6 +31,9 @@ export const scheduleOf = (campaign: Campaign | undefined): Schedule => ({
   holdout: percentOf(campaign?.holdout ?? 0)
 })
 
+/** The fields of another campaign that is like it: its times have passed. */
+export const repeated = (schedule: Schedule): Schedule => ({ ...schedule, startAt: "", notAfter: "" })
+
 /** The part of a plan that the fields mean. */
 export const plannedBy = ({ holdout, notAfter, quietFrom, quietTo, share, startAt }: Schedule) =>
   ({

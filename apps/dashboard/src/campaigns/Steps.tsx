@@ -112,6 +112,9 @@ export const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
       {can("draft", "ready") && refusal === undefined
         ? <Link to="/campaigns/$id/edit" params={{ id }} className={buttonClass()}>Change</Link>
         : null}
+      {refusal === undefined
+        ? <Link to="/campaigns/new" search={{ like: id }} className={buttonClass()}>Duplicate</Link>
+        : null}
       {can("draft", "ready") ? button("remove", "Delete", "danger") : null}
       {asked === undefined ? <Failure error={act.error} /> : (
         <Confirm

@@ -119,6 +119,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/campaigns/new",
+    validateSearch: (search) => given(search, "like"),
     component: lazyPart(() => import("../campaigns/NewCampaignPage.tsx"), "NewCampaignPage")
   }),
   createRoute({

@@ -1,9 +1,11 @@
 /**
- * Files as marketers have them, given to a campaign in the dashboard: each is sent, or the page says what to change.
+ * Files as marketers have them, given to a campaign in the dashboard: each is sent, or the page says what to change. And
+ * what is done beside a file: a test to oneself, and a campaign that begins as another.
  */
-import type { Effect } from "effect"
+import { Effect } from "effect"
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
+import { call } from "../harness.ts"
 import { browser as launch, button, dialog, signedIn, type Visit } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
@@ -135,4 +137,55 @@ it("a file without names of its columns is told what to change, and sent once it
   await choose("phone,name\n+15551230041,Ana\n+15551230042,Ben\n")
   await told.waitFor({ state: "hidden" })
   await sendTo(2)
+})
+
+it("a test goes to oneself as the first customer gets it, as often as it is asked for", async () => {
+  const { page } = person
+  await begin("Orders", "Phone,Name,Order\n+15551230040,Ana,A-7\n+15551230041,Ben,A-8\n")
+  await page.getByLabel("Template", { exact: true }).selectOption({ label: "order_update · en_US" })
+  await preview().first().waitFor()
+  const test = page.getByRole("form", { name: "Test" })
+  await test.getByLabel("Test number").fill("+15551230049")
+  assert.include(await button(test, /^Send a test/).innerText(), "they fill the placeholders")
+  await page.getByLabel("Placeholder 1", { exact: true }).selectOption({ label: "Column Name" })
+  await page.getByLabel("Placeholder 2", { exact: true }).selectOption({ label: "Column Order" })
+  await button(test, "Send a test").click()
+  const link = test.getByRole("link", { name: "See what became of it" })
+  const first = await link.getAttribute("href")
+  await button(test, "Send a test").click()
+  await page.waitForFunction(
+    (first) => document.querySelector("form[aria-label=Test] a")?.getAttribute("href") !== first,
+    first
+  )
+  // the form keeps what was typed, and nothing of the campaign was made
+  assert.strictEqual(await page.getByLabel("Name", { exact: true }).inputValue(), "Orders")
+  const other = await person.page.context().newPage()
+  await other.goto(new URL(first!, server.url).href)
+  await other.getByText("Ana").first().waitFor()
+  await other.getByText("A-7").first().waitFor()
+  await other.close()
+  const { body } = await Effect.runPromise(call(`${server.url}/internal/campaigns`, { headers: server.session }))
+  assert.notInclude(body.data.map(({ name }: { readonly name: string }) => name), "Orders")
+})
+
+it("a campaign begins as another with its plan, and takes a file of its own", async () => {
+  const { page } = person
+  await begin("Spring", "Phone,Name,Order\n+15551230050,Ana,A-7\n")
+  await page.getByLabel("Template", { exact: true }).selectOption({ label: "order_update · en_US" })
+  await preview().first().waitFor()
+  await page.getByLabel("Placeholder 1", { exact: true }).selectOption({ label: "Column Name" })
+  await page.getByLabel("Placeholder 2", { exact: true }).selectOption({ label: "Column Order" })
+  await page.getByLabel("Share of the number’s rate, in percent").fill("30")
+  await sendTo(1)
+  await page.getByRole("link", { name: "Duplicate" }).click()
+  await page.getByRole("heading", { name: "New campaign" }).waitFor()
+  assert.strictEqual(await page.getByLabel("Name", { exact: true }).inputValue(), "Spring (copy)")
+  assert.strictEqual(await page.getByLabel("Share of the number’s rate, in percent").inputValue(), "30")
+  await choose("Phone,Name,Order\n+15551230051,Ben,A-8\n")
+  await preview().first().waitFor()
+  await sendTo(1)
+  await page.getByRole("heading", { name: "Spring (copy)" }).waitFor()
+  await page.getByText("30 %").waitFor()
+  await page.getByText("{{Name}}, {{Order}}").waitFor()
+  await page.getByRole("row", { name: /\+15551230051/ }).waitFor()
 })

@@ -1,0 +1,79 @@
+/** A campaign's template to oneself, filled as for the first customer, before the campaign is saved. */
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import type { SendMessage } from "@wac/client/internal"
+import { useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
+import { useOnce } from "../session/Once.ts"
+import { api, pages, portal } from "../session/Service.ts"
+import { useRefusal } from "../session/Session.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
+import { elsewhere, TextField } from "../ui/Field.tsx"
+
+export const TestSend = (
+  { blocked, from, of = "", template }: {
+    readonly template: Extract<SendMessage, { readonly type: "template" }>["template"]
+    /** The number that the campaign sends from; empty for the default one. */
+    readonly from: string
+    /** What distinguishes this template from another of the campaign. */
+    readonly of?: string
+    /** Why the template cannot be filled yet. */
+    readonly blocked: string | undefined
+  }
+) => {
+  const client = useQueryClient()
+  const refusal = useRefusal(RoleOf.messagesSend)
+  const [to, setTo] = useState("")
+  /** How many were sent: another press is another test. */
+  const [sent, setSent] = useState(0)
+  const once = useOnce<SendMessage>()
+  const send = useMutation({
+    mutationFn: async () => {
+      const { idempotencyKey, request } = once([to, from, template, sent], (): SendMessage => ({
+        to: to.trim(),
+        ...(from === "" ? {} : { from }),
+        type: "template",
+        template
+      }))
+      return { to: request.to, message: await api.messages.send(request, { idempotencyKey }) }
+    },
+    onSuccess: () => setSent((before) => before + 1),
+    onSettled: () => client.invalidateQueries()
+  })
+  return (
+    <form
+      aria-label={`Test${of}`}
+      className="space-y-3 border-t border-line pt-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!send.isPending && refusal === undefined && blocked === undefined) send.mutate()
+      }}
+    >
+      <TextField
+        label={`Test number${of}`}
+        hint="Yours, say. The message is sent as the first customer gets it, and counts as any other."
+        error={send.error}
+        param="to"
+        type="text"
+        required
+        placeholder="+15551234567"
+        className="tabular-nums"
+        value={to}
+        onChange={setTo}
+      />
+      <Failure error={elsewhere(send.error, "to")} />
+      {send.data === undefined ? null : (
+        <Notice tone="good" role="status">
+          The test to {send.data.to} was sent. {portal === undefined
+            ? (
+              <a href={`${pages}/messages/${send.data.message.messageId}`} target="_blank" className="underline">
+                See what became of it
+              </a>
+            )
+            : null}
+        </Notice>
+      )}
+      <Button type="submit" isPending={send.isPending} refusal={refusal ?? blocked}>Send a test</Button>
+    </form>
+  )
+}
