@@ -18,6 +18,14 @@ export const BindsIdempotencyKey = Context.Reference<boolean>("@wac/api/Endpoint
   defaultValue: () => false
 })
 
+/**
+ * The operation's parts bind keys of their own, so that doing it again does nothing more. Its answer is kept, and a
+ * repetition does it again where the first request ended without one.
+ */
+export const IsRepeatable = Context.Reference<boolean>("@wac/api/EndpointAnnotations/IsRepeatable", {
+  defaultValue: () => false
+})
+
 /** The fields of the response that are secrets: only the first response shows them, not a repetition under its key. */
 export const ShownOnce = Context.Reference<ReadonlyArray<string>>("@wac/api/EndpointAnnotations/ShownOnce", {
   defaultValue: () => []

@@ -358,7 +358,7 @@ const make = (now: Memory["now"]): Memory => ({
   apiKeys: new Table(),
   apiKeyByTokenHash: new Map(),
   issuances: new ExpiringMap((issuance, now) => Idempotency.isExpired(issuance, now)),
-  keptAnswers: new ExpiringMap((binding, now) => KeptAnswer.isFree(binding, now)),
+  keptAnswers: new ExpiringMap((binding, now) => KeptAnswer.isExpired(binding, now)),
   templates: new Table(),
   templateByName: new Map(),
   templateTold: new Map(),

@@ -225,16 +225,19 @@ const steps = Effect.gen(function*() {
         workspaces: 2
       }
     ],
-    "a claim of an Idempotency-Key": [answers.claim(placeOf(0), { fingerprint: "f", token: "own" }, now), {
-      kept_answers: 1 + 2,
-      workspaces: 1
-    }],
+    "a claim of an Idempotency-Key": [
+      answers.claim(placeOf(0), { fingerprint: "f", token: "own", takesOver: false }, now),
+      {
+        kept_answers: 1 + 2,
+        workspaces: 1
+      }
+    ],
     "the answer to a request": [
       answers.settle(placeOf(some), `req ${some}`, { status: 201, body: "{}" }, now),
       { kept_answers: 2, workspaces: 1 }
     ],
     "a claim of an answered Idempotency-Key": [
-      answers.claim(placeOf(some), { fingerprint: "f", token: "another" }, now),
+      answers.claim(placeOf(some), { fingerprint: "f", token: "another", takesOver: false }, now),
       { kept_answers: 2, workspaces: 1 }
     ],
     "a place given back": [answers.settle(placeOf(some), `req ${some}`, null, now), {

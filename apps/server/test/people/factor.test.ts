@@ -2,8 +2,8 @@
  * The second factor of a sign-in (contract §17).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { MemberStore, Totp } from "@wac/core"
-import { type Clock, Context, Effect, Option, Redacted } from "effect"
+import { MemberStore } from "@wac/core"
+import { Context, Effect, Option } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, environment, ownPage, ready } from "../harness.ts"
 import { still } from "../movable.ts"

@@ -3,12 +3,12 @@
  */
 import { assert, describe, it as test, layer } from "@effect/vitest"
 import { Access, Api, EndpointAnnotations } from "@wac/api"
-import { Idempotency, KeptAnswer, KeptAnswerStore } from "@wac/core"
+import { Idempotency, KeptAnswer, KeptAnswerStore, Time } from "@wac/core"
 import { Fixture as TimeFixture } from "@wac/testkit"
 import { Context, Duration, Effect, Fiber } from "effect"
 import { Digest } from "effect/crypto"
 import * as checks from "../checks.ts"
-import { type Answer, call, isReplayed, ownPage, ready, receiver, setWebhook } from "../harness.ts"
+import { type Answer, call, createKey, isReplayed, ownPage, ready, receiver, setWebhook } from "../harness.ts"
 
 const campaign = { name: "spring", template: { name: "hello_world", language: "en_US" } }
 
@@ -218,7 +218,11 @@ describe("a request that another server works on", () => {
         Digest.Digest.use((digest) => Idempotency.fingerprint(digest, campaign)),
         services
       )
-      const claim = yield* store.claim(place, { fingerprint, token: "another server" }, checks.now() - ago)
+      const claim = yield* store.claim(
+        place,
+        { fingerprint, token: "another server", takesOver: false },
+        checks.now() - ago
+      )
       assert.strictEqual(claim._tag, "Claimed")
       return {
         post: (body: unknown) =>
@@ -270,4 +274,48 @@ describe("a request that another server works on", () => {
       const late = yield* post(campaign)
       assert.deepStrictEqual([late.status, late.body], [201, { id: "late" }])
     }).pipe(Effect.scoped))
+
+  test.live("a batch takes the place of one whose server ended before it answered, and queues no message twice", () =>
+    Effect.gen(function*() {
+      const { services, session, url } = yield* ready({ environment: checks.unlimited })
+      const { apiKey } = yield* createKey(url, session)
+      const headers = { authorization: `Bearer ${apiKey}` }
+      const person = (yield* call(`${url}/internal/session`, { headers: session })).body
+      const batch = {
+        messages: [1, 2].map((n) => ({
+          idempotency_key: `item ${n}`.replace(" ", "-"),
+          to: `+1555123000${n}`,
+          type: "template",
+          template: { name: "hello_world", language: "en_US" },
+          send_at: Time.iso(checks.now() + 3_600_000)
+        }))
+      }
+      const post = (key: string) =>
+        call(`${url}/v1/messages/batch`, { headers: { ...headers, "idempotency-key": key }, body: batch })
+      // the server that ended had queued all of it
+      const before = yield* post("before")
+      const fingerprint = yield* Effect.provideContext(
+        Digest.Digest.use((digest) => Idempotency.fingerprint(digest, batch)),
+        services
+      )
+      const claim = yield* Context.get(services, KeptAnswerStore.KeptAnswerStore).claim(
+        {
+          workspaceId: person.workspaceId,
+          caller: "keys",
+          route: "POST /v1/messages/batch",
+          key: Idempotency.IdempotencyKey.make("ended")
+        },
+        { fingerprint, token: "another server", takesOver: false },
+        checks.now() - Duration.toMillis(KeptAnswer.lease)
+      )
+      assert.strictEqual(claim._tag, "Claimed")
+      const after = yield* post("ended")
+      assert.strictEqual(after.status, 200, after.text)
+      const ids = ({ body }: Answer) => body.results.map(({ message_id }: Answer["body"]) => message_id)
+      assert.deepStrictEqual(ids(after), ids(before))
+      const again = yield* post("ended")
+      assert.deepStrictEqual([ids(again), isReplayed(again)], [ids(before), true])
+      const { body } = yield* call(`${url}/v1/messages`, { headers })
+      assert.lengthOf(body.data, 2)
+    }).pipe(Effect.scoped, Effect.provide(TimeFixture.timeOfAsker)))
 })

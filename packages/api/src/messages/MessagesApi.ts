@@ -13,6 +13,7 @@ import {
   BodyLimit,
   CancelsMessage,
   IsPaged,
+  IsRepeatable,
   NeedsIdempotencyKey,
   Sends
 } from "../EndpointAnnotations.ts"
@@ -524,7 +525,8 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     payload: SendBatch,
     success: BatchResults,
     error: writing
-  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(BodyLimit, 1024 * 1024)
+  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(IsRepeatable, true)
+    .annotate(BodyLimit, 1024 * 1024)
     .annotateMerge(OpenApi.annotations({
       summary: "Queue several messages",
       description:

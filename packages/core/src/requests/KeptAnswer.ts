@@ -36,6 +36,15 @@ export interface Binding {
   readonly expiresAt: Instant
 }
 
+/** A request that claims a place. */
+export interface Asked extends Pick<Binding, "fingerprint" | "token"> {
+  /**
+   * Whether it takes the place of an equal request that has no answer yet. Only for work whose parts have keys of their
+   * own, so that doing it twice is doing it once.
+   */
+  readonly takesOver: boolean
+}
+
 /** How long a request may take before it counts as lost with its process: longer than any handler works. */
 export const lease = Duration.seconds(60)
 
@@ -51,7 +60,7 @@ export type Verdict =
   | { readonly _tag: "Lost" }
 
 /** Judges a request by what is stored at its place once it has claimed it, if it could; see {@link isFree}. */
-export const judge = (binding: Binding, asked: Pick<Binding, "fingerprint" | "token">, now: Instant): Verdict =>
+export const judge = (binding: Binding, asked: Asked, now: Instant): Verdict =>
   binding.token === asked.token
     ? { _tag: "Claimed" }
     : binding.fingerprint !== asked.fingerprint
@@ -62,9 +71,13 @@ export const judge = (binding: Binding, asked: Pick<Binding, "fingerprint" | "to
     ? { _tag: "Running" }
     : { _tag: "Lost" }
 
+/** Whether a binding binds no more. */
+export const isExpired = ({ expiresAt }: Pick<Binding, "expiresAt">, now: Instant): boolean => expiresAt <= now
+
 /** Whether a request may claim a place. */
-export const isFree = (binding: Pick<Binding, "expiresAt"> | undefined, now: Instant): boolean =>
-  binding === undefined || binding.expiresAt <= now
+export const isFree = (binding: Binding | undefined, asked: Asked, now: Instant): boolean =>
+  binding === undefined || isExpired(binding, now) ||
+  asked.takesOver && binding.answer === null && binding.fingerprint === asked.fingerprint
 
 /** The error for a key that was used with a different body. */
 export const conflict = (): IdempotencyConflict =>

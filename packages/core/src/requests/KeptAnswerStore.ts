@@ -4,7 +4,7 @@
 import { Context, type Effect } from "effect"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
-import type { Answer, Binding, Place, Verdict } from "./KeptAnswer.ts"
+import type { Answer, Asked, Place, Verdict } from "./KeptAnswer.ts"
 
 export class KeptAnswerStore extends Context.Service<KeptAnswerStore, {
   /**
@@ -14,7 +14,7 @@ export class KeptAnswerStore extends Context.Service<KeptAnswerStore, {
    */
   readonly claim: (
     place: Place,
-    asked: Pick<Binding, "fingerprint" | "token">,
+    asked: Asked,
     now: Instant
   ) => Effect.Effect<Verdict, StoreError>
   /**

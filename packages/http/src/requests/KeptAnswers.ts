@@ -83,10 +83,11 @@ export interface Kept<A> {
 
 /**
  * Does work once for each place: an equal request gets its result, marked as replayed. `token` is the request's own.
+ * Work that may be repeated is done again if the first request has not answered within `Idempotency.joinTimeout`.
  */
 type Keep = <A, E, R>(
   place: KeptAnswer.Place,
-  asked: { readonly body: unknown; readonly token: string },
+  asked: { readonly body: unknown; readonly token: string; readonly isRepeatable?: boolean },
   work: Effect.Effect<A, E, R>,
   kept: Kept<A>
 ) => Effect.Effect<
@@ -101,18 +102,28 @@ export const keeper = Effect.gen(function*() {
   const digest = yield* Digest.Digest
   const scope = yield* Effect.scope
 
-  /** Waits while an equal request runs, at most `Idempotency.joinTimeout`. */
+  /** Waits while an equal request runs, at most `Idempotency.joinTimeout`, and then takes its place if it may. */
   const claim = Effect.fnUntraced(
-    function*(place: KeptAnswer.Place, asked: { readonly fingerprint: string; readonly token: string }) {
+    function*(
+      place: KeptAnswer.Place,
+      { isRepeatable, ...asked }: {
+        readonly fingerprint: string
+        readonly token: string
+        readonly isRepeatable: boolean
+      }
+    ) {
       const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(Idempotency.joinTimeout)
+      let takesOver = false
       while (true) {
         const now = yield* Clock.currentTimeMillis
-        const verdict = yield* store.claim(place, asked, now).pipe(
+        takesOver ||= isRepeatable && now >= until
+        const verdict = yield* store.claim(place, { ...asked, takesOver }, now).pipe(
           // it may have been claimed all the same
           Effect.tapError(() => Effect.ignore(store.settle(place, asked.token, null, now)))
         )
-        if (verdict._tag !== "Running" || now >= until) return verdict
-        yield* Effect.sleep(lookEvery)
+        if (verdict._tag === "Lost" && isRepeatable && !takesOver) takesOver = true
+        else if (verdict._tag !== "Running" || now >= until) return verdict
+        else yield* Effect.sleep(lookEvery)
       }
     },
     StoreError.orUnavailable
@@ -124,16 +135,18 @@ export const keeper = Effect.gen(function*() {
       Effect.catch((error) => Effect.logWarning("an answer could not be kept under its Idempotency-Key", error))
     )
 
-  const keep: Keep = (place, { body, token }, work, { answerOf, resultOf }) =>
+  const keep: Keep = (place, { body, isRepeatable = false, token }, work, { answerOf, resultOf }) =>
     Effect.gen(function*() {
       const fingerprint = yield* Idempotency.fingerprint(digest, body)
-      const verdict = yield* claim(place, { fingerprint, token })
+      const verdict = yield* claim(place, { fingerprint, token, isRepeatable })
       switch (verdict._tag) {
         case "Claimed": {
           const recorded = work.pipe(
             Effect.tap((result) => record(place, token, answerOf(result))),
             // work that a stop cut off may have been done: its key stays claimed, and later answers that nobody knows
-            Effect.onError((cause) => Cause.hasInterrupts(cause) ? Effect.void : record(place, token, null))
+            Effect.onError((cause) =>
+              Cause.hasInterrupts(cause) && !isRepeatable ? Effect.void : record(place, token, null)
+            )
           )
           // a caller who hangs up does not stop it half-way
           const result = yield* Effect.flatMap(Effect.forkIn(recorded, scope), Fiber.join)
@@ -169,7 +182,11 @@ export const make = Effect.gen(function*() {
       const secrets = Context.get(endpoint.annotations, EndpointAnnotations.ShownOnce)
       const { isReplayed, result } = yield* keep(
         place,
-        { body: jsonOf(exchange.body), token: exchange.ownId },
+        {
+          body: jsonOf(exchange.body),
+          token: exchange.ownId,
+          isRepeatable: EndpointAnnotations.has(endpoint, EndpointAnnotations.IsRepeatable)
+        },
         handled,
         { answerOf: (response) => answerOf(response, secrets), resultOf: responseOf }
       )

@@ -19,9 +19,16 @@ export const layer = Layer.effect(
           const now = memory.now(at)
           const name = nameOf(place)
           const before = memory.keptAnswers.get(name)
-          if (before !== undefined && !KeptAnswer.isFree(before, now)) return KeptAnswer.judge(before, asked, now)
+          if (before !== undefined && !KeptAnswer.isFree(before, asked, now)) {
+            return KeptAnswer.judge(before, asked, now)
+          }
           const leaseUntil = now + Duration.toMillis(KeptAnswer.lease)
-          memory.keptAnswers.set(name, { ...asked, leaseUntil, answer: null, expiresAt: now + retention }, now)
+          const { fingerprint, token } = asked
+          memory.keptAnswers.set(
+            name,
+            { fingerprint, token, leaseUntil, answer: null, expiresAt: now + retention },
+            now
+          )
           return { _tag: "Claimed" }
         }),
       settle: (place, token, answer, at) =>

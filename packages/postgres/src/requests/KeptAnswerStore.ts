@@ -27,20 +27,28 @@ const retention = Duration.toMillis(Idempotency.retention)
 
 const kept = place.and(claimed)
 
-/** What an expired row becomes; any other is written as it is, since a skipped one would not be returned. */
-const renewed = [...claimed.names().split(", "), ...answer.names().split(", ")].map((column) =>
-  `${column} = case when k.expires_at <= (select p.now from present p) then excluded.${column} else k.${column} end`
-).join(", ")
+const wanted = columns<Pick<KeptAnswer.Asked, "takesOver">>({ takesOver: "boolean" })
+
+/**
+ * What an expired row becomes, or one that is taken over; any other is written as it is, since a skipped one would not
+ * be returned.
+ */
+const renewed = (takesOver: string) =>
+  [...claimed.names().split(", "), ...answer.names().split(", ")].map((column) =>
+    `${column} = case when k.expires_at <= (select p.now from present p)
+      or ${takesOver} and k.status is null and k.fingerprint = excluded.fingerprint
+      then excluded.${column} else k.${column} end`
+  ).join(", ")
 
 /** Claims the place if it is free. */
 const claim = statement(
-  { claimed: kept.omit("leaseUntil", "expiresAt").one, now: Clocks.asked },
-  ({ claimed: given, now }) => {
+  { claimed: kept.omit("leaseUntil", "expiresAt").one, wanted: wanted.one, now: Clocks.asked },
+  ({ claimed: given, now, wanted: { takesOver } }) => {
     const leaseUntil = `p.now + ${Duration.toMillis(KeptAnswer.lease)}`
     return `with present as materialized (select ${now} as now)
   insert into wac.kept_answers as k (${kept.names()})
   select ${kept.values({ ...given, leaseUntil, expiresAt: `p.now + ${retention}` })} from present p
-  on conflict (${place.names()}) do update set ${renewed}
+  on conflict (${place.names()}) do update set ${renewed(takesOver)}
   returning ${claimed.names("k")}, ${answer.names("k")}, (select p.now from present p) as now`
   }
 )
@@ -59,14 +67,15 @@ export const layer = Layer.effect(
   KeptAnswerStore.KeptAnswerStore,
   Effect.map(Effect.all([Database, callerClock]), ([{ query }, callerNow]) =>
     KeptAnswerStore.KeptAnswerStore.of({
-      claim: Effect.fnUntraced(function*(place, request, now) {
+      claim: Effect.fnUntraced(function*(place, asked, now) {
+        const { fingerprint, takesOver, token } = asked
         const [row] = yield* query(
           "KeptAnswerStore.claim",
-          claim({ claimed: { ...place, ...request }, now: callerNow(now) })
+          claim({ claimed: { ...place, fingerprint, token }, wanted: { takesOver }, now: callerNow(now) })
         )
         const { body, now: at, status } = found.read(row!)
         const answer = status === null ? null : { status, body: body! }
-        const verdict = KeptAnswer.judge({ ...claimed.read(row!), answer }, request, at)
+        const verdict = KeptAnswer.judge({ ...claimed.read(row!), answer }, asked, at)
         if (verdict._tag === "Claimed") {
           yield* Effect.ignore(query("KeptAnswerStore.claim", forget({ now: callerNow(now) })))
         }

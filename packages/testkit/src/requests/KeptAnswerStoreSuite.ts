@@ -18,6 +18,9 @@ const placeIn = (workspaceId: Id.WorkspaceId) =>
     key: word as Idempotency.IdempotencyKey
   }))
 
+/** A request with a body and a token; it takes no other's place. */
+const asked = (fingerprint: string, token: string): KeptAnswer.Asked => ({ fingerprint, token, takesOver: false })
+
 const answer: KeptAnswer.Answer = { status: 201, body: `{"id":"cmp_1","name":"Ünïcode “é”"}` }
 
 /** Registers the tests. */
@@ -27,8 +30,8 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* KeptAnswerStore.KeptAnswerStore
       const { start, workspace } = yield* world()
       const place = yield* placeIn(workspace.id)
-      const first = { fingerprint: "f", token: "one" }
-      const second = { fingerprint: "f", token: "two" }
+      const first = asked("f", "one")
+      const second = asked("f", "two")
       assert.deepStrictEqual(yield* store.claim(place, first, start), { _tag: "Claimed" })
       assert.deepStrictEqual(yield* store.claim(place, first, start), { _tag: "Claimed" })
       assert.deepStrictEqual(yield* store.claim(place, second, start + 1), { _tag: "Running" })
@@ -48,8 +51,8 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* KeptAnswerStore.KeptAnswerStore
       const { start, workspace } = yield* world()
       const place = yield* placeIn(workspace.id)
-      yield* store.claim(place, { fingerprint: "f", token: "one" }, start)
-      const other = { fingerprint: "g", token: "two" }
+      yield* store.claim(place, asked("f", "one"), start)
+      const other = asked("g", "two")
       assert.deepStrictEqual(yield* store.claim(place, other, start), { _tag: "Conflict" })
       yield* store.settle(place, "one", { status: 204, body: "" }, start)
       assert.deepStrictEqual(yield* store.claim(place, other, start), { _tag: "Conflict" })
@@ -64,10 +67,10 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* KeptAnswerStore.KeptAnswerStore
       const { start, workspace } = yield* world()
       const place = yield* placeIn(workspace.id)
-      yield* store.claim(place, { fingerprint: "f", token: "one" }, start)
+      yield* store.claim(place, asked("f", "one"), start)
       yield* store.settle(place, "another", null, start)
       yield* store.settle(place, "another", answer, start)
-      const other = { fingerprint: "g", token: "two" }
+      const other = asked("g", "two")
       assert.deepStrictEqual(yield* store.claim(place, { ...other, fingerprint: "f" }, start), { _tag: "Running" })
       yield* store.settle(place, "one", null, start)
       assert.deepStrictEqual(yield* store.claim(place, other, start), { _tag: "Claimed" })
@@ -78,14 +81,34 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* KeptAnswerStore.KeptAnswerStore
       const { start, workspace } = yield* world()
       const place = yield* placeIn(workspace.id)
-      yield* store.claim(place, { fingerprint: "f", token: "one" }, start)
-      const again = { fingerprint: "f", token: "two" }
+      yield* store.claim(place, asked("f", "one"), start)
+      const again = asked("f", "two")
       assert.deepStrictEqual(yield* store.claim(place, again, start + lease - 1), { _tag: "Running" })
       for (const at of [start + lease, start + day - 1]) {
         assert.deepStrictEqual(yield* store.claim(place, again, at), { _tag: "Lost" })
       }
       yield* store.settle(place, "one", answer, start + lease)
       assert.deepStrictEqual(yield* store.claim(place, again, start + lease), { _tag: "Answered", answer })
+    }))
+
+  it.effect("a request takes the place of an equal one that has no answer, whose process then records nothing", () =>
+    Effect.gen(function*() {
+      const store = yield* KeptAnswerStore.KeptAnswerStore
+      const { start, workspace } = yield* world()
+      const place = yield* placeIn(workspace.id)
+      const taking = (fingerprint: string, token: string) => ({ ...asked(fingerprint, token), takesOver: true })
+      yield* store.claim(place, asked("f", "one"), start)
+      assert.deepStrictEqual(yield* store.claim(place, taking("g", "two"), start + 1), { _tag: "Conflict" })
+      assert.deepStrictEqual(yield* store.claim(place, taking("f", "two"), start + 1), { _tag: "Claimed" })
+      yield* store.settle(place, "one", { status: 200, body: "{}" }, start + 2)
+      yield* store.settle(place, "one", null, start + 2)
+      assert.deepStrictEqual(yield* store.claim(place, asked("f", "three"), start + lease), { _tag: "Running" })
+      assert.deepStrictEqual(yield* store.claim(place, taking("f", "three"), start + lease + 1), { _tag: "Claimed" })
+      yield* store.settle(place, "three", answer, start + lease + 2)
+      assert.deepStrictEqual(yield* store.claim(place, taking("f", "four"), start + lease + 2), {
+        _tag: "Answered",
+        answer
+      })
     }))
 
   it.effect("another workspace, person, route or key is another place", () =>
@@ -102,7 +125,7 @@ export const tests = (it: Fixture.It): void => {
         yield* placeIn(workspace.id)
       ]
       for (const [i, each] of others.entries()) {
-        assert.deepStrictEqual(yield* store.claim(each, { fingerprint: `${i}`, token: `${i}` }, start), {
+        assert.deepStrictEqual(yield* store.claim(each, asked(`${i}`, `${i}`), start), {
           _tag: "Claimed"
         })
       }
@@ -115,7 +138,7 @@ export const tests = (it: Fixture.It): void => {
       const place = yield* placeIn(workspace.id)
       const verdicts = yield* Effect.forEach(
         Array.from({ length: 20 }, (_, i) => `${i}`),
-        (token) => store.claim(place, { fingerprint: "f", token }, start),
+        (token) => store.claim(place, asked("f", token), start),
         { concurrency: "unbounded" }
       )
       assert.strictEqual(verdicts.filter(({ _tag }) => _tag === "Claimed").length, 1)
