@@ -88,8 +88,9 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         : reason === "login" && checksSecret
     case "server_error":
       // what binds a key waits for another request with it, and may not learn what became of it
-      if (reason === "in_progress" || reason === "outcome_unknown") {
-        if (useOfKey === "kept") return !EndpointAnnotations.has(endpoint, EndpointAnnotations.IsRepeatable)
+      if (useOfKey === "kept") {
+        if (reason === "in_progress") return true
+        if (reason === "outcome_unknown") return !EndpointAnnotations.has(endpoint, EndpointAnnotations.IsRepeatable)
       }
       if (status === 504) return sends
       // only a send is refused before it starts

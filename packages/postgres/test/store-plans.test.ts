@@ -226,7 +226,7 @@ const steps = Effect.gen(function*() {
       }
     ],
     "a claim of an Idempotency-Key": [
-      answers.claim(placeOf(0), { fingerprint: "f", token: "own", takesOver: false }, now),
+      answers.claim(placeOf(0), { fingerprint: "f", token: "own", isRepeatable: false }, now),
       {
         kept_answers: 1 + 2,
         workspaces: 1
@@ -237,7 +237,7 @@ const steps = Effect.gen(function*() {
       { kept_answers: 2, workspaces: 1 }
     ],
     "a claim of an answered Idempotency-Key": [
-      answers.claim(placeOf(some), { fingerprint: "f", token: "another", takesOver: false }, now),
+      answers.claim(placeOf(some), { fingerprint: "f", token: "another", isRepeatable: false }, now),
       { kept_answers: 2, workspaces: 1 }
     ],
     "a place given back": [answers.settle(placeOf(some), `req ${some}`, null, now), {

@@ -220,7 +220,7 @@ describe("a request that another server works on", () => {
       )
       const claim = yield* store.claim(
         place,
-        { fingerprint, token: "another server", takesOver: false },
+        { fingerprint, token: "another server", isRepeatable: false },
         checks.now() - ago
       )
       assert.strictEqual(claim._tag, "Claimed")
@@ -305,7 +305,7 @@ describe("a request that another server works on", () => {
           route: "POST /v1/messages/batch",
           key: Idempotency.IdempotencyKey.make("ended")
         },
-        { fingerprint, token: "another server", takesOver: false },
+        { fingerprint, token: "another server", isRepeatable: false },
         checks.now() - Duration.toMillis(KeptAnswer.lease)
       )
       assert.strictEqual(claim._tag, "Claimed")

@@ -39,14 +39,21 @@ export interface Binding {
 /** A request that claims a place. */
 export interface Asked extends Pick<Binding, "fingerprint" | "token"> {
   /**
-   * Whether it takes the place of an equal request that has no answer yet. Only for work whose parts have keys of their
+   * Whether it may take the place of an equal request that counts as lost. Only for work whose parts have keys of their
    * own, so that doing it twice is doing it once.
    */
-  readonly takesOver: boolean
+  readonly isRepeatable: boolean
 }
 
 /** How long a request may take before it counts as lost with its process: longer than any handler works. */
 export const lease = Duration.seconds(60)
+
+/** The same for work that may be repeated: as long as its caller may wait for it, since doing it twice does no harm. */
+const leaseOfRepeatable = Duration.seconds(5)
+
+/** The lease of a request, in milliseconds. */
+export const leaseOf = ({ isRepeatable }: Pick<Asked, "isRepeatable">): number =>
+  Duration.toMillis(isRepeatable ? leaseOfRepeatable : lease)
 
 /** The verdict on a request's key. */
 export type Verdict =
@@ -77,7 +84,8 @@ export const isExpired = ({ expiresAt }: Pick<Binding, "expiresAt">, now: Instan
 /** Whether a request may claim a place. */
 export const isFree = (binding: Binding | undefined, asked: Asked, now: Instant): boolean =>
   binding === undefined || isExpired(binding, now) ||
-  asked.takesOver && binding.answer === null && binding.fingerprint === asked.fingerprint
+  asked.isRepeatable && binding.answer === null && binding.leaseUntil <= now &&
+    binding.fingerprint === asked.fingerprint
 
 /** The error for a key that was used with a different body. */
 export const conflict = (): IdempotencyConflict =>

@@ -8,7 +8,7 @@ import type { Answer, Asked, Place, Verdict } from "./KeptAnswer.ts"
 
 export class KeptAnswerStore extends Context.Service<KeptAnswerStore, {
   /**
-   * Claims a place for `KeptAnswer.lease` if it is free (`KeptAnswer.isFree`), and judges the request
+   * Claims a place for `KeptAnswer.leaseOf` if it is free (`KeptAnswer.isFree`), and judges the request
    * (`KeptAnswer.judge`). Atomic: of racing requests, exactly one is `Claimed`. Safe to repeat with the same token.
    * A claim binds for `Idempotency.retention`, answered or not.
    */

@@ -83,7 +83,7 @@ export interface Kept<A> {
 
 /**
  * Does work once for each place: an equal request gets its result, marked as replayed. `token` is the request's own.
- * Work that may be repeated is done again if the first request has not answered within `Idempotency.joinTimeout`.
+ * Work that may be repeated is done again where the first request is lost.
  */
 type Keep = <A, E, R>(
   place: KeptAnswer.Place,
@@ -102,28 +102,18 @@ export const keeper = Effect.gen(function*() {
   const digest = yield* Digest.Digest
   const scope = yield* Effect.scope
 
-  /** Waits while an equal request runs, at most `Idempotency.joinTimeout`, and then takes its place if it may. */
+  /** Waits while an equal request runs, at most `Idempotency.joinTimeout`. */
   const claim = Effect.fnUntraced(
-    function*(
-      place: KeptAnswer.Place,
-      { isRepeatable, ...asked }: {
-        readonly fingerprint: string
-        readonly token: string
-        readonly isRepeatable: boolean
-      }
-    ) {
+    function*(place: KeptAnswer.Place, asked: KeptAnswer.Asked) {
       const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(Idempotency.joinTimeout)
-      let takesOver = false
       while (true) {
         const now = yield* Clock.currentTimeMillis
-        takesOver ||= isRepeatable && now >= until
-        const verdict = yield* store.claim(place, { ...asked, takesOver }, now).pipe(
+        const verdict = yield* store.claim(place, asked, now).pipe(
           // it may have been claimed all the same
           Effect.tapError(() => Effect.ignore(store.settle(place, asked.token, null, now)))
         )
-        if (verdict._tag === "Lost" && isRepeatable && !takesOver) takesOver = true
-        else if (verdict._tag !== "Running" || now >= until) return verdict
-        else yield* Effect.sleep(lookEvery)
+        if (verdict._tag !== "Running" || now >= until) return verdict
+        yield* Effect.sleep(lookEvery)
       }
     },
     StoreError.orUnavailable

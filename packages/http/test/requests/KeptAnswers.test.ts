@@ -1,11 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Api } from "@wac/api"
 import { Errors, Id, type KeptAnswer, KeptAnswerStore } from "@wac/core"
-import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { Deferred, Effect, Exit, Scope } from "effect"
 import { Digest } from "effect/crypto"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { TestClock } from "effect/testing"
 import * as KeptAnswers from "../../src/requests/KeptAnswers.ts"
 
 const person = {
@@ -66,29 +65,3 @@ it.effect("work that may be repeated gives its key back when a stop cuts it off"
     const cutOff = (stop: Effect.Effect<void>) => Effect.andThen(stop, Effect.never)
     assert.deepStrictEqual(yield* recordedOf(cutOff, Api.groups.messages.endpoints.batch), [null])
   }))
-
-it.effect("work that may be repeated is done again once an equal request has not answered for ten seconds", () =>
-  Effect.gen(function*() {
-    const claims: Array<boolean> = []
-    const store = KeptAnswerStore.KeptAnswerStore.of({
-      claim: (_place, { takesOver }) =>
-        Effect.sync(() => {
-          claims.push(takesOver)
-          return { _tag: takesOver ? "Claimed" : "Running" }
-        }),
-      settle: () => Effect.void
-    })
-    const around = yield* KeptAnswers.make.pipe(
-      Effect.provideService(KeptAnswerStore.KeptAnswerStore, store),
-      Effect.provide(Digest.layerWebCrypto)
-    )
-    const done = HttpServerResponse.text("{}", { status: 200 })
-    const answered = yield* Effect.forkScoped(
-      around(Api.groups.messages.endpoints.batch, person, request, Effect.succeed(done))
-    )
-    yield* TestClock.adjust(9_900)
-    assert.isUndefined(answered.pollUnsafe())
-    yield* TestClock.adjust(100)
-    assert.strictEqual((yield* Fiber.join(answered)).status, 200)
-    assert.deepStrictEqual([claims.filter((takesOver) => takesOver).length, claims.at(-1)], [1, true])
-  }).pipe(Effect.scoped))

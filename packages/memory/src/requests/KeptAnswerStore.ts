@@ -22,7 +22,7 @@ export const layer = Layer.effect(
           if (before !== undefined && !KeptAnswer.isFree(before, asked, now)) {
             return KeptAnswer.judge(before, asked, now)
           }
-          const leaseUntil = now + Duration.toMillis(KeptAnswer.lease)
+          const leaseUntil = now + KeptAnswer.leaseOf(asked)
           const { fingerprint, token } = asked
           memory.keptAnswers.set(
             name,

@@ -27,28 +27,31 @@ const retention = Duration.toMillis(Idempotency.retention)
 
 const kept = place.and(claimed)
 
-const wanted = columns<Pick<KeptAnswer.Asked, "takesOver">>({ takesOver: "boolean" })
+const wanted = columns<Pick<KeptAnswer.Asked, "isRepeatable"> & { readonly lease: number }>({
+  isRepeatable: "boolean",
+  lease: "integer"
+})
 
 /**
  * What an expired row becomes, or one that is taken over; any other is written as it is, since a skipped one would not
  * be returned.
  */
-const renewed = (takesOver: string) =>
+const renewed = (isRepeatable: string) =>
   [...claimed.names().split(", "), ...answer.names().split(", ")].map((column) =>
     `${column} = case when k.expires_at <= (select p.now from present p)
-      or ${takesOver} and k.status is null and k.fingerprint = excluded.fingerprint
+      or ${isRepeatable} and k.status is null and k.lease_until <= (select p.now from present p) and k.fingerprint = excluded.fingerprint
       then excluded.${column} else k.${column} end`
   ).join(", ")
 
 /** Claims the place if it is free. */
 const claim = statement(
   { claimed: kept.omit("leaseUntil", "expiresAt").one, wanted: wanted.one, now: Clocks.asked },
-  ({ claimed: given, now, wanted: { takesOver } }) => {
-    const leaseUntil = `p.now + ${Duration.toMillis(KeptAnswer.lease)}`
+  ({ claimed: given, now, wanted: { isRepeatable, lease } }) => {
+    const leaseUntil = `p.now + ${lease}`
     return `with present as materialized (select ${now} as now)
   insert into wac.kept_answers as k (${kept.names()})
   select ${kept.values({ ...given, leaseUntil, expiresAt: `p.now + ${retention}` })} from present p
-  on conflict (${place.names()}) do update set ${renewed(takesOver)}
+  on conflict (${place.names()}) do update set ${renewed(isRepeatable)}
   returning ${claimed.names("k")}, ${answer.names("k")}, (select p.now from present p) as now`
   }
 )
@@ -68,10 +71,14 @@ export const layer = Layer.effect(
   Effect.map(Effect.all([Database, callerClock]), ([{ query }, callerNow]) =>
     KeptAnswerStore.KeptAnswerStore.of({
       claim: Effect.fnUntraced(function*(place, asked, now) {
-        const { fingerprint, takesOver, token } = asked
+        const { fingerprint, isRepeatable, token } = asked
         const [row] = yield* query(
           "KeptAnswerStore.claim",
-          claim({ claimed: { ...place, fingerprint, token }, wanted: { takesOver }, now: callerNow(now) })
+          claim({
+            claimed: { ...place, fingerprint, token },
+            wanted: { isRepeatable, lease: KeptAnswer.leaseOf(asked) },
+            now: callerNow(now)
+          })
         )
         const { body, now: at, status } = found.read(row!)
         const answer = status === null ? null : { status, body: body! }

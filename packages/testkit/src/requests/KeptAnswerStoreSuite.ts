@@ -19,7 +19,7 @@ const placeIn = (workspaceId: Id.WorkspaceId) =>
   }))
 
 /** A request with a body and a token; it takes no other's place. */
-const asked = (fingerprint: string, token: string): KeptAnswer.Asked => ({ fingerprint, token, takesOver: false })
+const asked = (fingerprint: string, token: string): KeptAnswer.Asked => ({ fingerprint, token, isRepeatable: false })
 
 const answer: KeptAnswer.Answer = { status: 201, body: `{"id":"cmp_1","name":"Ünïcode “é”"}` }
 
@@ -91,24 +91,22 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.claim(place, again, start + lease), { _tag: "Answered", answer })
     }))
 
-  it.effect("a request takes the place of an equal one that has no answer, whose process then records nothing", () =>
+  it.effect("a request that may be repeated takes the place of an equal one that is lost, which then records nothing", () =>
     Effect.gen(function*() {
       const store = yield* KeptAnswerStore.KeptAnswerStore
       const { start, workspace } = yield* world()
       const place = yield* placeIn(workspace.id)
-      const taking = (fingerprint: string, token: string) => ({ ...asked(fingerprint, token), takesOver: true })
-      yield* store.claim(place, asked("f", "one"), start)
-      assert.deepStrictEqual(yield* store.claim(place, taking("g", "two"), start + 1), { _tag: "Conflict" })
-      assert.deepStrictEqual(yield* store.claim(place, taking("f", "two"), start + 1), { _tag: "Claimed" })
-      yield* store.settle(place, "one", { status: 200, body: "{}" }, start + 2)
-      yield* store.settle(place, "one", null, start + 2)
-      assert.deepStrictEqual(yield* store.claim(place, asked("f", "three"), start + lease), { _tag: "Running" })
-      assert.deepStrictEqual(yield* store.claim(place, taking("f", "three"), start + lease + 1), { _tag: "Claimed" })
-      yield* store.settle(place, "three", answer, start + lease + 2)
-      assert.deepStrictEqual(yield* store.claim(place, taking("f", "four"), start + lease + 2), {
-        _tag: "Answered",
-        answer
-      })
+      const again = (fingerprint: string, token: string) => ({ ...asked(fingerprint, token), isRepeatable: true })
+      const lost = start + KeptAnswer.leaseOf({ isRepeatable: true })
+      assert.deepStrictEqual(yield* store.claim(place, again("f", "one"), start), { _tag: "Claimed" })
+      assert.deepStrictEqual(yield* store.claim(place, again("f", "two"), lost - 1), { _tag: "Running" })
+      assert.deepStrictEqual(yield* store.claim(place, again("g", "two"), lost), { _tag: "Conflict" })
+      assert.deepStrictEqual(yield* store.claim(place, again("f", "two"), lost), { _tag: "Claimed" })
+      assert.deepStrictEqual(yield* store.claim(place, again("f", "three"), lost + 1), { _tag: "Running" })
+      yield* store.settle(place, "one", { status: 200, body: "{}" }, lost + 1)
+      yield* store.settle(place, "one", null, lost + 1)
+      yield* store.settle(place, "two", answer, lost + 2)
+      assert.deepStrictEqual(yield* store.claim(place, again("f", "three"), lost + lease), { _tag: "Answered", answer })
     }))
 
   it.effect("another workspace, person, route or key is another place", () =>
