@@ -41,6 +41,9 @@ const dashboard = `${import.meta.dirname}/apps/dashboard/test/globalSetup.ts`
 /** Unpacks the browser. */
 const browser = `${import.meta.dirname}/apps/server/test/dashboard/globalSetup.ts`
 
+/** Makes the files of embedded databases once. */
+const newPglite = `${import.meta.dirname}/packages/postgres/test/newPglite.ts`
+
 /** The test projects, one per package. Vitest does not read this file by itself: `vitest.config.ts` imports it. */
 export const projects: Array<TestProjectInlineConfiguration> = [
   // by node:crypto as on Node, and by WebCrypto as elsewhere; isolated, since some tests replace what it loads
@@ -52,12 +55,12 @@ export const projects: Array<TestProjectInlineConfiguration> = [
   }),
   project("effect", "packages/effect", { globalSetup: [dashboard] }),
   ...names.map((name) => project(name, `packages/${name}`)),
-  // isolated, since some tests measure the memory of their process
   project("postgres", "packages/postgres", {
-    isolate: true,
+    setupFiles: [newPglite],
     globalSetup: [`${import.meta.dirname}/packages/postgres/test/globalSetup.ts`]
   }),
   project("server", "apps/server", {
+    setupFiles: [newPglite],
     globalSetup: [dashboard, browser],
     // its condition `source` is TypeScript, which Node does not load from an installed package
     server: { deps: { inline: [/\/eventsource-parser\//, /\/client\/streamableHttp\.js/] } }

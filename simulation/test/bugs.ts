@@ -81,7 +81,7 @@ export const bugs: ReadonlyArray<Bug> = [
         Effect.as(Effect.forkDetach(Effect.delay(store.applyReport(command), "1 second")), undefined)
     })),
     breaks: "every-event",
-    seed: 4,
+    seed: 14,
     within: 20
   },
   {
@@ -178,7 +178,7 @@ export const bugs: ReadonlyArray<Bug> = [
       )
     ),
     breaks: "campaign-once",
-    seed: 11,
+    seed: 3,
     within: 50
   },
   {
@@ -190,7 +190,7 @@ export const bugs: ReadonlyArray<Bug> = [
           : store.change(command)
     })),
     breaks: "campaign-stopped",
-    seed: 47,
+    seed: 69,
     within: 100
   },
   {

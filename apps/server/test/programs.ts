@@ -13,7 +13,9 @@ const sources = {
   wac: "apps/server/src/wac.ts",
   demo: "apps/server/src/demo.ts",
   steered: "apps/server/test/steered.ts",
-  ageing: "apps/server/test/ageing.ts"
+  ageing: "apps/server/test/ageing.ts",
+  shop: "apps/server/test/outbox/shop.ts",
+  subscriber: "apps/server/test/subscriptions/subscriber.ts"
 }
 
 /** The name of a bundled program. */

@@ -250,7 +250,7 @@ describe("the schema", () => {
 StorageSuite.suite(
   "PostgreSQL in a schema of another name",
   Layer.unwrap(Effect.map(freshDatabase(), (url) => storageIn(url, { schema: "Odd name" }))),
-  { ports: ["WorkspaceStore", "EventStore", "SubscriptionStore", "WebhookStore", "TemplateStore"] }
+  { ports: ["WorkspaceStore", "EventStore", "SubscriptionStore", "WebhookStore", "TemplateStore"], runs: "few" }
 )
 
 it.live("an inspection lists the rights that a role lacks, by name", () =>

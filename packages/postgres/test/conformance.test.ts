@@ -26,7 +26,10 @@ StorageSuite.suite("PGlite", PostgresStorage.layerEmbedded({}), elsewhere)
 StorageSuite.suite(
   "PostgreSQL by a host's pool",
   Layer.unwrap(Effect.map(Effect.flatMap(freshDatabase(), hostPool), (pool) => PostgresStorage.layerPool({ pool }))),
-  Extent.of({ ports: ["ApiKeyStore", "ChangeStore", "RateLimitStore", "WebhookStore"] }, {})
+  Extent.of<StorageSuite.Options>({
+    ports: ["ApiKeyStore", "ChangeStore", "RateLimitStore", "WebhookStore"],
+    runs: "few"
+  }, {})
 )
 
 // where a pooler is everywhere, the suites above run behind it
@@ -35,6 +38,9 @@ describe.each(PgBouncer.isEverywhere ? [] : ["PgBouncer"])("behind %s", PgBounce
     `PostgreSQL behind ${pooler}`,
     Layer.unwrap(Effect.map(Effect.flatMap(freshDatabase(), pooled), PostgresStorage.layerServer)),
     // whose steps lock, load and write, and what notifies other processes
-    Extent.of({ ports: ["ApiKeyStore", "ChangeStore", "RateLimitStore", "WebhookStore"] }, {})
+    Extent.of<StorageSuite.Options>({
+      ports: ["ApiKeyStore", "ChangeStore", "RateLimitStore", "WebhookStore"],
+      runs: "few"
+    }, {})
   )
 })

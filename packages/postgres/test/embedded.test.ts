@@ -15,11 +15,16 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, beforeAll } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
+import * as newPglite from "./newPglite.ts"
 
 const temporary: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "wac-embedded-"))),
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
+
+// the first start is one of the subjects
+beforeAll(newPglite.genuine)
+afterAll(newPglite.copy)
 
 let template: string
 beforeAll(async () => {

@@ -74,7 +74,7 @@ const ports = [
 StorageSuite.suite(
   "PostgreSQL with unusual settings",
   Layer.unwrap(Effect.map(hostile, (url) => storageIn(url))),
-  { ports }
+  { ports, runs: "few" }
 )
 
 StorageSuite.suite(
@@ -83,7 +83,10 @@ StorageSuite.suite(
     Effect.flatMap(hostile, (url) => pooled(url)),
     (to) => PostgresStorage.layerServer(to)
   )),
-  { ports: ["ApiKeyStore", "WebhookStore", "PepperStore", "SealedSecretStore", "MediaStore", "InboundPostStore"] }
+  {
+    ports: ["ApiKeyStore", "WebhookStore", "PepperStore", "SealedSecretStore", "MediaStore", "InboundPostStore"],
+    runs: "few"
+  }
 )
 
 it.live("two first starts at the same time both succeed with unusual settings", () =>

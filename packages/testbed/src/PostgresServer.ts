@@ -1,10 +1,14 @@
 /**
  * A private PostgreSQL server with a temporary directory and a loopback port of its own.
  */
-import { type ChildProcess, spawn } from "node:child_process"
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import { existsSync } from "node:fs"
+import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import * as FreePort from "./FreePort.ts"
 import { leash } from "./Leash.ts"
 import { type Owner, owner } from "./Owner.ts"
@@ -31,6 +35,32 @@ const user = "postgres"
 
 /** For what only loopback reaches. */
 const password = "password"
+
+const cache = fileURLToPath(new URL("../../../node_modules/.cache/wac", import.meta.url))
+
+/** Where the files of a new server are kept, which a program `initdb` makes the same each time. */
+const templateOf = async (bin: string, as: Owner | undefined): Promise<string> => {
+  const made = createHash("sha256").update(await readFile(join(bin, "initdb"))).update(String(as?.uid)).digest("hex")
+  return join(cache, `postgres-${made.slice(0, 16)}`)
+}
+
+/** Copies a directory with its owner. */
+const copy = (from: string, to: string) => promisify(execFile)("cp", ["-a", from, to])
+
+/** Keeps a copy of a new server's files. */
+const keep = async (data: string, template: string): Promise<void> => {
+  await mkdir(cache, { recursive: true })
+  const own = await mkdtemp(`${template}-`)
+  try {
+    await copy(data, join(own, "data"))
+    // processes that keep one at the same time do not disturb each other: a folder gets its name when it is complete
+    await rename(join(own, "data"), template).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error
+    })
+  } finally {
+    await rm(own, { recursive: true, force: true })
+  }
+}
 
 interface Running {
   readonly child: ChildProcess
@@ -76,24 +106,30 @@ export const startFrom = async (bin: string, ...settings: ReadonlyArray<string>)
     server = undefined
   }
   const stop = () => end("SIGINT")
+  // PostgreSQL's immediate shutdown ends all of its processes where they are
+  const crash = () => end("SIGQUIT")
   const remove = async () => {
-    await stop()
+    await crash()
     release()
     await rm(directory, { recursive: true, force: true })
   }
   const init = async () => {
     // some tests read the data as another user than the one that owns it
     await chmod(directory, 0o755)
+    if (as !== undefined) await chown(directory, as.uid, as.gid)
+    const template = await templateOf(bin, as)
+    if (existsSync(template)) return copy(template, data)
     await mkdir(data, { mode: 0o700 })
     const passwordFile = join(directory, "password")
     await writeFile(passwordFile, `${password}\n`)
     if (as !== undefined) {
-      for (const path of [directory, data, passwordFile]) await chown(path, as.uid, as.gid)
+      for (const path of [data, passwordFile]) await chown(path, as.uid, as.gid)
     }
     const args = ["--auth=password", `--username=${user}`, `--pwfile=${passwordFile}`, "--encoding=UTF8", "--no-sync"]
     const { child, ended, log } = run(join(bin, "initdb"), [`--pgdata=${data}`, ...args], directory, as)
     await ended
     if (child.exitCode !== 0) throw new Error(`PostgreSQL cannot make its files: ${log()}`)
+    await keep(data, template)
   }
   const port = await FreePort.find()
   const all = ["listen_addresses=127.0.0.1", "unix_socket_directories=", ...settings]
@@ -120,8 +156,7 @@ export const startFrom = async (bin: string, ...settings: ReadonlyArray<string>)
     url: `postgres://${user}:${password}@127.0.0.1:${port}/postgres`,
     data,
     stop,
-    // PostgreSQL's immediate shutdown ends all of its processes where they are
-    crash: () => end("SIGQUIT"),
+    crash,
     start: startIt,
     remove
   }

@@ -188,7 +188,8 @@ export interface Options {
   readonly ports?: ReadonlyArray<Ports.Name>
   /**
    * How many random sequences are compared with a model. Defaults to all. Few are enough for another server of a
-   * storage that runs all elsewhere, and leave out the range of more than ten thousand deliveries; long takes minutes.
+   * storage that runs all elsewhere, and leave out replays of more than a thousand deliveries and the backlog of hours;
+   * long takes minutes.
    */
   readonly runs?: SeededRandom.Runs
 }

@@ -30,7 +30,7 @@ const storage: Layer.Layer<Ports.Ports> = Layer.effectContext(
     }, context))
 )
 
-StorageSuite.suite("a storage", storage)
+StorageSuite.suite("a storage", storage, { runs: "few" })
 
 afterAll(() => {
   assert.isAbove(methods.size, names.length)

@@ -9,7 +9,6 @@ import { Effect } from "effect"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { createWac, postgres as storage } from "wac"
 import * as checks from "../checks.ts"
 import { freshDatabase, launch, masterKey, postgres, sql } from "../processes.ts"
@@ -21,8 +20,6 @@ const points = ["begin", "insert", "enqueue", "commit", "after"]
 /** One order of three is rolled back. */
 const orders = Extent.of(60, 1000 * libraries.length)
 const kills = Extent.of(4, 50 * libraries.length)
-
-const source = fileURLToPath(new URL("shop.ts", import.meta.url))
 
 interface Row {
   readonly id: string
@@ -62,7 +59,7 @@ it.live(
       )
       for (let i = 0; i <= kills; i++) {
         const victim = i < kills ? all[Math.floor((i + 0.5) * orders / kills)]! : undefined
-        const { ended, output } = yield* launch({}, { source }, [
+        const { ended, output } = yield* launch({}, "shop", [
           database,
           key,
           sent,

@@ -8,7 +8,6 @@ import { Effect, Fiber } from "effect"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { createWac, postgres as storage, sandbox } from "wac"
 import * as checks from "../checks.ts"
 import { freshDatabase, kill, launch, masterKey, postgres, type Running } from "../processes.ts"
@@ -22,8 +21,6 @@ const failEvery = 100
 
 /** How many of the events may be handled again because of the kills. */
 const mostRepeats = 0.005
-
-const source = fileURLToPath(new URL("subscriber.ts", import.meta.url))
 
 interface Line {
   readonly what: string
@@ -58,7 +55,7 @@ it.live(
         (wac) => Effect.promise(wac.close)
       )
       const begin = Effect.gen(function*() {
-        const running = yield* launch({}, { source }, [database, key, file, String(failEvery)])
+        const running = yield* launch({}, "subscriber", [database, key, file, String(failEvery)])
         yield* checks.until(
           Effect.sync(() => running.output.stdout + (running.child.exitCode === null ? "" : running.output.stderr)),
           (text) => text !== ""

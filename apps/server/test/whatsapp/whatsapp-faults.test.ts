@@ -5,6 +5,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Message } from "@wac/core"
 import { CloudApi } from "@wac/simulator"
+import * as Extent from "@wac/testbed/Extent"
 import { SeededRandom } from "@wac/testkit"
 import { Duration, Effect } from "effect"
 import * as checks from "../checks.ts"
@@ -14,7 +15,7 @@ import { generous, template, World } from "./whatsapp.ts"
 
 const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000)
 
-const sends = 1_000
+const sends = Extent.of(600, 1_000)
 const callers = 40
 
 /** So often one who is told that nothing was sent tries again. */
