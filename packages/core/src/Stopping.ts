@@ -2,7 +2,8 @@
  * The shutdown of the process (contract §8 *SIGTERM*). Once it has begun, waits are cut short, and work in flight ends
  * within the time that is left.
  */
-import { Clock, Context, Deferred, Duration, Effect } from "effect"
+import { Context, Deferred, Duration, Effect } from "effect"
+import * as Elapsed from "./Elapsed.ts"
 
 /**
  * How long work in flight may take after shutdown begins. An orchestrator that kills after 10 s must find nothing left.
@@ -23,15 +24,14 @@ export interface Stopping {
 export const make = (): Stopping => {
   const begun = Deferred.makeUnsafe<void>()
   let endsAt: number | undefined
-  const now = Effect.map(Clock.Clock, (clock) => Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
   return {
     isBegun: () => endsAt !== undefined,
     begun: Deferred.await(begun),
-    begin: Effect.map(now, (now) => {
+    begin: Effect.map(Elapsed.now, (now) => {
       endsAt ??= now + Duration.toMillis(timeout)
       Deferred.doneUnsafe(begun, Effect.void)
     }),
-    left: Effect.map(now, (now) => endsAt === undefined ? timeout : Duration.millis(Math.max(0, endsAt - now)))
+    left: Effect.map(Elapsed.now, (now) => endsAt === undefined ? timeout : Duration.millis(Math.max(0, endsAt - now)))
   }
 }
 

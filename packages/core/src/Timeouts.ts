@@ -3,6 +3,7 @@
  * an attempt, so operations with the same timeout share a fiber.
  */
 import { Clock, Duration, Effect, FiberSet, type Scope } from "effect"
+import * as Elapsed from "./Elapsed.ts"
 
 /**
  * A deadline between those with the same timeout that were set before and after it. No set: its tables would keep
@@ -57,7 +58,7 @@ export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(func
   /** By timeout in milliseconds. */
   const lines = new Map<number, Line>()
 
-  const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const now = () => Elapsed.of(clock)
 
   const watch = (milliseconds: number, line: Line): Effect.Effect<void> =>
     Effect.suspend(() => {

@@ -4,6 +4,7 @@
  */
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
+import * as Elapsed from "../Elapsed.ts"
 import { IdempotencyConflict, InvalidBody, type NotFound, ServerError, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as Lookup from "../Lookup.ts"
@@ -115,17 +116,15 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const digest = yield* Digest.Digest
       const numbers = yield* PhoneNumberStore
 
-      const monotonicOf = (clock: Clock.Clock) => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
-      const monotonic = Effect.map(Clock.Clock, monotonicOf)
       /** For how many more milliseconds a lookup that started at `askedAt` is trusted. */
       const believedFor = (askedAt: number, now: number) => Math.max(0, Duration.toMillis(cacheFor) - (now - askedAt))
 
       // keyed by the token itself, which every request carries: its HMAC costs more than the rest of authentication
       const remembered = yield* Cache.makeWith(
         Effect.fnUntraced(function*(token: string) {
-          const askedAt = yield* monotonic
+          const askedAt = yield* Elapsed.now
           const found = yield* store.findByTokenHash(yield* vault.fingerprint(token))
-          const answeredAt = yield* monotonic
+          const answeredAt = yield* Elapsed.now
           return {
             found: Option.map(found, ({ at, ...principal }) => ({ principal, at })),
             askedAt,
@@ -285,7 +284,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           }
           if (!ApiKey.isWellFormed(token)) return Effect.fail(ApiKey.invalid())
           return Effect.flatMap(
-            find(token, monotonicOf(clock)),
+            find(token, Elapsed.of(clock)),
             ({ answeredAt, found }) =>
               Option.isNone(found)
                 ? Effect.fail(ApiKey.invalid())
@@ -297,7 +296,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
                   if (!KeyBinding.isFrom(principal.key.allowedCidrs, client)) return Effect.fail(ApiKey.invalid())
                   return judged(
                     principal,
-                    at + Math.max(0, monotonicOf(clock) - answeredAt),
+                    at + Math.max(0, Elapsed.of(clock) - answeredAt),
                     clock.currentTimeMillisUnsafe()
                   )
                 })

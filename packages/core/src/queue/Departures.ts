@@ -3,6 +3,7 @@
  * §15). Calls `QueuedMessages`.
  */
 import { Clock, Duration, Effect, FiberSet, Semaphore } from "effect"
+import * as Elapsed from "../Elapsed.ts"
 import type { Queue } from "../messages/MessageStore.ts"
 import * as StorageTime from "../StorageTime.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
@@ -61,8 +62,8 @@ export interface Departures {
 
 /** The turns of lanes, as long as they have messages to send or have just sent some. */
 const makeTurns = () => {
-  const lanes = new Map<string, { readonly gate: Semaphore.Semaphore; freeAt: Instant; waiting: number }>()
-  const laneOf = (id: string, now: Instant) => {
+  const lanes = new Map<string, { readonly gate: Semaphore.Semaphore; freeAt: number; waiting: number }>()
+  const laneOf = (id: string, now: number) => {
     for (const [id, { freeAt, waiting }] of lanes) if (waiting === 0 && freeAt <= now) lanes.delete(id)
     const lane = lanes.get(id) ?? { gate: Semaphore.makeUnsafe(1), freeAt: now, waiting: 0 }
     lanes.set(id, lane)
@@ -70,14 +71,14 @@ const makeTurns = () => {
   }
   /** Waits until so many messages of a lane may leave, after those that asked before. */
   return ({ id, interval }: Lane, count: number) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    Effect.flatMap(Elapsed.now, (now) => {
       const lane = laneOf(id, now)
       lane.waiting++
       return Effect.gen(function*() {
-        const wait = lane.freeAt - (yield* Clock.currentTimeMillis)
+        const wait = lane.freeAt - (yield* Elapsed.now)
         if (wait > 0) yield* Effect.sleep(Duration.millis(wait))
         // from when they leave: waking late is no reason to leave together with the next
-        lane.freeAt = (yield* Clock.currentTimeMillis) + count * interval * catchingUp
+        lane.freeAt = (yield* Elapsed.now) + count * interval * catchingUp
       }).pipe(
         lane.gate.withPermit,
         Effect.ensuring(Effect.sync(() => {

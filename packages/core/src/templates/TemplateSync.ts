@@ -2,13 +2,13 @@
  * Keeps templates up to date with the provider in the background: lists them at start, every hour, and soon after the
  * provider reports a change; those of a workspace that another process makes, within a minute.
  */
-import { Cause, Clock, Duration, Effect, FiberSet, Layer, Queue } from "effect"
+import { Cause, Duration, Effect, FiberSet, Layer, Queue } from "effect"
 import * as Defect from "../Defect.ts"
+import * as Elapsed from "../Elapsed.ts"
 import type { WorkspaceId } from "../Id.ts"
 import { TemplatesUnavailable } from "../messages/Provider.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import { StoreError } from "../StoreError.ts"
-import type { Instant } from "../Time.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import { TemplateRequests } from "./TemplateRequests.ts"
 import { Templates } from "./Templates.ts"
@@ -28,26 +28,26 @@ const places = 4
 /** The timeout of a listing. Thousands of templates take a fraction of it. */
 export const longest = Duration.minutes(5)
 
-/** When a workspace's templates are listed next, and how earlier listings ended. */
+/** When a workspace's templates are listed next, by `Elapsed`, and how earlier listings ended. */
 export interface Turn {
   /** `Infinity` while a listing runs, unless a change was reported meanwhile. */
-  readonly dueAt: Instant
-  readonly startedAt: Instant | null
+  readonly dueAt: number
+  readonly startedAt: number | null
   /** Failures since the last success. */
   readonly failures: number
 }
 
 /** The schedule of a workspace that is new to this process. */
-export const first = (now: Instant): Turn => ({ dueAt: now, startedAt: null, failures: 0 })
+export const first = (now: number): Turn => ({ dueAt: now, startedAt: null, failures: 0 })
 
 /** The schedule when a listing begins. */
-export const begun = (turn: Turn, now: Instant): Turn => ({ ...turn, dueAt: Infinity, startedAt: now })
+export const begun = (turn: Turn, now: number): Turn => ({ ...turn, dueAt: Infinity, startedAt: now })
 
 /**
  * The schedule when a listing ends. After a failure the delay is shorter and doubles each time. A change that was
  * reported meanwhile is listed earlier.
  */
-export const next = (turn: Turn, now: Instant, succeeded: boolean): Turn => {
+export const next = (turn: Turn, now: number, succeeded: boolean): Turn => {
   const wait = succeeded ? every : Duration.min(every, Duration.times(atMostEvery, 2 ** turn.failures))
   return {
     ...turn,
@@ -57,7 +57,7 @@ export const next = (turn: Turn, now: Instant, succeeded: boolean): Turn => {
 }
 
 /** The schedule after the provider has reported a change. */
-export const asked = (turn: Turn, now: Instant): Turn => ({
+export const asked = (turn: Turn, now: number): Turn => ({
   ...turn,
   dueAt: Math.min(
     turn.dueAt,
@@ -79,8 +79,8 @@ export const layer = Layer.effectDiscard(
     /** When to look for new workspaces again, which other processes make too. After each listing would be too often. */
     let lookAt = -Infinity
 
-    const change = (id: WorkspaceId, how: (turn: Turn, now: Instant) => Turn) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
+    const change = (id: WorkspaceId, how: (turn: Turn, now: number) => Turn) =>
+      Effect.map(Elapsed.now, (now) => {
         turns.set(id, how(turns.get(id) ?? first(now), now))
       })
 
@@ -123,7 +123,7 @@ export const layer = Layer.effectDiscard(
         // put back, because these requests are not repeated
         Effect.tapError(() => Effect.forEach(accounts, requests.ask, { discard: true }))
       )
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Elapsed.now
       if (now >= lookAt) {
         for (const { id } of yield* workspaces.list) if (!turns.has(id)) turns.set(id, first(now))
         lookAt = now + Duration.toMillis(atMostEvery)
@@ -137,7 +137,7 @@ export const layer = Layer.effectDiscard(
     })
 
     const rest = Effect.gen(function*() {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Elapsed.now
       const dueAt = Math.min(lookAt, ...waiting().map(([, { dueAt }]) => dueAt))
       yield* Effect.timeoutOption(
         Effect.raceFirst(requests.awaitAsked, Queue.take(ended)),

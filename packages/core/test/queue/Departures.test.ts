@@ -67,4 +67,43 @@ describe("departures", () => {
       assert.isBelow(left.length, 1600)
       assert.isAtMost(mostInASecond(left), 1000 / interval * 1.1)
     }))
+
+  it.effect("a lane goes on at its pace when the process's clock is set back", () =>
+    Effect.gen(function*() {
+      const left: Array<number> = []
+      let setBackBy = 0
+      const clock = yield* Clock.Clock
+      const wall = () => clock.currentTimeMillisUnsafe() - setBackBy
+      const settable: Clock.Clock = Object.assign(Object.create(clock) as Clock.Clock, {
+        currentTimeMillisUnsafe: wall,
+        currentTimeMillis: Effect.sync(wall)
+      })
+      yield* Effect.gen(function*() {
+        const departures = yield* Departures.make
+        const leave = Effect.gen(function*() {
+          // the storage's clock stays as it is
+          const at = clock.currentTimeMillisUnsafe()
+          yield* departures.measure(yield* Clock.currentTimeMillis, at)
+          const taken = [{ slot: at, message: { status: "queued" } }]
+          yield* departures.leave(taken as never, { id: "num_1", interval }, () => Effect.void)
+        })
+        yield* leave
+        while (left.length === 0) yield* advance("1 millis")
+        setBackBy = 600_000
+        yield* leave
+        yield* advance("1 second")
+      }).pipe(
+        Effect.scoped,
+        Effect.provideService(QueuedMessages, {
+          send: () =>
+            Effect.sync(() => {
+              left.push(clock.currentTimeMillisUnsafe() - start)
+              return { _tag: "Ended" }
+            })
+        } as never),
+        Effect.provideService(Clock.Clock, settable),
+        at(start)
+      )
+      assert.lengthOf(left, 2)
+    }))
 })

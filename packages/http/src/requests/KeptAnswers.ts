@@ -3,7 +3,16 @@
  * its work once, equal ones get its answer.
  */
 import { EndpointAnnotations } from "@wac/api"
-import { type ApiKey, Errors, Idempotency, KeptAnswer, KeptAnswerStore, type Session, StoreError } from "@wac/core"
+import {
+  type ApiKey,
+  Elapsed,
+  Errors,
+  Idempotency,
+  KeptAnswer,
+  KeptAnswerStore,
+  type Session,
+  StoreError
+} from "@wac/core"
 import { Cause, Clock, Context, Duration, Effect, Fiber } from "effect"
 import { Digest } from "effect/crypto"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -105,14 +114,14 @@ export const keeper = Effect.gen(function*() {
   /** Waits while an equal request runs, at most `Idempotency.joinTimeout`. */
   const claim = Effect.fnUntraced(
     function*(place: KeptAnswer.Place, asked: KeptAnswer.Asked) {
-      const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(Idempotency.joinTimeout)
+      const until = (yield* Elapsed.now) + Duration.toMillis(Idempotency.joinTimeout)
       while (true) {
         const now = yield* Clock.currentTimeMillis
         const verdict = yield* store.claim(place, asked, now).pipe(
           // it may have been claimed all the same
           Effect.tapError(() => Effect.ignore(store.settle(place, asked.token, null, now)))
         )
-        if (verdict._tag !== "Running" || now >= until) return verdict
+        if (verdict._tag !== "Running" || (yield* Elapsed.now) >= until) return verdict
         yield* Effect.sleep(lookEvery)
       }
     },
