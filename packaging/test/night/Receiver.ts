@@ -5,7 +5,7 @@ import { SIGNATURE_HEADER, verify } from "@wac/verifier"
 import { once } from "node:events"
 import { createServer, type Server } from "node:https"
 import type { AddressInfo } from "node:net"
-import type { Certificates } from "./Certificates.ts"
+import type { Certificates } from "@wac/testbed/Certificates"
 
 /** An event, each time that it came. */
 interface Event {

@@ -1,0 +1,28 @@
+import { setTimeout } from "node:timers/promises"
+
+/** Waits so many milliseconds. */
+export const pass = async (millis: number): Promise<void> => void await setTimeout(millis)
+
+/** Looks until a condition holds or so many milliseconds have passed; returns whether it holds. */
+export const holds = async (within: number, condition: () => Promise<boolean> | boolean): Promise<boolean> => {
+  const begun = performance.now()
+  while (!(await condition())) {
+    if (performance.now() - begun > within) return false
+    await pass(100)
+  }
+  return true
+}
+
+/** Does a thing again and again. The function that it returns lets the last time end, and rejects if one failed. */
+export const repeatedly = (act: () => Promise<void>): () => Promise<void> => {
+  let isOver = false
+  const running = (async () => {
+    while (!isOver) await act()
+  })()
+  // the caller learns of it at the end
+  running.catch(() => {})
+  return () => {
+    isOver = true
+    return running
+  }
+}
