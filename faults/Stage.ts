@@ -14,12 +14,12 @@ import { randomBytes } from "node:crypto"
 import { chownSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import type { Setting } from "./Fault.ts"
 import * as Load from "./Load.ts"
 import * as Provider from "./Provider.ts"
 import * as Receiver from "./Receiver.ts"
 import * as Recorder from "./Recorder.ts"
 import * as Server from "./Server.ts"
+import type { Setting } from "./Setting.ts"
 
 /** How many sends begin each second: far below what the smallest machine can do. */
 const perSecond = 8

@@ -15,14 +15,14 @@ export const holds = async (within: number, condition: () => Promise<boolean> | 
 
 /** Does a thing again and again. The function that it returns lets the last time end, and rejects if one failed. */
 export const repeatedly = (act: () => Promise<void>): () => Promise<void> => {
-  let isOver = false
+  const over = new AbortController()
   const running = (async () => {
-    while (!isOver) await act()
+    while (!over.signal.aborted) await act()
   })()
   // the caller learns of it at the end
   running.catch(() => {})
   return () => {
-    isOver = true
+    over.abort()
     return running
   }
 }

@@ -45,6 +45,7 @@ const found = new Map<Fault, Trial.Outcome>()
 const waiting = [...possible]
 const work = async (): Promise<void> => {
   for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift()) {
+    process.stdout.write(`${fault.name} begins\n`)
     try {
       const outcome = await Trial.run(fault, seconds)
       found.set(fault, outcome)

@@ -23,10 +23,9 @@ const untrusted = async () => {
   const directory = await mkdtemp(join(tmpdir(), "wac-untrusted-"))
   const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")]
   try {
-    await promisify(execFile)("openssl", [
-      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-      ...["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert]
-    ])
+    const made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    await promisify(execFile)("openssl", [...made, ...subject, "-keyout", key, "-out", cert])
     return { key: await readFile(key), cert: await readFile(cert) }
   } finally {
     await rm(directory, { recursive: true })
