@@ -5,6 +5,7 @@
 import * as Certificates from "@wac/testbed/Certificates"
 import * as Daemon from "@wac/testbed/Daemon"
 import * as Disk from "@wac/testbed/Disk"
+import { leash } from "@wac/testbed/Leash"
 import { owner as unprivileged } from "@wac/testbed/Owner"
 import * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
@@ -94,7 +95,7 @@ export const start = async (setting: Setting = {}) => {
 const build = async (setting: Setting, closing: Array<() => unknown>, close: () => Promise<void>) => {
   const recorder = Recorder.make()
   const directory = await Daemon.directory("wac-faults-")
-  closing.push(() => rmSync(directory, { recursive: true, force: true }))
+  closing.push(() => rmSync(directory, { recursive: true, force: true }), leash({ directory }))
   const disk = setting.onDisk === undefined ? undefined : await Disk.mount(diskSize)
   if (disk !== undefined) closing.push(disk.close)
   const certificates = setting.isReceiverSecure === true ? await Certificates.make(directory) : undefined

@@ -43,12 +43,19 @@ const due = 2
 const warm = 16
 
 /** How long recovery, and the end of what was begun, may take, in milliseconds. */
-const patience = 150_000
+const patience = 120_000
 
 const told = ({ first, key, last, to, tries }: Send): string => `${to} (${key}, ${first}): ${tries} tries, last ${last}`
 
 const isUnknown = ({ last, messageId }: Send): boolean =>
   messageId === undefined && last.startsWith("504 outcome_unknown")
+
+/** Rejects if something does not end. */
+const within = (millis: number, act: Promise<void> | void): Promise<void> =>
+  Promise.race([
+    Promise.resolve(act),
+    pass(millis).then(() => Promise.reject(new Error("the fault does not end")))
+  ])
 
 /** Lets a fault happen for so many seconds. */
 export const run = async (fault: Fault, seconds: number): Promise<Outcome> => {
@@ -68,7 +75,7 @@ const observe = async (stage: Stage.Stage, fault: Fault, seconds: number): Promi
 
   const end = await fault.begin(stage)
   await pass(seconds * 1000)
-  await end()
+  await within(patience, end())
   const endedAt = Date.now()
 
   /** Messages that were accepted for a later answer, and of which the service says how they ended. */

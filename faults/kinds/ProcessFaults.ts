@@ -45,6 +45,9 @@ const afterTheCall: Fault = {
   }
 }
 
+/** The statements that accept a message and that record what the provider answered. */
+const changes = ["with settled as", "insert into wac.messages ("]
+
 /** A process dies when PostgreSQL has committed one of its statements, and before it learns of that. */
 const afterTheCommit: Fault = {
   name: "process-killed-after-commit",
@@ -52,8 +55,8 @@ const afterTheCommit: Fault = {
   begin: async (stage) => {
     let kills = 0
     return repeatedly(async () => {
-      const process = stage.processes[kills++ % stage.processes.length]!
-      await process.proxy.stopAt("messages", "committed")
+      const process = stage.processes[kills % stage.processes.length]!
+      await process.proxy.stopAt(changes[kills++ % changes.length]!, "committed")
       await process.kill()
       await process.start()
     })
