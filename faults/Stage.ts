@@ -21,6 +21,7 @@ import * as Receiver from "./Receiver.ts"
 import * as Recorder from "./Recorder.ts"
 import * as Server from "./Server.ts"
 import type { Setting } from "./Setting.ts"
+import { pass } from "./Time.ts"
 
 /** How many sends begin each second: far below what the smallest machine can do. */
 const perSecond = 8
@@ -40,14 +41,23 @@ const limits = {
 /** What a browser says of a request of the service's own pages. */
 const ownPage = { "sec-fetch-site": "same-origin" }
 
-/** A request of the owner's that must succeed. */
-const did = async (url: string, headers: Readonly<Record<string, string>>, method: string, body?: unknown) => {
+/** A request of the owner's that must succeed, if not the first time: a slow machine may overload the service. */
+const did = async (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  method: string,
+  body?: unknown
+): Promise<{ readonly headers: Headers; readonly body: ReturnType<typeof JSON.parse> }> => {
   const response = await fetch(url, {
     method,
     headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
   const text = await response.text()
+  if (response.status === 503) {
+    await pass(1000 * Number(response.headers.get("retry-after")))
+    return did(url, headers, method, body)
+  }
   if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${text}`)
   return {
     headers: response.headers,

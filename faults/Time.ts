@@ -3,6 +3,14 @@ import { setTimeout } from "node:timers/promises"
 /** Waits so many milliseconds. */
 export const pass = async (millis: number): Promise<void> => void await setTimeout(millis)
 
+/** Rejects if something does not end within so many milliseconds. */
+export const within = (millis: number, act: Promise<void> | void): Promise<void> =>
+  Promise.race([
+    Promise.resolve(act),
+    // does not keep the process from ending
+    setTimeout(millis, undefined, { ref: false }).then(() => Promise.reject(new Error(`no end after ${millis} ms`)))
+  ])
+
 /** Looks until a condition holds or so many milliseconds have passed; returns whether it holds. */
 export const holds = async (within: number, condition: () => Promise<boolean> | boolean): Promise<boolean> => {
   const begun = performance.now()

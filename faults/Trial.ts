@@ -5,7 +5,7 @@ import { check, type Verdict } from "@wac/checker"
 import type { Fault } from "./Fault.ts"
 import type { Send } from "./Load.ts"
 import * as Stage from "./Stage.ts"
-import { holds, pass } from "./Time.ts"
+import { holds, pass, within } from "./Time.ts"
 
 /** What came of a fault. */
 export interface Outcome {
@@ -49,13 +49,6 @@ const told = ({ first, key, last, to, tries }: Send): string => `${to} (${key}, 
 
 const isUnknown = ({ last, messageId }: Send): boolean =>
   messageId === undefined && last.startsWith("504 outcome_unknown")
-
-/** Rejects if something does not end. */
-const within = (millis: number, act: Promise<void> | void): Promise<void> =>
-  Promise.race([
-    Promise.resolve(act),
-    pass(millis).then(() => Promise.reject(new Error("the fault does not end")))
-  ])
 
 /** Lets a fault happen for so many seconds. */
 export const run = async (fault: Fault, seconds: number): Promise<Outcome> => {
