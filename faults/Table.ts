@@ -58,13 +58,17 @@ export interface Origin {
   readonly command: string
   readonly commit: string
   readonly machine: string
+  /** The names of faults without a line: they could not run, or did not end. */
+  readonly missing: ReadonlyArray<string>
 }
 
 /** The table as a page of the documentation. */
-export const page = (outcomes: ReadonlyArray<Outcome>, { command, commit, machine }: Origin): string =>
+export const page = (outcomes: ReadonlyArray<Outcome>, { command, commit, machine, missing }: Origin): string =>
   `# Faults
 
-\`${command}\` wrote this table at commit ${commit}, on ${machine}.
+\`${command}\` wrote this table at commit ${commit}, on ${machine}.${
+    missing.length === 0 ? "" : ` It lacks ${missing.join(", ")}.`
+  }
 
 Each fault happens to an installation of its own: two processes of the server, PostgreSQL with its default settings, a simulated provider and a receiver. Callers send 8 messages each second, before, during and after the fault, and send each again with its Idempotency-Key until they know its outcome. [@wac/checker](../packages/checker/README.md) judges everything that callers, the provider and the receiver saw.
 

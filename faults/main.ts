@@ -42,6 +42,19 @@ const isPossible = ({ about, name, programs = [] }: Fault): boolean => {
 
 const possible = asked.filter(isPossible)
 const found = new Map<Fault, Trial.Outcome>()
+const outcomes = (): ReadonlyArray<Trial.Outcome> => possible.flatMap((fault) => found.get(fault) ?? [])
+
+/** Writes what there is so far, so that a run that was broken off is of use. */
+const write = (): void => {
+  const words = ["npm run faults", ...process.argv.length > 2 ? ["--", ...process.argv.slice(2)] : []]
+  const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).trim()
+  const [{ model } = { model: "an unknown processor" }] = cpus()
+  const machine = `${cpus().length} × ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
+  const missing = asked.filter((fault) => !found.has(fault)).map(({ name }) => name)
+  const page = Table.page(outcomes(), { command: words.join(" "), commit, machine, missing })
+  writeFileSync(`${root}/docs/faults.md`, page)
+}
+
 const waiting = [...possible]
 const work = async (): Promise<void> => {
   for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift()) {
@@ -50,6 +63,7 @@ const work = async (): Promise<void> => {
       const outcome = await Trial.run(fault, seconds)
       found.set(fault, outcome)
       process.stdout.write(Table.wrong(outcome))
+      if (values.write) write()
     } catch (error) {
       // the others are of use without it
       process.stdout.write(`${fault.name}: FAILED\n${inspect(error)}\n`)
@@ -58,14 +72,5 @@ const work = async (): Promise<void> => {
 }
 await Promise.all(Array.from({ length: atOnce }, work))
 
-const outcomes = possible.flatMap((fault) => found.get(fault) ?? [])
-process.stdout.write(`\n${Table.of(outcomes)}`)
-if (outcomes.length < possible.length || !outcomes.every(Trial.isKept)) process.exitCode = 1
-
-if (values.write) {
-  const words = ["npm run faults", ...process.argv.length > 2 ? ["--", ...process.argv.slice(2)] : []]
-  const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).trim()
-  const [{ model } = { model: "an unknown processor" }] = cpus()
-  const machine = `${cpus().length} × ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
-  writeFileSync(`${root}/docs/faults.md`, Table.page(outcomes, { command: words.join(" "), commit, machine }))
-}
+process.stdout.write(`\n${Table.of(outcomes())}`)
+if (found.size < possible.length || !outcomes().every(Trial.isKept)) process.exitCode = 1
