@@ -27,15 +27,17 @@ const cells = (outcome: Outcome): ReadonlyArray<string> => {
   ]
 }
 
-const row = (cells: ReadonlyArray<string>): string => `| ${cells.join(" | ")} |\n`
-
-/** The table, with a line for each fault. */
-export const of = (outcomes: ReadonlyArray<Outcome>): string =>
-  [
-    row(columns),
-    row(columns.map((_, i) => i > 0 && i < columns.length - 1 ? "-:" : "-")),
-    ...outcomes.map((outcome) => row(cells(outcome)))
-  ].join("")
+/** The table, with a line for each fault, as the formatter has it. */
+export const of = (outcomes: ReadonlyArray<Outcome>): string => {
+  const rows = [columns, ...outcomes.map(cells)]
+  const widths = columns.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)))
+  const isNumber = (i: number) => i > 0 && i < columns.length - 1
+  const line = (row: ReadonlyArray<string>) => `| ${row.join(" | ")} |\n`
+  const padded = (row: ReadonlyArray<string>) =>
+    line(row.map((cell, i) => isNumber(i) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
+  const rule = widths.map((width, i) => isNumber(i) ? `${"-".repeat(width - 1)}:` : "-".repeat(width))
+  return [padded(columns), line(rule), ...rows.slice(1).map(padded)].join("")
+}
 
 /** What was wrong, for who looks for the cause. */
 export const wrong = (outcome: Outcome): string => {

@@ -17,7 +17,7 @@ const outcome: Trial.Outcome = {
 }
 
 describe("faults", () => {
-  for (const name of ["process-killed-after-call", "postgres-restarted"]) {
+  for (const name of ["postgres-restarted", "provider-lies"]) {
     it(`no message is lost or doubled by ${name}`, async () => {
       const found = await Trial.run(Faults.all.find((fault) => fault.name === name)!, 2)
       assert.isTrue(Trial.isKept(found), Table.wrong(found))
@@ -39,7 +39,8 @@ describe("faults", () => {
         broken: [{ promise: "event-once", section: 6, found: "twice", evidence: [] }]
       }
     ]).split("\n")
-    assert.strictEqual(kept, "| Something happens | 7 | 0 | 0 | 1 | 2 | 1 | 1.3 | kept |")
-    assert.strictEqual(broken, "| Something happens | 7 | 0 | 1 | 1 | 2 | 1 | not seen | `event-once` |")
+    const cellsOf = (line = "") => line.replaceAll(/ +/g, " ")
+    assert.strictEqual(cellsOf(kept), "| Something happens | 7 | 0 | 0 | 1 | 2 | 1 | 1.3 | kept |")
+    assert.strictEqual(cellsOf(broken), "| Something happens | 7 | 0 | 1 | 1 | 2 | 1 | not seen | `event-once` |")
   })
 })
