@@ -141,6 +141,3 @@ export const start = (servers: ReadonlyArray<Server>, apiKey: string, perSecond:
     }
   }
 }
-
-/** The callers of an installation. */
-export type Load = ReturnType<typeof start>

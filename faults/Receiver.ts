@@ -146,6 +146,3 @@ export const start = async ({ add }: Recorder, certificates?: Certificates) => {
     }
   }
 }
-
-/** The receiver of an installation. */
-export type Receiver = Awaited<ReturnType<typeof start>>

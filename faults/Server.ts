@@ -13,7 +13,7 @@ import { holds } from "./Time.ts"
 const patience = 120_000
 
 /** A process that does not become ready. */
-export class NotReady extends Error {
+class NotReady extends Error {
   override readonly name = "NotReady"
 }
 
