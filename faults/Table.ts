@@ -74,7 +74,7 @@ export const page = (outcomes: ReadonlyArray<Outcome>, { command, commit, machin
 
 Each fault happens to an installation of its own: two processes of the server, PostgreSQL with its default settings, a simulated provider and a receiver. Callers send 8 messages each second, before, during and after the fault, and send each again with its Idempotency-Key until they know its outcome. [@wac/checker](../packages/checker/README.md) judges everything that callers, the provider and the receiver saw.
 
-- **Lost**: messages that were accepted and that the provider never got, or whose events did not arrive at the receiver.
+- **Lost**: messages that were accepted and that the provider never got, or whose events had not arrived at the receiver at the end of the run, at most four minutes after the fault.
 - **Doubled**: messages that the provider accepted more than once.
 - **Unknown**: messages of which the caller was told that the outcome is not known yet (\`outcome_unknown\`), at the end of the run. They are settled after 10 minutes.
 - **Answers replayed** and **events repeated** are repetitions that say so: by \`Idempotent-Replayed\`, and by the id of the event.
