@@ -38,6 +38,7 @@ const folders = [
   "apps",
   "examples",
   "bench",
+  "faults",
   "mutation",
   "simulation",
   "packaging",

@@ -69,6 +69,7 @@ export const projects: Array<TestProjectInlineConfiguration> = [
   project("bench", "bench"),
   project("simulation", "simulation"),
   project("mutation", "mutation"),
+  project("faults", "faults"),
   project("examples", "examples/receivers"),
   project("transactions", "examples/transactions", {
     // takes minutes in any form

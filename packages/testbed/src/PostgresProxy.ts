@@ -15,6 +15,8 @@ export type Point =
 export interface PostgresProxy {
   /** The server's URL through the proxy. */
   readonly url: string
+  /** Lets everything from now on arrive so many milliseconds late, in both directions; 0 ends it. */
+  readonly slow: (millis: number) => void
   /** Drops all traffic silently until `thaw`. */
   readonly freeze: () => void
   /** Drops traffic of open connections silently; new connections work. */
@@ -70,16 +72,35 @@ const textsOf = (message: Buffer): ReadonlyArray<string> => message.subarray(5).
 /** Asks the server for the responses so far, like a client that does not end its batch yet. */
 const flush = Buffer.from([0x48, 0, 0, 0, 4])
 
+/** Writes to a socket in the given order, each time as late as is said. */
+const writer = (socket: Socket, lateness: () => number): (data: Buffer) => void => {
+  let latest = 0
+  let waiting = 0
+  return (data) => {
+    const now = performance.now()
+    latest = Math.max(latest, now + lateness())
+    if (waiting === 0 && latest <= now) return void socket.write(data)
+    waiting++
+    setTimeout(() => {
+      waiting--
+      if (!socket.destroyed) socket.write(data)
+    }, latest - now)
+  }
+}
+
 /** Starts a proxy in front of a URL's server, which must not require TLS. */
 export const start = async (server: string): Promise<PostgresProxy> => {
   const { hostname, port } = new URL(server)
   const sockets = new Set<Socket>()
   const stranded = new WeakSet<Socket>()
   let frozen = false
+  let lateness = 0
   let refused: (() => void) | undefined
   let stop: Stop | undefined
 
   const join = (client: Socket, server: Socket) => {
+    const toClient = writer(client, () => lateness)
+    const toServer = writer(server, () => lateness)
     /** Texts of prepared statements, by name. */
     const statements = new Map<string, string>()
     /** The messages of the current statement: until its end, it has no lasting effect. */
@@ -107,7 +128,7 @@ export const start = async (server: string): Promise<PostgresProxy> => {
         standing = true
         cycle.splice(-1, 1, flush)
       }
-      server.write(Buffer.concat(cycle))
+      toServer(Buffer.concat(cycle))
       cycle = []
     })
     const heard = divided(true, (type, message) => {
@@ -119,7 +140,7 @@ export const start = async (server: string): Promise<PostgresProxy> => {
       }
     })
     const fromServer = (data: Buffer) => {
-      if (hit === undefined) client.write(data)
+      if (hit === undefined) toClient(data)
       else heard(data)
     }
 
@@ -153,6 +174,9 @@ export const start = async (server: string): Promise<PostgresProxy> => {
   }
   return {
     url: url.href,
+    slow: (millis) => {
+      lateness = millis
+    },
     freeze: () => {
       frozen = true
       for (const socket of sockets) socket.pause()

@@ -2,7 +2,9 @@
  * What an operator has to watch at night: two processes of the packed server on PostgreSQL behind TLS, a provider, a
  * receiver behind TLS, Prometheus with its rules, a collector, and callers who send all the time.
  */
+import * as Certificates from "@wac/testbed/Certificates"
 import * as Daemon from "@wac/testbed/Daemon"
+import * as Disk from "@wac/testbed/Disk"
 import * as FreePort from "@wac/testbed/FreePort"
 import { owner as unprivileged } from "@wac/testbed/Owner"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
@@ -19,8 +21,6 @@ import { call, did, owner, people } from "../Caller.ts"
 import type * as PackedServer from "../PackedServer.ts"
 import * as Surroundings from "../Surroundings.ts"
 import * as Balancer from "./Balancer.ts"
-import * as Certificates from "./Certificates.ts"
-import * as Disk from "./Disk.ts"
 import * as Load from "./Load.ts"
 import * as Process from "./Process.ts"
 import * as Prometheus from "./Prometheus.ts"

@@ -1,11 +1,11 @@
 /**
  * A receiver behind TLS that verifies each signature and keeps every event, and that can be away for a while.
  */
+import type { Certificates } from "@wac/testbed/Certificates"
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
 import { once } from "node:events"
 import { createServer, type Server } from "node:https"
 import type { AddressInfo } from "node:net"
-import type { Certificates } from "./Certificates.ts"
 
 /** An event, each time that it came. */
 interface Event {

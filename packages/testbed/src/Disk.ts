@@ -1,11 +1,11 @@
 /**
  * A small disk that can be full: a file system in memory, which only root can mount.
  */
-import * as Daemon from "@wac/testbed/Daemon"
 import { execFile } from "node:child_process"
 import { closeSync, openSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import * as Daemon from "./Daemon.ts"
 
 /** Whether disks can be mounted here: tried where nobody else sees it. */
 export const check = ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"] as const
