@@ -1,5 +1,5 @@
 /**
- * A server process as an operator runs it it, bundled from the sources, always at the same port.
+ * A server process as an operator runs it, bundled from the sources, always at the same port.
  */
 import * as FreePort from "@wac/testbed/FreePort"
 import { leash } from "@wac/testbed/Leash"

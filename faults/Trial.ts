@@ -42,8 +42,8 @@ const due = 2
 /** Until this many messages were accepted and have arrived, nothing happens to the installation. */
 const warm = 16
 
-/** How long recovery, and the end of what was begun, may take, in milliseconds. */
-const patience = 120_000
+/** How long recovery, and the end of what was begun, may take by default, in milliseconds. */
+const defaultPatience = 120_000
 
 const told = ({ first, key, last, to, tries }: Send): string => `${to} (${key}, ${first}): ${tries} tries, last ${last}`
 
@@ -51,16 +51,21 @@ const isUnknown = ({ last, messageId }: Send): boolean =>
   messageId === undefined && last.startsWith("504 outcome_unknown")
 
 /** Lets a fault happen for so many seconds. */
-export const run = async (fault: Fault, seconds: number): Promise<Outcome> => {
+export const run = async (fault: Fault, seconds: number, patience = defaultPatience): Promise<Outcome> => {
   const stage = await Stage.start(fault.setting)
   try {
-    return await observe(stage, fault, seconds)
+    return await observe(stage, fault, seconds, patience)
   } finally {
     await stage.close()
   }
 }
 
-const observe = async (stage: Stage.Stage, fault: Fault, seconds: number): Promise<Outcome> => {
+const observe = async (
+  stage: Stage.Stage,
+  fault: Fault,
+  seconds: number,
+  patience: number
+): Promise<Outcome> => {
   const { load, processes, provider, receiver, recorder } = stage
   const hasArrived = ({ messageId }: Send) => messageId !== undefined && receiver.count(messageId) >= due
   const isWarm = await holds(patience, () => load.sends.filter(hasArrived).length >= warm)

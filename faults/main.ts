@@ -1,7 +1,7 @@
 /**
  * The command line: `npm run faults -- --only postgres-killed --seconds 10`. Lets faults happen to an installation, one
- * after the other or (`--at-once 3`) beside each other, and prints what came of them. With `--write`, the table goes into `docs/faults.md`. The exit code is
- * 1 if a message was lost or doubled, or a promise of the contract was broken.
+ * after the other or (`--at-once 3`) beside each other, and prints what came of them. With `--write`, the table goes
+ * into `docs/faults.md`. The exit code is 1 if a message was lost or doubled, or a promise of the contract was broken.
  */
 import * as Program from "@wac/testbed/Program"
 import { execFileSync } from "node:child_process"
