@@ -4,7 +4,7 @@
  */
 import type { Recorder } from "./Recorder.ts"
 import type { Server } from "./Server.ts"
-import { pass } from "./Time.ts"
+import { now, pass } from "./Time.ts"
 
 /** What a caller knows of a send. */
 export interface Send {
@@ -53,7 +53,7 @@ export const start = (servers: ReadonlyArray<Server>, apiKey: string, perSecond:
       key: send.key,
       body,
       process: server.name,
-      begun: Date.now()
+      begun: now()
     } as const
     send.tries++
     try {
@@ -71,7 +71,7 @@ export const start = (servers: ReadonlyArray<Server>, apiKey: string, perSecond:
       const answer = await response.text()
       const { status } = response
       const replayed = response.headers.get("idempotent-replayed") === "true"
-      add({ ...entry, ended: Date.now(), status, answer, replayed })
+      add({ ...entry, ended: now(), status, answer, replayed })
       const reason = field(answer, ({ error }) => error.reason)
       send.last = reason === undefined ? `${status}` : `${status} ${reason}`
       if (replayed) send.replayed++
@@ -98,7 +98,7 @@ export const start = (servers: ReadonlyArray<Server>, apiKey: string, perSecond:
     const send: Send = {
       key: crypto.randomUUID(),
       to: `+1303${String(number).padStart(7, "0")}`,
-      begun: Date.now(),
+      begun: now(),
       first: servers[number % servers.length]!.name,
       tries: 0,
       last: "",

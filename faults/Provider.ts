@@ -8,6 +8,7 @@ import { once } from "node:events"
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Recorder } from "./Recorder.ts"
+import { now } from "./Time.ts"
 
 const text = async (stream: IncomingMessage): Promise<string> => {
   const chunks: Array<Buffer> = []
@@ -62,7 +63,7 @@ export const start = async ({ add }: Recorder) => {
       const { "transfer-encoding": _, ...headers } = response.headers
       outgoing.writeHead(response.statusCode!, { ...headers, "content-length": Buffer.byteLength(body) }).end(body)
     }
-    const begun = Date.now()
+    const begun = now()
     const body = await text(incoming)
     const isSend = incoming.method === "POST" && incoming.url!.endsWith("/messages")
     const message = isSend ? parsed(body)?.biz_opaque_callback_data : undefined
@@ -73,7 +74,7 @@ export const start = async ({ add }: Recorder) => {
         message_id: message,
         process,
         begun,
-        ended: outcome === "unknown" ? null : Date.now(),
+        ended: outcome === "unknown" ? null : now(),
         outcome,
         ...(id === undefined ? {} : { provider_message_id: id })
       })
@@ -121,7 +122,7 @@ export const start = async ({ add }: Recorder) => {
   /** Where the provider posts: to the next process that takes it. */
   const posts = createServer((incoming, outgoing) => {
     void (async () => {
-      const begun = Date.now()
+      const begun = now()
       const body = await text(incoming)
       let answered: { readonly status: number; readonly text: string } | undefined
       for (const base of postTo) {
@@ -138,7 +139,7 @@ export const start = async ({ add }: Recorder) => {
           signal: AbortSignal.timeout(10_000)
         }).then(async (response) => ({ status: response.status, text: await response.text() })).catch(() => undefined)
       }
-      const ended = answered?.status === 200 ? Date.now() : null
+      const ended = answered?.status === 200 ? now() : null
       for (const { changes } of parsed(body)?.entry ?? []) {
         for (const { value } of changes) {
           for (const { biz_opaque_callback_data: message, status } of value?.statuses ?? []) {

@@ -8,6 +8,7 @@ import { createServer, type RequestListener, type ServerResponse } from "node:ht
 import { createServer as createSecureServer, Server as SecureServer } from "node:https"
 import type { AddressInfo, Socket } from "node:net"
 import type { Recorder } from "./Recorder.ts"
+import { now } from "./Time.ts"
 
 /** How a receiver answers. */
 export type Manner =
@@ -68,7 +69,7 @@ export const start = async ({ add }: Recorder, certificates?: Certificates) => {
   }
 
   const take: RequestListener = (request, response) => {
-    const begun = Date.now()
+    const begun = now()
     const chunks: Array<Buffer> = []
     response.on("error", () => {})
     request.on("error", () => {}).on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
@@ -91,7 +92,7 @@ export const start = async ({ add }: Recorder, certificates?: Certificates) => {
             genuine,
             process: "receiver",
             begun,
-            ended: left === null ? null : Date.now(),
+            ended: left === null ? null : now(),
             status: left
           })
           if (left !== null) note(event, left)

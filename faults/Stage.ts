@@ -21,7 +21,7 @@ import * as Receiver from "./Receiver.ts"
 import * as Recorder from "./Recorder.ts"
 import * as Server from "./Server.ts"
 import type { Setting } from "./Setting.ts"
-import { pass } from "./Time.ts"
+import { now, pass } from "./Time.ts"
 
 /** How many sends begin each second: far below what the smallest machine can do. */
 const perSecond = 8
@@ -160,10 +160,10 @@ const build = async (setting: Setting, closing: Array<() => unknown>, close: () 
     { name: "faults" }
   )
   await did(`${url}/internal/templates/sync`, session, "POST")
-  const begun = Date.now()
+  const begun = now()
   const { body: webhook } = await did(`${url}/internal/webhook`, session, "PUT", { url: receiver.url })
   receiver.trust(webhook.id, webhook.signingSecret)
-  recorder.add({ kind: "webhook", webhook: webhook.id, process: "owner", begun, ended: Date.now() })
+  recorder.add({ kind: "webhook", webhook: webhook.id, process: "owner", begun, ended: now() })
 
   const load = Load.start(processes, apiKey, perSecond, recorder)
   closing.push(load.close)
@@ -187,10 +187,10 @@ const build = async (setting: Setting, closing: Array<() => unknown>, close: () 
     /** Records every event that is listed. */
     listEvents: async (): Promise<void> => {
       for (let path: string | undefined = "/v1/events?limit=100"; path !== undefined;) {
-        const begun = Date.now()
+        const begun = now()
         const page: ReturnType<typeof JSON.parse> = await get(path)
         for (const event of page.data) {
-          recorder.add({ kind: "event", event, process: "api", begun, ended: Date.now() })
+          recorder.add({ kind: "event", event, process: "api", begun, ended: now() })
         }
         path = page.has_more === true
           ? `/v1/events?limit=100&cursor=${encodeURIComponent(page.next_cursor)}`

@@ -1,5 +1,8 @@
 import { setTimeout } from "node:timers/promises"
 
+/** Whole milliseconds since 1970. */
+export const now = (): number => Math.round(performance.timeOrigin + performance.now())
+
 /** Waits so many milliseconds. */
 export const pass = async (millis: number): Promise<void> => void await setTimeout(millis)
 

@@ -5,7 +5,7 @@ import { check, type Verdict } from "@wac/checker"
 import type { Fault } from "./Fault.ts"
 import type { Send } from "./Load.ts"
 import * as Stage from "./Stage.ts"
-import { holds, pass, within } from "./Time.ts"
+import { holds, now, pass, within } from "./Time.ts"
 
 /** What came of a fault. */
 export interface Outcome {
@@ -74,7 +74,7 @@ const observe = async (
   const end = await fault.begin(stage)
   await pass(seconds * 1000)
   await within(patience, end())
-  const endedAt = Date.now()
+  const endedAt = now()
 
   /** Messages that were accepted for a later answer, and of which the service says how they ended. */
   const ends = new Map<Send, string>()
@@ -100,13 +100,13 @@ const observe = async (
     async () =>
       processes.every(({ name }) => isServed(name)) && await areOver(load.sends.filter(({ begun }) => begun < endedAt))
   )
-  const recovery = hasRecovered ? (Date.now() - endedAt) / 1000 : undefined
+  const recovery = hasRecovered ? (now() - endedAt) / 1000 : undefined
 
   load.halt()
   await holds(patience, () => areOver(load.sends))
   const unknown = load.sends.filter((send) => !hasArrived(send) && (isUnknown(send) || ends.get(send) === "unknown"))
   await stage.listEvents()
-  const settledAt = Date.now()
+  const settledAt = now()
 
   const accepted = await provider.accepted()
   const hasEnded = (send: Send) => hasArrived(send) || unknown.includes(send) || send.isRefused === true
