@@ -86,9 +86,23 @@ it.live(
       }))
       /** The ids of the messages, which are queued while processes die. */
       const ids: Array<string> = []
+      /** Whether each message that somebody tried to cancel was cancelled. */
+      const cancelled = new Map<number, boolean>()
+      const cancel = Effect.fnUntraced(function*(n: number) {
+        // from a second before it is due to a second after
+        const at = all[n]!.sendAt - 1000 + (n * 7919) % 2000
+        yield* Effect.sleep(Math.max(0, at - checks.now()))
+        const { body, status, text } = yield* ask(`/${ids[n]}`, { method: "DELETE" })
+        assert.include([200, 403], status, text)
+        if (status === 200) assert.strictEqual(body.status, "cancelled")
+        else assert.include(["already_sent", "not_queued"], body.error.reason)
+        cancelled.set(n, status === 200)
+      })
+      const cancelling: Array<Fiber.Fiber<void>> = []
       for (let from = 0; from < messages; from += batch) {
+        const queued = Array.from({ length: Math.min(batch, messages - from) }, (_, i) => from + i)
         // what is refused for the moment is repeated under its own key, in another batch
-        let left = Array.from({ length: Math.min(batch, messages - from) }, (_, i) => from + i)
+        let left = queued
         for (let turn = 0; left.length > 0; turn++) {
           const items = left.map((n) => ({
             idempotency_key: `queued-${n}`,
@@ -109,26 +123,9 @@ it.live(
             return result.status !== "queued"
           })
         }
+        for (const n of queued) if (n % cancelEvery === 0) cancelling.push(yield* Effect.forkScoped(cancel(n)))
       }
       assert.lengthOf(new Set(ids), messages)
-
-      /** Whether each message that somebody tried to cancel was cancelled. */
-      const cancelled = new Map<number, boolean>()
-      const cancelling = yield* Effect.forkScoped(Effect.forEach(
-        all.flatMap(({ sendAt }, n) => n % cancelEvery === 0 ? [{ n, sendAt }] : []),
-        ({ n, sendAt }) =>
-          Effect.gen(function*() {
-            // from a second before it is due to a second after
-            const at = sendAt - 1000 + (n * 7919) % 2000
-            yield* Effect.sleep(Math.max(0, at - checks.now()))
-            const { body, status, text } = yield* ask(`/${ids[n]}`, { method: "DELETE" })
-            assert.include([200, 403], status, text)
-            if (status === 200) assert.strictEqual(body.status, "cancelled")
-            else assert.include(["already_sent", "not_queued"], body.error.reason)
-            cancelled.set(n, status === 200)
-          }),
-        { concurrency: "unbounded", discard: true }
-      ))
 
       const waiting = Effect.map(
         Effect.retry(
@@ -148,7 +145,7 @@ it.live(
       }
       yield* untilTried(messages * Extent.of(0.6, 0.95))
       const killed = yield* calm
-      yield* Fiber.join(cancelling)
+      yield* Fiber.joinAll(cancelling)
       yield* Effect.sleep(Math.max(0, all.at(-1)!.sendAt - checks.now()))
       for (let left = messages; left > 0;) {
         const now = yield* waiting
