@@ -6,6 +6,7 @@ import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
+import type { FileColumns } from "../ui/ListFile.tsx"
 import { daysSince } from "../ui/Moment.ts"
 import { type Column, Id } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -39,6 +40,15 @@ const columns: ReadonlyArray<Column<AuditEntry>> = [
   { name: "At", className: "text-muted", cell: ({ at }) => <Time at={at} /> }
 ]
 
+const file: FileColumns<AuditEntry> = {
+  Change: ({ action }) => actionWords[action],
+  Target: ({ target }) => target,
+  Detail: ({ detail }) => detail === null ? null : detailOf(detail),
+  By: ({ by }) => byWhom(by),
+  Address: ({ address }) => address,
+  At: ({ at }) => at
+}
+
 export const AuditPage = () => {
   const { person, target } = useSearch({ from: "/settings/audit" })
   const setFilter = useFilter()
@@ -67,6 +77,7 @@ export const AuditPage = () => {
       list={list}
       what="change"
       columns={columns}
+      file={file}
       none={{ title: "Nothing was changed yet" }}
     />
   )
