@@ -11,10 +11,10 @@ import { live } from "../session/Session.tsx"
 import { buttonClass } from "./Button.tsx"
 import { Notice } from "./Failure.tsx"
 import { ChoiceFilters, type Choices, Filters, range, SearchFilter, useRange } from "./Filters.tsx"
-import { type FileColumns, ListFile } from "./ListFile.tsx"
+import { ListFile } from "./ListFile.tsx"
 import { Empty, Loaded } from "./Loaded.tsx"
 import { Page } from "./Page.tsx"
-import { type Column, Table } from "./Table.tsx"
+import { type Column, type ListColumn, Table } from "./Table.tsx"
 
 /** Items of one page. */
 const pageSize = 50
@@ -26,6 +26,12 @@ const walkedSize = 100
 type PageOf<Item> =
   & { readonly data: ReadonlyArray<Item> }
   & ({ readonly nextCursor: string | null } | { readonly has_more: boolean; readonly next_cursor: string | null })
+
+/** The pages of a list that is read all at once. */
+export const onePage = <Item extends object>(read: (signal: AbortSignal) => Promise<PageOf<Item>>) =>
+  async function*(signal: AbortSignal) {
+    yield await read(signal)
+  }
 
 /**
  * The cursor of the next page; `null` on the last. An empty page is an empty list only if it is `null`: with a filter
@@ -64,7 +70,7 @@ const askedFor = <F extends Filter>(
 export interface Listing<Page> {
   readonly query: UseQueryResult<Page, unknown>
   /** All pages of the filter, from the first. */
-  readonly walk?: (signal: AbortSignal) => AsyncIterable<Page>
+  readonly walk: (signal: AbortSignal) => AsyncIterable<Page>
   readonly cursor?: string | undefined
   readonly isFiltered?: boolean
   /** Whether the address asks for nothing that the list could have. */
@@ -193,8 +199,8 @@ export const List = <Item extends object>(
 
 /** A page that is a list: its filters, its table, and what it has besides. */
 export const ListPage = <Item extends object>(
-  { about, actions, before, children, choices, file, filters, lead, refusal, search, title, ...list }:
-    & ListProps<Item>
+  { about, actions, before, children, choices, columns, filters, lead, refusal, search, title, ...list }:
+    & Omit<ListProps<Item>, "columns">
     & {
       /** Of the page and its table. */
       readonly title: string
@@ -202,8 +208,7 @@ export const ListPage = <Item extends object>(
       readonly actions?: ReactNode
       /** Why the reader may not see the list. */
       readonly refusal?: string | undefined
-      /** The columns of the list as a file; there is no file if omitted. */
-      readonly file?: FileColumns<Item>
+      readonly columns: ReadonlyArray<ListColumn<Item>>
       readonly search?: Parameters<typeof SearchFilter>[0]
       readonly choices?: Choices
       /** Filters besides the search and the choices. */
@@ -230,11 +235,9 @@ export const ListPage = <Item extends object>(
           )}
           {about}
           <div className="card">
-            <List label={title} {...list} />
+            <List label={title} columns={columns.filter((column) => column.cell !== null)} {...list} />
           </div>
-          {file === undefined || list.list.walk === undefined || list.list.isUnasked === true
-            ? null
-            : <ListFile name={title} columns={file} walk={list.list.walk} />}
+          {list.list.isUnasked === true ? null : <ListFile name={title} columns={columns} walk={list.list.walk} />}
         </>
       )
       : <Notice>{refusal}</Notice>}

@@ -3,10 +3,8 @@ import { useMutation } from "@tanstack/react-query"
 import { useEffect, useRef, useState } from "react"
 import { Button } from "./Button.tsx"
 import { Failure } from "./Failure.tsx"
+import type { ListColumn } from "./Table.tsx"
 import { counted, grouped } from "./Words.ts"
-
-/** The columns of a file: what each has of an item. */
-export type FileColumns<Item> = { readonly [name: string]: (item: Item) => string | number | null }
 
 /** The most rows of one file. */
 const most = 50_000
@@ -14,7 +12,7 @@ const most = 50_000
 const save = (name: string, parts: ReadonlyArray<string>) => {
   const link = document.createElement("a")
   link.href = URL.createObjectURL(new Blob([...parts], { type: "text/csv;charset=utf-8" }))
-  link.download = `${name.toLowerCase()}.csv`
+  link.download = `${name.toLowerCase().replaceAll(" ", "-")}.csv`
   link.click()
   URL.revokeObjectURL(link.href)
 }
@@ -22,7 +20,7 @@ const save = (name: string, parts: ReadonlyArray<string>) => {
 export const ListFile = <Item extends object>({ columns, name, walk }: {
   /** Of the list. */
   readonly name: string
-  readonly columns: FileColumns<Item>
+  readonly columns: ReadonlyArray<ListColumn<Item>>
   readonly walk: (signal: AbortSignal) => AsyncIterable<{ readonly data: ReadonlyArray<Item> }>
 }) => {
   const running = useRef<AbortController>(undefined)
@@ -32,18 +30,19 @@ export const ListFile = <Item extends object>({ columns, name, walk }: {
     mutationFn: async () => {
       const { signal } = running.current = new AbortController()
       setRows(0)
+      const inFile = columns.flatMap(({ name, text }) => text === null ? [] : [{ name, text }])
       const { stringify } = await import("csv-stringify/browser/esm/sync")
       // a spreadsheet that opens the file must not read a value as a formula
       const linesOf = (lines: Array<Array<string | number | null>>) =>
         stringify(lines, { escape_formulas: true, record_delimiter: "windows" })
       // spreadsheets need the byte order mark to read the file as UTF-8
-      const parts = ["\uFEFF", linesOf([Object.keys(columns)])]
+      const parts = ["\uFEFF", linesOf([inFile.map(({ name }) => name)])]
       let count = 0
       try {
         for await (const { data } of walk(signal)) {
           if (signal.aborted) break
           const items = data.slice(0, most - count)
-          if (items.length > 0) parts.push(linesOf(items.map((item) => Object.values(columns).map((of) => of(item)))))
+          if (items.length > 0) parts.push(linesOf(items.map((item) => inFile.map(({ text }) => text(item)))))
           setRows(count += items.length)
           if (count === most) break
         }
