@@ -14,7 +14,7 @@ import { ListPage, useList } from "../ui/List.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
-import type { Column } from "../ui/Table.tsx"
+import { idInFile, type ListColumn } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
 import { asSentence } from "../ui/Words.ts"
 import { placeOf } from "./AlertPlaces.ts"
@@ -96,19 +96,33 @@ const Settings = () => {
 
 const choices = { open: { label: "State", options: [["yes", "Open only"]] } } as const
 
-const columns: ReadonlyArray<Column<Alert>> = [
+const columns: ReadonlyArray<ListColumn<Alert>> = [
   {
     name: "Matter",
+    text: ({ message }) => asSentence(message),
     cell: (alert) => (
       <Link {...placeOf(alert)} className="font-medium text-ink hover:underline">{asSentence(alert.message)}</Link>
     )
   },
   {
     name: "State",
+    text: ({ closedAt }) => closedAt === null ? "Open" : "Over",
     cell: ({ closedAt }) => closedAt === null ? <Status tone="warn">Open</Status> : <Status tone="good">Over</Status>
   },
-  { name: "Began", className: "text-muted", cell: ({ openedAt }) => <Time at={openedAt} /> },
-  { name: "Over", from: "sm", className: "text-muted", cell: ({ closedAt }) => <TimeOr at={closedAt} none="Not yet" /> }
+  {
+    name: "Began",
+    className: "text-muted",
+    text: ({ openedAt }) => openedAt,
+    cell: ({ openedAt }) => <Time at={openedAt} />
+  },
+  {
+    name: "Over",
+    from: "sm",
+    className: "text-muted",
+    text: ({ closedAt }) => closedAt,
+    cell: ({ closedAt }) => <TimeOr at={closedAt} none="Not yet" />
+  },
+  idInFile
 ]
 
 export const AlertsPage = () => {

@@ -6,21 +6,46 @@ import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { buttonClass } from "../ui/Button.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
-import { type Column, rowLink } from "../ui/Table.tsx"
+import { idInFile, type ListColumn, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { grouped } from "../ui/Words.ts"
 import { CampaignState } from "./CampaignWords.tsx"
 
-const columns: ReadonlyArray<Column<Campaign>> = [
+const columns: ReadonlyArray<ListColumn<Campaign>> = [
   {
     name: "Name",
+    text: ({ name }) => name,
     cell: ({ id, name }) => <Link to="/campaigns/$id" params={{ id }} className={`${rowLink} break-words`}>{name}</Link>
   },
-  { name: "Status", cell: ({ status }) => <CampaignState status={status} /> },
-  { name: "Template", from: "md", className: "break-all", cell: ({ template }) => template.name },
-  { name: "Recipients", from: "sm", className: "tabular-nums", cell: ({ counts }) => grouped(counts.total) },
-  { name: "Read", from: "sm", className: "tabular-nums", cell: ({ counts }) => grouped(counts.read) },
-  { name: "Created", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> }
+  { name: "Status", text: ({ status }) => status, cell: ({ status }) => <CampaignState status={status} /> },
+  {
+    name: "Template",
+    from: "md",
+    className: "break-all",
+    text: ({ template }) => template.name,
+    cell: ({ template }) => template.name
+  },
+  {
+    name: "Recipients",
+    from: "sm",
+    className: "tabular-nums",
+    text: ({ counts }) => counts.total,
+    cell: ({ counts }) => grouped(counts.total)
+  },
+  {
+    name: "Read",
+    from: "sm",
+    className: "tabular-nums",
+    text: ({ counts }) => counts.read,
+    cell: ({ counts }) => grouped(counts.read)
+  },
+  {
+    name: "Created",
+    className: "text-muted",
+    text: ({ createdAt }) => createdAt,
+    cell: ({ createdAt }) => <Time at={createdAt} />
+  },
+  idInFile
 ]
 
 export const CampaignsPage = () => {

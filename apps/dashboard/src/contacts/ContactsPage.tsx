@@ -6,17 +6,18 @@ import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { api, channel } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { SelectFilter, useFilter } from "../ui/Filters.tsx"
-import { ListPage, useList } from "../ui/List.tsx"
+import { ListPage, onePage, useList } from "../ui/List.tsx"
 import { customerOf } from "../ui/Sought.ts"
-import { type Column, rowLink } from "../ui/Table.tsx"
+import { idInFile, type ListColumn, rowLink } from "../ui/Table.tsx"
 import { TimeOr } from "../ui/Time.tsx"
 import { isName } from "./Names.ts"
 import { contactOrNull } from "./Queries.ts"
 import { OptOut, WindowState } from "./Window.tsx"
 
-const columns: ReadonlyArray<Column<Contact>> = [
+const columns: ReadonlyArray<ListColumn<Contact>> = [
   {
     name: "Customer",
+    text: ({ id, phone, userId }) => phone ?? userId ?? id,
     className: "tabular-nums",
     cell: ({ id, phone, userId }) => (
       <Link to="/contacts/$id" params={{ id }} className={rowLink}>{phone ?? userId ?? id}</Link>
@@ -25,16 +26,23 @@ const columns: ReadonlyArray<Column<Contact>> = [
   ...(channel.serviceWindow
     ? [{
       name: "Service window",
+      text: ({ windowOpenUntil }: Contact) => windowOpenUntil,
       cell: ({ windowOpenUntil }: Contact) => <WindowState openUntil={windowOpenUntil} />
     }]
     : []),
   {
     name: "Last wrote",
+    text: ({ lastInboundAt }) => lastInboundAt,
     from: "sm",
     className: "text-muted",
     cell: ({ lastInboundAt }) => <TimeOr at={lastInboundAt} none="Never" />
   },
-  { name: "Opted out", cell: ({ optedOut }) => <OptOut optedOut={optedOut} /> }
+  {
+    name: "Opted out",
+    text: ({ optedOut }) => optedOut ? "yes" : "no",
+    cell: ({ optedOut }) => <OptOut optedOut={optedOut} />
+  },
+  idInFile
 ]
 
 export const ContactsPage = () => {
@@ -45,16 +53,17 @@ export const ContactsPage = () => {
     every: 10_000,
     enabled: number === undefined
   })
+  const readFound = async (signal: AbortSignal) => ({
+    data: (await Promise.all(
+      (await api.phoneNumbers.list({ limit: 100 }, { signal }).toArray(500)).map(({ id }) =>
+        contactOrNull(`${id}:${number}`, signal)
+      )
+    )).filter((contact) => contact !== null),
+    nextCursor: null
+  })
   const found = useQuery({
     queryKey: ["contacts", "named", number],
-    queryFn: async ({ signal }) => ({
-      data: (await Promise.all(
-        (await api.phoneNumbers.list({ limit: 100 }, { signal }).toArray(500)).map(({ id }) =>
-          contactOrNull(`${id}:${number}`, signal)
-        )
-      )).filter((contact) => contact !== null),
-      nextCursor: null
-    }),
+    queryFn: ({ signal }) => readFound(signal),
     enabled: number !== undefined && isName(number),
     ...live(10_000)
   })
@@ -78,7 +87,9 @@ export const ContactsPage = () => {
           />
         )
         : null}
-      list={number === undefined ? list : { query: found, isFiltered: true, isUnasked: !isName(number) }}
+      list={number === undefined
+        ? list
+        : { query: found, walk: onePage(readFound), isFiltered: true, isUnasked: !isName(number) }}
       what="contact"
       columns={columns}
       none={{ title: "No contacts yet" }}

@@ -6,20 +6,26 @@ import { api } from "../session/Service.ts"
 import { period, useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
 import { isIdOf } from "../ui/Sought.ts"
-import { type Column, Id, rowLink } from "../ui/Table.tsx"
+import { Id, type ListColumn, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { eventTypes, subjectOf } from "./EventWords.ts"
 
 const choices = { type: { label: "Type", options: eventTypes }, since: period }
 
-const columns: ReadonlyArray<Column<Event>> = [
+const columns: ReadonlyArray<ListColumn<Event>> = [
   {
     name: "Type",
+    text: ({ type }) => type,
     cell: ({ id, type }) => <Link to="/events/$id" params={{ id }} className={rowLink}>{type}</Link>
   },
-  { name: "About", className: "text-muted sm:whitespace-nowrap", cell: subjectOf },
-  { name: "Id", from: "lg", className: "text-muted", cell: ({ id }) => <Id>{id}</Id> },
-  { name: "Recorded", className: "text-muted", cell: (event) => <Time at={event.created_at} /> }
+  { name: "About", className: "text-muted sm:whitespace-nowrap", text: subjectOf, cell: subjectOf },
+  { name: "Id", from: "lg", className: "text-muted", text: ({ id }) => id, cell: ({ id }) => <Id>{id}</Id> },
+  {
+    name: "Recorded",
+    className: "text-muted",
+    text: (event) => event.created_at,
+    cell: (event) => <Time at={event.created_at} />
+  }
 ]
 
 export const EventsPage = () => {

@@ -7,19 +7,23 @@ import * as RoleOf from "../generated/RoleOf.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
 import { Button } from "../ui/Button.tsx"
-import { ListPage } from "../ui/List.tsx"
-import { actions, rowLink } from "../ui/Table.tsx"
+import { ListPage, onePage } from "../ui/List.tsx"
+import { actions, idInFile, rowLink } from "../ui/Table.tsx"
 import { TimeOr } from "../ui/Time.tsx"
 import { CreateKeyDialog } from "./CreateKey.tsx"
-import { activeKeysQuery } from "./Queries.ts"
+import { activeKeysQuery, readActiveKeys } from "./Queries.ts"
 import { RevokeKey } from "./RevokeKey.tsx"
 import { scopesInWords } from "./ScopeWords.ts"
+
+const asPage = (keys: ReadonlyArray<ListedApiKey>) => ({ data: keys, nextCursor: null })
+
+const walk = onePage(async (signal) => asPage(await readActiveKeys(signal)))
 
 export const KeysPage = () => {
   const refusal = useRefusal(RoleOf.apiKeysCreate, RoleOf.apiKeysRevoke)
   const [opened, setOpened] = useOpened(["create"])
   const [revoked, setRevoked] = useState<ListedApiKey>()
-  const query = useQuery({ ...activeKeysQuery, select: (keys) => ({ data: keys, nextCursor: null }) })
+  const query = useQuery({ ...activeKeysQuery, select: asPage })
   const create = (
     <Button look="primary" icon="key" refusal={refusal} onClick={() => setOpened("create")}>Create API key</Button>
   )
@@ -28,20 +32,29 @@ export const KeysPage = () => {
       title="API keys"
       lead="Your servers send messages with an API key. Keep keys out of browsers and apps."
       actions={create}
-      list={{ query }}
+      list={{ query, walk }}
       what="API key"
       columns={[
         {
           name: "Name",
+          text: ({ name }) => name,
           className: "break-words",
           cell: ({ id, name }) => <Link to="/api-keys/$id" params={{ id }} className={rowLink}>{name}</Link>
         },
-        { name: "May", from: "sm", className: "text-muted", cell: ({ scopes }) => scopesInWords(scopes) },
+        {
+          name: "May",
+          from: "sm",
+          className: "text-muted",
+          text: ({ scopes }) => scopes.join(" "),
+          cell: ({ scopes }) => scopesInWords(scopes)
+        },
         {
           name: "Last used",
+          text: ({ lastUsedAt }) => lastUsedAt,
           className: "text-muted",
           cell: ({ lastUsedAt }) => <TimeOr at={lastUsedAt} none="Never" />
         },
+        idInFile,
         actions((key: ListedApiKey) => (
           <span className="relative z-10">
             <Button

@@ -4,8 +4,10 @@ import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
 /** Every active key; there are few of them: a person looks over all. */
+export const readActiveKeys = (signal: AbortSignal) => api.apiKeys.list({ limit: 100 }, { signal }).toArray(500)
+
 export const activeKeysQuery = queryOptions({
   queryKey: ["api-keys"],
-  queryFn: ({ signal }) => api.apiKeys.list({ limit: 100 }, { signal }).toArray(500),
+  queryFn: ({ signal }) => readActiveKeys(signal),
   ...live(10_000)
 })

@@ -6,7 +6,7 @@ import { buttonClass } from "../ui/Button.tsx"
 import { period, useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
 import { isIdOf, soughtMessages } from "../ui/Sought.ts"
-import { type Column, rowLink } from "../ui/Table.tsx"
+import { idInFile, type ListColumn, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 import { HeldQueue } from "./HeldQueue.tsx"
@@ -14,16 +14,33 @@ import { ListedState, messageStatuses } from "./MessageWords.tsx"
 
 const choices = { status: { label: "Status", options: messageStatuses }, since: period }
 
-const columns: ReadonlyArray<Column<ListedMessage>> = [
+const columns: ReadonlyArray<ListColumn<ListedMessage>> = [
   {
     name: "To",
+    text: ({ to }) => to,
     className: "tabular-nums",
     cell: ({ id, to }) => <Link to="/messages/$id" params={{ id }} className={rowLink}>{to}</Link>
   },
-  { name: "Status", cell: ({ sendAt, status }) => <ListedState status={status} sendAt={sendAt} /> },
-  { name: "Kind", from: "sm", cell: ({ type }) => capitalized(type) },
-  { name: "From", from: "md", className: "text-muted tabular-nums", cell: ({ from }) => from },
-  { name: "Created", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> }
+  {
+    name: "Status",
+    text: ({ status }) => status,
+    cell: ({ sendAt, status }) => <ListedState status={status} sendAt={sendAt} />
+  },
+  { name: "Kind", from: "sm", text: ({ type }) => type, cell: ({ type }) => capitalized(type) },
+  {
+    name: "From",
+    from: "md",
+    className: "text-muted tabular-nums",
+    text: ({ from }) => from,
+    cell: ({ from }) => from
+  },
+  {
+    name: "Created",
+    className: "text-muted",
+    text: ({ createdAt }) => createdAt,
+    cell: ({ createdAt }) => <Time at={createdAt} />
+  },
+  idInFile
 ]
 
 export const MessagesPage = () => {

@@ -7,7 +7,7 @@ import { useRefusal } from "../session/Session.tsx"
 import { useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
 import { daysSince } from "../ui/Moment.ts"
-import { type Column, Id } from "../ui/Table.tsx"
+import { Id, idInFile, type ListColumn } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { actionWords } from "./AuditWords.ts"
 
@@ -17,9 +17,10 @@ const detailOf = (detail: { readonly [name: string]: string }): string =>
 const byWhom = (by: AuditEntry["by"]): string =>
   by === null ? "The operator" : "email" in by ? by.email : `${by.name} (API key)`
 
-const columns: ReadonlyArray<Column<AuditEntry>> = [
+const columns: ReadonlyArray<ListColumn<AuditEntry>> = [
   {
     name: "Change",
+    text: ({ action }) => actionWords[action],
     cell: ({ action, detail, target }) => (
       <>
         <span className="font-medium">{actionWords[action]}</span>
@@ -34,9 +35,18 @@ const columns: ReadonlyArray<Column<AuditEntry>> = [
       </>
     )
   },
-  { name: "By", className: "break-words max-sm:break-all", cell: ({ by }) => byWhom(by) },
-  { name: "Address", from: "md", className: "text-muted tabular-nums", cell: ({ address }) => address ?? "–" },
-  { name: "At", className: "text-muted", cell: ({ at }) => <Time at={at} /> }
+  { name: "Target", text: ({ target }) => target, cell: null },
+  { name: "Detail", text: ({ detail }) => detail === null ? null : detailOf(detail), cell: null },
+  { name: "By", className: "break-words max-sm:break-all", text: ({ by }) => byWhom(by), cell: ({ by }) => byWhom(by) },
+  {
+    name: "Address",
+    from: "md",
+    className: "text-muted tabular-nums",
+    text: ({ address }) => address,
+    cell: ({ address }) => address ?? "–"
+  },
+  { name: "At", className: "text-muted", text: ({ at }) => at, cell: ({ at }) => <Time at={at} /> },
+  idInFile
 ]
 
 export const AuditPage = () => {

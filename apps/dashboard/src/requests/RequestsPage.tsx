@@ -11,7 +11,7 @@ import { ListPage, useList } from "../ui/List.tsx"
 import { daysSince, durationOf } from "../ui/Moment.ts"
 import { Section } from "../ui/Page.tsx"
 import { statusCodeOf } from "../ui/Sought.ts"
-import { actions, type Column, Id, rowLink, Table } from "../ui/Table.tsx"
+import { actions, type Column, Id, type ListColumn, rowLink, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
 import { MadeBy, Outcome, wordsOf } from "./RequestWords.tsx"
@@ -42,18 +42,21 @@ const groupColumns: ReadonlyArray<Column<RequestGroup>> = [
 
 const choices = { refused: { label: "Outcome", options: [["yes", "Refused only"]] }, since: period } as const
 
-const columns: ReadonlyArray<Column<ApiRequest>> = [
+const columns: ReadonlyArray<ListColumn<ApiRequest>> = [
   {
     name: "Request",
+    text: ({ method, route }) => `${method} ${route}`,
     cell: ({ id, method, route }) => (
       <Link to="/requests/$id" params={{ id }} className={rowLink}>
         {method} <code className="font-mono text-[13px] whitespace-nowrap">{route}</code>
       </Link>
     )
   },
-  { name: "Outcome", cell: (request) => <Outcome request={request} /> },
+  { name: "Outcome", text: ({ status }) => status, cell: (request) => <Outcome request={request} /> },
+  { name: "Reason", text: wordsOf, cell: null },
   {
     name: "By",
+    text: ({ apiKeyId, userId }) => apiKeyId ?? userId,
     from: "lg",
     cell: (request) => (
       <span className="relative z-10">
@@ -61,14 +64,15 @@ const columns: ReadonlyArray<Column<ApiRequest>> = [
       </span>
     )
   },
-  { name: "Id", from: "lg", className: "text-muted", cell: ({ id }) => <Id>{id}</Id> },
+  { name: "Id", from: "lg", className: "text-muted", text: ({ id }) => id, cell: ({ id }) => <Id>{id}</Id> },
   {
     name: "Took",
+    text: ({ durationMs }) => `${durationMs} ms`,
     from: "sm",
     className: "text-muted tabular-nums",
     cell: ({ durationMs }) => durationOf(durationMs)
   },
-  { name: "At", className: "text-muted", cell: ({ at }) => <Time at={at} /> }
+  { name: "At", className: "text-muted", text: ({ at }) => at, cell: ({ at }) => <Time at={at} /> }
 ]
 
 /** The statuses that requests are filtered by: what the page shows of them, and the chosen one. */

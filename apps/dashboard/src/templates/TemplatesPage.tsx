@@ -8,7 +8,7 @@ import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
-import { rowLink } from "../ui/Table.tsx"
+import { idInFile, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized, counted } from "../ui/Words.ts"
 import { asName } from "./Names.ts"
@@ -70,15 +70,34 @@ export const TemplatesPage = () => {
       columns={[
         {
           name: "Name",
+          text: ({ name }) => name,
           cell: ({ id, name }) => (
             <Link to="/templates/$id" params={{ id }} className={`${rowLink} break-all`}>{name}</Link>
           )
         },
-        { name: "Status", cell: ({ status }) => <TemplateState status={status} /> },
-        { name: "Language", from: "sm", cell: ({ language }) => language },
-        { name: "Category", from: "sm", cell: ({ category }) => capitalized(category) },
-        { name: "Placeholders", from: "md", className: "tabular-nums", cell: ({ variables }) => variables.length },
-        { name: "Synced", from: "lg", className: "text-muted", cell: ({ syncedAt }) => <Time at={syncedAt} /> }
+        { name: "Status", text: ({ status }) => status, cell: ({ status }) => <TemplateState status={status} /> },
+        { name: "Language", from: "sm", text: ({ language }) => language, cell: ({ language }) => language },
+        {
+          name: "Category",
+          from: "sm",
+          text: ({ category }) => category,
+          cell: ({ category }) => capitalized(category)
+        },
+        {
+          name: "Placeholders",
+          from: "md",
+          className: "tabular-nums",
+          text: ({ variables }) => variables.length,
+          cell: ({ variables }) => variables.length
+        },
+        {
+          name: "Synced",
+          from: "lg",
+          className: "text-muted",
+          text: ({ syncedAt }) => syncedAt,
+          cell: ({ syncedAt }) => <Time at={syncedAt} />
+        },
+        idInFile
       ]}
       none={{
         title: "No templates yet",

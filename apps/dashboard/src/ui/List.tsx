@@ -11,17 +11,27 @@ import { live } from "../session/Session.tsx"
 import { buttonClass } from "./Button.tsx"
 import { Notice } from "./Failure.tsx"
 import { ChoiceFilters, type Choices, Filters, range, SearchFilter, useRange } from "./Filters.tsx"
+import { ListFile } from "./ListFile.tsx"
 import { Empty, Loaded } from "./Loaded.tsx"
 import { Page } from "./Page.tsx"
-import { type Column, Table } from "./Table.tsx"
+import { type Column, type ListColumn, Table } from "./Table.tsx"
 
 /** Items of one page. */
 const pageSize = 50
+
+/** Items of one page where all are read. */
+const walkedSize = 100
 
 /** A page as the service gives it; events have the names of `/v1`. */
 type PageOf<Item> =
   & { readonly data: ReadonlyArray<Item> }
   & ({ readonly nextCursor: string | null } | { readonly has_more: boolean; readonly next_cursor: string | null })
+
+/** The pages of a list that is read all at once. */
+export const onePage = <Item extends object>(read: (signal: AbortSignal) => Promise<PageOf<Item>>) =>
+  async function*(signal: AbortSignal) {
+    yield await read(signal)
+  }
 
 /**
  * The cursor of the next page; `null` on the last. An empty page is an empty list only if it is `null`: with a filter
@@ -49,17 +59,18 @@ const timesOf = (since: string | undefined, { begin, end }: ReturnType<typeof us
 const askedFor = <F extends Filter>(
   { since, ...filter }: F,
   times: ReturnType<typeof useRange>,
-  cursor: string | undefined
+  cursor: string | undefined,
+  limit: number
 ): Asked<F> =>
   Object.fromEntries(
-    Object.entries({ ...filter, ...timesOf(since, times), cursor, limit: pageSize }).filter(([, value]) =>
-      value !== undefined
-    )
+    Object.entries({ ...filter, ...timesOf(since, times), cursor, limit }).filter(([, value]) => value !== undefined)
   ) as Asked<F>
 
 /** The page of a list that the address asks for. */
 export interface Listing<Page> {
   readonly query: UseQueryResult<Page, unknown>
+  /** All pages of the filter, from the first. */
+  readonly walk: (signal: AbortSignal) => AsyncIterable<Page>
   readonly cursor?: string | undefined
   readonly isFiltered?: boolean
   /** Whether the address asks for nothing that the list could have. */
@@ -83,13 +94,14 @@ export const useList = <F extends Filter, Page extends PageOf<unknown>>(
   const times = useRange()
   const query = useQuery({
     queryKey: [...[topic].flat(), { ...filter, ...(filter.since === range ? times : {}), cursor }],
-    queryFn: ({ signal }) => firstPage(read(askedFor(filter, times, cursor), { signal })),
+    queryFn: ({ signal }) => firstPage(read(askedFor(filter, times, cursor, pageSize), { signal })),
     placeholderData: keepPreviousData,
     ...live(every),
     ...options
   })
   return {
     query,
+    walk: (signal) => read(askedFor(filter, times, undefined, walkedSize), { signal }).pages(),
     cursor,
     isUnasked: options.enabled === false,
     isFiltered: Object.values(filter).some((value) => value !== undefined)
@@ -187,24 +199,27 @@ export const List = <Item extends object>(
 
 /** A page that is a list: its filters, its table, and what it has besides. */
 export const ListPage = <Item extends object>(
-  { about, actions, before, children, choices, filters, lead, refusal, search, title, ...list }: ListProps<Item> & {
-    /** Of the page and its table. */
-    readonly title: string
-    readonly lead: ReactNode
-    readonly actions?: ReactNode
-    /** Why the reader may not see the list. */
-    readonly refusal?: string | undefined
-    readonly search?: Parameters<typeof SearchFilter>[0]
-    readonly choices?: Choices
-    /** Filters besides the search and the choices. */
-    readonly filters?: ReactNode
-    /** The content above the filters. */
-    readonly before?: ReactNode
-    /** The content below the filters. */
-    readonly about?: ReactNode
-    /** The content below the list. */
-    readonly children?: ReactNode
-  }
+  { about, actions, before, children, choices, columns, filters, lead, refusal, search, title, ...list }:
+    & Omit<ListProps<Item>, "columns">
+    & {
+      /** Of the page and its table. */
+      readonly title: string
+      readonly lead: ReactNode
+      readonly actions?: ReactNode
+      /** Why the reader may not see the list. */
+      readonly refusal?: string | undefined
+      readonly columns: ReadonlyArray<ListColumn<Item>>
+      readonly search?: Parameters<typeof SearchFilter>[0]
+      readonly choices?: Choices
+      /** Filters besides the search and the choices. */
+      readonly filters?: ReactNode
+      /** The content above the filters. */
+      readonly before?: ReactNode
+      /** The content below the filters. */
+      readonly about?: ReactNode
+      /** The content below the list. */
+      readonly children?: ReactNode
+    }
 ) => (
   <Page title={title} lead={lead} actions={actions}>
     {before}
@@ -220,8 +235,9 @@ export const ListPage = <Item extends object>(
           )}
           {about}
           <div className="card">
-            <List label={title} {...list} />
+            <List label={title} columns={columns.filter((column) => column.cell !== null)} {...list} />
           </div>
+          {list.list.isUnasked === true ? null : <ListFile name={title} columns={columns} walk={list.list.walk} />}
         </>
       )
       : <Notice>{refusal}</Notice>}

@@ -13,6 +13,27 @@ export interface Column<Item> {
   readonly cell: (item: Item) => ReactNode
 }
 
+/** The text of an item in a file; times in ISO 8601, UTC. */
+type TextOf<Item> = (item: Item) => string | number | null
+
+/** A column of a list that is also a file. */
+export type ListColumn<Item> =
+  | Column<Item> & {
+    /** `null` if the column has no data, but buttons and the like. */
+    readonly text: TextOf<Item> | null
+  }
+  | FileColumn<Item>
+
+/** A column that only the file has. */
+interface FileColumn<Item> {
+  readonly name: string
+  readonly text: TextOf<Item>
+  readonly cell: null
+}
+
+/** The id of an item, for lists that show none. */
+export const idInFile: FileColumn<{ readonly id: string }> = { name: "Id", text: ({ id }) => id, cell: null }
+
 const shownFrom = { sm: "hidden sm:table-cell", md: "hidden md:table-cell", lg: "hidden lg:table-cell" }
 
 const classOf = ({ from }: Pick<Column<never>, "from">): string => from === undefined ? "" : shownFrom[from]
@@ -64,8 +85,8 @@ export const Table = <Item extends object>(
 )
 
 /** The last column of a table: what can be done with an item. */
-export function actions<Item>(cell: (item: Item) => ReactNode): Column<Item> {
-  return { name: "Actions", isUnseen: true, className: "text-right", cell }
+export function actions<Item>(cell: (item: Item) => ReactNode): Column<Item> & { readonly text: null } {
+  return { name: "Actions", isUnseen: true, className: "text-right", text: null, cell }
 }
 
 /** A link in a cell that the whole row leads to. */

@@ -12,7 +12,7 @@ import { Button } from "../ui/Button.tsx"
 import { ChosenFilter, period, useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
 import { isIdOf, statusCodeOf } from "../ui/Sought.ts"
-import { rowLink } from "../ui/Table.tsx"
+import { idInFile, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized, counted } from "../ui/Words.ts"
 import { DeliverAgain } from "./DeliverAgain.tsx"
@@ -94,6 +94,7 @@ export const DeliveriesPage = () => {
         {
           name: "Choose",
           isUnseen: true,
+          text: null,
           className: "w-0",
           cell: (delivery) =>
             isRepeatable(delivery)
@@ -110,23 +111,43 @@ export const DeliveriesPage = () => {
         },
         {
           name: "Event",
+          text: ({ eventType }) => eventType,
           cell: ({ eventType, id }) => (
             <Link to="/deliveries/$id" params={{ id }} className={rowLink}>
               <EventType type={eventType} />
             </Link>
           )
         },
-        { name: "Customer", from: "sm", className: "text-muted", cell: ({ customer }) => customer ?? "–" },
-        { name: "Status", cell: (delivery) => <DeliveryState delivery={delivery} /> },
+        {
+          name: "Customer",
+          from: "sm",
+          className: "text-muted",
+          text: ({ customer }) => customer,
+          cell: ({ customer }) => customer ?? "–"
+        },
+        { name: "Status", text: ({ status }) => status, cell: (delivery) => <DeliveryState delivery={delivery} /> },
         {
           name: "Last attempt",
+          text: ({ lastAttempt }) => lastAttempt === null ? null : lastAttempt.statusCode ?? lastAttempt.outcome,
           from: "md",
           cell: ({ lastAttempt }) => lastAttempt === null ? "–" : <AttemptState attempt={lastAttempt} />
         },
-        { name: "Attempts", from: "sm", className: "tabular-nums", cell: ({ attemptCount }) => attemptCount },
-        { name: "Created", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> },
+        {
+          name: "Attempts",
+          from: "sm",
+          className: "tabular-nums",
+          text: ({ attemptCount }) => attemptCount,
+          cell: ({ attemptCount }) => attemptCount
+        },
+        {
+          name: "Created",
+          className: "text-muted",
+          text: ({ createdAt }) => createdAt,
+          cell: ({ createdAt }) => <Time at={createdAt} />
+        },
         {
           name: "Next attempt",
+          text: ({ nextAttemptAt }) => nextAttemptAt,
           from: "md",
           className: "text-muted",
           cell: (delivery) =>
@@ -135,7 +156,9 @@ export const DeliveriesPage = () => {
               : waitsItsTurn(delivery)
               ? "After an earlier event"
               : "–"
-        }
+        },
+        idInFile,
+        { name: "Event id", text: ({ eventId }) => eventId, cell: null }
       ]}
       noMatch={isUnknown
         ? {

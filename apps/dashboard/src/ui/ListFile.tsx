@@ -1,0 +1,74 @@
+/** A list as one CSV file: all pages of its filter, read one after the other. */
+import { useMutation } from "@tanstack/react-query"
+import { useEffect, useRef, useState } from "react"
+import { Button } from "./Button.tsx"
+import { Failure } from "./Failure.tsx"
+import type { ListColumn } from "./Table.tsx"
+import { counted, grouped } from "./Words.ts"
+
+/** The most rows of one file. */
+const most = 50_000
+
+const save = (name: string, parts: ReadonlyArray<string>) => {
+  const link = document.createElement("a")
+  link.href = URL.createObjectURL(new Blob([...parts], { type: "text/csv;charset=utf-8" }))
+  link.download = `${name.toLowerCase().replaceAll(" ", "-")}.csv`
+  link.click()
+  URL.revokeObjectURL(link.href)
+}
+
+export const ListFile = <Item extends object>({ columns, name, walk }: {
+  /** Of the list. */
+  readonly name: string
+  readonly columns: ReadonlyArray<ListColumn<Item>>
+  readonly walk: (signal: AbortSignal) => AsyncIterable<{ readonly data: ReadonlyArray<Item> }>
+}) => {
+  const running = useRef<AbortController>(undefined)
+  const [rows, setRows] = useState(0)
+  useEffect(() => () => running.current?.abort(), [])
+  const download = useMutation({
+    mutationFn: async () => {
+      const { signal } = running.current = new AbortController()
+      setRows(0)
+      const inFile = columns.flatMap(({ name, text }) => text === null ? [] : [{ name, text }])
+      const { stringify } = await import("csv-stringify/browser/esm/sync")
+      // a spreadsheet that opens the file must not read a value as a formula
+      const linesOf = (lines: Array<Array<string | number | null>>) =>
+        stringify(lines, { escape_formulas: true, record_delimiter: "windows" })
+      // spreadsheets need the byte order mark to read the file as UTF-8
+      const parts = ["\uFEFF", linesOf([inFile.map(({ name }) => name)])]
+      let count = 0
+      try {
+        for await (const { data } of walk(signal)) {
+          if (signal.aborted) break
+          const items = data.slice(0, most - count)
+          if (items.length > 0) parts.push(linesOf(items.map((item) => inFile.map(({ text }) => text(item)))))
+          setRows(count += items.length)
+          if (count === most) break
+        }
+      } catch (error) {
+        if (!signal.aborted) throw error
+      }
+      if (signal.aborted) return "stopped"
+      save(name, parts)
+      return "saved"
+    }
+  })
+  const isStopped = download.data === "stopped"
+  return (
+    <div className="flex flex-wrap items-center justify-end gap-3">
+      <p role="status" className="text-muted tabular-nums">
+        {download.isIdle || download.isError
+          ? null
+          : download.isPending
+          ? `${grouped(rows)} rows so far`
+          : isStopped
+          ? "Stopped: no file was saved."
+          : `${counted(rows, "row", "rows")} saved.${rows === most ? " A file has at most this many rows." : ""}`}
+      </p>
+      <Failure error={download.error} />
+      {download.isPending ? <Button small onClick={() => running.current?.abort()}>Stop</Button> : null}
+      <Button small isPending={download.isPending} onClick={() => download.mutate()}>Download CSV</Button>
+    </div>
+  )
+}

@@ -1,0 +1,102 @@
+/** Lists that people take along as CSV files, in a real browser. */
+import { Effect } from "effect"
+import { readFile } from "node:fs/promises"
+import type { Browser, Page } from "playwright-core"
+import { assert, beforeAll, it } from "vitest"
+import { createKey, ownPage, send } from "../harness.ts"
+import { browser as launch, button, signedIn } from "./browser.ts"
+import * as Scope from "./scope.ts"
+import * as workspace from "./workspace.ts"
+
+const inScope = Scope.ofFile()
+
+let browser: Browser
+let server: Effect.Success<typeof workspace.empty>
+
+beforeAll(async () => {
+  ;[browser, server] = await Promise.all([inScope(launch), inScope(workspace.empty)])
+})
+
+/** The name and the lines of the file of the list that a page shows. */
+const downloaded = async (page: Page) => {
+  const saved = page.waitForEvent("download")
+  await button(page, "Download CSV").click()
+  const file = await saved
+  const text = await readFile(await file.path(), "utf8")
+  assert.isTrue(text.startsWith("\uFEFF"))
+  const lines = text.slice(1).split("\r\n")
+  assert.strictEqual(lines.pop(), "")
+  return { name: file.suggestedFilename(), lines }
+}
+
+it("the audit's file has the changes that the filter leaves, and no others", async () => {
+  const { session, url } = server
+  const named = (name: string) => Effect.runPromise(createKey(url, { ...ownPage, ...session }, { name }))
+  const { id } = await named("Shop \"=1+1\", Łódź")
+  await named("Another")
+  const { open, page } = await signedIn(browser, server)
+  await open(`/settings/audit?target=${id}`)
+  const { lines: [header, ...rows], name } = await downloaded(page)
+  assert.strictEqual(name, "audit.csv")
+  assert.strictEqual(header, "Change,Target,Detail,By,Address,At,Id")
+  assert.strictEqual(rows.length, 1)
+  assert.include(rows[0], `,${id},`)
+  assert.include(rows[0], "\"\"=1+1\"\", Łódź")
+  assert.match(rows[0]!, /,\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z,/)
+  await page.getByRole("status").filter({ hasText: "1 row saved." }).waitFor()
+})
+
+it("a spreadsheet does not read a cell as a formula", async () => {
+  const { session, url } = server
+  const { id } = await Effect.runPromise(
+    createKey(url, { ...ownPage, ...session }, { name: "=HYPERLINK(1)", scopes: ["messages:send", "messages:read"] })
+  )
+  const { open, page } = await signedIn(browser, server)
+  await open("/api-keys")
+  const { lines, name } = await downloaded(page)
+  assert.strictEqual(name, "api-keys.csv")
+  assert.strictEqual(lines[0], "Name,May,Last used,Id")
+  assert.include(lines, `'=HYPERLINK(1),messages:send messages:read,,${id}`)
+})
+
+it("a file has the rows of all pages, each once, and those of the filter alone if one is set", async () => {
+  const { session, url } = server
+  const key = await Effect.runPromise(createKey(url, { ...ownPage, ...session }))
+  const ids = await Effect.runPromise(Effect.forEach(
+    Array.from({ length: 250 }, (_, i) => `+1555123${4000 + i}`),
+    (to) =>
+      Effect.map(
+        send({ key, url }, { to, type: "template", template: { name: "hello_world", language: "en_US" } }),
+        ({ body }): string => body.message_id
+      ),
+    { concurrency: 8 }
+  ))
+  const { open, page } = await signedIn(browser, server)
+  const read: Array<string> = []
+  page.on("request", (request) => {
+    const { pathname, searchParams } = new URL(request.url())
+    if (searchParams.get("limit") === "100") read.push(pathname)
+  })
+  await open("/messages")
+  const { lines: [header, ...rows] } = await downloaded(page)
+  assert.strictEqual(header, "To,Status,Kind,From,Created,Id")
+  assert.deepStrictEqual(rows.map((row) => row.split(",").at(-1)!).toSorted(), ids.toSorted())
+  assert.deepStrictEqual(read.filter((path) => path === "/internal/messages").length, 3)
+  await open("/messages?to=%2B15551234007")
+  const filtered = await downloaded(page)
+  assert.strictEqual(filtered.lines.length, 2)
+  assert.match(
+    filtered.lines[1]!,
+    new RegExp(`^'\\+15551234007,[a-z]+,template,'\\+\\d+,[\\dT:.-]+Z,${ids[7]}$`)
+  )
+})
+
+it("a file whose reading is stopped is not saved", async () => {
+  const { open, page } = await signedIn(browser, server)
+  await open("/settings/audit")
+  // the service's response does not come
+  await page.route((url) => url.searchParams.get("limit") === "100", () => undefined)
+  await button(page, "Download CSV").click()
+  await button(page, "Stop").click()
+  await page.getByRole("status").filter({ hasText: "Stopped: no file was saved." }).waitFor()
+})
