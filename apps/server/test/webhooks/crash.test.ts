@@ -17,9 +17,9 @@ const manyStarts = 540_000
 const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000)
 
 /** How often a process is killed, how often one is asked to stop, and how often PostgreSQL is restarted and crashes. */
-const kills = Extent.of(12, 50)
+const kills = Extent.of(20, 50)
 /** After so many kills each. */
-const killsBetween = Extent.of(6, 10)
+const killsBetween = 10
 const stops = Extent.of(2, 5)
 const restarts = Extent.of(2, 4)
 const crashes = Extent.of(2, 6)
