@@ -1,5 +1,6 @@
 /** A list as one CSV file: all pages of its filter, read one after the other. */
 import { useMutation } from "@tanstack/react-query"
+import * as CsvDialect from "@wac/core/campaigns/CsvDialect"
 import { useEffect, useRef, useState } from "react"
 import { Button } from "./Button.tsx"
 import { Failure } from "./Failure.tsx"
@@ -32,11 +33,9 @@ export const ListFile = <Item extends object>({ columns, name, walk }: {
       setRows(0)
       const inFile = columns.flatMap(({ name, text }) => text === null ? [] : [{ name, text }])
       const { stringify } = await import("csv-stringify/browser/esm/sync")
-      // a spreadsheet that opens the file must not read a value as a formula
       const linesOf = (lines: Array<Array<string | number | null>>) =>
-        stringify(lines, { escape_formulas: true, record_delimiter: "windows" })
-      // spreadsheets need the byte order mark to read the file as UTF-8
-      const parts = ["\uFEFF", linesOf([inFile.map(({ name }) => name)])]
+        stringify(lines, { ...CsvDialect.writing, record_delimiter: "windows" })
+      const parts = [CsvDialect.mark, linesOf([inFile.map(({ name }) => name)])]
       let count = 0
       try {
         for await (const { data } of walk(signal)) {

@@ -1,7 +1,16 @@
 /**
  * How a spreadsheet has written a CSV file: its encoding, told by its mark, and what separates its values, found in its
- * first row. The same for the service and its pages, so it imports nothing. Pure.
+ * first row; and how a file is written for one. The same for the service and its pages, so it imports nothing. Pure.
  */
+
+/** What spreadsheets need before the text of a file, to read it as UTF-8. */
+export const mark = "\uFEFF"
+
+/**
+ * How csv-stringify writes for a spreadsheet, which must not read a value as a formula: such a value begins with an
+ * apostrophe.
+ */
+export const writing = { escape_formulas: true } as const
 
 /** The encoding of a file, as `TextDecoder` names it. */
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be"
