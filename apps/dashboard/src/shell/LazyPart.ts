@@ -109,6 +109,12 @@ export const lazyPart = <Module, Name extends keyof Module>(load: () => Promise<
   return Object.assign(Part, { preload })
 }
 
+/** A module that is needed only after a press, and loaded ahead as parts are. */
+export const lazyModule = <Module>(load: () => Promise<Module>): () => Promise<Module> => {
+  all.push(() => load().catch(() => undefined))
+  return () => persist(load)
+}
+
 /** Loads all parts, one after another, when the browser has nothing else to do. */
 export const loadAhead = (): void => {
   const idle = (then: () => void) =>

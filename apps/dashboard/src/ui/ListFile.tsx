@@ -2,10 +2,13 @@
 import { useMutation } from "@tanstack/react-query"
 import * as CsvDialect from "@wac/core/campaigns/CsvDialect"
 import { useEffect, useRef, useState } from "react"
+import { lazyModule } from "../shell/LazyPart.ts"
 import { Button } from "./Button.tsx"
 import { Failure } from "./Failure.tsx"
 import type { ListColumn } from "./Table.tsx"
 import { counted, grouped } from "./Words.ts"
+
+const csv = lazyModule(() => import("csv-stringify/browser/esm/sync"))
 
 /** The most rows of one file. */
 const most = 50_000
@@ -32,7 +35,7 @@ export const ListFile = <Item extends object>({ columns, name, walk }: {
       const { signal } = running.current = new AbortController()
       setRows(0)
       const inFile = columns.flatMap(({ name, text }) => text === null ? [] : [{ name, text }])
-      const { stringify } = await import("csv-stringify/browser/esm/sync")
+      const { stringify } = await csv()
       const linesOf = (lines: Array<Array<string | number | null>>) =>
         stringify(lines, { ...CsvDialect.writing, record_delimiter: "windows" })
       const parts = [CsvDialect.mark, linesOf([inFile.map(({ name }) => name)])]
