@@ -48,7 +48,7 @@ export interface Asked extends Pick<Binding, "fingerprint" | "token"> {
 /** How long a request may take before it counts as lost with its process: longer than any handler works. */
 export const lease = Duration.seconds(60)
 
-/** The same for work that may be repeated: as long as its caller may wait for it, since doing it twice does no harm. */
+/** The same for work that may be repeated: short, since doing it twice does no harm. */
 const leaseOfRepeatable = Duration.seconds(5)
 
 /** The lease of a request, in milliseconds. */
