@@ -3,12 +3,13 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { SendMessage } from "@wac/client/internal"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
+import { ToField } from "../messages/ToField.tsx"
 import { useOnce } from "../session/Once.ts"
 import { api, pages, portal } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
-import { elsewhere, TextField } from "../ui/Field.tsx"
+import { elsewhere } from "../ui/Field.tsx"
 
 export const TestSend = (
   { blocked, from, of = "", template }: {
@@ -49,15 +50,10 @@ export const TestSend = (
         if (!send.isPending && refusal === undefined && blocked === undefined) send.mutate()
       }}
     >
-      <TextField
+      <ToField
         label={`Test number${of}`}
         hint="Yours, say. The message is sent as the first customer gets it, and counts as any other."
         error={send.error}
-        param="to"
-        type="text"
-        required
-        placeholder="+15551234567"
-        className="tabular-nums"
         value={to}
         onChange={setTo}
       />

@@ -23,6 +23,7 @@ import { Page, Section } from "../ui/Page.tsx"
 import { exactly, Time } from "../ui/Time.tsx"
 import { HeldQueue } from "./HeldQueue.tsx"
 import { now, SendTimeFields, sendTimeParams, timesOf } from "./SendTimeFields.tsx"
+import { ToField } from "./ToField.tsx"
 
 type Kind = "template" | "text"
 
@@ -93,15 +94,10 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
             if (!send.isPending && refusal === undefined) send.mutate()
           }}
         >
-          <TextField
+          <ToField
             label="To"
             hint="A number with the country code, digits only after the plus; or a user id."
             error={error}
-            param="to"
-            type="text"
-            required
-            placeholder="+15551234567"
-            className="tabular-nums"
             value={to}
             onChange={setTo}
           />
