@@ -52,7 +52,7 @@ export const TestSend = (
     >
       <ToField
         label={`Test number${of}`}
-        hint="Yours, say. The message is sent as the first customer gets it, and counts as any other."
+        hint="For example yours. The message is what the first customer would get, and counts like any other."
         error={send.error}
         value={to}
         onChange={setTo}
