@@ -3,7 +3,7 @@
  * processor time, so tests make them once: each new database in this process begins with a copy of them.
  */
 import { PGlite, type PGliteOptions } from "@electric-sql/pglite"
-import { existsSync, openAsBlob } from "node:fs"
+import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
@@ -41,7 +41,8 @@ const copied = async (options: PGliteOptions = {}): Promise<PGlite> => {
   const directory = directoryOf(options)
   // `initdb` begins with a database without files
   const isNew = options.noInitDb !== true && !(directory !== undefined && existsSync(join(directory, "PG_VERSION")))
-  return make(isNew ? { ...options, loadDataDir: await openAsBlob(await archive()) } : options)
+  // all bytes at once: another process that made the archive too may replace it while a file's blob is read
+  return make(isNew ? { ...options, loadDataDir: new Blob([await readFile(await archive())]) } : options)
 }
 
 const replace = (create: typeof make): void => void Object.assign(PGlite, { create })
