@@ -2,7 +2,7 @@
  * The whole HTTP side.
  */
 import { Api, ErrorAddress } from "@wac/api"
-import { ApiKeys, Errors, Id, Idempotency, RateLimit, RequestRecorder, Span, Stopping } from "@wac/core"
+import { ApiKeys, Elapsed, Errors, Id, Idempotency, RateLimit, RequestRecorder, Span, Stopping } from "@wac/core"
 import { Cause, Clock, Context, Effect, Layer, LogLevel, type Tracer, type Types } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -179,13 +179,13 @@ const surrounding = HttpRouter.middleware(
       request: HttpServerRequest.HttpServerRequest,
       exchange: Exchange.Exchange,
       { status }: HttpServerResponse.HttpServerResponse,
-      arrivedAt: { readonly at: number; readonly monotonic: bigint },
-      now: bigint,
+      arrivedAt: { readonly at: number; readonly elapsed: number },
+      now: number,
       span: Tracer.AnySpan | undefined
     ): Effect.Effect<void> => {
       const { method } = request
       const route = routes.templateOf(request.url) ?? "unknown"
-      const durationMs = Number(now - arrivedAt.monotonic) / 1e6
+      const durationMs = now - arrivedAt.elapsed
       const reason = exchange.error === undefined ? undefined : Errors.reasonOf(exchange.error)
       count({ method, route, status, reason, at: arrivedAt.at, durationMs, span })
       record({ method, route, status, durationMs, exchange, at: arrivedAt.at, url: request.url })
@@ -205,7 +205,7 @@ const surrounding = HttpRouter.middleware(
       return Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         const clock = yield* Clock.Clock
-        const arrivedAt = { at: clock.currentTimeMillisUnsafe(), monotonic: clock.monotonicTimeNanosUnsafe() }
+        const arrivedAt = { at: clock.currentTimeMillisUnsafe(), elapsed: Elapsed.of(clock) }
         const exchange = Exchange.make(
           yield* Id.generate(random, "req"),
           ErrorAddress.pageOf(publicUrl, yield* MountPath)
@@ -217,7 +217,7 @@ const surrounding = HttpRouter.middleware(
           "wac.api_key.id": exchange.caller?.key.id,
           "wac.error.reason": exchange.error === undefined ? undefined : Errors.reasonOf(exchange.error)
         }))
-        yield* note(request, exchange, response, arrivedAt, clock.monotonicTimeNanosUnsafe(), span)
+        yield* note(request, exchange, response, arrivedAt, Elapsed.of(clock), span)
         return HttpServerResponse.setHeaders(response, {
           ...PageHeaders.of(response),
           ...headersOf(exchange, response.headers),

@@ -2,7 +2,7 @@
  * The facts about a database that an operator should know before a server uses it. Changes nothing and creates nothing.
  */
 import { PgClient } from "@effect/sql-pg"
-import { type StoreError, Time } from "@wac/core"
+import { Elapsed, type StoreError, Time } from "@wac/core"
 import { Clock, Effect, Redacted, Result } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -105,7 +105,7 @@ const inspect = Effect.gen(function*() {
   }
   const schemaVersion = yield* Migrations.version
   const begun = yield* Clock.currentTimeMillis
-  const sent = yield* Clock.monotonicTimeNanos
+  const sent = yield* Elapsed.now
   const [row] = yield* client<Row>`select
     current_setting('server_version') as version,
     current_setting('server_version_num')::integer as version_number,
@@ -119,7 +119,7 @@ const inspect = Effect.gen(function*() {
     current_setting('full_page_writes') as full_page_writes,
     current_setting('synchronous_commit') as synchronous_commit,
     current_setting('autovacuum') as autovacuum`
-  const roundTrip = Math.round(Number((yield* Clock.monotonicTimeNanos) - sent) / 1e6)
+  const roundTrip = Math.round((yield* Elapsed.now) - sent)
   const ended = yield* Clock.currentTimeMillis
   const problem = schemaVersion === 0 || row!.read_only
     ? undefined

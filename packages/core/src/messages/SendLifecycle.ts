@@ -21,6 +21,7 @@ import type { Customer } from "../contacts/Contact.ts"
 import { ContactStore } from "../contacts/ContactStore.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as NameHashes from "../contacts/NameHashes.ts"
+import * as Elapsed from "../Elapsed.ts"
 import { type DomainError, reasonOf, type ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
@@ -291,7 +292,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
             contact: claimed.contact,
             message,
             // the storage's time: the time of the claim plus the time since the request for it
-            now: claimed.message.statusAt + Number((yield* Clock.monotonicTimeNanos) - hold.askedAt) / 1e6
+            now: claimed.message.statusAt + ((yield* Elapsed.now) - hold.askedAt)
           })
           const refers = late === undefined
             ? yield* Effect.result(ResolveReferences.resolve(claimed, store, library))
@@ -329,7 +330,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         { apiKeyId, around, keyed, later, message, messageId, queue, requestId, withhold }: SendCommand<Of>
       ): Effect.fn.Return<Outcome<Of>, StoreError> {
         const now = yield* Clock.currentTimeMillis
-        const askedAt = yield* Clock.monotonicTimeNanos
+        const askedAt = yield* Elapsed.now
         const hold: Hold = { keyed, message, token: yield* random.uuidV4({}), askedAt }
         const name = CustomerNames.keyOf(message.to)
         const { [name]: hash } = yield* NameHashes.of(vault, keyed.workspaceId, [name])
@@ -377,8 +378,8 @@ interface Hold {
   readonly message: Message.OutboundMessage
   /** The claim's owner token. */
   readonly token: string
-  /** When the claim was requested, in nanoseconds of the monotonic clock. */
-  readonly askedAt: bigint
+  /** When the claim was requested, by `Elapsed`. */
+  readonly askedAt: number
 }
 
 const failed = (error: DomainError, requestId: Id.RequestId): Idempotency.Failed => ({

@@ -1,7 +1,7 @@
 /**
  * A body that is streamed and may take long, but not forever (contract §10): it must keep a pace.
  */
-import { Errors, Media } from "@wac/core"
+import { Elapsed, Errors, Media } from "@wac/core"
 import { Clock, Duration, Effect, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
@@ -41,13 +41,13 @@ export const read = (
       let arrived = 0
       return Effect.gen(function*() {
         const clock = yield* Clock.Clock
-        const begun = clock.monotonicTimeNanosUnsafe()
+        const begun = Elapsed.of(clock)
         const pieces = yield* Effect.timeoutOrElse(pull, {
           // a body that was fast enough has another period
           duration: (arrived < least ? paceOver : 2 * paceOver) - waited,
           orElse: () => Effect.fail(late())
         })
-        waited += Number(clock.monotonicTimeNanosUnsafe() - begun) / 1e6
+        waited += Elapsed.of(clock) - begun
         for (const piece of pieces) arrived += piece.length
         if (waited >= paceOver) {
           if (arrived < least) return yield* late()
