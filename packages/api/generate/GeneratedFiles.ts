@@ -182,6 +182,7 @@ const interfaceTypes: PlainTypes.Types = (() => {
     "EditPublicCampaign",
     "MessageQuery",
     "TemplateQuery",
+    "CampaignQuery",
     "CampaignRowQuery",
     "EventQuery"
   ]

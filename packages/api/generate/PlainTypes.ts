@@ -28,6 +28,7 @@ const interfaceNames: Readonly<Record<string, string>> = {
   CreatePublicCampaign: "NewCampaign",
   EditPublicCampaign: "CampaignChange",
   TemplateQuery: "TemplateFilter",
+  CampaignQuery: "CampaignFilter",
   CampaignRowQuery: "CampaignRowFilter"
 }
 

@@ -197,7 +197,7 @@ export interface InternalClient {
   }
   readonly campaigns: {
     /** Newest first. */
-    readonly list: (query?: ListQuery, options?: CallOptions) => InternalList<Wire.Campaign>
+    readonly list: (query?: Wire.ShownCampaignQuery, options?: CallOptions) => InternalList<Wire.Campaign>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/campaigns/:id">
     readonly create: (campaign: Wire.CreateCampaign, options?: CreateOptions) => Returned<"POST /internal/campaigns">
     readonly edit: (
@@ -427,7 +427,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       cancel: (id, options) => call("DELETE /internal/webhook/replays/:id", { id }, options)
     },
     campaigns: {
-      list: list((query?: ListQuery, options?) => call("GET /internal/campaigns", { query }, options)),
+      list: list((query?: Wire.ShownCampaignQuery, options?) => call("GET /internal/campaigns", { query }, options)),
       get: (id, options) => call("GET /internal/campaigns/:id", { id }, options),
       create: (body, options) => keyed("POST /internal/campaigns", { body }, options),
       edit: (id, body, options) => call("PATCH /internal/campaigns/:id", { id, body }, options),

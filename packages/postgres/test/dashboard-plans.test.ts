@@ -10,6 +10,7 @@ import {
   AlertStore as Alerts,
   ApiKeyStore as ApiKeys,
   AuditStore as Audit,
+  CampaignStore as Campaigns,
   type Id,
   ReplayStore as Replays,
   TemplateStore as Templates
@@ -17,6 +18,7 @@ import {
 import { Effect, Layer } from "effect"
 import * as AlertStore from "../src/alerts/AlertStore.ts"
 import * as AuditStore from "../src/audit/AuditStore.ts"
+import * as CampaignStore from "../src/campaigns/CampaignStore.ts"
 import * as ApiKeyStore from "../src/keys/ApiKeyStore.ts"
 import * as TemplateStore from "../src/templates/TemplateStore.ts"
 import * as ReplayStore from "../src/webhooks/ReplayStore.ts"
@@ -62,10 +64,14 @@ const fill = [
   `insert into wac.templates (id, workspace_id, provider_account_id, provider_template_id, name, language, category, status,
     parameter_format, components, variables, synced_at)
   select ${sqlId("tpl", "i * 2 + w")}, ${sqlId("ws", "w")}, 'a', i, 'name ' || i, 'en_US', 'utility', 'approved',
-    'positional', '[]', '{}', 0 ${ofBoth}`
+    'positional', '[]', '{}', 0 ${ofBoth}`,
+  `insert into wac.campaigns (id, workspace_id, state)
+  select ${sqlId("cmp", "i * 2 + w")}, ${sqlId("ws", "w")}, json_build_object(
+    'name', 'name ' || i, 'status', case when i % 1000 = 0 then 'paused' else 'completed' end, 'startedAt', 1
+  ) ${ofBoth}`
 ]
 
-const tables = ["alerts", "audit", "api_keys", "replays", "templates"]
+const tables = ["alerts", "audit", "api_keys", "replays", "templates", "campaigns"]
 
 const own = id("ws", 1) as Id.WorkspaceId
 
@@ -78,6 +84,7 @@ type List = readonly [Effect.Effect<unknown, unknown>, table: string, most: numb
 const lists = Effect.gen(function*() {
   const alerts = yield* Alerts.AlertStore
   const audit = yield* Audit.AuditStore
+  const campaigns = yield* Campaigns.CampaignStore
   const keys = yield* ApiKeys.ApiKeyStore
   const replays = yield* Replays.ReplayStore
   const templates = yield* Templates.TemplateStore
@@ -100,6 +107,16 @@ const lists = Effect.gen(function*() {
     [
       "templates by a part of their name",
       pagesOf("tpl").map((at) => [templates.list(own, { nameContains: "e 77" }, at), "templates", stored])
+    ],
+    ["campaigns", pagesOf("cmp").map((at) => [campaigns.list(own, {}, at), "campaigns", page])],
+    // all of the workspace are read
+    [
+      "campaigns by status",
+      pagesOf("cmp").map((at) => [campaigns.list(own, { status: "paused" }, at), "campaigns", stored])
+    ],
+    [
+      "campaigns by a part of their name",
+      pagesOf("cmp").map((at) => [campaigns.list(own, { nameContains: "E 77" }, at), "campaigns", stored])
     ]
   ]
   return all
@@ -112,6 +129,7 @@ const stores = Layer.mergeAll(
   AlertStore.layer,
   ApiKeyStore.layer,
   AuditStore.layer,
+  CampaignStore.layer,
   ReplayStore.layer,
   TemplateStore.layer
 )

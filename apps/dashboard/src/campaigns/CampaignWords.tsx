@@ -14,6 +14,9 @@ const statuses: Record<CampaignStatus, readonly [Tone, string, IconName]> = {
   cancelled: ["calm", "Cancelled", "cross"]
 }
 
+export const campaignStatuses = (Object.keys(statuses) as ReadonlyArray<CampaignStatus>)
+  .map((status) => [status, statuses[status][1]] as const)
+
 export const CampaignState = ({ status }: { readonly status: CampaignStatus }) => {
   const [tone, name, icon] = statuses[status]
   return <Status tone={tone} icon={icon}>{name}</Status>

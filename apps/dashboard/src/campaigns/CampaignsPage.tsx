@@ -1,15 +1,18 @@
 /** Campaigns, newest first. */
-import { Link } from "@tanstack/react-router"
+import { Link, useSearch } from "@tanstack/react-router"
 import type { Campaign } from "@wac/client/internal"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { buttonClass } from "../ui/Button.tsx"
+import { useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
 import { idInFile, type ListColumn, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { grouped } from "../ui/Words.ts"
-import { CampaignState } from "./CampaignWords.tsx"
+import { CampaignState, campaignStatuses } from "./CampaignWords.tsx"
+
+const choices = { status: { label: "Status", options: campaignStatuses } }
 
 const columns: ReadonlyArray<ListColumn<Campaign>> = [
   {
@@ -49,6 +52,8 @@ const columns: ReadonlyArray<ListColumn<Campaign>> = [
 ]
 
 export const CampaignsPage = () => {
+  const { name } = useSearch({ from: "/campaigns" })
+  const setFilter = useFilter()
   const refusal = useRefusal(RoleOf.campaignsCreate)
   return (
     <ListPage
@@ -57,9 +62,17 @@ export const CampaignsPage = () => {
       actions={refusal === undefined
         ? <Link to="/campaigns/new" className={buttonClass("primary")}>New campaign</Link>
         : undefined}
-      list={useList("campaigns", {}, api.campaigns.list)}
+      search={{
+        label: "Name",
+        placeholder: "A part of the name",
+        value: name,
+        onSearch: (name) => setFilter({ name })
+      }}
+      choices={choices}
+      list={useList("campaigns", { ...useChosen(choices), nameContains: name }, api.campaigns.list)}
       what="campaign"
       columns={columns}
+      noMatch={{ children: "A campaign is found by any part of its name." }}
       none={{
         title: "No campaigns yet",
         children:

@@ -200,6 +200,7 @@ export const quietHoursFrom = 5
 export const quietHoursTo = 5
 export const createCampaignName = 100
 export const createCampaignFrom = 64
+export const shownCampaignQueryNameContains = 100
 export const editCampaignName = 100
 export const editCampaignFrom = 64
 export const uploadQueryToColumn = 64

@@ -3,12 +3,13 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { ListedMessage } from "@wac/client/internal"
 import { api } from "../session/Service.ts"
 import { buttonClass } from "../ui/Button.tsx"
-import { period, useChosen, useFilter } from "../ui/Filters.tsx"
-import { ListPage, useList } from "../ui/List.tsx"
+import { period, useChosen, useFilter, useFilterWords } from "../ui/Filters.tsx"
+import { isWhole, ListPage, useList } from "../ui/List.tsx"
 import { isIdOf, soughtMessages } from "../ui/Sought.ts"
 import { idInFile, type ListColumn, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
+import { CancelQueued } from "./CancelQueued.tsx"
 import { HeldQueue } from "./HeldQueue.tsx"
 import { ListedState, messageStatuses } from "./MessageWords.tsx"
 
@@ -47,9 +48,11 @@ export const MessagesPage = () => {
   const { provider, reference, to } = useSearch({ from: "/messages" })
   const setFilter = useFilter()
   const navigate = useNavigate()
+  const chosen = useChosen(choices)
+  const words = useFilterWords(choices, { To: to, "Client reference": reference, "Provider’s id": provider })
   const list = useList(
     "messages",
-    { ...useChosen(choices), to, clientReference: reference, providerMessageId: provider },
+    { ...chosen, to, clientReference: reference, providerMessageId: provider },
     api.messages.list
   )
   return (
@@ -68,6 +71,16 @@ export const MessagesPage = () => {
             : setFilter({ to: undefined, reference: undefined, provider: undefined, ...soughtMessages(text) })
       }}
       choices={choices}
+      about={chosen.status === "queued"
+        ? (
+          <CancelQueued
+            messages={list.query.data?.data ?? []}
+            whole={isWhole(list)}
+            filter={words}
+            walk={list.walk}
+          />
+        )
+        : undefined}
       list={list}
       what="message"
       columns={columns}

@@ -113,7 +113,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/campaigns",
-    validateSearch: (search) => given(search, "cursor"),
+    validateSearch: (search) => given(search, "status", "name", "cursor"),
     component: lazyPart(() => import("../campaigns/CampaignsPage.tsx"), "CampaignsPage")
   }),
   createRoute({

@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Fragment, type ReactNode, useId, useState } from "react"
 import { Button } from "./Button.tsx"
 import { fromLocal, toLocal } from "./Moment.ts"
-import { timeZone } from "./Time.tsx"
+import { exactly, timeZone } from "./Time.tsx"
 
 /** Sets parameters of the present page's address, and begins at the first page. */
 export const useFilter = () => {
@@ -116,6 +116,28 @@ export const useChosen = <C extends Choices>(choices: C): Chosen<C> => {
       [name, options.find(([value]) => value === search[name])?.[0]] as const
     )
   ) as Chosen<C>
+}
+
+/** The filters of the page's address in words: their names and what is chosen, after those that are no choices. */
+export const useFilterWords = (
+  choices: Choices,
+  others: Readonly<Record<string, string | undefined>>
+): ReadonlyArray<readonly [name: string, value: string]> => {
+  const chosen = useChosen(choices)
+  const { begin, end } = useRange()
+  const times = [
+    ...begin === undefined ? [] : [`from ${exactly(begin)}`],
+    ...end === undefined ? [] : [`to ${exactly(end)}`]
+  ]
+  return [
+    ...Object.entries(others).flatMap(([name, value]) => value === undefined ? [] : [[name, value] as const]),
+    ...Object.entries(choices).flatMap(([parameter, { all = "All", label, options }]) => {
+      const value = chosen[parameter]
+      if (value === undefined) return []
+      if (value === range) return [[label, times.join(" ") || all] as const]
+      return [[label, options.find(([each]) => each === value)![1]] as const]
+    })
+  ]
 }
 
 export const ChoiceFilters = ({ choices }: { readonly choices: Choices }) => {

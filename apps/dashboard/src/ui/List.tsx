@@ -108,6 +108,10 @@ export const useList = <F extends Filter, Page extends PageOf<unknown>>(
   }
 }
 
+/** Whether the page of a list is all of it. */
+export const isWhole = ({ cursor, query: { data } }: Listing<PageOf<unknown>>): boolean =>
+  data !== undefined && cursor === undefined && nextOf(data) === null
+
 const Paging = ({ cursor, next }: { readonly cursor: string | undefined; readonly next: string | null }) =>
   cursor === undefined && next === null ? null : (
     <nav aria-label="Pages of the list" className="flex justify-end gap-2 border-t border-line px-4 py-3">

@@ -1,7 +1,7 @@
 /** Deliveries: each event on its way to the webhook. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { Delivery } from "@wac/client/internal"
-import { useState } from "react"
+import { type ComponentProps, useState } from "react"
 import { EventType } from "../events/EventType.tsx"
 import { eventTypes } from "../events/EventWords.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
@@ -9,12 +9,12 @@ import { Elsewhere } from "../messages/Elsewhere.tsx"
 import { api, portal } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
-import { ChosenFilter, period, useChosen, useFilter } from "../ui/Filters.tsx"
-import { ListPage, useList } from "../ui/List.tsx"
+import { ChosenFilter, period, useChosen, useFilter, useFilterWords } from "../ui/Filters.tsx"
+import { isWhole, ListPage, onePage, useList } from "../ui/List.tsx"
 import { isIdOf, statusCodeOf } from "../ui/Sought.ts"
 import { idInFile, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
-import { capitalized, counted } from "../ui/Words.ts"
+import { capitalized, counted, grouped } from "../ui/Words.ts"
 import { DeliverAgain } from "./DeliverAgain.tsx"
 import { AttemptState, DeliveryState, deliveryStatuses, outcomeNames } from "./DeliveryWords.tsx"
 import { isRepeatable, meanings, waitsItsTurn } from "./RoundWords.ts"
@@ -32,13 +32,24 @@ export const DeliveriesPage = () => {
   const navigate = useNavigate()
   const refusal = useRefusal(RoleOf.deliveriesRetry)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const [asked, setAsked] = useState<ReadonlyArray<string>>()
+  const [asked, setAsked] = useState<Pick<ComponentProps<typeof DeliverAgain>, "filter" | "walk">>()
   const { type: eventType, ...rest } = useChosen(choices)
+  const isOver = rest.status !== undefined && rest.status !== "pending" && rest.status !== "held"
   const statusCode = statusCodeOf(code)
   const isUnknown = code !== undefined && statusCode === undefined
   const list = useList("deliveries", { ...rest, eventType, statusCode, messageId: message }, api.deliveries.list, {
     enabled: !isUnknown
   })
+  const words = useFilterWords(choices, { "Status code": code, Message: message })
+  const askAll = () =>
+    setAsked({
+      filter: words,
+      walk: async function*(signal) {
+        for await (const { data } of list.walk(signal)) yield { data: data.filter(isRepeatable) }
+      }
+    })
+  const askChosen = () =>
+    setAsked({ walk: onePage(async () => ({ data: [...chosen].map((id) => ({ id })), nextCursor: null })) })
   const choose = (id: string, isChosen: boolean) =>
     setChosen((before) => {
       const after = new Set(before)
@@ -62,7 +73,14 @@ export const DeliveriesPage = () => {
         </label>
         {chosen.size === 0 ?
           null :
-          <Button small icon="refresh" refusal={refusal} onClick={() => setAsked([...chosen])}>Deliver again…</Button>}
+          <Button small icon="refresh" refusal={refusal} onClick={askChosen}>Deliver again…</Button>}
+        {chosen.size === 0 && isOver && ids.length > 0
+          ? (
+            <Button small refusal={refusal} onClick={askAll}>
+              {isWhole(list) ? `Deliver all ${grouped(ids.length)} again…` : "Deliver all again…"}
+            </Button>
+          )
+          : null}
       </div>
     )
   }
@@ -177,7 +195,7 @@ export const DeliveriesPage = () => {
     >
       {asked === undefined
         ? null
-        : <DeliverAgain ids={asked} onClose={() => setAsked(undefined)} onDone={() => setChosen(new Set())} />}
+        : <DeliverAgain {...asked} onClose={() => setAsked(undefined)} onDone={() => setChosen(new Set())} />}
     </ListPage>
   )
 }

@@ -196,6 +196,28 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       assert.strictEqual(uploaded.rows, 2000)
     }))
 
+  it.effect("the list is filtered by status and by a part of the name, and a client finds the same", () =>
+    Effect.gen(function*() {
+      const { ask, create, key, session, url } = yield* program()
+      const [older, newer] = [yield* create({ name: "Winter one" }), yield* create({ name: "Two of WINTER" })]
+      const idsOf = ({ body }: Answer): ReadonlyArray<string> => body.data.map(({ id }: { id: string }) => id)
+      assert.deepStrictEqual(idsOf(yield* ask("GET", "?name_contains=winter")), [newer, older])
+      assert.deepStrictEqual(idsOf(yield* ask("GET", "?name_contains=winter&status=draft&limit=1")), [newer])
+      assert.deepStrictEqual(idsOf(yield* ask("GET", "?name_contains=winter&status=running")), [])
+      const shown = yield* call(`${url}/internal/campaigns?nameContains=winter%20ONE`, { headers: session })
+      assert.deepStrictEqual(idsOf(shown), [older])
+      const client = createClient({ baseUrl: `${url}/v1`, apiKey: key.apiKey })
+      const found = yield* Effect.promise(() => client.campaigns.list({ nameContains: "of winter" }).toArray())
+      assert.deepStrictEqual(found.map(({ id }) => id), [newer])
+      for (const [query, param] of [["status=sent", "status"], ["name_contains=", "name_contains"]] as const) {
+        checks.assertError(yield* ask("GET", `?${query}`), 400, {
+          code: "invalid_body",
+          reason: "invalid_field",
+          param
+        })
+      }
+    }))
+
   it.effect("a key that is bound to numbers has the campaigns of these alone", () =>
     Effect.gen(function*() {
       const { services, session, url } = yield* checks.Served

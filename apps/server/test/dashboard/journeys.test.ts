@@ -566,6 +566,16 @@ it("a person finds a message and its deliveries by what they know of them, and d
     ["message.delivered", "message.read"]
   )
 
+  await person.open(`/deliveries?message=${id}&status=delivered`)
+  await button(page, "Deliver all 3 again…").click()
+  const askingAll = dialog(page, "Deliver 3 events again?")
+  assert.deepStrictEqual(await askingAll.getByRole("listitem").allInnerTexts(), [`Message: ${id}`, "Status: Delivered"])
+  await button(askingAll, "Deliver again").click()
+  await askingAll.getByText("3 of 3 begun").waitFor()
+  await button(askingAll, "Close").click()
+  await Effect.runPromise(receiver.waitFor(before.length + 5))
+  await person.open(`/deliveries?message=${id}`)
+
   // what had failed was delivered since, but for the probe, which is made once
   const code = page.getByLabel("Status code, message id or delivery id")
   await person.open("/deliveries")

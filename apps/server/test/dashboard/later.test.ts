@@ -85,6 +85,75 @@ it("a message is sent later: it is seen queued with its time, found in the list,
   await person.end()
 })
 
+it("all queued messages of a filter are cancelled, each once, until somebody stops it, and those that were sent are counted", async () => {
+  const own = await inScope(workspace.empty)
+  const hour = 3_600_000
+  const now = own.clock.currentTimeMillisUnsafe()
+  const early = await Promise.all([6, 7].map((n) => queue(own, `+1555123450${n}`, now + hour)))
+  for (let from = 0; from < 105; from += 15) {
+    await Promise.all(Array.from({ length: 15 }, (_, i) => queue(own, `+1555123${4600 + from + i}`, now + 3 * hour)))
+  }
+  const count = (status: string) =>
+    Effect.runPromise(Effect.map(
+      Effect.forEach(
+        ["", "to=%2B15551234506&", "to=%2B15551234507&"],
+        (filter) => call(`${own.url}/internal/messages?${filter}status=${status}&limit=100`, { headers: own.session })
+      ),
+      ([all, ...two]) => [all!.body.data.length, ...two.map(({ body }) => body.data.length)]
+    ))
+  const person = await signedIn(browser, own)
+  const { page } = person
+  const deleted: Array<string> = []
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const isBegun = new Promise<void>((resolve) => {
+    void page.route("**/internal/messages/*", async (route) => {
+      if (route.request().method() !== "DELETE") return route.fallback()
+      deleted.push(new URL(route.request().url()).pathname)
+      if (deleted.length === 4) resolve()
+      await held
+      return route.fallback()
+    })
+  })
+  await person.open("/messages")
+  await page.getByRole("row", { name: /Queued/ }).first().waitFor()
+  assert.strictEqual(await button(page, /^Cancel all/).count(), 0)
+  await person.open("/messages?status=queued&to=%2B15551234600")
+  await button(page, "Cancel all 1…").waitFor()
+  await person.open("/messages?status=queued&since=24")
+  await button(page, "Cancel all…").click()
+  const asking = dialog(page, "Cancel 107 messages?")
+  await asking.getByText("All of the list with this filter:").waitFor()
+  assert.deepStrictEqual(await asking.getByRole("listitem").allInnerTexts(), ["Status: Queued", "Time: Last 24 hours"])
+  await asking.getByText(/If you stop it or close the page, those that are cancelled stay cancelled/).waitFor()
+  assert.deepStrictEqual(deleted, [])
+  await button(asking, "Cancel messages").click()
+  await isBegun
+  await button(asking, "Stop").click()
+  release()
+  await asking.getByText("4 of 107 cancelled", { exact: true }).waitFor()
+  await button(asking, "Go on with 103").waitFor()
+  assert.deepStrictEqual(await count("cancelled"), [4, 0, 0])
+  await Effect.runPromise(own.pass("2 hours"))
+  await Effect.runPromise(Effect.forEach(early, (id) =>
+    checks.until(
+      Effect.map(call(`${own.url}/internal/messages/${id}`, { headers: own.session }), ({ body }) => body),
+      ({ status }) => status === "read"
+    )))
+  await button(asking, "Go on with 103").click()
+  await asking.getByText("105 of 107 cancelled, 2 were already sent", { exact: true }).waitFor()
+  await button(asking, "Close").click()
+  await asking.waitFor({ state: "detached" })
+  await page.getByText("No message fits these filters").waitFor()
+  assert.strictEqual(new Set(deleted).size, 107)
+  assert.strictEqual(deleted.length, 107)
+  assert.deepStrictEqual(await count("queued"), [0, 0, 0])
+  assert.deepStrictEqual(await count("read"), [2, 1, 1])
+  await person.end()
+})
+
 it("a message that is sent later is sent at its time, and its life shows how long after", async () => {
   const person = await signedIn(browser, server)
   const { page } = person

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
 import type { Browser, Page } from "playwright-core"
 import { assert, beforeAll, it } from "vitest"
-import { createKey, ownPage, send } from "../harness.ts"
+import { call, createKey, ownPage, send } from "../harness.ts"
 import { browser as launch, button, signedIn } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
@@ -57,6 +57,37 @@ it("a spreadsheet does not read a cell as a formula", async () => {
   assert.strictEqual(name, "api-keys.csv")
   assert.strictEqual(lines[0], "Name,May,Last used,Id")
   assert.include(lines, `'=HYPERLINK(1),messages:send messages:read,,${id}`)
+})
+
+it("campaigns are found by a part of the name and by status, and their file has what was found", async () => {
+  const { session, url } = server
+  const draft = (name: string) =>
+    Effect.runPromise(Effect.map(
+      call(`${url}/internal/campaigns`, {
+        headers: { ...ownPage, ...session, "idempotency-key": crypto.randomUUID() },
+        body: { name, template: { name: "hello_world", language: "en_US" } }
+      }),
+      ({ body }): string => body.id
+    ))
+  const { open, page } = await signedIn(browser, server)
+  await open("/campaigns")
+  await page.getByText("No campaigns yet").waitFor()
+  const spring = await draft("Spring offer")
+  await draft("Summer offer")
+  await page.getByLabel("Name", { exact: true }).fill("SPRING")
+  await button(page, "Search").click()
+  await page.getByRole("row", { name: /Spring offer/ }).waitFor()
+  await page.getByRole("row", { name: /Summer offer/ }).waitFor({ state: "detached" })
+  assert.strictEqual(new URL(page.url()).search, "?name=SPRING")
+  const { lines } = await downloaded(page)
+  assert.strictEqual(lines.length, 2)
+  assert.match(lines[1]!, new RegExp(`^Spring offer,draft,.*,${spring}$`))
+  await page.getByLabel("Status").selectOption("Running")
+  await page.getByText("No campaign fits these filters").waitFor()
+  await page.getByText("A campaign is found by any part of its name.").waitFor()
+  assert.strictEqual(await page.getByText("No campaigns yet").count(), 0)
+  await page.getByLabel("Status").selectOption("Draft")
+  await page.getByRole("row", { name: /Spring offer/ }).waitFor()
 })
 
 it("a file has the rows of all pages, each once, and those of the filter alone if one is set", async () => {

@@ -22,7 +22,7 @@ import { described, meaningOf } from "../Described.ts"
 import { ActsOnCampaign, IsPaged, NeedsIdempotencyKey, TakesFile } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
-import { internalListOf, listOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
+import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { exampleOnWire, onWire } from "../SnakeCase.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
@@ -302,6 +302,19 @@ export const rowFilter = {
   )
 }
 
+/** The filters of the list of campaigns. The longest part of a name is a whole one. */
+export const filter = {
+  status: Schema.optionalKey(Model.CampaignStatus),
+  nameContains: Schema.optionalKey(Model.CampaignName).annotateKey({
+    description: "A part of the name, whose letters may be in either case"
+  })
+}
+
+const listQuery = Schema.Struct({ ...filter, ...pageQuery }).annotate({
+  identifier: "ShownCampaignQuery",
+  description: "The filters of the list of campaigns."
+})
+
 const rowQuery = Schema.Struct({ ...pageQuery, ...rowFilter }).annotate({
   identifier: "CampaignRowQuery",
   embedded: "CampaignRowFilter",
@@ -483,6 +496,7 @@ const endpointsOf = <
   Create extends Schema.Top,
   Edit extends Schema.Top,
   Upload extends Schema.Top,
+  Query extends Schema.Top,
   Shown extends Schema.Top,
   List extends Schema.Top,
   Rows extends Schema.Top
@@ -494,6 +508,7 @@ const endpointsOf = <
   readonly create: Create
   readonly edit: Edit
   readonly upload: Upload
+  readonly query: Query
   readonly campaign: Shown
   readonly list: List
   readonly rows: Rows
@@ -529,7 +544,7 @@ const endpointsOf = <
       success: door.campaign.pipe(HttpApiSchema.status(201)),
       error: writing
     }).annotateMerge(annotationsOf("create")).annotate(NeedsIdempotencyKey, true),
-    HttpApiEndpoint.get("list", `${door.prefix}/campaigns`, { query: ListQuery, success: door.list, error: reading })
+    HttpApiEndpoint.get("list", `${door.prefix}/campaigns`, { query: door.query, success: door.list, error: reading })
       .annotateMerge(annotationsOf("list")).annotate(IsPaged, true)
       .annotate(OpenApi.Description, `${said.list.description}${door.ofList}`),
     HttpApiEndpoint.get("get", `${door.prefix}/campaigns/:id`, {
@@ -583,6 +598,7 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     create: onWire(CreateCampaign, "CreatePublicCampaign"),
     edit: onWire(EditCampaign, "EditPublicCampaign"),
     upload: onWire(uploadQuery, "RecipientQuery"),
+    query: onWire(listQuery, "CampaignQuery"),
     campaign: PublicCampaign,
     list: listOf(PublicCampaign),
     rows: listOf(PublicCampaignRow),
@@ -605,6 +621,7 @@ export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard
     create: CreateCampaign,
     edit: EditCampaign,
     upload: uploadQuery,
+    query: listQuery,
     campaign: Campaign,
     list: internalListOf(Campaign),
     rows: internalListOf(CampaignRow),

@@ -1498,6 +1498,17 @@ export interface ShownTemplateQuery {
   readonly cursor?: string
 }
 
+/** The filters of the list of campaigns. */
+export interface ShownCampaignQuery {
+  readonly status?: CampaignStatus
+  /** A part of the name, whose letters may be in either case. */
+  readonly nameContains?: string
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
+}
+
 /** The parameters of an upload of recipients. */
 export interface UploadQuery {
   /** The country of the numbers without a country code, in ISO 3166-1 alpha-2. */
@@ -1790,7 +1801,7 @@ export interface InternalRoutes {
   /** Create a campaign. A draft without recipients. Nothing is sent until it is checked and started. */
   readonly "POST /internal/campaigns": { readonly body: CreateCampaign; readonly response: Campaign }
   /** List campaigns. Newest first. */
-  readonly "GET /internal/campaigns": { readonly query: ListQuery; readonly response: InternalPage<Campaign> }
+  readonly "GET /internal/campaigns": { readonly query: ShownCampaignQuery; readonly response: InternalPage<Campaign> }
   /** Get a campaign. Its counts still change with the provider's reports after it is completed. */
   readonly "GET /internal/campaigns/:id": { readonly response: Campaign }
   /**

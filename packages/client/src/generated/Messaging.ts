@@ -246,7 +246,7 @@ export interface Campaigns<Answer = unknown, Option = {}> {
   /** Creates a draft without recipients. Nothing is sent before it was checked and started. */
   readonly create: (campaign: NewCampaign, options?: SendOptions & Option) => Promise<Campaign & Answer>
   /** Newest first. */
-  readonly list: (filter?: {}, options?: CallOptions & Option) => Listing<Campaign, Answer>
+  readonly list: (filter?: CampaignFilter, options?: CallOptions & Option) => Listing<Campaign, Answer>
   readonly get: (id: string, options?: CallOptions & Option) => Promise<Campaign & Answer>
   /** Changes a campaign; templates, sender and holdout only before it is started. */
   readonly edit: (id: string, change: CampaignChange, options?: CallOptions & Option) => Promise<Campaign & Answer>
@@ -759,6 +759,13 @@ export interface TemplateFilter {
   readonly category?: string
   readonly language?: string
   readonly name?: string
+}
+
+/** The filters of the list of campaigns. */
+export interface CampaignFilter {
+  readonly status?: CampaignStatus
+  /** A part of the name, whose letters may be in either case. */
+  readonly nameContains?: string
 }
 
 /** The filter of a campaign's rows. */

@@ -722,6 +722,17 @@ export interface TemplateQuery {
   readonly cursor?: string
 }
 
+/** The filters of the list of campaigns. */
+export interface CampaignQuery {
+  readonly status?: CampaignStatus
+  /** A part of the name, whose letters may be in either case. */
+  readonly name_contains?: string
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
+}
+
 /** The parameters of an upload of recipients. */
 export interface RecipientQuery {
   /** The country of the numbers without a country code, in ISO 3166-1 alpha-2. */
@@ -824,7 +835,7 @@ export interface Routes {
    * List campaigns. Newest first. A key that is bound to numbers gets the campaigns of these; its pages may hold fewer
    * than their limit even if more follow.
    */
-  readonly "GET /v1/campaigns": { readonly query: ListQuery; readonly response: Page<PublicCampaign> }
+  readonly "GET /v1/campaigns": { readonly query: CampaignQuery; readonly response: Page<PublicCampaign> }
   /** Get a campaign. Its counts still change with the provider's reports after it is completed. */
   readonly "GET /v1/campaigns/:id": { readonly response: PublicCampaign }
   /**

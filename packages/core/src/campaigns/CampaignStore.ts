@@ -7,17 +7,43 @@ import type { Forbidden } from "../Errors.ts"
 import type { CampaignId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
-import type { Campaign } from "./Campaign.ts"
+import type { Campaign, CampaignStatus } from "./Campaign.ts"
 import type { AddRows, Change } from "./CampaignStep.ts"
 import type { Work, Worked } from "./CampaignWorkStep.ts"
 import type { CheckedRow } from "./CheckedRow.ts"
+
+/** Which campaigns to list. No index answers it: a page may read all campaigns of the workspace. */
+export interface CampaignFilter {
+  readonly status?: CampaignStatus
+  /** A part of the name, whose letters may be in either case. */
+  readonly nameContains?: string
+}
+
+/**
+ * The regular expression of a part of a name with its letters in either case, for JavaScript and for PostgreSQL. The
+ * database's own cases depend on its locale.
+ */
+export const patternOf = (part: string): string =>
+  Array.from(part, (letter) => {
+    const cases = new Set([letter, letter.toLowerCase(), letter.toUpperCase()])
+    return cases.size === 1 ? letter.replace(/[$()*+./?[\\\]^{|}]/, "\\$&") : `(?:${[...cases].join("|")})`
+  }).join("")
+
+/** Whether a list with the filter has the campaign. */
+export const isOf = ({ nameContains, status }: CampaignFilter, campaign: Campaign): boolean =>
+  (status === undefined || campaign.status === status) &&
+  (nameContains === undefined || new RegExp(patternOf(nameContains), "u").test(campaign.name))
 
 export class CampaignStore extends Context.Service<CampaignStore, {
   readonly create: (campaign: Campaign) => Effect.Effect<void, StoreError>
   /** A campaign of the workspace, with its counts as of now. */
   readonly get: (workspaceId: WorkspaceId, id: CampaignId) => Effect.Effect<Option.Option<Campaign>, StoreError>
   /** Newest first. */
-  readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Campaign>, StoreError>
+  readonly list: (
+    workspaceId: WorkspaceId,
+    filter: CampaignFilter,
+    page: PageRequest
+  ) => Effect.Effect<Page<Campaign>, StoreError>
   /** Changes a campaign by `Campaign.change`. Changes of one campaign happen one after another. */
   readonly change: (
     command: Change

@@ -15,7 +15,7 @@ import * as Page from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import * as Campaign from "./Campaign.ts"
 import type * as CampaignStep from "./CampaignStep.ts"
-import { CampaignStore } from "./CampaignStore.ts"
+import { type CampaignFilter, CampaignStore } from "./CampaignStore.ts"
 import { type CheckedRow, isSelected, type RowFilter } from "./CheckedRow.ts"
 import type * as Recipient from "./Recipient.ts"
 
@@ -44,6 +44,7 @@ export interface Operations {
   /** Newest first. */
   readonly list: (
     workspaceId: Id.WorkspaceId,
+    filter: CampaignFilter,
     page: Page.PageRequest
   ) => Effect.Effect<Page.Page<Campaign.Campaign>, StoreError>
   readonly get: (
@@ -119,12 +120,12 @@ const bound = (
     get,
     create: (workspaceId, plan) =>
       Effect.andThen(judge(workspaceId, plan.from ?? null, "from"), operations.create(workspaceId, plan)),
-    list: Effect.fnUntraced(function*(workspaceId, { after, limit }) {
+    list: Effect.fnUntraced(function*(workspaceId, filter, { after, limit }) {
       const senderOf = yield* sendersOf(workspaceId)
       const items: Array<Campaign.Campaign> = []
       let next = after
       for (let reads = 0; reads < furtherReads; reads++) {
-        const page = yield* operations.list(workspaceId, { limit: limit - items.length, after: next })
+        const page = yield* operations.list(workspaceId, filter, { limit: limit - items.length, after: next })
         items.push(...page.items.filter(({ from }) => KeyBinding.maySend(ids, senderOf(from))))
         next = page.next
         if (next === null || items.length === limit) break

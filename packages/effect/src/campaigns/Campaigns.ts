@@ -20,7 +20,8 @@ import { iso, type TimeInput } from "../TimeInput.ts"
 
 const readCampaign = Input.read(CampaignsApi.CreateCampaign)
 const readChange = Input.read(CampaignsApi.EditCampaign)
-const readFilter = Input.read(Schema.Struct(CampaignsApi.rowFilter))
+const readFilter = Input.read(Schema.Struct(CampaignsApi.filter))
+const readRowFilter = Input.read(Schema.Struct(CampaignsApi.rowFilter))
 
 /** Times as ISO 8601 text, for a schema to decode. */
 const timed = <Fields extends { readonly startAt?: TimeInput | null; readonly notAfter?: TimeInput | null }>(
@@ -110,7 +111,7 @@ export const make = Effect.gen(function*() {
       list: (filter = {}, options) =>
         Listing.make(
           running,
-          (page) => Effect.andThen(Effect.fromResult(CallOptions.check(filter)), campaigns.list(workspaceId, page)),
+          (page) => Effect.flatMap(readFilter(filter), (filter) => campaigns.list(workspaceId, filter, page)),
           CampaignsHandlers.shown,
           options
         ),
@@ -134,7 +135,7 @@ export const make = Effect.gen(function*() {
       recipients: (id, filter = {}, options) =>
         Listing.make(
           running,
-          (page) => Effect.flatMap(readFilter(filter), (filter) => campaigns.rows(workspaceId, id, filter, page)),
+          (page) => Effect.flatMap(readRowFilter(filter), (filter) => campaigns.rows(workspaceId, id, filter, page)),
           CampaignsHandlers.shownRow,
           options
         )

@@ -6,6 +6,7 @@ import {
   type Campaign,
   CampaignCounts,
   Campaigns,
+  type CampaignStore,
   CampaignTally,
   CheckedRow,
   Comparison,
@@ -127,9 +128,10 @@ const handlersFor = <R, List, RowList>(
       exchange.changed = { target: campaign.id }
       return shown(campaign)
     }, StoreError.orUnavailable),
-    list: Effect.fnUntraced(function*({ query }: { readonly query: PageQuery }) {
+    list: Effect.fnUntraced(function*({ query }: { readonly query: PageQuery & CampaignStore.CampaignFilter }) {
       const { campaigns, workspaceId } = yield* held
-      return pages.list(yield* campaigns.list(workspaceId, yield* Paging.request(query)))
+      const filter = Struct.pick(query, ["status", "nameContains"])
+      return pages.list(yield* campaigns.list(workspaceId, filter, yield* Paging.request(query)))
     }, StoreError.orUnavailable),
     get: Effect.fnUntraced(function*({ params }: ById) {
       const { campaigns, workspaceId } = yield* held

@@ -223,9 +223,13 @@ export const layer = Layer.effect(
         ),
       get: (workspaceId, id) =>
         Effect.sync(() => Option.fromUndefinedOr(memory.campaigns.of(workspaceId, id)?.job.campaign)),
-      list: (workspaceId, page) =>
+      list: (workspaceId, filter, page) =>
         Effect.sync(() => {
-          const { items, next } = memory.campaigns.page(workspaceId, page, () => true)
+          const { items, next } = memory.campaigns.page(
+            workspaceId,
+            page,
+            ({ job }) => CampaignStore.isOf(filter, job.campaign)
+          )
           return { items: items.map(({ job }) => job.campaign), next }
         }),
       change: (command) => Effect.sync(() => Option.fromUndefinedOr(change(memory, command))),

@@ -2,7 +2,7 @@
  * Conformance of `CampaignStore`: a campaign as a person makes it, with its rows, until it is deleted.
  */
 import { assert } from "@effect/vitest"
-import { Campaign, type CampaignStep, CampaignStore, Id, MessageStore, Recipient } from "@wac/core"
+import { Campaign, type CampaignStep, CampaignStore, Id, MessageStore, type Page, Recipient } from "@wac/core"
 import { Effect, Option, Result } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as Forgetting from "../Forgetting.ts"
@@ -26,18 +26,55 @@ export const tests = (it: Fixture.It): void => {
       ]
       assert.deepStrictEqual(yield* get(second), second)
       assert.deepStrictEqual(yield* store.get(other.workspace.id, first.id), Option.none())
-      const page = yield* store.list(own.workspace.id, { limit: 1, after: null })
+      const page = yield* store.list(own.workspace.id, {}, { limit: 1, after: null })
       assert.deepStrictEqual(page, { items: [second], next: second.id })
-      assert.deepStrictEqual(yield* store.list(own.workspace.id, { limit: 1, after: page.next }), {
+      assert.deepStrictEqual(yield* store.list(own.workspace.id, {}, { limit: 1, after: page.next }), {
         items: [first],
         next: null
       })
-      assert.deepStrictEqual((yield* store.list(other.workspace.id, { limit: 1, after: null })).items, [])
+      assert.deepStrictEqual((yield* store.list(other.workspace.id, {}, { limit: 1, after: null })).items, [])
       const foreign = { workspaceId: other.workspace.id, id: first.id, now: own.start }
       assert.isTrue(Option.isNone(yield* store.change({ ...foreign, change: { _tag: "Cancel" } })))
       assert.isFalse(yield* store.addRows({ ...foreign, ...whole, rows: rows(1) }))
       assert.isFalse(yield* store.remove(other.workspace.id, first.id))
       assert.deepStrictEqual(yield* get(first), first)
+    }))
+
+  it.effect("campaigns are listed by status and by a part of their name in either case, newest first, in pages", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const [spring, summer, again] = [
+        yield* draft(own, { name: "Spring offer" }),
+        yield* draft(own, { name: String.raw`Summer 50% off_er: ^(1.5 + [2]* | {3}?)/$4 \ &-1 🌞` }),
+        yield* draft(own, { name: "SPRING für Łódź" })
+      ]
+      yield* draft(yield* world(), { name: "Spring offer" })
+      yield* add(spring, [row(1)])
+      yield* changed(spring, own.start, { _tag: "Check" })
+      const listed = (filter: CampaignStore.CampaignFilter, limit = 10) =>
+        Effect.gen(function*() {
+          const ids: Array<ReadonlyArray<string>> = []
+          let after: string | null = null
+          do {
+            const page: Page.Page<Campaign.Campaign> = yield* store.list(own.workspace.id, filter, { limit, after })
+            ids.push(page.items.map(({ id }) => id))
+            after = page.next
+          } while (after !== null)
+          return ids
+        })
+      assert.deepStrictEqual(yield* listed({ nameContains: "sprinG" }), [[again.id, spring.id]])
+      assert.deepStrictEqual(yield* listed({ nameContains: "spring" }, 1), [[again.id], [spring.id]])
+      assert.deepStrictEqual(yield* listed({ nameContains: "offer" }), [[spring.id]])
+      assert.deepStrictEqual(yield* listed({ nameContains: "FÜR łÓDŹ" }), [[again.id]])
+      // no letter stands for another
+      assert.deepStrictEqual(yield* listed({ nameContains: "50% OFF_" }), [[summer.id]])
+      for (const part of ["%", ".", String.raw`: ^(1.5 + [2]* | {3}?)/$4 \ &-1 🌞`]) {
+        assert.deepStrictEqual(yield* listed({ nameContains: part }), [[summer.id]], part)
+      }
+      assert.deepStrictEqual(yield* listed({ status: "draft" }), [[again.id, summer.id]])
+      assert.deepStrictEqual(yield* listed({ status: "checking", nameContains: "spring" }), [[spring.id]])
+      assert.deepStrictEqual(yield* listed({ status: "draft", nameContains: "autumn" }), [[]])
     }))
 
   it.effect("a change that is meant for a campaign of one sender leaves a campaign of another as it is", () =>

@@ -1,0 +1,178 @@
+/** Doing the same to many items of a list: it counts them, asks, and does them with its progress until it is stopped. */
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { type ReactNode, useEffect, useRef, useState } from "react"
+import { Bar } from "./Bar.tsx"
+import { Button } from "./Button.tsx"
+import { Dialog } from "./Dialog.tsx"
+import { Failure } from "./Failure.tsx"
+import { counted, grouped } from "./Words.ts"
+
+/** The most items of one go. */
+const most = 50_000
+
+/** Items that are done at the same time. */
+const atOnce = 4
+
+/** Why an item was left as it is, of one and of many: `was already sent`, `were already sent`. */
+export type LeftOut = readonly [one: string, many: string]
+
+interface Tally {
+  readonly done: number
+  readonly leftOut: ReadonlyMap<LeftOut, number>
+}
+
+const sum = ({ done, leftOut }: Tally): number => [...leftOut.values()].reduce((a, b) => a + b, done)
+
+export const BulkDialog = <Item extends { readonly id: string }>(
+  { act, action, children, done, ended, filter, fits, look, noun, onClose, onDone, title, walk }: {
+    /** The title, for items such as `12 messages`. */
+    readonly title: (items: string) => string
+    readonly noun: readonly [one: string, many: string]
+    /** The label of the button that begins. */
+    readonly action: string
+    readonly look: "primary" | "destroy"
+    /** What an item is that was done: `cancelled`. */
+    readonly done: string
+    /** The items, in pages. */
+    readonly walk: (signal: AbortSignal) => AsyncIterable<{ readonly data: ReadonlyArray<Item> }>
+    /** Whether it can be done to an item; the others are left out. */
+    readonly fits: (item: Item) => boolean
+    /** The filter of the list that has the items, in words; none if the reader chose them one by one. */
+    readonly filter?: ReadonlyArray<readonly [name: string, value: string]>
+    /** Does it to one item. The same key means the same act. Gives why the item was left as it is, if it was. */
+    readonly act: (item: Item, key: string) => Promise<LeftOut | undefined>
+    readonly onClose: () => void
+    readonly onDone?: () => void
+    /** What it does. */
+    readonly children: ReactNode
+    /** The content after all were done. */
+    readonly ended?: () => ReactNode
+  }
+) => {
+  const client = useQueryClient()
+  const running = useRef<AbortController>(undefined)
+  const [ids] = useState(() => ({ ended: new Set<string>(), keys: crypto.randomUUID() }))
+  const [found, setFound] = useState(0)
+  const [tally, setTally] = useState<Tally>({ done: 0, leftOut: new Map() })
+  const begin = (): AbortController => running.current = new AbortController()
+
+  const gather = useMutation({
+    mutationFn: async () => {
+      const { signal } = begin()
+      const items = new Map<string, Item>()
+      for await (const { data } of walk(signal)) {
+        for (const item of data) if (fits(item) && items.size < most) items.set(item.id, item)
+        setFound(items.size)
+        if (items.size === most || signal.aborted) break
+      }
+      return [...items.values()]
+    }
+  })
+  const { data: items, mutate: count } = gather
+  useEffect(() => {
+    count()
+    return () => running.current?.abort()
+  }, [count])
+
+  const run = useMutation({
+    mutationFn: async (items: ReadonlyArray<Item>) => {
+      const go = begin()
+      const left = items.filter(({ id }) => !ids.ended.has(id)).values()
+      const work = async () => {
+        for (const item of left) {
+          if (go.signal.aborted) return
+          try {
+            const leftOut = await act(item, `${ids.keys}:${item.id}`)
+            ids.ended.add(item.id)
+            setTally((before) =>
+              leftOut === undefined
+                ? { ...before, done: before.done + 1 }
+                : {
+                  ...before,
+                  leftOut: new Map(before.leftOut).set(leftOut, (before.leftOut.get(leftOut) ?? 0) + 1)
+                }
+            )
+          } catch (error) {
+            go.abort()
+            throw error
+          }
+        }
+      }
+      // all that is under way ends before the reader can go on
+      const failed = (await Promise.allSettled(Array.from({ length: atOnce }, work))).find(({ status }) =>
+        status === "rejected"
+      )
+      if (failed?.status === "rejected") throw failed.reason
+      if (ids.ended.size === items.length) onDone?.()
+    },
+    onSettled: () => client.invalidateQueries()
+  })
+
+  const total = items?.length ?? 0
+  const left = total - sum(tally)
+  const isEnded = items !== undefined && left === 0 && !run.isPending
+  return (
+    <Dialog
+      title={title(items === undefined ? noun[1] : counted(total, ...noun))}
+      isOpen
+      isDismissible={!run.isPending}
+      onClose={onClose}
+      width="max-w-md"
+    >
+      <div className="space-y-4">
+        {filter === undefined ? null : (
+          <div>
+            <p>All of the list with this filter:</p>
+            <ul className="mt-1 list-disc pl-5">
+              {filter.map(([name, value]) => <li key={name}>{name}: {value}</li>)}
+            </ul>
+          </div>
+        )}
+        {items === undefined
+          ? gather.isError ? null : <p role="status" className="tabular-nums">Counting: {grouped(found)} so far</p>
+          : total === 0
+          ? <p role="status">There is nothing to do: no {noun[0]} of the list can be {done} now.</p>
+          : (
+            <>
+              <div>{children}</div>
+              {total === most
+                ? <p>These are the first {grouped(most)}: do it again for those that follow.</p>
+                : null}
+              {isEnded ? null : (
+                <p className="text-muted">
+                  This page does it, one after another. If you stop it or close the page, those that are {done} stay
+                  {" "}
+                  {done}, and the others are as before.
+                </p>
+              )}
+              {run.isIdle ? null : (
+                <div role="status">
+                  <Bar label="Progress" max={total} value={sum(tally)} />
+                  <p className="mt-1 tabular-nums">
+                    {[
+                      `${grouped(tally.done)} of ${grouped(total)} ${done}`,
+                      ...[...tally.leftOut].map(([words, count]) => counted(count, ...words))
+                    ].join(", ")}
+                  </p>
+                </div>
+              )}
+            </>
+          )}
+        <Failure error={gather.error ?? run.error} />
+        {isEnded && total > 0 ? ended?.() : null}
+        <div className="flex flex-wrap justify-end gap-2">
+          {run.isPending
+            ? <Button onClick={() => running.current?.abort()}>Stop</Button>
+            : <Button onClick={onClose}>{isEnded || !run.isIdle ? "Close" : "Cancel"}</Button>}
+          {items === undefined || isEnded ?
+            null :
+            (
+              <Button look={look} isPending={run.isPending} onClick={() => run.mutate(items)}>
+                {run.isIdle || run.isPending ? action : `Go on with ${grouped(left)}`}
+              </Button>
+            )}
+        </div>
+      </div>
+    </Dialog>
+  )
+}
