@@ -147,6 +147,8 @@ export interface InternalClient {
       first: Wire.ConfirmFactor,
       options?: CallOptions
     ) => Returned<"POST /internal/factor/confirm">
+    /** Makes new recovery codes in place of all of before. */
+    readonly renewRecoveryCodes: (options?: CallOptions) => Returned<"PUT /internal/factor/recovery-codes">
     readonly removeFactor: (options?: CallOptions) => Returned<"DELETE /internal/factor">
     readonly requestPasswordReset: (
       person: Wire.RequestPasswordReset,
@@ -394,6 +396,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       factor: (options) => call("GET /internal/factor", {}, options),
       startFactor: (options) => call("PUT /internal/factor", {}, options),
       confirmFactor: (body, options) => call("POST /internal/factor/confirm", { body, once: true }, options),
+      renewRecoveryCodes: (options) => call("PUT /internal/factor/recovery-codes", {}, options),
       removeFactor: (options) => call("DELETE /internal/factor", {}, options),
       requestPasswordReset: (body, options) =>
         call("POST /internal/password/reset-request", { body, once: true }, options),

@@ -22,6 +22,7 @@ export const actionWords: { readonly [action in AuditAction]: string } = {
   "delivery.retry": "Delivered an event again",
   "factor.disable": "Switched the second factor off",
   "factor.enable": "Switched the second factor on",
+  "factor.renew_recovery_codes": "Made new recovery codes",
   "member.change": "Changed a member’s role",
   "member.end_sessions": "Ended a member’s sessions",
   "member.invite": "Invited a person",

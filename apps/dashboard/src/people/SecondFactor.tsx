@@ -86,6 +86,34 @@ const SetUp = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) =
   )
 }
 
+const NewCodes = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) => void }) => {
+  const [isOpen, setOpen] = useState(false)
+  const renew = useMutation({
+    mutationFn: () => api.account.renewRecoveryCodes(),
+    onSuccess: ({ recoveryCodes }) => {
+      setOpen(false)
+      onCodes(recoveryCodes)
+    }
+  })
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>New recovery codes…</Button>
+      <Confirm
+        title="Make new recovery codes?"
+        action="Make new codes"
+        look="primary"
+        isOpen={isOpen}
+        isPending={renew.isPending}
+        error={renew.error}
+        onClose={() => setOpen(false)}
+        onConfirm={() => renew.mutate()}
+      >
+        Then your recovery codes of before are no longer valid. Your authenticator app stays as it is.
+      </Confirm>
+    </>
+  )
+}
+
 const SwitchOff = ({ onDone }: { readonly onDone: () => void }) => {
   const [isOpen, setOpen] = useState(false)
   const remove = useMutation({ mutationFn: () => api.account.removeFactor(), onSuccess: onDone })
@@ -117,6 +145,10 @@ export const SecondFactor = () => {
   const changed = () => void client.invalidateQueries()
   /** Kept here, because the part that got them is gone once the page learns that the factor is on. */
   const [codes, setCodes] = useState<ReadonlyArray<string>>()
+  const got = (codes: ReadonlyArray<string>) => {
+    setCodes(codes)
+    changed()
+  }
   return (
     <Section title="Second factor" description="A code of an authenticator app, besides your password.">
       <Loaded query={query} lines={1}>
@@ -127,19 +159,15 @@ export const SecondFactor = () => {
                 <>
                   <Notice tone={recoveryCodesLeft === 0 ? "warn" : "good"}>
                     On. Recovery codes left: {recoveryCodesLeft}.
-                    {recoveryCodesLeft === 0 ? " Switch it off and on again for new ones." : ""}
+                    {recoveryCodesLeft === 0 ? " Make new ones, in case you lose your app." : ""}
                   </Notice>
-                  <SwitchOff onDone={changed} />
+                  <div className="flex flex-wrap gap-2">
+                    <NewCodes onCodes={got} />
+                    <SwitchOff onDone={changed} />
+                  </div>
                 </>
               )
-              : (
-                <SetUp
-                  onCodes={(codes) => {
-                    setCodes(codes)
-                    changed()
-                  }}
-                />
-              )}
+              : <SetUp onCodes={got} />}
           </div>
         )}
       </Loaded>

@@ -36,10 +36,11 @@ export const Dialog = (
 
 /** Asks before something that cannot be taken back; its text says in numbers what it will do. */
 export const Confirm = (
-  { action, children, dismiss = "Cancel", error, isOpen, isPending, onClose, onConfirm, title }: {
+  { action, children, dismiss = "Cancel", error, isOpen, isPending, look = "destroy", onClose, onConfirm, title }: {
     readonly title: string
     /** The label of the button that confirms. */
     readonly action: string
+    readonly look?: "primary" | "destroy"
     /** The label of the button that does nothing. */
     readonly dismiss?: string
     readonly isOpen: boolean
@@ -56,7 +57,7 @@ export const Confirm = (
       <Failure error={error} />
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={onClose}>{dismiss}</Button>
-        <Button look="destroy" isPending={isPending} onClick={onConfirm}>{action}</Button>
+        <Button look={look} isPending={isPending} onClick={onConfirm}>{action}</Button>
       </div>
     </div>
   </Dialog>

@@ -95,6 +95,29 @@ describe.concurrent("a second factor", () => {
       assert.deepStrictEqual(body, { isOn: true, recoveryCodesLeft: 8 })
     }).pipe(Effect.scoped))
 
+  it.live("new recovery codes end those of before, and are asked for in a session that is fresh", () =>
+    Effect.gen(function*() {
+      const { clock, pass, session, url } = yield* server()
+      const renew = call(`${url}/internal/factor/recovery-codes`, { method: "PUT", headers: session })
+      checks.assertError(yield* renew, 404, { code: "not_found" })
+      const { recoveryCodes: [old] } = yield* enrol(url, session, clock)
+      const renewed = yield* renew
+      assert.strictEqual(renewed.status, 200, renewed.text)
+      const { recoveryCodes } = renewed.body
+      assert.strictEqual(new Set(recoveryCodes).size, 10)
+      checks.assertError(yield* end(url, yield* challenged(url), old!), 401, wrongCode)
+      assert.strictEqual((yield* end(url, yield* challenged(url), recoveryCodes[0])).status, 200)
+      const { body } = yield* call(`${url}/internal/factor`, { headers: session })
+      assert.deepStrictEqual(body, { isOn: true, recoveryCodesLeft: 9 })
+      const { body: audit } = yield* call(`${url}/internal/audit`, { headers: session })
+      assert.lengthOf(
+        audit.data.filter(({ action }: { action: string }) => action === "factor.renew_recovery_codes"),
+        1
+      )
+      yield* pass("11 minutes")
+      checks.assertError(yield* renew, 403, { code: "forbidden", reason: "fresh_session_required" })
+    }).pipe(Effect.scoped))
+
   it.live("a challenge ends with its sign-in, after five minutes, after five codes, and with another password", () =>
     Effect.gen(function*() {
       const { clock, pass, services, session, url } = yield* server()
@@ -210,7 +233,7 @@ describe.concurrent("a second factor", () => {
       assert.lengthOf(body.data.filter(({ action }: { action: string }) => action === "factor.disable"), 1)
     }).pipe(Effect.scoped))
 
-  it.live("a person is mailed when their second factor is switched on, off, or reset by an owner", () =>
+  it.live("a person is mailed when their second factor is switched on, off, or reset by an owner, and of new recovery codes", () =>
     Effect.gen(function*() {
       const mail = yield* mailbox
       const { clock, session, url } = yield* server({ SMTP_URL: mail.url })
@@ -219,6 +242,10 @@ describe.concurrent("a second factor", () => {
       const on = yield* mail.notice("ben@example.com", "Your second factor was switched on")
       assert.match(on.text, /from the address /)
       for (const code of recoveryCodes) assert.notInclude(on.text, code)
+      const renewed = yield* call(`${url}/internal/factor/recovery-codes`, { method: "PUT", headers: ben.headers })
+      assert.strictEqual(renewed.status, 200)
+      const anew = yield* mail.notice("ben@example.com", "Your recovery codes were made anew")
+      for (const code of renewed.body.recoveryCodes) assert.notInclude(anew.text, code)
       const removed = yield* call(`${url}/internal/factor`, { method: "DELETE", headers: ben.headers })
       assert.strictEqual(removed.status, 204)
       yield* mail.notice("ben@example.com", "Your second factor was switched off")

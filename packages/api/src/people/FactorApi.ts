@@ -96,6 +96,12 @@ export class FactorApi extends HttpApiGroup.make("factor").add(
         "With the first code of the app. From then on each sign-in needs a code. Wrong codes are limited per " +
         "session."
     })),
+  HttpApiEndpoint.put("renewRecoveryCodes", "/internal/factor/recovery-codes", { ...read, success: RecoveryCodes })
+    .annotate(Access, session("member")).annotate(Audited, "factor.renew_recovery_codes")
+    .annotate(NeedsFreshSession, true).annotate(ChecksSecret, true).annotateMerge(OpenApi.annotations({
+      summary: "Get new recovery codes",
+      description: "In place of all of before, which are no longer valid. 404 if the second factor is not on."
+    })),
   HttpApiEndpoint.delete("remove", "/internal/factor", { ...read, success: HttpApiSchema.NoContent })
     .annotate(Access, session("member")).annotate(Audited, "factor.disable").annotate(NeedsFreshSession, true)
     .annotate(ChecksSecret, true).annotateMerge(OpenApi.annotations({

@@ -1257,6 +1257,7 @@ export type AuditAction =
   | "delivery.retry"
   | "factor.disable"
   | "factor.enable"
+  | "factor.renew_recovery_codes"
   | "member.change"
   | "member.end_sessions"
   | "member.invite"
@@ -1736,6 +1737,10 @@ export interface InternalRoutes {
    * are limited per session.
    */
   readonly "POST /internal/factor/confirm": { readonly body: ConfirmFactor; readonly response: RecoveryCodes }
+  /**
+   * Get new recovery codes. In place of all of before, which are no longer valid. 404 if the second factor is not on.
+   */
+  readonly "PUT /internal/factor/recovery-codes": { readonly response: RecoveryCodes }
   /** Switch your second factor off. Also ends your recovery codes. 404 if it is not on. */
   readonly "DELETE /internal/factor": { readonly response: undefined }
   /**

@@ -25,6 +25,7 @@ export const actions = [
   "delivery.retry",
   "factor.disable",
   "factor.enable",
+  "factor.renew_recovery_codes",
   "member.change",
   "member.end_sessions",
   "member.invite",

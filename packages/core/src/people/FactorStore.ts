@@ -55,6 +55,11 @@ export class FactorStore extends Context.Service<FactorStore, {
   readonly useStep: (userId: UserId, step: number) => Effect.Effect<boolean, StoreError>
   /** Uses a recovery code, by its fingerprint. False if there is no such code (any more). */
   readonly useRecoveryCode: (userId: UserId, fingerprint: string) => Effect.Effect<boolean, StoreError>
+  /** Puts new recovery codes, by their fingerprints, in the place of all of a factor that is on. False if it is not. */
+  readonly replaceRecoveryCodes: (
+    userId: UserId,
+    fingerprints: ReadonlyArray<string>
+  ) => Effect.Effect<boolean, StoreError>
   /** Removes a person's factor with its recovery codes and challenges. False if it was not on. */
   readonly remove: (userId: UserId) => Effect.Effect<boolean, StoreError>
   /** Stores a challenge, at the storage's time. False, and nothing is stored, if the person has no factor that is on. */

@@ -73,6 +73,8 @@ export class Factors extends Context.Service<Factors, {
     ReadonlyArray<string>,
     InvalidBody | Unauthorized | RateLimited | NotFound | ServerError | StoreError
   >
+  /** Makes new recovery codes, which are shown only once. The codes of before are no longer valid. */
+  readonly renewRecoveryCodes: (session: Session) => Effect.Effect<ReadonlyArray<string>, NotFound | StoreError>
   /** Switches the second factor off. */
   readonly remove: (session: Session) => Effect.Effect<void, NotFound | StoreError>
   /** Removes the second factor of a member. Returns the member. */
@@ -95,6 +97,12 @@ export class Factors extends Context.Service<Factors, {
           return yield* elsewhere()
         }
         return { ...person, sessionId: id }
+      })
+
+      const newCodes = Effect.fnUntraced(function*(userId: Id.UserId) {
+        const codes = yield* RecoveryCode.make(random)
+        const fingerprints = yield* Effect.forEach(codes, (code) => RecoveryCode.fingerprint(vault, userId, code))
+        return { codes, fingerprints }
       })
 
       return Factors.of({
@@ -126,17 +134,22 @@ export class Factors extends Context.Service<Factors, {
           yield* LoginLimits.spend(limits, buckets, now)
           const step = yield* stepOf(vault, factor, code)
           if (step === undefined) return yield* wrongCode()
-          const codes = yield* RecoveryCode.make(random)
+          const { codes, fingerprints } = yield* newCodes(userId)
           const isConfirmed = yield* store.confirm({
             userId,
             secret: factor.secret,
             step,
-            recoveryCodes: yield* Effect.forEach(codes, (code) => RecoveryCode.fingerprint(vault, userId, code)),
+            recoveryCodes: fingerprints,
             now
           })
           if (!isConfirmed) return yield* wrongCode()
           yield* limits.giveBack(buckets, now)
           return codes
+        }),
+        renewRecoveryCodes: Effect.fn("Factors.renewRecoveryCodes")(function*(session) {
+          const { userId } = yield* own(session)
+          const { codes, fingerprints } = yield* newCodes(userId)
+          return (yield* store.replaceRecoveryCodes(userId, fingerprints)) ? codes : yield* none()
         }),
         remove: Effect.fn("Factors.remove")(function*(session) {
           const { userId } = yield* own(session)

@@ -108,24 +108,58 @@ If it was not you, ask for a link that resets the password on the sign-in page, 
 export type FactorChange =
   | { readonly _tag: "On" }
   | { readonly _tag: "Off" }
+  | { readonly _tag: "Codes" }
   | { readonly _tag: "Reset"; readonly by: string }
 
-/** The mail to a person whose second factor was switched on or off, or reset. */
+/** What a mail about a second factor says of its change: what was done to what, and what to do if it was not wanted. */
+const factorWords = (change: FactorChange): {
+  readonly what: string
+  readonly was: string
+  readonly done: string
+  readonly by?: string
+  readonly then?: string
+  readonly remedy: string
+} => {
+  const setUpAgain = "change your password, and set up a second factor on the page Your account"
+  const passwordAlone = "Until you set up another, your password alone signs you in."
+  const factor = { what: "second factor", was: "was" }
+  switch (change._tag) {
+    case "On":
+      return {
+        ...factor,
+        done: "switched on",
+        remedy: "ask an owner of your workspace to reset it, and change your password"
+      }
+    case "Off":
+      return { ...factor, done: "switched off", then: passwordAlone, remedy: setUpAgain }
+    case "Codes":
+      return {
+        what: "recovery codes",
+        was: "were",
+        done: "made anew",
+        then: "The codes of before are no longer valid.",
+        remedy: "change your password, and make new recovery codes on the page Your account"
+      }
+    case "Reset":
+      return {
+        ...factor,
+        done: "reset",
+        by: ` by ${line(change.by)}, an owner of your workspace,`,
+        then: passwordAlone,
+        remedy: setUpAgain
+      }
+  }
+}
+
+/** The mail to a person whose second factor was switched on or off, or reset, or has new recovery codes. */
 export const factorNotice = (notice: Circumstances & { readonly change: FactorChange }): Mail => {
-  const { change } = notice
-  const done = change._tag === "Reset" ? "reset" : `switched ${change._tag.toLowerCase()}`
+  const { by = "", done, remedy, then, was, what } = factorWords(notice.change)
   return {
     to: notice.to,
-    subject: `Your second factor was ${done}`,
-    text: `The second factor of this address was ${done}${
-      change._tag === "Reset" ? ` by ${line(change.by)}, an owner of your workspace,` : ""
-    } ${circumstances(notice)}.
-${change._tag === "On" ? "" : "Until you set up another, your password alone signs you in.\n"}
-If ${change._tag === "Reset" ? "you did not ask for it" : "it was not you"}, ${
-      change._tag === "On"
-        ? "ask an owner of your workspace to reset it, and change your password"
-        : "change your password, and set up a second factor on the page Your account"
-    }.
+    subject: `Your ${what} ${was} ${done}`,
+    text: `The ${what} of this address ${was} ${done}${by} ${circumstances(notice)}.
+${then === undefined ? "" : `${then}\n`}
+If ${by === "" ? "it was not you" : "you did not ask for it"}, ${remedy}.
 `
   }
 }

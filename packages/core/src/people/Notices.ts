@@ -18,7 +18,7 @@ const policy: RateLimit.Policy = { name: "login", interval: 600_000, capacity: 1
 /** The subject of a notice: an account, whose person gets it, or the actor's workspace, whose owners get it. */
 type Matter =
   | { readonly _tag: "Password" }
-  | { readonly _tag: "Factor"; readonly change: "On" | "Off" }
+  | { readonly _tag: "Factor"; readonly change: "On" | "Off" | "Codes" }
   | { readonly _tag: "FactorReset"; readonly of: string }
   | ({ readonly _tag: "Workspace" } & Mail.WorkspaceChange)
 
@@ -30,6 +30,8 @@ export const matterOf = ({ action, detail }: Pick<Change, "action" | "detail">):
       return { _tag: "Password" }
     case "factor.enable":
       return { _tag: "Factor", change: "On" }
+    case "factor.renew_recovery_codes":
+      return { _tag: "Factor", change: "Codes" }
     case "factor.disable":
       return { _tag: "Factor", change: "Off" }
     case "member.reset_factor":

@@ -49,6 +49,9 @@ const OwnFactorHandlers = HandlerGroup.layer(
         confirm: Effect.fnUntraced(function*({ payload }) {
           return { recoveryCodes: yield* factors.confirm(yield* Caller.CurrentSession, payload.code) }
         }, StoreError.orUnavailable),
+        renewRecoveryCodes: Effect.fnUntraced(function*() {
+          return { recoveryCodes: yield* factors.renewRecoveryCodes(yield* Caller.CurrentSession) }
+        }, StoreError.orUnavailable),
         remove: Effect.fnUntraced(function*() {
           yield* factors.remove(yield* Caller.CurrentSession)
         }, StoreError.orUnavailable)

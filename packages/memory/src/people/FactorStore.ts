@@ -70,6 +70,13 @@ export const layer = Layer.effect(
         }),
       useRecoveryCode: (userId, fingerprint) =>
         Effect.sync(() => memory.factors.get(userId)?.recoveryCodes.delete(fingerprint) ?? false),
+      replaceRecoveryCodes: (userId, fingerprints) =>
+        Effect.sync(() => {
+          const kept = memory.factors.get(userId)
+          if (kept === undefined || kept.factor.confirmedAt === null) return false
+          memory.factors.set(userId, { ...kept, recoveryCodes: new Set(fingerprints) })
+          return true
+        }),
       remove: (userId) => Effect.sync(() => remove(memory, userId)),
       challenge: (challenge) =>
         Effect.sync(() => {

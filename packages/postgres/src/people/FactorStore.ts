@@ -66,6 +66,18 @@ const recoveryCode = columns<{ readonly userId: Id.UserId; readonly fingerprint:
   fingerprint: "text"
 })
 
+/** Of codes that are made at once, those of one call are left: the next call's statement sees what the first wrote. */
+const lock = statement({ userId }, ({ userId }) => `
+  select from wac.second_factors where user_id = ${userId} and confirmed_at is not null for no key update`)
+
+const replaceRecoveryCodes = statement({ userId, fingerprints: list<string>("text") }, ({ fingerprints, userId }) => `
+  with gone as (
+    delete from wac.recovery_codes where user_id = ${userId}
+  )
+  insert into wac.recovery_codes (user_id, fingerprint)
+  select f.user_id, unnest(${fingerprints}) from wac.second_factors f
+  where f.user_id = ${userId} and f.confirmed_at is not null`)
+
 const useRecoveryCode = removing("wac.recovery_codes", recoveryCode)
 
 const remove = statement({ userId }, ({ userId }) => `
@@ -118,7 +130,7 @@ const forget = Forgotten.endedBefore("wac.sign_in_challenges", "expires_at", "<=
 
 export const layer = Layer.effect(
   FactorStore.FactorStore,
-  Effect.map(Effect.all([Database, callerClock]), ([{ query }, callerNow]) =>
+  Effect.map(Effect.all([Database, callerClock]), ([{ planned, query }, callerNow]) =>
     FactorStore.FactorStore.of({
       find: (userId) => Effect.map(query("FactorStore.find", find({ userId })), first(factorOf)),
       start: ({ createdAt, secret, userId }) =>
@@ -131,6 +143,14 @@ export const layer = Layer.effect(
       useStep: (userId, step) => Effect.map(query("FactorStore.useStep", useStep({ userId, step })), isAny),
       useRecoveryCode: (userId, fingerprint) =>
         Effect.map(query("FactorStore.useRecoveryCode", useRecoveryCode({ userId, fingerprint })), isAny),
+      replaceRecoveryCodes: (userId, fingerprints) =>
+        Effect.map(
+          planned("FactorStore.replaceRecoveryCodes", [
+            lock({ userId }),
+            replaceRecoveryCodes({ userId, fingerprints })
+          ]),
+          ([locked]) => isAny(locked!)
+        ),
       remove: (userId) => Effect.map(query("FactorStore.remove", remove({ userId })), isAny),
       challenge: (challenge) =>
         Effect.map(

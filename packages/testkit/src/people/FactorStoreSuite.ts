@@ -117,6 +117,35 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(Option.getOrThrow(yield* store.find(other.userId)).recoveryCodesLeft, 3)
     }))
 
+  it.effect("new recovery codes take the place of all of before, and only of a factor that is on", () =>
+    Effect.gen(function*() {
+      const store = yield* FactorStore.FactorStore
+      const pending = yield* person
+      assert.isFalse(yield* store.replaceRecoveryCodes(pending.userId, ["five"]))
+      yield* started(pending.userId, pending.start)
+      assert.isFalse(yield* store.replaceRecoveryCodes(pending.userId, ["five"]))
+      assert.isFalse(yield* store.useRecoveryCode(pending.userId, "five"))
+      const { userId } = yield* enrolled
+      const other = yield* enrolled
+      assert.isTrue(yield* store.replaceRecoveryCodes(userId, ["five", "six"]))
+      assert.isFalse(yield* store.useRecoveryCode(userId, "one"))
+      assert.isTrue(yield* store.useRecoveryCode(userId, "six"))
+      assert.strictEqual(Option.getOrThrow(yield* store.find(userId)).recoveryCodesLeft, 1)
+      assert.strictEqual(Option.getOrThrow(yield* store.find(other.userId)).recoveryCodesLeft, 3)
+    }))
+
+  it.effect("of recovery codes that are made at once, those of one call are left", () =>
+    Effect.gen(function*() {
+      const store = yield* FactorStore.FactorStore
+      const { userId } = yield* enrolled
+      const sets = Array.from({ length: crowd }, (_, i) => [`${i} a`, `${i} b`])
+      const replaced = Effect.forEach(sets, (set) => store.replaceRecoveryCodes(userId, set), { concurrency: crowd })
+      assert.deepStrictEqual(yield* replaced, sets.map(() => true))
+      const left: Array<string> = []
+      for (const code of sets.flat()) if (yield* store.useRecoveryCode(userId, code)) left.push(code)
+      assert.deepInclude(sets, left)
+    }))
+
   it.effect("a challenge is stored only for a person whose factor is on", () =>
     Effect.gen(function*() {
       const store = yield* FactorStore.FactorStore
