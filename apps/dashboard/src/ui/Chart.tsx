@@ -8,7 +8,7 @@ import { scaleBand, scaleLinear, scaleTime } from "@visx/scale"
 import { BarStack, LinePath } from "@visx/shape"
 import { type KeyboardEvent, type PointerEvent, useId, useLayoutEffect, useRef, useState } from "react"
 import { type Column, Table } from "./Table.tsx"
-import { type Look, Textured, Textures } from "./Texture.tsx"
+import { lineOf, type Look, Textured, Textures } from "./Texture.tsx"
 
 /** One of the quantities of a chart. */
 export interface Series extends Look {
@@ -70,14 +70,20 @@ const useWidth = () => {
   return [ref, width] as const
 }
 
-const Swatch = ({ fill, texture }: Look) => {
+const Swatch = ({ kind, ...look }: Look & Pick<ChartProps, "kind">) => {
   const id = useId()
-  return (
-    <svg viewBox="0 0 12 12" className="size-3 shrink-0" aria-hidden="true">
-      <Textures id={id} />
-      <Textured id={id} fill={fill} texture={texture} x={0} y={0} width={12} height={12} />
-    </svg>
-  )
+  return kind === "line"
+    ? (
+      <svg viewBox="0 0 22 12" className="h-3 w-5.5 shrink-0" aria-hidden="true">
+        <path d="M0 6H22" {...lineOf(look)} />
+      </svg>
+    )
+    : (
+      <svg viewBox="0 0 12 12" className="size-3 shrink-0" aria-hidden="true">
+        <Textures id={id} />
+        <Textured id={id} {...look} x={0} y={0} width={12} height={12} />
+      </svg>
+    )
 }
 
 export interface ChartProps {
@@ -103,8 +109,10 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
   const begin = steps[0]!.from
   const end = steps.at(-1)!.until
   const keys = series.map(({ key }) => key)
-  const sumOf = ({ values }: Step) => keys.reduce((sum, key) => sum + (values[key] ?? 0), 0)
-  const highest = most ?? Math.max(1, ...steps.map(sumOf))
+  // bars stand on top of each other, lines do not
+  const topOf = ({ values }: Step) =>
+    keys.reduce((top, key) => kind === "bars" ? top + (values[key] ?? 0) : Math.max(top, values[key] ?? 0), 0)
+  const highest = most ?? Math.max(1, ...steps.map(topOf))
   const x = scaleTime({ domain: [begin, end], range: [0, plotWidth] })
   const y = scaleLinear({ domain: [0, highest], range: [plotHeight, 0], nice: most === undefined })
   const middle = ({ from, until }: Step) => x((from + until) / 2)
@@ -225,15 +233,14 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
                     )}
                 </BarStack>
               )
-              : series.map(({ fill, key }) => (
+              : series.map(({ fill, key, texture }) => (
                 <g key={key}>
                   <LinePath<Step>
                     data={steps as Array<Step>}
                     defined={({ values }) => values[key] != null}
                     x={middle}
                     y={({ values }) => y(values[key] ?? 0)}
-                    className={fill.replace("fill-", "stroke-")}
-                    strokeWidth={2}
+                    {...lineOf({ fill, texture })}
                   />
                   {steps.map((each) =>
                     each.values[key] == null
@@ -269,7 +276,7 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
         <ul className="flex flex-wrap gap-x-4 gap-y-1">
           {series.map(({ key, name, ...look }) => (
             <li key={key} className="flex items-center gap-1.5">
-              <Swatch {...look} />
+              <Swatch kind={kind} {...look} />
               {step === undefined
                 ? name
                 : linkOf === undefined || !step.values[key]
