@@ -46,7 +46,14 @@ export const CountryField = ({ error, hint, label, onChange, param, value }: {
         value={countries.find(({ id }) => id === value) ?? null}
         onValueChange={(country) => onChange(country?.id ?? "")}
       >
-        <Combobox.Input {...control} autoComplete="off" placeholder="Name or code" className="field max-w-80" />
+        <Combobox.Input
+          {...control}
+          // while the list is open, the label is hidden from screen readers, as is all around it
+          aria-label={label}
+          autoComplete="off"
+          placeholder="Name or code"
+          className="field max-w-80"
+        />
         <Combobox.Portal>
           <Combobox.Positioner sideOffset={4} className="z-10">
             <Combobox.Popup className="card w-(--anchor-width) p-1">

@@ -34,7 +34,9 @@ export interface Place {
 export type LinkOf = (key: string, step: Step) => Place
 
 const height = 190
-const margin = { top: 8, right: 8, bottom: 24, left: 44 }
+const margin = { top: 8, right: 8, bottom: 24 }
+/** The least room for the values of the axis, and what a sign of them takes. */
+const axis = { width: 44, sign: 7.5, gap: 10 }
 const plotHeight = height - margin.top - margin.bottom
 
 const dayName = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" })
@@ -105,7 +107,6 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
   const [plot, width] = useWidth()
   const [chosen, setChosen] = useState<number>()
   const [isTable, setIsTable] = useState(false)
-  const plotWidth = Math.max(0, width - margin.left - margin.right)
   const begin = steps[0]!.from
   const end = steps.at(-1)!.until
   const keys = series.map(({ key }) => key)
@@ -113,8 +114,10 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
   const topOf = ({ values }: Step) =>
     keys.reduce((top, key) => kind === "bars" ? top + (values[key] ?? 0) : Math.max(top, values[key] ?? 0), 0)
   const highest = most ?? Math.max(1, ...steps.map(topOf))
-  const x = scaleTime({ domain: [begin, end], range: [0, plotWidth] })
   const y = scaleLinear({ domain: [0, highest], range: [plotHeight, 0], nice: most === undefined })
+  const left = Math.max(axis.width, ...y.ticks(4).map((tick) => format(tick).length * axis.sign + axis.gap))
+  const plotWidth = Math.max(0, width - left - margin.right)
+  const x = scaleTime({ domain: [begin, end], range: [0, plotWidth] })
   const middle = ({ from, until }: Step) => x((from + until) / 2)
   const band = scaleBand({ domain: steps.map(({ from }) => from), range: [0, plotWidth], padding: 0.2 })
   const at = steps.findIndex(({ from }) => from === chosen)
@@ -141,7 +144,7 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
   /** The step under a pointer, and the series whose part of the bar is there. */
   const under = (event: PointerEvent<Element>): readonly [index: number, key: string | undefined] => {
     const box = event.currentTarget.getBoundingClientRect()
-    const index = Math.floor((event.clientX - box.left - margin.left) / (plotWidth || 1) * steps.length)
+    const index = Math.floor((event.clientX - box.left - left) / (plotWidth || 1) * steps.length)
     const found = steps[index]
     const value = y.invert(event.clientY - box.top - margin.top)
     let sum = 0
@@ -189,7 +192,7 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
       >
         <svg width={width} height={height} className="block" aria-hidden="true">
           <Textures id={id} />
-          <g transform={`translate(${margin.left} ${margin.top})`}>
+          <g transform={`translate(${left} ${margin.top})`}>
             {step === undefined ? null : (
               <rect
                 x={x(step.from)}
