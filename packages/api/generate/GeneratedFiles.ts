@@ -2,7 +2,7 @@
  * The files that are written from the API definition, for packages that depend on nothing.
  * `npx vitest run --project api generated -u` writes them.
  */
-import { Event, Idempotency, Media, Message, Recipient, SendTimes } from "@wac/core"
+import { Event, Idempotency, Media, Message, Recipient, SendTimes, WrittenName } from "@wac/core"
 import { Context, Duration, type Schema, type SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
@@ -361,6 +361,13 @@ export const files: ReadonlyArray<GeneratedFile> = [
     `export const routes: ReadonlyArray<string> = [\n${
       [...new Set(v1.map(({ route }) => route.slice(route.indexOf(" ") + 1)))].map((path) => `  "${path}"`).join(",\n")
     }\n]\n`
+  ]),
+  file("apps/dashboard/src/generated/CallingCodes.ts", "The countries whose phone numbers the service knows.", [
+    constant(
+      "callingCodes",
+      "Their calling codes, by country (ISO 3166-1 alpha-2).",
+      literal(WrittenName.callingCodes())
+    )
   ]),
   file("apps/dashboard/src/generated/SendTimes.ts", "When a queued message may be sent.", sendTimes)
 ]

@@ -8,6 +8,7 @@ import type { Event } from "./generated/Event.ts"
 import type {
   AlertQuery,
   AuditQuery,
+  CampaignTimelineQuery,
   ContactQuery,
   CustomerQuery,
   DeliveryQuery,
@@ -201,6 +202,12 @@ export interface InternalClient {
     /** Newest first. */
     readonly list: (query?: Wire.ShownCampaignQuery, options?: CallOptions) => InternalList<Wire.Campaign>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/campaigns/:id">
+    /** How many of its messages were sent, delivered and read when. */
+    readonly timeline: (
+      id: string,
+      query?: CampaignTimelineQuery,
+      options?: CallOptions
+    ) => Returned<"GET /internal/campaigns/:id/timeline">
     readonly create: (campaign: Wire.CreateCampaign, options?: CreateOptions) => Returned<"POST /internal/campaigns">
     readonly edit: (
       id: string,
@@ -432,6 +439,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     campaigns: {
       list: list((query?: Wire.ShownCampaignQuery, options?) => call("GET /internal/campaigns", { query }, options)),
       get: (id, options) => call("GET /internal/campaigns/:id", { id }, options),
+      timeline: (id, query, options) => call("GET /internal/campaigns/:id/timeline", { id, query }, options),
       create: (body, options) => keyed("POST /internal/campaigns", { body }, options),
       edit: (id, body, options) => call("PATCH /internal/campaigns/:id", { id, body }, options),
       remove: (id, options) => call("DELETE /internal/campaigns/:id", { id }, options),

@@ -9,6 +9,7 @@ import {
   type ApiRequest,
   type AuditEntry,
   type CampaignStep,
+  type CampaignTimeline,
   type Change,
   Contact,
   type ContactStep,
@@ -180,6 +181,8 @@ export interface KeptCampaign {
     problem: Recipient.Problem | null
   }>
   readonly queue: Map<Id.MessageId, KeptQueued>
+  /** By the beginning of their spans. */
+  readonly timeline: Map<Time.Instant, CampaignTimeline.Count>
 }
 
 /** A durable subscription with the events that it has taken up. */

@@ -46,6 +46,7 @@ import * as failedMessages from "./migrations/0035_failed_messages.ts"
 import * as requestDetails from "./migrations/0036_request_details.ts"
 import * as unstartedCampaigns from "./migrations/0037_unstarted_campaigns.ts"
 import * as secondFactors from "./migrations/0038_second_factors.ts"
+import * as campaignTimelines from "./migrations/0039_campaign_timelines.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -103,7 +104,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "failed messages", sql: failedMessages.sql, index: failedMessages.index, additive: true },
   { name: "request details", sql: requestDetails.sql, additive: true },
   { name: "unstarted campaigns", sql: unstartedCampaigns.sql, index: unstartedCampaigns.index, additive: true },
-  { name: "second factors", sql: secondFactors.sql, additive: true }
+  { name: "second factors", sql: secondFactors.sql, additive: true },
+  { name: "campaign timelines", sql: campaignTimelines.sql, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */

@@ -241,6 +241,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   campaign_rows_campaign_id_fkey: ["campaign_rows", { campaign_id: "nobody's" }],
   campaign_queue_campaign_id_fkey: ["send_queue", { message_id: "other", campaign_id: "nobody's" }],
   campaign_tallies_campaign_id_fkey: ["campaign_tallies", { campaign_id: "nobody's" }],
+  campaign_timelines_campaign_id_fkey: ["campaign_timelines", { campaign_id: "nobody's" }],
   replays_workspace_id_fkey: ["replays", { id: "other", workspace_id: "nobody's" }],
   subscriptions_workspace_id_fkey: ["subscriptions", { workspace_id: "nobody's" }],
   subscription_entries_workspace_id_name_fkey: ["subscription_entries", { name: "other" }]

@@ -268,6 +268,7 @@ export const possible: { readonly [table: string]: Row } = {
   send_lanes: { phone_number_id: "pn", workspace_id: "ws", work_at: 1, next_slot: 0 },
   queue_sizes: { workspace_id: "ws", shard: 0, queued: 1 },
   heartbeats: { beat_at: 1, server: "one" },
+  campaign_timelines: { campaign_id: "cmp", at: 1, shard: 0, sent: 1, delivered: 0, read: 0 },
   campaign_tallies: { campaign_id: "cmp", shard: 0, outcome: "queued", recipients: 1 },
   alerts: {
     workspace_id: "ws",

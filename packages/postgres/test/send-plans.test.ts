@@ -169,6 +169,8 @@ const fill = [
   from generate_series(0, ${batch - 1}) i`,
   `insert into wac.send_queue (message_id, campaign_id, due_at)
   select 'msg of cmp ' || i, 'cmp', 1 from generate_series(0, ${stored}) i`,
+  `insert into wac.campaign_timelines (campaign_id, at, shard, sent, delivered, read)
+  select 'cmp', i, 0, 1, 1, 1 from generate_series(0, ${stored}) i`,
   `insert into wac.campaign_tallies (campaign_id, shard, outcome, recipients)
   select 'cmp', i, 'queued', 1 from generate_series(0, ${stored}) i`,
   `insert into wac.message_deadlines (workspace_id, due_at, message_ids)
@@ -225,7 +227,7 @@ const outright = <Command, Answer>(
 /** The filled tables. */
 const tables =
   "wac.messages, wac.message_deadlines, wac.message_names, wac.contacts, wac.buckets, wac.quota_usage, wac.events, wac.deliveries, " +
-  "wac.send_queue, wac.campaign_tallies"
+  "wac.send_queue, wac.campaign_tallies, wac.campaign_timelines"
 
 /** The planner's view of empty tables: guesses, or earlier statistics. */
 const beliefs = ["guessed", "seen"] as const

@@ -8,6 +8,7 @@ import { assert, layer } from "@effect/vitest"
 import {
   type ApiKey,
   ApiKeyStore as ApiKeys,
+  CampaignStore as Campaigns,
   FactorStore as Factors,
   type Id,
   type Idempotency,
@@ -25,6 +26,7 @@ import {
 } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as CampaignStore from "../src/campaigns/CampaignStore.ts"
 import * as ApiKeyStore from "../src/keys/ApiKeyStore.ts"
 import * as MessageStore from "../src/messages/MessageStore.ts"
 import { assign } from "../src/people/Assign.ts"
@@ -108,7 +110,12 @@ const fill = [
   `insert into wac.messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
     created_at, sent_at)
   select 'msg ' || i, 'ws ' || i, 'key ' || i, 'pn ' || i, '+1', '{}', 'sent', 1, 1, 1
-  from generate_series(1, ${stored}) i`
+  from generate_series(1, ${stored}) i`,
+  `insert into wac.campaigns (id, workspace_id, state)
+  select 'cmp ' || i, 'ws ' || i, '{}' from generate_series(1, ${stored}) i`,
+  `insert into wac.campaign_timelines (campaign_id, at, shard, sent, delivered, read)
+  select 'cmp ' || i, at, shard, 1, 1, 1
+  from generate_series(1, ${stored}) i, generate_series(1, 3) at, generate_series(0, 1) shard`
 ]
 
 const tables = [
@@ -132,7 +139,9 @@ const tables = [
   "phone_number_credentials",
   "webhooks",
   "webhook_secrets",
-  "messages"
+  "messages",
+  "campaigns",
+  "campaign_timelines"
 ]
 
 const workspace = `ws ${some}` as Id.WorkspaceId
@@ -199,6 +208,7 @@ type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { read
 const steps = Effect.gen(function*() {
   const factors = yield* Factors.FactorStore
   const userId = `usr ${some}` as Id.UserId
+  const campaigns = yield* Campaigns.CampaignStore
   const keys = yield* ApiKeys.ApiKeyStore
   const answers = yield* Answers.KeptAnswerStore
   const members = yield* Members.MemberStore
@@ -326,6 +336,10 @@ const steps = Effect.gen(function*() {
     "a workspace's invitations": [invitations.list(workspace, 0), { invitations: 1 }],
     "a workspace": [workspaces.get(workspace), { workspaces: 1 }],
     "a message": [messages.get(workspace, `msg ${some}` as Id.MessageId), { messages: 1 }],
+    "a campaign's timeline": [
+      campaigns.timeline(workspace, `cmp ${some}` as Id.CampaignId),
+      { campaigns: 1, campaign_timelines: 3 * 2 }
+    ],
     "the first secrets under a master key": [secrets.under("newer", { after: null, limit: 32 }), {
       peppers: 1,
       api_keys: 32,
@@ -346,6 +360,7 @@ const beliefs = ["guessed", "seen"] as const
 
 const stores = Layer.mergeAll(
   ApiKeyStore.layer,
+  CampaignStore.layer,
   FactorStore.layer,
   InvitationStore.layer,
   KeptAnswerStore.layer,

@@ -7,6 +7,7 @@ import { Missing } from "../ui/Missing.tsx"
 import { Page } from "../ui/Page.tsx"
 import { CampaignState, pauseReasons } from "./CampaignWords.tsx"
 import { Comparison } from "./Comparison.tsx"
+import { Course } from "./Course.tsx"
 import { Plan } from "./Plan.tsx"
 import { Progress } from "./Progress.tsx"
 import { campaignQuery } from "./Queries.ts"
@@ -45,6 +46,7 @@ export const CampaignPage = () => {
         ? <Notice tone="warn" role="status">The check stopped. {pauseReasons[campaign.pausedReason]}</Notice>
         : null}
       {isBefore ? <Report campaign={campaign} /> : <Progress campaign={campaign} at={query.dataUpdatedAt} />}
+      {isBefore ? null : <Course campaign={campaign} />}
       {isBefore || campaign.comparison === null
         ? null
         : <Comparison campaign={campaign} comparison={campaign.comparison} />}

@@ -1,6 +1,6 @@
 /** The queries of pages about campaigns. */
 import { queryOptions } from "@tanstack/react-query"
-import type { Campaign } from "@wac/client/internal"
+import type { Campaign, CampaignPeriod } from "@wac/client/internal"
 import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
@@ -19,4 +19,12 @@ export const campaignQuery = (id: string) =>
       const { data } = query.state
       return live(data !== undefined && isAtWork(data) ? often : undefined).refetchInterval(query)
     }
+  })
+
+/** The campaign's messages over time. */
+export const timelineQuery = (id: string, period: CampaignPeriod | undefined) =>
+  queryOptions({
+    queryKey: ["campaigns", id, "timeline", period],
+    queryFn: ({ signal }) => api.campaigns.timeline(id, period === undefined ? {} : { period }, { signal }),
+    ...live(10_000)
   })

@@ -2,8 +2,9 @@
 import type { Campaign } from "@wac/client/internal"
 import { useRef, useState } from "react"
 import { Notice } from "../ui/Failure.tsx"
-import { Field, TextField } from "../ui/Field.tsx"
+import { Field } from "../ui/Field.tsx"
 import { Table } from "../ui/Table.tsx"
+import { CountryField } from "./CountryField.tsx"
 import { adviceOn, type Example, fileOf, type Head, headOf, numbersOf } from "./RecipientFile.ts"
 
 interface Recipients {
@@ -49,7 +50,7 @@ export const uploadOf = ({ country, file, head, numberColumn }: Recipients) =>
     file: fileOf(file, head),
     query: {
       ...(head.columns.length === 0 ? {} : { toColumn: numberColumn }),
-      ...(country === "" ? {} : { defaultCountry: country.toUpperCase() })
+      ...(country === "" ? {} : { defaultCountry: country })
     }
   }
 
@@ -108,15 +109,13 @@ export const RecipientFields = (
       {head?.found === undefined ? null : <Found head={head} />}
       {advice === undefined ? null : <Notice tone="warn" role="status">{advice}</Notice>}
       {head === undefined ? null : (
-        <TextField
+        <CountryField
           label="Country of numbers without a country code"
-          hint="Two letters, such as DE. Empty: such numbers are left out."
+          hint="Empty: such numbers are left out."
           error={error}
           param="defaultCountry"
-          pattern="[A-Za-z]{2}"
-          className="max-w-32 uppercase"
           value={country}
-          onChange={(text) => change({ country: text })}
+          onChange={(country) => change({ country })}
         />
       )}
       {head === undefined || columns.length === 0 ? null : (

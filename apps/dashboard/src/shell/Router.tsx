@@ -130,7 +130,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/campaigns/$id",
-    validateSearch: (search) => given(search, "outcome", "reason", "cursor"),
+    validateSearch: (search) => given(search, "outcome", "reason", "period", "cursor"),
     component: lazyPart(() => import("../campaigns/CampaignPage.tsx"), "CampaignPage")
   }),
   createRoute({

@@ -8,7 +8,7 @@ import { scaleBand, scaleLinear, scaleTime } from "@visx/scale"
 import { BarStack, LinePath } from "@visx/shape"
 import { type KeyboardEvent, type PointerEvent, useId, useLayoutEffect, useRef, useState } from "react"
 import { type Column, Table } from "./Table.tsx"
-import { type Look, Textured, Textures } from "./Texture.tsx"
+import { lineOf, type Look, Textured, Textures } from "./Texture.tsx"
 
 /** One of the quantities of a chart. */
 export interface Series extends Look {
@@ -34,7 +34,9 @@ export interface Place {
 export type LinkOf = (key: string, step: Step) => Place
 
 const height = 190
-const margin = { top: 8, right: 8, bottom: 24, left: 44 }
+const margin = { top: 8, right: 8, bottom: 24 }
+/** The least room for the values of the axis, and what a sign of them takes. */
+const axis = { width: 44, sign: 7.5, gap: 10 }
 const plotHeight = height - margin.top - margin.bottom
 
 const dayName = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" })
@@ -70,14 +72,20 @@ const useWidth = () => {
   return [ref, width] as const
 }
 
-const Swatch = ({ fill, texture }: Look) => {
+const Swatch = ({ kind, ...look }: Look & Pick<ChartProps, "kind">) => {
   const id = useId()
-  return (
-    <svg viewBox="0 0 12 12" className="size-3 shrink-0" aria-hidden="true">
-      <Textures id={id} />
-      <Textured id={id} fill={fill} texture={texture} x={0} y={0} width={12} height={12} />
-    </svg>
-  )
+  return kind === "line"
+    ? (
+      <svg viewBox="0 0 22 12" className="h-3 w-5.5 shrink-0" aria-hidden="true">
+        <path d="M0 6H22" {...lineOf(look)} />
+      </svg>
+    )
+    : (
+      <svg viewBox="0 0 12 12" className="size-3 shrink-0" aria-hidden="true">
+        <Textures id={id} />
+        <Textured id={id} {...look} x={0} y={0} width={12} height={12} />
+      </svg>
+    )
 }
 
 export interface ChartProps {
@@ -99,14 +107,17 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
   const [plot, width] = useWidth()
   const [chosen, setChosen] = useState<number>()
   const [isTable, setIsTable] = useState(false)
-  const plotWidth = Math.max(0, width - margin.left - margin.right)
   const begin = steps[0]!.from
   const end = steps.at(-1)!.until
   const keys = series.map(({ key }) => key)
-  const sumOf = ({ values }: Step) => keys.reduce((sum, key) => sum + (values[key] ?? 0), 0)
-  const highest = most ?? Math.max(1, ...steps.map(sumOf))
-  const x = scaleTime({ domain: [begin, end], range: [0, plotWidth] })
+  // bars stand on top of each other, lines do not
+  const topOf = ({ values }: Step) =>
+    keys.reduce((top, key) => kind === "bars" ? top + (values[key] ?? 0) : Math.max(top, values[key] ?? 0), 0)
+  const highest = most ?? Math.max(1, ...steps.map(topOf))
   const y = scaleLinear({ domain: [0, highest], range: [plotHeight, 0], nice: most === undefined })
+  const left = Math.max(axis.width, ...y.ticks(4).map((tick) => format(tick).length * axis.sign + axis.gap))
+  const plotWidth = Math.max(0, width - left - margin.right)
+  const x = scaleTime({ domain: [begin, end], range: [0, plotWidth] })
   const middle = ({ from, until }: Step) => x((from + until) / 2)
   const band = scaleBand({ domain: steps.map(({ from }) => from), range: [0, plotWidth], padding: 0.2 })
   const at = steps.findIndex(({ from }) => from === chosen)
@@ -133,7 +144,7 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
   /** The step under a pointer, and the series whose part of the bar is there. */
   const under = (event: PointerEvent<Element>): readonly [index: number, key: string | undefined] => {
     const box = event.currentTarget.getBoundingClientRect()
-    const index = Math.floor((event.clientX - box.left - margin.left) / (plotWidth || 1) * steps.length)
+    const index = Math.floor((event.clientX - box.left - left) / (plotWidth || 1) * steps.length)
     const found = steps[index]
     const value = y.invert(event.clientY - box.top - margin.top)
     let sum = 0
@@ -181,7 +192,7 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
       >
         <svg width={width} height={height} className="block" aria-hidden="true">
           <Textures id={id} />
-          <g transform={`translate(${margin.left} ${margin.top})`}>
+          <g transform={`translate(${left} ${margin.top})`}>
             {step === undefined ? null : (
               <rect
                 x={x(step.from)}
@@ -225,15 +236,14 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
                     )}
                 </BarStack>
               )
-              : series.map(({ fill, key }) => (
+              : series.map(({ fill, key, texture }) => (
                 <g key={key}>
                   <LinePath<Step>
                     data={steps as Array<Step>}
                     defined={({ values }) => values[key] != null}
                     x={middle}
                     y={({ values }) => y(values[key] ?? 0)}
-                    className={fill.replace("fill-", "stroke-")}
-                    strokeWidth={2}
+                    {...lineOf({ fill, texture })}
                   />
                   {steps.map((each) =>
                     each.values[key] == null
@@ -269,7 +279,7 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
         <ul className="flex flex-wrap gap-x-4 gap-y-1">
           {series.map(({ key, name, ...look }) => (
             <li key={key} className="flex items-center gap-1.5">
-              <Swatch {...look} />
+              <Swatch kind={kind} {...look} />
               {step === undefined
                 ? name
                 : linkOf === undefined || !step.values[key]

@@ -2,12 +2,30 @@
 
 type Texture = "plain" | "stripes" | "dots" | "grid"
 
+/** The classes of colours, for areas and for lines. */
+const strokes = {
+  "fill-accent": "stroke-accent",
+  "fill-bad": "stroke-bad",
+  "fill-edge": "stroke-edge",
+  "fill-ink": "stroke-ink",
+  "fill-warn": "stroke-warn"
+} as const
+
+const dashes = { plain: undefined, stripes: "7 3", dots: "2 3", grid: "7 3 2 3" } as const
+
 /** How a series looks. */
 export interface Look {
   /** The class of its colour. */
-  readonly fill: string
+  readonly fill: keyof typeof strokes
   readonly texture: Texture
 }
+
+/** The look of a line: its colour, and dashes for its texture. */
+export const lineOf = ({ fill, texture }: Look) => ({
+  className: strokes[fill],
+  strokeDasharray: dashes[texture],
+  strokeWidth: 2
+})
 
 /** The patterns of an `svg`, for its own {@link Textured} shapes. */
 export const Textures = ({ id }: { readonly id: string }) => (

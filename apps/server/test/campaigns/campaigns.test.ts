@@ -201,6 +201,28 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       )
     }))
 
+  it.effect("the timeline has the messages that the counts have, at their times, and none before the first is sent", () =>
+    Effect.gen(function*() {
+      const { act, at, get, session, until, upload } = yield* create()
+      const timeline = (query = "") => call(`${at}/timeline${query}`, { headers: session })
+      yield* upload(lines(5))
+      yield* act("check")
+      yield* until("ready")
+      assert.deepStrictEqual((yield* timeline()).body, { stepSeconds: 60, steps: [] })
+      yield* act("start")
+      yield* until("completed")
+      yield* checks.until(get, ({ body }) => body.counts.read === 5)
+      const { body } = yield* timeline()
+      const sum = (stage: "sent" | "delivered" | "read") =>
+        body.steps.reduce((sum: number, step: { readonly [stage: string]: number }) => sum + step[stage]!, 0)
+      assert.deepStrictEqual([sum("sent"), sum("delivered"), sum("read")], [5, 5, 5])
+      assert.strictEqual(Date.parse(body.steps[0].at) % (body.stepSeconds * 1000), 0)
+      assert.deepStrictEqual((yield* timeline("?period=day")).body, body)
+      assert.strictEqual((yield* timeline("?period=year")).status, 400)
+      const missing = yield* call(`${at.slice(0, -1)}0/timeline`, { headers: session })
+      assert.strictEqual(missing.status, 404, missing.text)
+    }))
+
   it.effect("two variants of a template are compared with an interval, and each row names its variant", () =>
     Effect.gen(function*() {
       const templateB = { name: "order_update", language: "en_US", bodyParams: ["{{name}}", "1042"] }

@@ -1,9 +1,10 @@
 /**
  * The charts of the dashboard: their numbers without a mouse, what a bar opens, and what a range shows.
  */
-import type { Effect } from "effect"
+import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { assert, beforeAll, it } from "vitest"
+import { call, ownPage } from "../harness.ts"
 import { browser as launch, signedIn } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
@@ -169,6 +170,40 @@ it("a table has the same numbers as the chart", async () => {
   await page.keyboard.press("End")
   const [, accepted] = / Accepted (\d+)/.exec((await slider.getAttribute("aria-valuetext"))!)!
   assert.strictEqual(await rows.last().getByRole("cell").nth(1).textContent(), accepted)
+  assertSound()
+  await end()
+})
+
+it("a campaign's page shows how many messages were sent, delivered and read by when, and its funnel's numbers at the end", async () => {
+  const { url } = filled
+  const at = `${url}/internal/campaigns/${filled.campaign}`
+  const headers = { ...ownPage, ...filled.session }
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  await open(`/campaigns/${filled.campaign}`)
+  await page.getByText("Ready", { exact: true }).waitFor()
+  assert.strictEqual(await page.getByRole("region", { name: "Over time" }).count(), 0)
+  assert.strictEqual((await Effect.runPromise(call(`${at}/start`, { method: "POST", headers }))).status, 200)
+  // the page follows what happens
+  const slider = steps(page, "Messages over time")
+  await page.getByText("Completed", { exact: true }).waitFor()
+  await slider.focus()
+  await page.keyboard.press("End")
+  await page.waitForFunction(
+    (element) => element!.getAttribute("aria-valuetext")!.endsWith(": Sent 2, Delivered 2, Read 2"),
+    await slider.elementHandle()
+  )
+  await page.getByRole("region", { name: "Result" }).getByText("2 · 100%").last().waitFor()
+  const strokes = await slider.locator("path.visx-linepath").evaluateAll((lines) =>
+    lines.map((line) => {
+      const { stroke, strokeDasharray } = getComputedStyle(line)
+      return `${stroke} ${strokeDasharray}`
+    })
+  )
+  assert.strictEqual(new Set(strokes).size, 3, strokes.join())
+  assert.isFalse(strokes.some((stroke) => stroke.startsWith("none")), strokes.join())
+  await page.getByLabel("Time", { exact: true }).selectOption({ label: "First hour" })
+  await page.waitForURL(/[?&]period=hour/)
+  await slider.waitFor()
   assertSound()
   await end()
 })

@@ -6,6 +6,7 @@ import {
   type AuditEntry,
   Campaign as Model,
   CampaignCounts,
+  CampaignTimeline as Timelines,
   Message,
   PlainText,
   QuietHours,
@@ -287,6 +288,36 @@ export const CampaignRow = Schema.Struct({
     outcome: "delivered",
     error: null
   }))
+
+export const CampaignTimelineStep = Schema.Struct({
+  at: Timestamp,
+  sent: Schema.Int.annotate({ description: "Messages that the provider accepted" }),
+  delivered: Schema.Int.annotate({ description: "Messages that arrived at the phone" }),
+  read: Schema.Int.annotate({ description: "Messages that the customer read" })
+}).annotate({ identifier: "CampaignTimelineStep", description: "What happened in one step of time." }).pipe(
+  Example.shown({ at: "2026-01-03T08:00:00.000Z", sent: 1200, delivered: 1100, read: 240 })
+)
+
+export const CampaignTimeline = Schema.Struct({
+  stepSeconds: Schema.Int.annotate({ description: "By the length of the time: from 60 to 604800" }),
+  steps: Schema.Array(CampaignTimelineStep).annotate({
+    description:
+      `Oldest first, without gaps, about ${Timelines.maxSteps} at most. A message that failed after it was ` +
+      "sent is left out, as it is in `counts`"
+  })
+}).annotate({
+  identifier: "CampaignTimeline",
+  description: "A campaign's messages over time, from the first one to the last report."
+}).pipe(Example.shown({ stepSeconds: 60, steps: [Example.of(CampaignTimelineStep)] }))
+
+const timelineQuery = Schema.Struct({
+  period: Schema.optionalKey(
+    Schema.Literals(Record.keys(Timelines.periods)).annotate({
+      identifier: "CampaignPeriod",
+      description: "The hour, day or week after the first message."
+    })
+  ).annotateKey({ description: "Only the hour, day or week after the first message; all of the time if omitted" })
+}).annotate({ identifier: "CampaignTimelineQuery", description: "The time of a campaign's timeline." })
 
 /** The filter of a list of rows. */
 export const rowFilter = {
@@ -628,7 +659,16 @@ export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard
     example: (example) => example,
     rowsExample: Example.internalPage(rows),
     ofList: ""
-  })
+  }),
+  HttpApiEndpoint.get("timeline", "/internal/campaigns/:id/timeline", {
+    params: byId,
+    query: timelineQuery,
+    success: CampaignTimeline,
+    error: reading
+  }).annotate(Access, session("member")).annotate(ActsOnCampaign, true).annotateMerge(OpenApi.annotations({
+    summary: "Get a campaign's timeline",
+    description: "How many of its messages were sent, delivered and read when. Empty until the first one is sent."
+  }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Campaigns (dashboard)", description: "One template to many customers, each once." })
 ) {}

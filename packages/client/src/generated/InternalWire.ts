@@ -751,6 +751,28 @@ export interface CampaignRow {
   } | null
 }
 
+/** A campaign's messages over time, from the first one to the last report. */
+export interface CampaignTimeline {
+  /** By the length of the time: from 60 to 604800. */
+  readonly stepSeconds: number
+  /**
+   * Oldest first, without gaps, about 60 at most. A message that failed after it was sent is left out, as it is in
+   * `counts`.
+   */
+  readonly steps: ReadonlyArray<CampaignTimelineStep>
+}
+
+/** What happened in one step of time. */
+export interface CampaignTimelineStep {
+  readonly at: string
+  /** Messages that the provider accepted. */
+  readonly sent: number
+  /** Messages that arrived at the phone. */
+  readonly delivered: number
+  /** Messages that the customer read. */
+  readonly read: number
+}
+
 /** Numbers of customers that have the part. */
 export interface CustomerNumbers {
   readonly data: ReadonlyArray<{
@@ -1520,6 +1542,15 @@ export interface UploadQuery {
   readonly toColumn?: string
 }
 
+/** The time of a campaign's timeline. */
+export interface CampaignTimelineQuery {
+  /** Only the hour, day or week after the first message; all of the time if omitted. */
+  readonly period?: CampaignPeriod
+}
+
+/** The hour, day or week after the first message. */
+export type CampaignPeriod = "hour" | "day" | "week"
+
 /** The part of a number that is looked for. */
 export interface CustomerQuery {
   /** The beginning of a number with or without its country code, in any notation: at least 4 digits. */
@@ -1844,6 +1875,14 @@ export interface InternalRoutes {
   readonly "GET /internal/campaigns/:id/recipients": {
     readonly query: CampaignRowQuery
     readonly response: InternalPage<CampaignRow>
+  }
+  /**
+   * Get a campaign's timeline. How many of its messages were sent, delivered and read when. Empty until the first one
+   * is sent.
+   */
+  readonly "GET /internal/campaigns/:id/timeline": {
+    readonly query: CampaignTimelineQuery
+    readonly response: CampaignTimeline
   }
   /**
    * Find customers by a part of their number. The numbers that were written to or wrote, in their order, at most 20.

@@ -9,6 +9,7 @@ import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Campaign, CampaignStatus } from "./Campaign.ts"
 import type { AddRows, Change } from "./CampaignStep.ts"
+import type * as CampaignTimeline from "./CampaignTimeline.ts"
 import type { Work, Worked } from "./CampaignWorkStep.ts"
 import type { CheckedRow } from "./CheckedRow.ts"
 
@@ -38,6 +39,11 @@ export class CampaignStore extends Context.Service<CampaignStore, {
   readonly create: (campaign: Campaign) => Effect.Effect<void, StoreError>
   /** A campaign of the workspace, with its counts as of now. */
   readonly get: (workspaceId: WorkspaceId, id: CampaignId) => Effect.Effect<Option.Option<Campaign>, StoreError>
+  /** The counts of a campaign by time, oldest first. Their number does not depend on that of its recipients. */
+  readonly timeline: (
+    workspaceId: WorkspaceId,
+    id: CampaignId
+  ) => Effect.Effect<ReadonlyArray<CampaignTimeline.Count>, StoreError>
   /** Newest first. */
   readonly list: (
     workspaceId: WorkspaceId,

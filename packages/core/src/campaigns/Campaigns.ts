@@ -16,6 +16,7 @@ import type { StoreError } from "../StoreError.ts"
 import * as Campaign from "./Campaign.ts"
 import type * as CampaignStep from "./CampaignStep.ts"
 import { type CampaignFilter, CampaignStore } from "./CampaignStore.ts"
+import * as CampaignTimeline from "./CampaignTimeline.ts"
 import { type CheckedRow, isSelected, type RowFilter } from "./CheckedRow.ts"
 import type * as Recipient from "./Recipient.ts"
 
@@ -51,6 +52,12 @@ export interface Operations {
     workspaceId: Id.WorkspaceId,
     id: string
   ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError>
+  /** How many of its messages were sent, delivered and read when: in a time after the first, or in all. */
+  readonly timeline: (
+    workspaceId: Id.WorkspaceId,
+    id: string,
+    period?: CampaignTimeline.Period
+  ) => Effect.Effect<CampaignTimeline.Timeline, NotFound | Forbidden | StoreError>
   /**
    * Changes a campaign (`Campaign.change`), only while it names the sender `onlyFrom` if that is given. Safe to repeat.
    */
@@ -118,6 +125,8 @@ const bound = (
 
   return {
     get,
+    timeline: (workspaceId, id, period) =>
+      Effect.andThen(get(workspaceId, id), operations.timeline(workspaceId, id, period)),
     create: (workspaceId, plan) =>
       Effect.andThen(judge(workspaceId, plan.from ?? null, "from"), operations.create(workspaceId, plan)),
     list: Effect.fnUntraced(function*(workspaceId, filter, { after, limit }) {
@@ -189,6 +198,10 @@ export class Campaigns extends Context.Service<
         }),
         list: store.list,
         get,
+        timeline: Effect.fn("Campaigns.timeline")(function*(workspaceId, text, period) {
+          const { id } = yield* get(workspaceId, text)
+          return CampaignTimeline.of(yield* store.timeline(workspaceId, id), period)
+        }),
         change: Effect.fn("Campaigns.change")(function*(workspaceId, text, change, onlyFrom) {
           const now = yield* Clock.currentTimeMillis
           const only = onlyFrom === undefined ? {} : { onlyFrom }

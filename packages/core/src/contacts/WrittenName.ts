@@ -26,6 +26,10 @@ export const DefaultCountry = Schema.String.check(
   examples: ["DE"]
 })
 
+/** The calling codes of the countries of {@link DefaultCountry}, such as `49`. */
+export const callingCodes = (): { readonly [country: string]: string } =>
+  Object.fromEntries(getCountries().toSorted().map((country) => [country, getCountryCallingCode(country)]))
+
 /** The name that a text stands for, or what is wrong with the text. */
 export type Read = { readonly to: string } | { readonly issue: string }
 

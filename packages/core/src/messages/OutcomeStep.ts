@@ -4,6 +4,7 @@
  */
 import { Result } from "effect"
 import * as CampaignTally from "../campaigns/CampaignTally.ts"
+import * as CampaignTimeline from "../campaigns/CampaignTimeline.ts"
 import { Forbidden } from "../Errors.ts"
 import type * as Event from "../events/Event.ts"
 import type { MessageId, PhoneNumberId } from "../Id.ts"
@@ -59,6 +60,8 @@ export interface Outright {
   readonly expiresAt: Instant | null
   /** How the counts of its campaign change. A campaign's message leaves the queue. */
   readonly tallies: ReadonlyArray<CampaignTally.Tally>
+  /** How the counts of its campaign by time change. */
+  readonly timeline: ReadonlyArray<CampaignTimeline.Change>
 }
 
 /**
@@ -87,7 +90,8 @@ export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Ins
     message: send.message,
     event: { event: event!, deliveryId: ids.deliveries[0]! },
     expiresAt: send.binding!.expiresAt,
-    tallies: message.campaignId === null ? [] : CampaignTally.change(message, send.message)
+    tallies: message.campaignId === null ? [] : CampaignTally.change(message, send.message),
+    timeline: CampaignTimeline.changes([{ before: message, after: send.message }])
   }
 }
 

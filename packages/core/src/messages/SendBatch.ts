@@ -4,6 +4,7 @@
  */
 import * as CampaignCounts from "../campaigns/CampaignCounts.ts"
 import * as CampaignTally from "../campaigns/CampaignTally.ts"
+import * as CampaignTimeline from "../campaigns/CampaignTimeline.ts"
 import type * as Event from "../events/Event.ts"
 import type { CampaignId, MessageId, WorkspaceId } from "../Id.ts"
 import type { Known } from "../Step.ts"
@@ -39,6 +40,8 @@ export interface Writes {
     readonly campaignId: CampaignId
     readonly changes: ReadonlyArray<CampaignTally.Tally>
   }>
+  /** How the counts of campaigns by time change, each count at most once. */
+  readonly timelines: ReadonlyArray<CampaignTimeline.Change>
   /** How the counts of messages by price change, each count at most once. */
   readonly priced: ReadonlyArray<PriceTally.Count>
   readonly events: ReadonlyArray<Event.Recorded>
@@ -89,6 +92,7 @@ export class SendBatch {
 
   writes(): Writes {
     const sends = [...this.after.values()]
+    const changes = sends.map(({ message }) => ({ before: this.loaded.send(message.id)!.message, after: message }))
     return {
       sends,
       names: [...this.names].map(([providerMessageId, messageId]) => ({ providerMessageId, messageId })),
@@ -108,9 +112,8 @@ export class SendBatch {
         )
       ].map(({ id }) => id),
       tallies: this.tallies(sends),
-      priced: PriceTally.changes(
-        sends.map(({ message }) => ({ before: this.loaded.send(message.id)!.message, after: message }))
-      ),
+      timelines: CampaignTimeline.changes(changes),
+      priced: PriceTally.changes(changes),
       events: this.events
     }
   }

@@ -8,6 +8,7 @@ import {
   Campaigns,
   type CampaignStore,
   CampaignTally,
+  type CampaignTimeline,
   CheckedRow,
   Comparison,
   type Id,
@@ -15,7 +16,7 @@ import {
   StoreError,
   Time
 } from "@wac/core"
-import { type DateTime, DateTime as DateTimes, Effect, Layer, Stream, Struct } from "effect"
+import { type DateTime, DateTime as DateTimes, Duration, Effect, Layer, Stream, Struct } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as PacedBody from "../bodies/PacedBody.ts"
@@ -79,6 +80,14 @@ export const shownRow = (
     error: message?.error ? Struct.pick(message.error, ["code", "reason", "message"]) : null
   }
 }
+
+/** A campaign's timeline as the dashboard shows it. */
+const shownTimeline = (
+  { step, steps }: CampaignTimeline.Timeline
+): typeof CampaignsApi.CampaignTimeline.Type => ({
+  stepSeconds: Duration.toSeconds(Duration.millis(step)),
+  steps: steps.map(({ at, ...totals }) => ({ at: Time.iso(at), ...totals }))
+})
 
 /** The report as a file. If the storage fails on the way, the response is incomplete and its connection ends. */
 const csvOf = <E>(id: string, pieces: Stream.Stream<ReadonlyArray<CheckedRow.CheckedRow>, E>) =>
@@ -211,13 +220,19 @@ const people = HandlerGroup.layer(
     Campaigns.Campaigns,
     (campaigns) =>
       HttpApiBuilder.group(Api, "campaignsDashboard", (handlers) =>
-        handlers.handleAll(handlersFor(
-          Effect.map(Caller.CurrentSession, ({ workspaceId }) => ({ workspaceId, campaigns })),
-          {
-            list: (page) => Paging.internalList(page, shown),
-            rows: (page) => Paging.internalList(page, shownRow)
-          }
-        )))
+        handlers.handleAll({
+          ...handlersFor(
+            Effect.map(Caller.CurrentSession, ({ workspaceId }) => ({ workspaceId, campaigns })),
+            {
+              list: (page) => Paging.internalList(page, shown),
+              rows: (page) => Paging.internalList(page, shownRow)
+            }
+          ),
+          timeline: Effect.fnUntraced(function*({ params, query }) {
+            const { workspaceId } = yield* Caller.CurrentSession
+            return shownTimeline(yield* campaigns.timeline(workspaceId, params.id, query.period))
+          }, StoreError.orUnavailable)
+        }))
   )
 )
 

@@ -218,11 +218,16 @@ export const layer = Layer.effect(
             workspaceId: campaign.workspaceId,
             job: { campaign, workAt: null },
             rows: new Map(),
-            queue: new Map()
+            queue: new Map(),
+            timeline: new Map()
           })
         ),
       get: (workspaceId, id) =>
         Effect.sync(() => Option.fromUndefinedOr(memory.campaigns.of(workspaceId, id)?.job.campaign)),
+      timeline: (workspaceId, id) =>
+        Effect.sync(() =>
+          [...memory.campaigns.of(workspaceId, id)?.timeline.values() ?? []].sort((a, b) => a.at - b.at)
+        ),
       list: (workspaceId, filter, page) =>
         Effect.sync(() => {
           const { items, next } = memory.campaigns.page(

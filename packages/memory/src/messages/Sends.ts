@@ -91,7 +91,7 @@ const keep = (memory: Memory, send: KeyedMessage.KeyedMessage): void => {
 /** Writes the result of a step. */
 export const write = (
   memory: Memory,
-  { dequeued, events, names, priced, quotas, removed, sends, tallies }: SendBatch.Writes
+  { dequeued, events, names, priced, quotas, removed, sends, tallies, timelines }: SendBatch.Writes
 ): void => {
   for (const { messageId, providerMessageId } of names) {
     if (!memory.messageByProviderId.has(providerMessageId)) memory.messageByProviderId.set(providerMessageId, messageId)
@@ -106,6 +106,16 @@ export const write = (
     const { campaign } = kept.job
     const counted = Campaign.counted(CampaignTally.add(campaign.tallies, changes))
     kept.job = { ...kept.job, campaign: { ...campaign, ...counted } }
+  }
+  for (const { at, campaignId, ...change } of timelines) {
+    const timeline = memory.campaigns.get(campaignId)?.timeline
+    const known = timeline?.get(at)
+    timeline?.set(at, {
+      at,
+      sent: (known?.sent ?? 0) + change.sent,
+      delivered: (known?.delivered ?? 0) + change.delivered,
+      read: (known?.read ?? 0) + change.read
+    })
   }
   for (const { messages, ...count } of priced) {
     const name = JSON.stringify(count)

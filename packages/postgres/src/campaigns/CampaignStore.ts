@@ -10,6 +10,7 @@ import { message } from "../messages/StoredSend.ts"
 import { first, isAny, listOf, type Row, statement, value } from "../Statement.ts"
 import { addRows, change } from "./ChangeCampaign.ts"
 import { campaignColumns, campaignOf, insertCampaign } from "./StoredCampaign.ts"
+import { countOf, timeline } from "./Timelines.ts"
 import { work } from "./WorkOnCampaign.ts"
 
 const id = value<Id.CampaignId>()
@@ -81,6 +82,8 @@ export const layer = Layer.effect(
     return CampaignStore.CampaignStore.of({
       create: (campaign) => Effect.asVoid(query("CampaignStore.create", insertCampaign(campaign))),
       get: (workspaceId, id) => Effect.map(query("CampaignStore.get", get({ workspaceId, id })), first(campaignOf)),
+      timeline: (workspaceId, id) =>
+        Effect.map(query("CampaignStore.timeline", timeline({ workspaceId, id })), (rows) => rows.map(countOf)),
       list: (workspaceId, filter, page) =>
         Effect.map(
           query("CampaignStore.list", {

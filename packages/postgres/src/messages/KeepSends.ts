@@ -3,6 +3,7 @@
  */
 import { type Id, type KeyedMessage, Message, type SendBatch } from "@wac/core"
 import { addTallies } from "../campaigns/Tallies.ts"
+import { addTimelines } from "../campaigns/Timelines.ts"
 import { boolean, columns, list, row, unlessEmpty } from "../Columns.ts"
 import { record } from "../events/Recording.ts"
 import { dequeue } from "../queue/Dequeue.ts"
@@ -86,7 +87,7 @@ const remove = unlessEmpty(list<Id.MessageId>("text"), (ids) =>
  * that lock rows of the queue.
  */
 export const keepSends = (
-  { dequeued, events, names, priced, quotas, removed, sends, tallies }: SendBatch.Writes,
+  { dequeued, events, names, priced, quotas, removed, sends, tallies, timelines }: SendBatch.Writes,
   ofQueue: ReadonlyArray<Statement> = []
 ): ReadonlyArray<Statement> => [
   ...remove(removed),
@@ -97,5 +98,6 @@ export const keepSends = (
   ...ofQueue,
   ...dequeue(dequeued),
   ...addTallies(tallies),
+  ...addTimelines(timelines),
   ...addPriced(priced)
 ]

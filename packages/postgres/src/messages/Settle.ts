@@ -4,6 +4,7 @@
  */
 import { type Id, Message, type MessageStore, OutcomeStep, type SendBatch } from "@wac/core"
 import * as Tallies from "../campaigns/Tallies.ts"
+import * as Timelines from "../campaigns/Timelines.ts"
 import { bigint, integer, row, type Table, text } from "../Columns.ts"
 import type { DirectOptions, StepOptions } from "../Database.ts"
 import { recording, wake } from "../events/Recording.ts"
@@ -66,12 +67,19 @@ const outrightQueued = statement({ accepted }, ({ accepted }) => outrightText(ac
 
 /** The same for messages of which some belong to campaigns. */
 const outrightCounted = statement(
-  { accepted, counted: Tallies.change.and(place) },
-  ({ accepted, counted }) =>
+  { accepted, counted: Tallies.change.and(place), timed: Timelines.change.and(place) },
+  ({ accepted, counted, timed }) =>
     outrightText(
       accepted,
       `, ${leaving}, counted as (
     ${Tallies.adding(`${counted("a")} join settled m on m.place = a.place`)}
+    returning 1
+  ), timed as (
+    -- asks for the counts, so that they are written first, in the order in which every step locks them
+    ${
+        Timelines.adding(`${timed("a")} join settled m on m.place = a.place
+    where (select count(*) from counted) > 0`)
+      }
   )`
     )
 )
@@ -113,7 +121,10 @@ export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
     const counted = given.flatMap(({ after: { message: { campaignId }, tallies }, place }) =>
       campaignId === null ? [] : tallies.map((tally) => Tallies.changeOf({ ...tally, campaignId, place }))
     )
-    if (counted.length > 0) return [outrightCounted({ accepted, counted })]
+    if (counted.length > 0) {
+      const timed = given.flatMap(({ after: { timeline }, place }) => timeline.map((change) => ({ ...change, place })))
+      return [outrightCounted({ accepted, counted, timed })]
+    }
     const isOfQueue = given.some(({ after: { message } }) => Message.isOfQueue(message))
     return [isOfQueue ? outrightQueued({ accepted }) : outrightPlain({ accepted })]
   },

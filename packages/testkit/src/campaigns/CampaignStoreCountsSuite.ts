@@ -12,6 +12,7 @@ import {
   CustomerStore,
   type Message,
   Recipient,
+  type Time,
   Variant
 } from "@wac/core"
 import { Effect } from "effect"
@@ -197,6 +198,46 @@ export const tests = (it: Fixture.It): void => {
         b: counts({ failed: ofB.length - 4, read: 4 })
       })
       assert.deepInclude(compared.delivered, { a: 3 / ofA.length, b: 4 / ofB.length })
+    }))
+
+  it.effect("messages are counted when they were sent, delivered and read, by whichever process", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const campaign = yield* running(own, 20)
+      const other = yield* running(yield* world(), 1)
+      const timeline = store.timeline(campaign.workspaceId, campaign.id)
+      const claimed: Array<CampaignWorkStep.Claimed> = []
+      for (let at = own.start; claimed.length < 20; at += 500) claimed.push(...yield* workAll(own, at))
+      assert.deepStrictEqual(yield* timeline, [])
+      const begin = own.start - own.start % minute + minute
+      const sendAll = (recipients: ReadonlyArray<CampaignWorkStep.Claimed>, at: Time.Instant) =>
+        Effect.forEach(recipients, (recipient) => sent(own, recipient, at), { concurrency: 8, discard: true })
+      yield* sendAll(claimed.slice(0, 10), begin)
+      yield* sendAll(claimed.slice(10), begin + minute)
+      assert.deepStrictEqual(yield* timeline, [
+        { at: begin, sent: 10, delivered: 0, read: 0 },
+        { at: begin + minute, sent: 10, delivered: 0, read: 0 }
+      ])
+      const tell = (recipients: ReadonlyArray<CampaignWorkStep.Claimed>, status: Message.Report["status"]) =>
+        Effect.forEach(
+          [...recipients, ...recipients],
+          ({ message: { id } }) => MessageFixture.report({ status, at: begin + 5 * minute, reference: id }),
+          { concurrency: 8, discard: true }
+        )
+      yield* tell(claimed.slice(0, 6), "delivered")
+      yield* tell(claimed.slice(0, 4), "read")
+      yield* tell(claimed.slice(18), "failed")
+      const told = yield* timeline
+      assert.deepStrictEqual(told, [
+        { at: begin, sent: 10, delivered: 0, read: 0 },
+        { at: begin + minute, sent: 8, delivered: 0, read: 0 },
+        { at: begin + 5 * minute, sent: 0, delivered: 6, read: 4 }
+      ])
+      const { counts: after } = yield* get(campaign)
+      assert.deepStrictEqual(after, counts({ sent: 12, delivered: 2, read: 4, failed: 2 }))
+      assert.deepStrictEqual(yield* store.timeline(other.workspaceId, campaign.id), [])
+      assert.deepStrictEqual(yield* store.timeline(other.workspaceId, other.id), [])
     }))
 
   it.effect("a message that the provider holds is counted as held until its next report", () =>
