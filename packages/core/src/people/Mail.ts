@@ -117,7 +117,7 @@ const factorWords = (change: FactorChange): {
   readonly was: string
   readonly done: string
   readonly by?: string
-  readonly then?: string
+  readonly now?: string
   readonly remedy: string
 } => {
   const setUpAgain = "change your password, and set up a second factor on the page Your account"
@@ -131,13 +131,13 @@ const factorWords = (change: FactorChange): {
         remedy: "ask an owner of your workspace to reset it, and change your password"
       }
     case "Off":
-      return { ...factor, done: "switched off", then: passwordAlone, remedy: setUpAgain }
+      return { ...factor, done: "switched off", now: passwordAlone, remedy: setUpAgain }
     case "Codes":
       return {
         what: "recovery codes",
         was: "were",
         done: "made anew",
-        then: "The codes of before are no longer valid.",
+        now: "The codes of before are no longer valid.",
         remedy: "change your password, and make new recovery codes on the page Your account"
       }
     case "Reset":
@@ -145,7 +145,7 @@ const factorWords = (change: FactorChange): {
         ...factor,
         done: "reset",
         by: ` by ${line(change.by)}, an owner of your workspace,`,
-        then: passwordAlone,
+        now: passwordAlone,
         remedy: setUpAgain
       }
   }
@@ -153,12 +153,12 @@ const factorWords = (change: FactorChange): {
 
 /** The mail to a person whose second factor was switched on or off, or reset, or has new recovery codes. */
 export const factorNotice = (notice: Circumstances & { readonly change: FactorChange }): Mail => {
-  const { by = "", done, remedy, then, was, what } = factorWords(notice.change)
+  const { by = "", done, now, remedy, was, what } = factorWords(notice.change)
   return {
     to: notice.to,
     subject: `Your ${what} ${was} ${done}`,
     text: `The ${what} of this address ${was} ${done}${by} ${circumstances(notice)}.
-${then === undefined ? "" : `${then}\n`}
+${now === undefined ? "" : `${now}\n`}
 If ${by === "" ? "it was not you" : "you did not ask for it"}, ${remedy}.
 `
   }
