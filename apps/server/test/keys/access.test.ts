@@ -209,6 +209,7 @@ describe("the API definition", () => {
       "DELETE /internal/campaigns/:id": "session: developer",
       "PUT /internal/campaigns/:id/recipients": "session: developer",
       "GET /internal/campaigns/:id/recipients": "session: member",
+      "GET /internal/campaigns/:id/timeline": "session: member",
       "POST /internal/campaigns/:id/check": "session: developer",
       "POST /internal/campaigns/:id/start": "session: developer",
       "POST /internal/campaigns/:id/pause": "session: developer",
@@ -245,6 +246,7 @@ describe("the API definition", () => {
       "GET /internal/factor": "session: member",
       "PUT /internal/factor": "session: member",
       "POST /internal/factor/confirm": "session: member",
+      "PUT /internal/factor/recovery-codes": "session: member",
       "DELETE /internal/factor": "session: member",
       "DELETE /internal/members/:id/factor": "session: owner",
       "GET /healthz": "anybody",
@@ -275,6 +277,7 @@ describe("the API definition", () => {
     "PUT /internal/password",
     "PUT /internal/factor",
     "POST /internal/factor/confirm",
+    "PUT /internal/factor/recovery-codes",
     "DELETE /internal/factor"
   ])
 
