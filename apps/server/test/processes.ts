@@ -110,6 +110,7 @@ const spawned = (
         cwd: root,
         env: {
           PATH: process.env["PATH"]!,
+          ...(typeof main === "string" ? { NODE_COMPILE_CACHE: await programs.compiled() } : {}),
           ...environment,
           ...checks.unlimited,
           LOG_LEVEL: "info",
