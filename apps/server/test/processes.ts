@@ -165,7 +165,7 @@ export const previousVersion: Effect.Effect<Main, never, Scope.Scope> = Effect.g
     (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
   )
   const commit = yield* Effect.promise(() => readFile(join(root, "packaging/previous-version"), "utf8"))
-  yield* Effect.promise(() => Clone.copyCommit(root, commit.trim(), folder))
+  yield* Effect.promise(() => Clone.copyCommit(root, commit.trim(), folder, "apps/server"))
   return { source: join(folder, "apps/server/src/wac.ts") }
 })
 
