@@ -34,7 +34,7 @@ const collector = (): Collect => {
   return runInNewContext("gc")
 }
 
-/** The start is over, and so is what it left for a moment later (`documentationAfter` in `Run.ts`). */
+/** The start is over, and so is what it left for a moment later (`documentationAfter` in `StartCommand.ts`). */
 const settledAfter = Duration.seconds(3)
 
 /**

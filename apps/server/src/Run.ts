@@ -3,8 +3,7 @@
  */
 import { Provider, Storage } from "@wac/core"
 import type { Composition } from "@wac/effect"
-import { Documentation } from "@wac/http"
-import { Duration, Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { refusedMediaStore, wrongMasterKey } from "./config/Kept.ts"
 import { FirstOwner, type SignIn } from "./FirstOwner.ts"
@@ -28,9 +27,6 @@ class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
 
 const codeOf = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown error"
-
-/** The documentation is prepared after the start, once waiting requests have been served. */
-const documentationAfter = Duration.seconds(1)
 
 /**
  * For an address that means all addresses of the machine: the address at which local programs keep a session's cookie.
@@ -97,7 +93,6 @@ export const run = Effect.fnUntraced(function*(
     yield* Effect.logWarning(`there is no workspace yet: open the link in the file ${path} to create the owner`)
     return { summary: { ...facts, signIn: { _tag: "SetupFile" as const, path } } }
   }).pipe(Effect.provideContext(services))
-  yield* Effect.forkScoped(Effect.delay(Documentation.prepare, documentationAfter))
   yield* Effect.addFinalizer(() =>
     Effect.provideContext(Effect.logInfo("stopping: requests, sends and deliveries in flight finish first"), services)
   )

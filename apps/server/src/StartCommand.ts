@@ -2,7 +2,8 @@
  * The command `start`: the standalone server, until a signal stops it.
  */
 import { MediaLibrary } from "@wac/core"
-import { Console, Effect } from "effect"
+import { Documentation } from "@wac/http"
+import { Console, Duration, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Guide from "./Guide.ts"
 import * as Heap from "./Heap.ts"
@@ -12,6 +13,9 @@ import { orphaned } from "./Orphaned.ts"
 import { run } from "./Run.ts"
 import * as Signals from "./Signals.ts"
 import * as StopDeadline from "./StopDeadline.ts"
+
+/** The documentation is prepared after the start, once waiting requests have been served. */
+const documentationAfter = Duration.seconds(1)
 
 export const start = Command.make(
   "start",
@@ -25,6 +29,7 @@ export const start = Command.make(
       const { guide, summary } = yield* run(isJson ? { ...variables, LOG_FORMAT: "json" } : variables)
       if (guide !== undefined) yield* Console.log(Guide.text(guide))
       if (isJson && summary !== undefined) yield* Console.log(JSON.stringify(summary))
+      yield* Effect.forkScoped(Effect.delay(Documentation.prepare, documentationAfter))
       yield* Effect.forkScoped(Heap.settled)
       return yield* orphaned(variables)
     })

@@ -110,6 +110,7 @@ const spawned = (
         cwd: root,
         env: {
           PATH: process.env["PATH"]!,
+          ...(typeof main === "string" ? { NODE_COMPILE_CACHE: await programs.compiled() } : {}),
           ...environment,
           ...checks.unlimited,
           LOG_LEVEL: "info",
@@ -164,7 +165,7 @@ export const previousVersion: Effect.Effect<Main, never, Scope.Scope> = Effect.g
     (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
   )
   const commit = yield* Effect.promise(() => readFile(join(root, "packaging/previous-version"), "utf8"))
-  yield* Effect.promise(() => Clone.copyCommit(root, commit.trim(), folder))
+  yield* Effect.promise(() => Clone.copyCommit(root, commit.trim(), folder, "apps/server"))
   return { source: join(folder, "apps/server/src/wac.ts") }
 })
 

@@ -83,5 +83,8 @@ let made: Promise<string> | undefined
 /** Gives the folder of the programs. Bundles them unless that was done since their sources changed. */
 export const folder = (): Promise<string> => made ??= bundle()
 
+/** Gives where V8 keeps the compiled code of the programs: what one process has compiled, later ones read. */
+export const compiled = async (): Promise<string> => join(await folder(), "../compiled")
+
 /** Gives the path of a program. */
 export const path = async (name: Name): Promise<string> => join(await folder(), `${name}.js`)

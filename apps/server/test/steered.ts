@@ -11,6 +11,7 @@ import { Composition } from "@wac/effect"
 import { SandboxProvider } from "@wac/sandbox"
 import { StubProviderWebhook } from "@wac/testkit"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { flushCompileCache } from "node:module"
 import { run } from "../src/Run.ts"
 import { teardown } from "../src/Teardown.ts"
 
@@ -128,6 +129,8 @@ const main = Effect.gen(function*() {
       (failure) => tell({ number, failure: String(failure) })
     )
   })
+  // a process that is killed keeps nothing by itself
+  flushCompileCache()
   return yield* Effect.never
 })
 

@@ -23,40 +23,73 @@ interface Locked {
   readonly link?: boolean
   readonly resolved?: string
   readonly bin?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
 }
+
+type Packages = Readonly<Record<string, Locked>>
+
+const packagesOf = (folder: string): Packages =>
+  JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")).packages
 
 /** The packages that `npm ci --omit=dev` installs, by their place. */
-const lockedIn = (folder: string): ReadonlyArray<readonly [place: string, locked: Locked]> => {
-  const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
-    readFileSync(join(folder, "package-lock.json"), "utf8")
-  )
-  return Object.entries(packages).filter(([place, { dev = false }]) => !dev && place.includes("node_modules/"))
+const lockedIn = (folder: string): ReadonlyArray<readonly [place: string, locked: Locked]> =>
+  Object.entries(packagesOf(folder)).filter(([place, { dev = false }]) => !dev && place.includes("node_modules/"))
+
+/** Where a package finds another one: in its own folder, or in one around it. */
+const placeOf = (packages: Packages, from: string, name: string): string | undefined => {
+  for (let around = from;; around = around.slice(0, Math.max(0, around.lastIndexOf("/")))) {
+    const place = `${around === "" ? "" : `${around}/`}node_modules/${name}`
+    if (place in packages) return place
+    if (around === "") return undefined
+  }
 }
 
-/** Puts what `npm ci --omit=dev` puts at the top of `node_modules`, by links to what is installed in `root`. */
-export const linkDependencies = (root: string, folder: string): void => {
+/** The places of all packages that one of the repository's own needs without its development dependencies. */
+const neededBy = (packages: Packages, own: string): ReadonlySet<string> => {
+  const places = new Set([own])
+  // a set gives what is added on the way too
+  for (const place of places) {
+    const { dependencies, link = false, optionalDependencies, peerDependencies, resolved } = packages[place]!
+    if (link) places.add(resolved!)
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      const found = placeOf(packages, place, name)
+      if (found !== undefined) places.add(found)
+    }
+  }
+  return places
+}
+
+/**
+ * Puts what `npm ci --omit=dev` puts at the top of `node_modules`, by links to what is installed in `root`: all of it,
+ * or what these places name.
+ */
+export const linkDependencies = (root: string, folder: string, places?: ReadonlySet<string>): void => {
   const modules = join(folder, "node_modules")
   mkdirSync(join(modules, ".bin"), { recursive: true })
   for (const [place, { bin = {}, link = false, resolved }] of lockedIn(folder)) {
-    if (place.lastIndexOf("node_modules/") !== 0) continue
+    if (place.lastIndexOf("node_modules/") !== 0 || places?.has(place) === false) continue
     mkdirSync(dirname(join(folder, place)), { recursive: true })
     symlinkSync(link ? join(folder, resolved!) : join(root, place), join(folder, place), "dir")
     for (const [name, file] of Object.entries(bin)) symlinkSync(join(folder, place, file), join(modules, ".bin", name))
   }
 }
 
-/** Whether the copy needs exactly the packages that are installed in `root`. */
-const needsTheSame = (root: string, folder: string): boolean => {
+/** Whether what the copy needs of these places is installed in `root` in exactly the same version. */
+const needsTheSame = (root: string, folder: string, places?: ReadonlySet<string>): boolean => {
   const here = new Map(lockedIn(root).map(([place, { version }]) => [place, version]))
-  return lockedIn(folder).every(([place, { link = false, version }]) => link || here.get(place) === version)
+  return lockedIn(folder).every(([place, { link = false, version }]) =>
+    link || places?.has(place) === false || here.get(place) === version
+  )
 }
 
 /**
- * Copies the files of a commit into `folder`, which must be empty, and gives them their dependencies: by links if they
- * are the ones that are installed in `root`, otherwise as npm installs them. Rejects with what to do if the clone does
- * not contain the commit.
+ * Copies the files of a commit into `folder`, which must be empty, and gives them their dependencies, or those of one of
+ * its packages, such as `apps/server`: by links if they are the ones that are installed in `root`, otherwise as npm
+ * installs them. Rejects with what to do if the clone does not contain the commit.
  */
-export const copyCommit = async (root: string, commit: string, folder: string): Promise<void> => {
+export const copyCommit = async (root: string, commit: string, folder: string, only?: string): Promise<void> => {
   const git = (...args: ReadonlyArray<string>) => run("git", args, { cwd: root })
   await git("cat-file", "-e", `${commit}^{commit}`).catch(() => {
     throw new Error(
@@ -68,6 +101,7 @@ export const copyCommit = async (root: string, commit: string, folder: string): 
   const archive = join(folder, "archive.tar")
   await git("archive", "--format=tar", `--output=${archive}`, commit)
   await run("tar", ["-xf", archive, "-C", folder])
-  if (needsTheSame(root, folder)) linkDependencies(root, folder)
+  const places = only === undefined ? undefined : neededBy(packagesOf(folder), only)
+  if (needsTheSame(root, folder, places)) linkDependencies(root, folder, places)
   else await run("npm", ["ci", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund"], { cwd: folder })
 }

@@ -5,6 +5,7 @@
 import { drizzle } from "drizzle-orm/node-postgres"
 import { Kysely, PostgresDialect, sql as kyselySql } from "kysely"
 import { appendFileSync, readFileSync } from "node:fs"
+import { flushCompileCache } from "node:module"
 import pg from "pg"
 import postgresJs from "postgres"
 import { createWac, postgres, type Transaction } from "wac"
@@ -15,6 +16,9 @@ const [database = "", masterKey = "", sent = "", rolledBack = "", orders = "", v
 
 const wac = await createWac({ storage: postgres(database), provider: noted(sent), masterKey })
 const pool = new pg.Pool({ connectionString: database, max: 2 })
+
+// a process that kills itself keeps nothing by itself
+flushCompileCache()
 
 const die = (): void => void process.kill(process.pid, "SIGKILL")
 

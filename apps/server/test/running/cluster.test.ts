@@ -4,6 +4,7 @@
 import { assert, it, layer } from "@effect/vitest"
 import { ApiKeys, DeliveryAttempt } from "@wac/core"
 import { Migrations } from "@wac/postgres"
+import * as Extent from "@wac/testbed/Extent"
 import * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import { RecordingReceiver } from "@wac/testkit"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
@@ -32,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 /** How often two hundred race. */
-const rounds = 50
+const rounds = Extent.of(10, 50)
 
 /** Whom the sandbox answers after 3 s. */
 const slow = "+15005550010"

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { PGlite } from "@electric-sql/pglite"
 import * as Curl from "@wac/testbed/Curl"
 import * as FreePort from "@wac/testbed/FreePort"
 import { RecordingReceiver } from "@wac/testkit"
@@ -525,11 +526,18 @@ describe("embedded storage", () => {
     (made) => Effect.promise(() => rm(made, { recursive: true }))
   )
 
+  /** A directory with the files of a new database, which are copied here and which a process would make at length. */
+  const begun = Effect.tap(temporary, (directory) =>
+    Effect.promise(async () => {
+      const database = await PGlite.create({ dataDir: join(directory, "data") })
+      await database.close()
+    }))
+
   const unused = /WAC_OWNER_EMAIL, WAC_OWNER_PASSWORD and WAC_WORKSPACE_NAME are ignored/
 
   it.live("a waiting event and the webhook's settings survive a kill, and the owner's variables are ignored afterwards", () =>
     Effect.gen(function*() {
-      const env = { ...asOwner, DATABASE_URL: `pglite:${yield* temporary}/data` }
+      const env = { ...asOwner, DATABASE_URL: `pglite:${yield* begun}/data` }
       const first = yield* started(env)
       assert.notMatch(first.output().stdout, unused)
       const session = yield* signIn(first.url)
@@ -569,7 +577,7 @@ describe("embedded storage", () => {
     "keys, sessions and messages survive a kill, and only the file's owner can read the master key",
     () =>
       Effect.gen(function*() {
-        const directory = yield* temporary
+        const directory = yield* begun
         const env = { DATABASE_URL: `pglite:${directory}/data` }
         const first = yield* started(env)
         const [session, apiKey, sent] = yield* bash(commandsOf(first.output().stdout))

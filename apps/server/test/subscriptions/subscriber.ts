@@ -3,6 +3,7 @@
  * that what happened before a kill is known.
  */
 import { appendFileSync } from "node:fs"
+import { flushCompileCache } from "node:module"
 import { createWac, postgres, sandbox } from "wac"
 
 const [database = "", masterKey = "", file = "", failEvery = "0"] = process.argv.slice(2)
@@ -25,3 +26,5 @@ await wac.subscribe("kills", {
 }, { concurrency: 3 })
 
 process.stdout.write("subscribed\n")
+// a process that is killed keeps nothing by itself
+flushCompileCache()

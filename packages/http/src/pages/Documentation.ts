@@ -173,7 +173,7 @@ const assets = once(async () => {
   }
 })
 
-/** Makes the document ahead of time, which takes tens of milliseconds, so that its first request delays no others. */
+/** Makes the document ahead of time, which takes tenths of a second, so that its first request delays no others. */
 export const prepare = Effect.sync(() => void page())
 
 const serve = (path: `/${string}`, file: Effect.Effect<StaticFile.StaticFile>) =>
