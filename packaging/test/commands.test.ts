@@ -12,6 +12,7 @@ import type { AddressInfo } from "node:net"
 import { assert, describe, it, onTestFinished } from "vitest"
 import { did, hello, owner, people, send } from "./Caller.ts"
 import * as PackedOnNodes from "./PackedOnNodes.ts"
+import * as Surroundings from "./Surroundings.ts"
 
 const { nodeOf, packed } = PackedOnNodes.install()
 
@@ -115,7 +116,11 @@ describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) 
     assert.strictEqual((await wac(`messages cancel ${later}`)).status, "cancelled")
     // no window is open, which is judged when it is sent
     const failed = await queue({ to: hello.to, type: "text", text: { body: "Hello?" } })
-    while ((await wac(`messages show ${failed}`)).status !== "failed") { /* until it was tried */ }
+    // asked of the server: each command is a process
+    await Surroundings.until("the failure", async () => {
+      const { body } = await did(`${server.url}/v1/messages/${failed}`, { headers: { authorization } })
+      return body.status === "failed" ? body : undefined
+    })
     assert.strictEqual((await wac(`messages retry ${failed}`)).failed, failed)
 
     await wac("campaigns list")
