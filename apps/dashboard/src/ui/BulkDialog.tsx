@@ -140,8 +140,7 @@ export const BulkDialog = <Item extends { readonly id: string }>(
                 : null}
               {isEnded ? null : (
                 <p className="text-muted">
-                  This page does it, a few at a time. If you stop it or close the page, those that are {done} stay
-                  {" "}
+                  This page does it, a few at a time. If you stop it or close the page, those that are {done} stay{" "}
                   {done}, and the others are as before.
                 </p>
               )}
