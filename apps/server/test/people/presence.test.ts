@@ -26,6 +26,7 @@ const guarded: { readonly [route: string]: unknown } = {
   "PUT /internal/alerts/settings": { emails: [], url: null },
   "PUT /internal/factor": undefined,
   "POST /internal/factor/confirm": { code: "000000" },
+  "PUT /internal/factor/recovery-codes": undefined,
   "DELETE /internal/factor": undefined
 }
 
