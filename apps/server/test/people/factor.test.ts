@@ -244,7 +244,7 @@ describe.concurrent("a second factor", () => {
       for (const code of recoveryCodes) assert.notInclude(on.text, code)
       const renewed = yield* call(`${url}/internal/factor/recovery-codes`, { method: "PUT", headers: ben.headers })
       assert.strictEqual(renewed.status, 200)
-      const anew = yield* mail.notice("ben@example.com", "Your recovery codes were made anew")
+      const anew = yield* mail.notice("ben@example.com", "Your recovery codes were replaced")
       for (const code of renewed.body.recoveryCodes) assert.notInclude(anew.text, code)
       const removed = yield* call(`${url}/internal/factor`, { method: "DELETE", headers: ben.headers })
       assert.strictEqual(removed.status, 204)

@@ -136,8 +136,8 @@ const factorWords = (change: FactorChange): {
       return {
         what: "recovery codes",
         was: "were",
-        done: "made anew",
-        now: "The codes of before are no longer valid.",
+        done: "replaced",
+        now: "The earlier codes are no longer valid.",
         remedy: "change your password, and make new recovery codes on the page Your account"
       }
     case "Reset":
