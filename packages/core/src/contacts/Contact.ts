@@ -2,7 +2,9 @@
  * Contacts (contract §7): one customer as seen from one phone number of a workspace, with the service window and the
  * opt-out. Pure rules, no storage.
  */
+import { Option, Schema } from "effect"
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
+import { PlainText } from "../PlainText.ts"
 import type { Instant } from "../Time.ts"
 import * as CustomerNames from "./CustomerNames.ts"
 import type { Customer } from "./CustomerNames.ts"
@@ -48,6 +50,11 @@ export const named = (id: string): { readonly phoneNumberId: PhoneNumberId; read
     ? { phoneNumberId: id as PhoneNumberId, name: "" }
     : { phoneNumberId: id.slice(0, end) as PhoneNumberId, name: id.slice(end + 1) }
 }
+
+const plain = Schema.decodeOption(PlainText)
+
+/** What a caller's id of a contact names: the number, and any name of the customer; none for a text that is not plain. */
+export const parse = (id: string): Option.Option<ReturnType<typeof named>> => Option.map(plain(id), named)
 
 /** A customer's choice about receiving messages. */
 export type Preference = "opt_out" | "opt_in"

@@ -1,12 +1,11 @@
 /**
  * Contacts as the dashboard shows them (contract §6 and §7). Reads the storage.
  */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import type { NotFound } from "../Errors.ts"
 import type { WorkspaceId } from "../Id.ts"
 import * as Lookup from "../Lookup.ts"
 import type { Page, PageRequest } from "../Page.ts"
-import { PlainText } from "../PlainText.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import * as Contact from "./Contact.ts"
@@ -20,8 +19,6 @@ export interface ContactState {
   /** When the open service window closes; `null` if none is open. */
   readonly windowOpenUntil: Instant | null
 }
-
-const parse = Schema.decodeOption(PlainText)
 
 const stateOf = (contact: Contact.Contact, now: Instant): ContactState => ({
   contact,
@@ -52,7 +49,7 @@ export class Contacts extends Context.Service<Contacts, {
         get: Effect.fnUntraced(function*(workspaceId, id) {
           const contact = yield* Lookup.find(
             "contact",
-            Option.map(parse(id), Contact.named),
+            Contact.parse(id),
             ({ name, phoneNumberId }) => store.get(workspaceId, phoneNumberId, CustomerNames.keyOf(name))
           )
           return stateOf(contact, yield* Clock.currentTimeMillis)

@@ -4,6 +4,7 @@
  */
 import { Clock, Context, Deferred, Duration, Effect, Exit, Layer, Option, type Result } from "effect"
 import { Digest } from "effect/crypto"
+import * as Contact from "../contacts/Contact.ts"
 import { ContactStore } from "../contacts/ContactStore.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as CustomerRecords from "../contacts/CustomerRecords.ts"
@@ -96,6 +97,12 @@ export class Messages extends Context.Service<Messages, {
     query: Conversation.Query,
     page: PageRequest
   ) => Effect.Effect<Page<Conversation.Entry>, StoreError>
+  /** The messages of the customer of a contact, in both directions, newest first. The id is that of `Contacts.get`. */
+  readonly conversationWith: (
+    workspaceId: Id.WorkspaceId,
+    contactId: string,
+    page: PageRequest
+  ) => Effect.Effect<Page<Conversation.Entry>, NotFound | StoreError>
   /** The numbers of customers that were written to or wrote, by a part of the number. */
   readonly numbersWith: (
     workspaceId: Id.WorkspaceId,
@@ -305,6 +312,27 @@ export class Messages extends Context.Service<Messages, {
         return yield* store.conversation(workspaceId, filter, page)
       })
 
+      const conversationWith = Effect.fnUntraced(function*(
+        workspaceId: Id.WorkspaceId,
+        contactId: string,
+        page: PageRequest
+      ) {
+        const known = yield* Lookup.find(
+          "contact",
+          Contact.parse(contactId),
+          Effect.fnUntraced(function*({ name, phoneNumberId }) {
+            const asked = CustomerNames.keyOf(name)
+            const known = yield* contacts.named(workspaceId, asked)
+            const contact = known.find((one) => one.phoneNumberId === phoneNumberId)
+            if (contact === undefined) return Option.none()
+            const { key } = contact
+            return Option.some({ key, all: key === asked ? known : yield* contacts.named(workspaceId, key) })
+          })
+        )
+        const names = CustomerRecords.namesOf(known.key, known.all).texts
+        return yield* store.conversation(workspaceId, { names, direction: undefined }, page)
+      })
+
       const list = Effect.fnUntraced(function*(
         workspaceId: Id.WorkspaceId,
         { to, ...filter }: Omit<MessageFilter, "to"> & { readonly to?: string },
@@ -329,6 +357,7 @@ export class Messages extends Context.Service<Messages, {
         get,
         find,
         conversation,
+        conversationWith,
         numbersWith: store.numbersWith,
         list
       })

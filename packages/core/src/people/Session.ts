@@ -38,6 +38,12 @@ export const membershipsOf = (
 /** A session ends after this long without use. */
 export const idleTimeout = Duration.hours(12)
 
+/**
+ * How far a use must move the idle end for it to be stored: a page asks many times a minute, and each write would wait
+ * for the disk. A session so ends up to this much before {@link idleTimeout} has passed.
+ */
+export const idleStep = Duration.minutes(1)
+
 /** A session ends at this age in any case. */
 export const absoluteTimeout = Duration.days(7)
 
@@ -61,9 +67,12 @@ export const isLive = ({ absoluteUntil, idleUntil }: Ends, now: Instant): boolea
 
 /**
  * The session after a use at `now`; `undefined` if it is not live. The use moves the idle end forward to `idleUntil`,
- * never back, and never beyond the absolute end. Pure.
+ * never back, and never beyond the absolute end; by less than {@link idleStep} only to the absolute end. Pure.
  */
-export const used = <Live extends Ends>(session: Live, now: Instant, idleUntil: Instant): Live | undefined =>
-  isLive(session, now)
-    ? { ...session, idleUntil: Math.max(session.idleUntil, Math.min(idleUntil, session.absoluteUntil)) }
-    : undefined
+export const used = <Live extends Ends>(session: Live, now: Instant, idleUntil: Instant): Live | undefined => {
+  if (!isLive(session, now)) return undefined
+  const moved = Math.min(idleUntil, session.absoluteUntil)
+  const by = moved - session.idleUntil
+  const isMoved = by >= Duration.toMillis(idleStep) || (by > 0 && moved === session.absoluteUntil)
+  return isMoved ? { ...session, idleUntil: moved } : session
+}

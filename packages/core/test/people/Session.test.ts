@@ -1,7 +1,10 @@
 import { assert, it } from "@effect/vitest"
+import { Duration } from "effect"
 import { Role } from "../../src/people/Member.ts"
-import { isLive, membershipsOf, used } from "../../src/people/Session.ts"
+import { idleStep, isLive, membershipsOf, used } from "../../src/people/Session.ts"
 import { id } from "../samples.ts"
+
+const step = Duration.toMillis(idleStep)
 
 const session = { idleUntil: 100, absoluteUntil: 150 }
 
@@ -17,10 +20,25 @@ it("a session is live before both of its ends", () => {
   ) assert.strictEqual(isLive({ idleUntil, absoluteUntil }, now), live, `${now} ${idleUntil} ${absoluteUntil}`)
 })
 
-it("a use moves the idle end forward, never back, and never beyond the absolute end", () => {
-  for (const [idleUntil, moved] of [[90, 100], [100, 100], [101, 101], [150, 150], [151, 150]] as const) {
-    assert.deepStrictEqual(used(session, 99, idleUntil), { idleUntil: moved, absoluteUntil: 150 })
+it("a use moves the idle end forward by a step or more, never back, and never beyond the absolute end", () => {
+  const absoluteUntil = 100 + 3 * step
+  for (
+    const [idleUntil, moved] of [
+      [90, 100],
+      [100, 100],
+      [99 + step, 100],
+      [100 + step, 100 + step],
+      [absoluteUntil, absoluteUntil],
+      [absoluteUntil + 1, absoluteUntil]
+    ] as const
+  ) {
+    assert.deepStrictEqual(used({ idleUntil: 100, absoluteUntil }, 99, idleUntil), { idleUntil: moved, absoluteUntil })
   }
+})
+
+it("a use moves the idle end to the absolute end, however near that is", () => {
+  assert.deepStrictEqual(used(session, 99, 149), session)
+  assert.deepStrictEqual(used(session, 99, 151), { idleUntil: 150, absoluteUntil: 150 })
 })
 
 it("an ended session has no use, which would revive it", () => {

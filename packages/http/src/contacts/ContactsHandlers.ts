@@ -82,8 +82,7 @@ export const layer = HandlerGroup.layer(
         messages: Effect.fnUntraced(function*({ params, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
           const page = yield* Paging.request(query)
-          const { contact: { key } } = yield* contacts.get(workspaceId, params.id)
-          return Paging.internalList(yield* messages.conversation(workspaceId, { contact: key }, page), spoken)
+          return Paging.internalList(yield* messages.conversationWith(workspaceId, params.id, page), spoken)
         }, StoreError.orUnavailable),
         optOut: choose("opt_out"),
         optIn: choose("opt_in")

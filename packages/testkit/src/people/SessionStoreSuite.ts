@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { MemberStore, Session, SessionStore } from "@wac/core"
-import { Effect, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as Forgetting from "../Forgetting.ts"
 import { type Founded, founder } from "../workspaces/WorkspaceStoreSuite.ts"
@@ -12,6 +12,8 @@ import * as People from "./PeopleFixture.ts"
 const { day, hour, minute } = Fixture
 
 const start = 1_767_614_400_000
+
+const step = Duration.toMillis(Session.idleStep)
 
 /** A session of the only member, created at `start`: 12 hours idle time, 7 days in total. */
 const created = Effect.gen(function*() {
@@ -140,7 +142,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       const store = yield* SessionStore.SessionStore
       const session = yield* created
       const { absoluteUntil, idleUntil } = session
-      const times = [start, idleUntil, absoluteUntil].flatMap((at) => [at - 1, at, at + 1])
+      const times = [start, idleUntil, idleUntil + step, absoluteUntil].flatMap((at) => [at - 1, at, at + 1])
       for (const now of times) {
         for (const until of times) {
           const own = { ...session, id: yield* Fixture.id("ses"), tokenHash: "9".repeat(64) }
@@ -230,12 +232,12 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       const session = yield* created
       yield* Effect.forEach(
         Array.from({ length: 20 }, (_, i) => (i * 7) % 20),
-        (n) => store.use(session.tokenHash, start + hour, start + 13 * hour + n),
+        (n) => store.use(session.tokenHash, start + hour, start + 13 * hour + n * step),
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(
         yield* store.use(session.tokenHash, start + hour, start),
-        Option.some({ ...session, idleUntil: start + 13 * hour + 19 })
+        Option.some({ ...session, idleUntil: start + 13 * hour + 19 * step })
       )
     }))
 
