@@ -10,7 +10,7 @@ const again = 2000
 
 /** Parts that could not be loaded and are still asked for. */
 let missing = 0
-/** Whether the service answered, though not with a missing part: it has the parts of another version. */
+/** Whether the service answered, though not with a missing part: most likely it has the parts of another version. */
 let isReplaced = false
 const listeners = new Set<() => void>()
 
@@ -63,6 +63,22 @@ const wait = (millis: number): Promise<void> =>
     setTimeout(resolve, millis)
   })
 
+let asked = 0
+
+/**
+ * Asks again for a part. Some browsers keep for a module's address that it could not be loaded, so the address gets a
+ * new fragment, which the service does not see. Safari does not say the address: there the page is loaded again.
+ */
+const askAgain = async <Part>(load: () => Promise<Part>): Promise<Part> => {
+  try {
+    return await load()
+  } catch (error) {
+    const address = /https?:\S+\.js/.exec(String(error))?.[0]
+    if (address === undefined) throw error
+    return await import(/* @vite-ignore */ `${address}#${++asked}`)
+  }
+}
+
 /** Asks for a part until it is there. */
 const persist = async <Part>(load: () => Promise<Part>): Promise<Part> => {
   try {
@@ -75,7 +91,7 @@ const persist = async <Part>(load: () => Promise<Part>): Promise<Part> => {
       await wait(again)
       const wasServed = await isServed()
       try {
-        return await load()
+        return await askAgain(load)
       } catch {
         set(missing, wasServed)
       }

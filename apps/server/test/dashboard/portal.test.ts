@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net"
 import type { Browser, BrowserContext, Frame, Page } from "playwright-core"
 import { afterEach, assert, beforeAll, beforeEach, it } from "vitest"
 import { createWac, memory, type NewPortalLink, sandbox, type Wac } from "wac"
-import { button, dialog, strictBrowser } from "./browser.ts"
+import { button, desktop, dialog, strictBrowser } from "./browser.ts"
 import * as Scope from "./scope.ts"
 
 const inScope = Scope.ofFile()
@@ -66,7 +66,8 @@ beforeAll(async () => {
 const troubles: Array<string> = []
 
 beforeEach(async () => {
-  context = await browser.newContext({ reducedMotion: "reduce" })
+  // the whole frame is in sight, whatever the size of its letters
+  context = await browser.newContext({ viewport: desktop, reducedMotion: "reduce" })
   page = await context.newPage()
   page.setDefaultTimeout(300_000)
   page.on("pageerror", (error) => troubles.push(`exception: ${error.stack ?? error.message}`))
