@@ -14,6 +14,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import * as Migrated from "../../../packages/postgres/test/migrated.ts"
 import * as checks from "./checks.ts"
 import { createKey, environment, reached, signIn } from "./harness.ts"
 import * as programs from "./programs.ts"
@@ -39,11 +40,14 @@ export const ownPostgresWith = (...settings: ReadonlyArray<string>) =>
 /** One that need not be durable. */
 export const ownPostgres = ownPostgresWith("fsync=off")
 
-/** The URL of a PostgreSQL server where databases can be made. */
-export const postgres = Effect.suspend(() => {
-  const given = process.env["TEST_DATABASE_URL"]
-  return given === undefined ? Effect.map(ownPostgres, ({ url }) => url) : Effect.succeed(given)
-})
+/** The server that the tests of this process share. Its end is that of the process. */
+let shared: Promise<PostgresServer.PostgresServer> | undefined
+
+/** The URL of a PostgreSQL server where databases can be made, and which other tests use. */
+export const postgres: Effect.Effect<string> = Effect.promise(async () =>
+  process.env["TEST_DATABASE_URL"] ??
+    (await (shared ??= PostgresServer.startWith({ seed: Migrated.seed }, "fsync=off"))).url
+)
 
 /** One statement on a connection of its own. */
 export const sql = <Row extends object>(url: string, statement: string): Effect.Effect<ReadonlyArray<Row>> =>
@@ -52,21 +56,24 @@ export const sql = <Row extends object>(url: string, statement: string): Effect.
     Effect.orDie
   )
 
-/** An empty database on the server, for as long as the scope is open. */
-export const freshDatabase = (server: string): Effect.Effect<string, never, Scope.Scope> => {
+const created = (server: string, create: typeof Migrated.create): Effect.Effect<string, never, Scope.Scope> => {
   const name = `wac_server_${randomBytes(6).toString("hex")}`
-  const url = new URL(server)
-  url.pathname = `/${name}`
   return Effect.as(
     Effect.acquireRelease(
-      sql(server, `create database ${name} template template0 encoding 'UTF8'`),
-      () => sql(server, `drop database if exists ${name} with (force)`)
+      Effect.promise(() => create(server, name)),
+      () => Effect.promise(() => Migrated.remove(server, name))
     ),
-    url.href
+    Migrated.at(server, name)
   )
 }
 
-/** An empty database, and the way to it by a proxy that can stop a statement wherever a test says. */
+/** A database with our schema on the server, for as long as the scope is open. */
+export const freshDatabase = (server: string) => created(server, Migrated.create)
+
+/** An empty database on the server, for as long as the scope is open. */
+export const emptyDatabase = (server: string) => created(server, Migrated.createEmpty)
+
+/** A database with our schema, and the way to it by a proxy that can stop a statement wherever a test says. */
 export const proxied = Effect.gen(function*() {
   const database = yield* Effect.flatMap(postgres, freshDatabase)
   const proxy = yield* Effect.acquireRelease(

@@ -5,7 +5,7 @@ import * as IndexBuild from "../src/IndexBuild.ts"
 import * as Migrations from "../src/Migrations.ts"
 import { OpenError } from "../src/OpenError.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
-import { clients, freshDatabase, withSettings } from "./servers.ts"
+import { clients, emptyDatabase, withSettings } from "./servers.ts"
 
 const first: Migrations.Migration = {
   name: "first",
@@ -259,14 +259,14 @@ for (const { layer: clientLayer, name } of clients) {
 
 it.live("a database whose encoding cannot hold every text is refused", () =>
   Effect.gen(function*() {
-    const url = yield* freshDatabase(undefined, "LATIN1")
+    const url = yield* emptyDatabase(undefined, "LATIN1")
     const refused = yield* Effect.flip(Effect.provide(Migrations.run(), PostgresClient.layer({ url })))
     assert.strictEqual(refused.message, "the database's encoding is LATIN1, and wac needs UTF8: create another")
   }).pipe(Effect.scoped))
 
 it.live("processes that migrate concurrently run each migration once", () =>
   Effect.gen(function*() {
-    const url = yield* freshDatabase()
+    const url = yield* emptyDatabase()
     const process = Effect.provide(
       Effect.andThen(Migrations.run(), Migrations.check()),
       Layer.fresh(PostgresClient.layer({ url })),
@@ -277,7 +277,7 @@ it.live("processes that migrate concurrently run each migration once", () =>
 
 it.live("a migration gives way while its table is locked, so that statements behind it do not wait, and is tried again", () =>
   Effect.gen(function*() {
-    const url = yield* freshDatabase()
+    const url = yield* emptyDatabase()
     const session = Effect.map(
       Layer.build(Layer.fresh(PgClient.layer({ url, maxConnections: 1 }))),
       (context) => Context.get(context, PgClient.PgClient)
@@ -301,7 +301,7 @@ it.live("a migration gives way while its table is locked, so that statements beh
 
 it.live("others write to a table while its index is built, by one of the processes that migrate", () =>
   Effect.gen(function*() {
-    const url = yield* withSettings(yield* freshDatabase(), { statement_timeout: "100ms" })
+    const url = yield* withSettings(yield* emptyDatabase(), { statement_timeout: "100ms" })
     const session = Effect.map(
       Layer.build(Layer.fresh(PgClient.layer({ url, maxConnections: 1 }))),
       (context) => Context.get(context, PgClient.PgClient)
@@ -328,7 +328,7 @@ it.live("others write to a table while its index is built, by one of the process
 
 it.live("a migration that meets a deadlock is tried again", () =>
   Effect.gen(function*() {
-    const url = yield* freshDatabase()
+    const url = yield* emptyDatabase()
     const migrate = (...migrations: ReadonlyArray<Migrations.Migration>) =>
       Effect.provide(Migrations.run(migrations), Layer.fresh(PostgresClient.layer({ url })), { local: true })
     yield* migrate(first)
@@ -354,7 +354,7 @@ for (
 ) {
   it.live(`a migration is not ended by the database's ${limit}`, () =>
     Effect.gen(function*() {
-      const url = yield* withSettings(yield* freshDatabase(), { [limit]: "100ms" })
+      const url = yield* withSettings(yield* emptyDatabase(), { [limit]: "100ms" })
       const migrate = Effect.provide(
         Migrations.run([first, long]),
         Layer.fresh(PostgresClient.layer({ url })),
@@ -369,7 +369,7 @@ for (
 for (const level of ["read committed", "repeatable read", "serializable"]) {
   it.live(`processes that start first at the same time both succeed if the database's isolation level is ${level}`, () =>
     Effect.gen(function*() {
-      const url = yield* withSettings(yield* freshDatabase(), { default_transaction_isolation: level })
+      const url = yield* withSettings(yield* emptyDatabase(), { default_transaction_isolation: level })
       const migrate = (migrations?: ReadonlyArray<Migrations.Migration>) =>
         Effect.provide(Migrations.run(migrations), Layer.fresh(PostgresClient.layer({ url })), { local: true })
       // long enough for the other to begin its wait before the first version exists
@@ -382,7 +382,7 @@ for (const level of ["read committed", "repeatable read", "serializable"]) {
 
 it.live("a migration whose connection the server ends reports the server's reason", () =>
   Effect.gen(function*() {
-    const url = yield* freshDatabase()
+    const url = yield* emptyDatabase()
     const ended: Migrations.Migration = {
       name: "ended",
       sql: "do $$ begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5); end $$"

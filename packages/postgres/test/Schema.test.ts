@@ -17,7 +17,7 @@ import * as PostgresClient from "../src/PostgresClient.ts"
 import * as PostgresStorage from "../src/PostgresStorage.ts"
 import * as Schema from "../src/Schema.ts"
 import { wrongName } from "../src/SchemaName.ts"
-import { freshDatabase, storageIn } from "./servers.ts"
+import { emptyDatabase, storageIn } from "./servers.ts"
 
 const opened = (url: Redacted.Redacted, schema?: string) =>
   Layer.fresh(PostgresClient.layer({ url, maxConnections: 2, schema }))
@@ -35,7 +35,7 @@ const run = (url: Redacted.Redacted, ...statements: ReadonlyArray<string>) =>
   )
 
 /** A database whose tables an earlier version made in `public`. */
-const former = Effect.tap(freshDatabase(), (url) =>
+const former = Effect.tap(emptyDatabase(), (url) =>
   Migrations.run().pipe(
     Effect.provideService(Schema.Schema, Schema.make("public")),
     Effect.provide(PgClient.layer({ url, maxConnections: 1 })),
@@ -53,7 +53,7 @@ const moving = (to: string): string => {
 describe("the schema", () => {
   it.live("the schema of an empty database is wac, and nothing is made elsewhere", () =>
     Effect.gen(function*() {
-      const url = yield* freshDatabase()
+      const url = yield* emptyDatabase()
       yield* migrate(url)
       const [places] = yield* run(
         url,
@@ -117,7 +117,7 @@ describe("the schema", () => {
 
   it.live("tables of a different program are not taken for an earlier version's by their names", () =>
     Effect.gen(function*() {
-      const url = yield* freshDatabase()
+      const url = yield* emptyDatabase()
       yield* run(
         url,
         "create table schema_versions (version integer, name text, checksum text, applied_at timestamptz)",
@@ -131,7 +131,7 @@ describe("the schema", () => {
 
   it.live("a schema that the search_path named for an earlier version is found, and must be named", () =>
     Effect.gen(function*() {
-      const url = yield* freshDatabase()
+      const url = yield* emptyDatabase()
       yield* migrate(url, "theirs")
       assert.strictEqual(yield* nameIn(url), "wac")
       const name = yield* run(url, "select current_database() as name")
@@ -142,7 +142,7 @@ describe("the schema", () => {
 
   it.live("a role that may not create schemas can use one that exists", () =>
     Effect.gen(function*() {
-      const url = yield* freshDatabase()
+      const url = yield* emptyDatabase()
       yield* run(url, "create schema wac")
       yield* migrate(url)
       assert.deepStrictEqual((yield* migrate(url)).before, Migrations.all.length)
@@ -150,7 +150,7 @@ describe("the schema", () => {
 
   it.live("without the right to create the schema, opening fails and reports what to run", () =>
     Effect.gen(function*() {
-      const url = yield* freshDatabase()
+      const url = yield* emptyDatabase()
       const role = `wac_role_${randomBytes(6).toString("hex")}`
       yield* Effect.acquireRelease(
         run(url, `create role ${role} login password 'secret'`),
@@ -174,7 +174,7 @@ describe("the schema", () => {
 
   it.live("two instances share a database without notice of each other: neither rows, nor locks, nor notifications", () =>
     Effect.gen(function*() {
-      const url = yield* freshDatabase()
+      const url = yield* emptyDatabase()
       yield* migrate(url, "one")
       yield* migrate(url, "two")
       const database = (schema: string) =>
@@ -249,13 +249,13 @@ describe("the schema", () => {
 
 StorageSuite.suite(
   "PostgreSQL in a schema of another name",
-  Layer.unwrap(Effect.map(freshDatabase(), (url) => storageIn(url, { schema: "Odd name" }))),
+  Layer.unwrap(Effect.map(emptyDatabase(), (url) => storageIn(url, { schema: "Odd name" }))),
   { ports: ["WorkspaceStore", "EventStore", "SubscriptionStore", "WebhookStore", "TemplateStore"], runs: "few" }
 )
 
 it.live("an inspection lists the rights that a role lacks, by name", () =>
   Effect.gen(function*() {
-    const url = yield* freshDatabase()
+    const url = yield* emptyDatabase()
     yield* migrate(url)
     const role = `wac_role_${randomBytes(6).toString("hex")}`
     yield* Effect.acquireRelease(

@@ -9,7 +9,7 @@ import * as Migrations from "../src/Migrations.ts"
 import { integers } from "../src/Parameter.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import { StatementTimeout } from "../src/StatementTimeout.ts"
-import { clients, freshDatabase } from "./servers.ts"
+import { clients, emptyDatabase } from "./servers.ts"
 
 const counted = row({ n: integer(), times: integer() })
 
@@ -189,7 +189,7 @@ for (const { layer: client, name } of clients) {
 
 /** A database on the server behind a proxy, with a deadline in milliseconds. */
 const proxied = Effect.fnUntraced(function*(deadline = 5000) {
-  const url = yield* freshDatabase()
+  const url = yield* emptyDatabase()
   const proxy = yield* Effect.acquireRelease(
     Effect.promise(() => PostgresProxy.start(Redacted.value(url))),
     ({ close }) => Effect.sync(close)

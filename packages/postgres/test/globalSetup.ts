@@ -7,6 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Effect, Redacted } from "effect"
 import type { TestProject } from "vitest/node"
+import * as Migrated from "./migrated.ts"
 
 /** A server, and its name in test titles. */
 interface NamedServer {
@@ -36,9 +37,9 @@ const started: Array<{ readonly url: string; readonly remove: () => Promise<void
 
 export const setup = async ({ provide }: TestProject): Promise<void> => {
   const given = process.env["TEST_DATABASE_URL"]
-  if (given === undefined) started.push(await PostgresServer.start(...settings))
+  if (given === undefined) started.push(await PostgresServer.startWith({ seed: Migrated.seed }, ...settings))
   for (const bin of (process.env["TEST_POSTGRES_BIN"] ?? "").split(":")) {
-    if (bin !== "") started.push(await PostgresServer.startFrom(bin, ...settings))
+    if (bin !== "") started.push(await PostgresServer.startWith({ bin, seed: Migrated.seed }, ...settings))
   }
   const urls = [...given === undefined ? [] : [given], ...started.map(({ url }) => url)]
   const servers = await Promise.all(urls.map(named))

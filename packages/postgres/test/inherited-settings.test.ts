@@ -10,7 +10,7 @@ import * as Migrations from "../src/Migrations.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import * as PostgresStorage from "../src/PostgresStorage.ts"
 import { Sessions } from "../src/Sessions.ts"
-import { freshDatabase, pooled, storageIn, withSettings } from "./servers.ts"
+import { emptyDatabase, pooled, storageIn, withSettings } from "./servers.ts"
 
 const unusual: Readonly<Record<string, string>> = {
   bytea_output: "escape",
@@ -53,7 +53,7 @@ const trapped = (url: Redacted.Redacted) =>
     Effect.as(url)
   )
 
-const hostile = Effect.flatMap(Effect.flatMap(freshDatabase(), trapped), (url) => withSettings(url, unusual))
+const hostile = Effect.flatMap(Effect.flatMap(emptyDatabase(), trapped), (url) => withSettings(url, unusual))
 
 /**
  * The ports that read bytes, times and amounts; those of webhooks claim deliveries as well. Every port has its statements

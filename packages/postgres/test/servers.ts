@@ -19,31 +19,35 @@ import * as PostgresClient from "../src/PostgresClient.ts"
 import * as PostgresStorage from "../src/PostgresStorage.ts"
 import type { Schema } from "../src/Schema.ts"
 import type { Sessions } from "../src/Sessions.ts"
+import * as Migrated from "./migrated.ts"
 
-/** Creates an empty database on the server for as long as the scope is open. Returns its URL. */
-export const freshDatabase = (
-  server: string = inject("postgresUrl"),
-  encoding: "UTF8" | "LATIN1" = "UTF8"
-): Effect.Effect<Redacted.Redacted, never, Scope.Scope> => {
+const created = (server: string, create: (name: string) => Promise<void>) => {
   const name = `wac_test_${randomBytes(6).toString("hex")}`
-  const run = (statement: string) =>
-    Effect.flatMap(PgClient.PgClient, (client) => client.unsafe(statement)).pipe(
-      Effect.provide(PgClient.layer({ url: Redacted.make(server), maxConnections: 1 })),
-      Effect.orDie
-    )
-  const url = new URL(server)
-  url.pathname = `/${name}`
   return Effect.as(
     Effect.acquireRelease(
-      run(
-        `create database ${name} template template0 encoding '${encoding}' ` +
-          (encoding === "UTF8" ? "" : "lc_collate 'C' lc_ctype 'C'")
-      ),
-      () => run(`drop database if exists ${name} with (force)`)
+      Effect.promise(() => create(name)),
+      () => Effect.promise(() => Migrated.remove(server, name))
     ),
-    Redacted.make(url.href)
+    Redacted.make(Migrated.at(server, name))
   )
 }
+
+/** Creates a database with our schema on the server for as long as the scope is open. Returns its URL. */
+export const freshDatabase = (
+  server: string = inject("postgresUrl")
+): Effect.Effect<Redacted.Redacted, never, Scope.Scope> => created(server, (name) => Migrated.create(server, name))
+
+/** Creates an empty database on the server for as long as the scope is open. Returns its URL. */
+export const emptyDatabase = (
+  server: string = inject("postgresUrl"),
+  encoding: "UTF8" | "LATIN1" = "UTF8"
+): Effect.Effect<Redacted.Redacted, never, Scope.Scope> =>
+  created(server, (name) =>
+    Migrated.createEmpty(
+      server,
+      name,
+      `encoding '${encoding}'${encoding === "UTF8" ? "" : " lc_collate 'C' lc_ctype 'C'"}`
+    ))
 
 /** The database, whose new sessions inherit these settings. Settings that the server does not know are left out. */
 export const withSettings = (
@@ -112,7 +116,7 @@ export const storageIn = (
 ): Layer.Layer<Ports.Ports, OpenError> =>
   Layer.unwrap(Effect.map(reached(direct), (to) => PostgresStorage.layerServer({ ...to, ...options })))
 
-/** The storage in an empty database, and a client of the test's own beside it. */
+/** The storage in a database of its own, and a client of the test's own beside it. */
 export const storageAndClient: Layer.Layer<
   Ports.Ports | PgClient.PgClient | Layer.Success<typeof Fixture.layer>,
   OpenError
@@ -130,18 +134,18 @@ interface Clients {
   readonly layer: Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema, OpenError>
 }
 
-const clientsBy = (way: Way): ReadonlyArray<Clients> => [
+const clientsBy = (way: Way, made: typeof freshDatabase): ReadonlyArray<Clients> => [
   {
     name: "PostgreSQL",
     layer: Layer.unwrap(
-      Effect.map(Effect.flatMap(freshDatabase(), way), (options) => Layer.orDie(PostgresClient.layer(options)))
+      Effect.map(Effect.flatMap(made(), way), (options) => Layer.orDie(PostgresClient.layer(options)))
     )
   },
   { name: "PGlite", layer: PgliteClient.layer() }
 ]
 
 /** Clients with an empty database each, by the name of their storage. */
-export const clients = clientsBy(reached)
+export const clients = clientsBy(reached, emptyDatabase)
 
 interface Databases {
   readonly name: string
@@ -157,7 +161,7 @@ const migrated = (clients: ReadonlyArray<Clients>): ReadonlyArray<Databases> =>
   }))
 
 /** Databases with the schema and no rows. */
-export const databases = migrated(clients)
+export const databases = migrated(clientsBy(reached, freshDatabase))
 
 /** PGlite plans as PostgreSQL does, so a short run reads the plans of PostgreSQL alone. */
 const planning = (databases: ReadonlyArray<Databases>): ReadonlyArray<Databases> =>
@@ -167,4 +171,4 @@ const planning = (databases: ReadonlyArray<Databases>): ReadonlyArray<Databases>
 export const plannedDatabases = planning(databases)
 
 /** The same, reached directly in every run: for plans that a session keeps, since a pooler's sessions keep none. */
-export const planningDatabases = planning(migrated(clientsBy(straight)))
+export const planningDatabases = planning(migrated(clientsBy(straight, freshDatabase)))

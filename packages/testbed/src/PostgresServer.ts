@@ -38,10 +38,25 @@ const password = "password"
 
 const cache = fileURLToPath(new URL("../../../node_modules/.cache/wac", import.meta.url))
 
+/** What every new server has from the beginning. */
+export interface Seed {
+  /** Names what {@link fill} makes, which is made once: another content has another name. */
+  readonly name: string
+  /** Fills a new server. */
+  readonly fill: (url: string) => Promise<void>
+}
+
+/** How a server is made. */
+export interface Options {
+  /** The directory of `initdb` and `postgres`; by default that of the install. */
+  readonly bin?: string | undefined
+  readonly seed?: Seed | undefined
+}
+
 /** Where the files of a new server are kept, which a program `initdb` makes the same each time. */
-const templateOf = async (bin: string, as: Owner | undefined): Promise<string> => {
+const templateOf = async (bin: string, as: Owner | undefined, seed: Seed | undefined): Promise<string> => {
   const made = createHash("sha256").update(await readFile(join(bin, "initdb"))).update(String(as?.uid)).digest("hex")
-  return join(cache, `postgres-${made.slice(0, 16)}`)
+  return join(cache, `postgres-${made.slice(0, 16)}${seed === undefined ? "" : `-${seed.name}`}`)
 }
 
 /** Copies a directory with its owner. */
@@ -90,11 +105,13 @@ const run = (program: string, args: ReadonlyArray<string>, cwd: string, as: Owne
  * Creates and starts a server from the install, with settings such as `fsync=off`. If it does not start, rejects with
  * the end of its log.
  */
-export const start = (...settings: ReadonlyArray<string>): Promise<PostgresServer> =>
-  startFrom(postgresBinaries(), ...settings)
+export const start = (...settings: ReadonlyArray<string>): Promise<PostgresServer> => startWith({}, ...settings)
 
-/** The same with the programs `initdb` and `postgres` of a directory. */
-export const startFrom = async (bin: string, ...settings: ReadonlyArray<string>): Promise<PostgresServer> => {
+/** The same, made in another way. */
+export const startWith = async (
+  { bin = postgresBinaries(), seed }: Options,
+  ...settings: ReadonlyArray<string>
+): Promise<PostgresServer> => {
   const as = owner()
   const directory = await mkdtemp(join(tmpdir(), "wac-postgres-"))
   const data = join(directory, "data")
@@ -117,8 +134,19 @@ export const startFrom = async (bin: string, ...settings: ReadonlyArray<string>)
     // some tests read the data as another user than the one that owns it
     await chmod(directory, 0o755)
     if (as !== undefined) await chown(directory, as.uid, as.gid)
-    const template = await templateOf(bin, as)
+    const template = await templateOf(bin, as, seed)
     if (existsSync(template)) return copy(template, data)
+    if (seed !== undefined) {
+      const first = await startWith({ bin }, ...settings)
+      try {
+        await seed.fill(first.url)
+        await first.stop()
+        await keep(first.data, template)
+      } finally {
+        await first.remove()
+      }
+      return copy(template, data)
+    }
     await mkdir(data, { mode: 0o700 })
     const passwordFile = join(directory, "password")
     await writeFile(passwordFile, `${password}\n`)

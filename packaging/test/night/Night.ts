@@ -83,8 +83,8 @@ const database = async (keep: Keep, { authority, certificateFile, keyFile }: Cer
     for (const path of [keyFile, tables]) chownSync(path, user.uid, user.gid)
   }
   const server = keep(
-    await PostgresServer.startFrom(
-      Program.postgresBin,
+    await PostgresServer.startWith(
+      { bin: Program.postgresBin },
       "ssl=on",
       `ssl_cert_file=${certificateFile}`,
       `ssl_key_file=${keyFile}`

@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, ready } from "../harness.ts"
-import { freshDatabase, masterKey, postgres, sql } from "../processes.ts"
+import { emptyDatabase, masterKey, postgres, sql } from "../processes.ts"
 
 const ana = "+447911123451"
 const prefixed = "+4407911123451"
@@ -15,7 +15,7 @@ const ben = "+447911123452"
 /** A campaign to these customers, checked and not started. */
 const checkedCampaign = (customers: ReadonlyArray<string>) =>
   Effect.gen(function*() {
-    const database = yield* Effect.flatMap(postgres, freshDatabase)
+    const database = yield* Effect.flatMap(postgres, emptyDatabase)
     const { session, url } = yield* ready({
       environment: { ...checks.unlimited, DATABASE_URL: database, WAC_MASTER_KEY: masterKey() }
     })

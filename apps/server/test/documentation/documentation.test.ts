@@ -24,7 +24,7 @@ import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import * as commands from "../commands.ts"
-import { freshDatabase, ownPostgresWith } from "../processes.ts"
+import { emptyDatabase, ownPostgresWith } from "../processes.ts"
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url))
 
@@ -146,7 +146,7 @@ const readOne = (document: string, reader: commands.Reader) =>
     )
     // with a database's own settings, which `wac doctor` looks at
     const database = needs
-      ? yield* Effect.flatMap(ownPostgresWith(), ({ url }) => freshDatabase(url))
+      ? yield* Effect.flatMap(ownPostgresWith(), ({ url }) => emptyDatabase(url))
       : undefined
     const output = yield* Effect.promise((signal) => commands.run(reader, pageOf(document, database), signal))
     for (const words of says[document] ?? []) assert.include(output, words, document)

@@ -12,7 +12,7 @@ import { afterAll, beforeAll } from "vitest"
 import * as checks from "../checks.ts"
 import { call, createKey, hello, isReplayed, receiver, send, setWebhook } from "../harness.ts"
 import {
-  freshDatabase,
+  emptyDatabase,
   kill,
   launch,
   type Listening,
@@ -40,7 +40,7 @@ const slow = "+15005550010"
 
 /** What the processes of one cluster have in common. */
 const shared = Effect.map(
-  Effect.suspend(() => freshDatabase(server)),
+  Effect.suspend(() => emptyDatabase(server)),
   (database) => ({ DATABASE_URL: database, WAC_MASTER_KEY: masterKey() })
 )
 

@@ -12,7 +12,7 @@ import * as Diagnosis from "../../src/Diagnosis.ts"
 import * as checks from "../checks.ts"
 import { type Ended, wac } from "../commandLine.ts"
 import { receiver, setWebhook, signIn, start } from "../harness.ts"
-import { freshDatabase, masterKey, ownPostgresWith, sql } from "../processes.ts"
+import { emptyDatabase, masterKey, ownPostgresWith, sql } from "../processes.ts"
 
 const findingsOf = ({ stdout }: Ended): ReadonlyArray<Diagnosis.Finding> => JSON.parse(stdout).findings
 
@@ -30,7 +30,7 @@ describe("wac doctor", () => {
     Effect.gen(function*() {
       const env = {
         // one whose settings are those of production
-        DATABASE_URL: yield* Effect.flatMap(ownPostgresWith(), ({ url }) => freshDatabase(url)),
+        DATABASE_URL: yield* Effect.flatMap(ownPostgresWith(), ({ url }) => emptyDatabase(url)),
         WAC_MASTER_KEY: masterKey(),
         WEBHOOK_ALLOW_INSECURE: "true",
         WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8"

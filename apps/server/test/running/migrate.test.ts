@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { carryOut, freshDatabase, postgres, sql } from "../processes.ts"
+import { carryOut, emptyDatabase, postgres, sql } from "../processes.ts"
 
 const newest = Migrations.all.length
 
@@ -24,7 +24,7 @@ it.live(
   "migrate updates a server's database to the newest schema, and refuses a newer one with one line",
   () =>
     Effect.gen(function*() {
-      const database = yield* Effect.flatMap(postgres, freshDatabase)
+      const database = yield* Effect.flatMap(postgres, emptyDatabase)
       const first = yield* Effect.replicateEffect(migrate(database), 2, { concurrency: 2 })
       for (const { code, stderr } of first) assert.deepStrictEqual([code, stderr], [0, ""])
       assert.include(first.map(({ stdout }) => stdout), `migrated the database from schema version 0 to ${newest}\n`)

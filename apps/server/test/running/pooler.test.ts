@@ -7,11 +7,11 @@ import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { Duration, Effect, Exit } from "effect"
 import * as checks from "../checks.ts"
 import { call, createKey, hello, send } from "../harness.ts"
-import { freshDatabase, kill, masterKey, postgres, signedIn, sql, startSteered, withKey } from "../processes.ts"
+import { emptyDatabase, kill, masterKey, postgres, signedIn, sql, startSteered, withKey } from "../processes.ts"
 import { upstream } from "../upstream.ts"
 
 const pooled = Effect.gen(function*() {
-  const database = yield* Effect.flatMap(postgres, freshDatabase)
+  const database = yield* Effect.flatMap(postgres, emptyDatabase)
   const pooler = yield* Effect.acquireRelease(
     Effect.promise(() => PgBouncer.start(database)),
     (pooler) => Effect.promise(pooler.stop)

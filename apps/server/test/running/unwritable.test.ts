@@ -13,7 +13,7 @@ const isReadyAgain = (url: string) => checks.until(readiness(url), ({ status }) 
 /** A server over a database of its own, whose user has every right that the service needs, and owns nothing. */
 const served = Effect.gen(function*() {
   const { url } = yield* processes.ownPostgres
-  const database = yield* processes.freshDatabase(url)
+  const database = yield* processes.emptyDatabase(url)
   const env = { DATABASE_URL: database, WAC_MASTER_KEY: processes.masterKey() }
   yield* processes.carryOut(env, "migrate")
   yield* processes.sql(database, "create role sender login password 'sender'")

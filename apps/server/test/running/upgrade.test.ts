@@ -15,7 +15,7 @@ import * as checks from "../checks.ts"
 import { call, hello, receiver, setWebhook } from "../harness.ts"
 import {
   carryOut,
-  freshDatabase,
+  emptyDatabase,
   launch,
   type Main,
   masterKey,
@@ -82,7 +82,7 @@ describe("an upgrade under load, and the way back", Clone.needed, () => {
     () =>
       Effect.gen(function*() {
         const previous = yield* previousVersion
-        const database = yield* Effect.flatMap(postgres, freshDatabase)
+        const database = yield* Effect.flatMap(postgres, emptyDatabase)
         const api = yield* Effect.orDie(CloudApi.make({
           settings: { ...generous, sentAfter: null, deliveredAfter: 0, readAfter: null, retryAfter: [200] }
         }))

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { until } from "../checks.ts"
 import { type Ended, resultOf, wac } from "../commandLine.ts"
 import { call, ownPage, receiver, setWebhook, signIn, start } from "../harness.ts"
-import { freshDatabase, masterKey, postgres } from "../processes.ts"
+import { emptyDatabase, masterKey, postgres } from "../processes.ts"
 
 /** Asserts that it failed with one line. */
 const assertRefused = ({ code, stdout }: Ended, words: RegExp) => {
@@ -20,7 +20,7 @@ const message = { to: "+15551234567", type: "template", template: { name: "hello
 
 it.live("an operator creates a workspace, its owner's invitation, keys and limits, and the server heeds them", () =>
   Effect.gen(function*() {
-    const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
+    const env = { DATABASE_URL: yield* Effect.flatMap(postgres, emptyDatabase), WAC_MASTER_KEY: masterKey() }
     const run = wac({ ...env, PUBLIC_URL: "https://wac.example.com" })
     assertRefused(yield* run("keys list"), /set up the first one/)
     assertRefused(yield* run("workspaces create Shop --number +14155550123 --id 1066 --account 4711"), /set up/)
@@ -90,7 +90,7 @@ it.live("an operator creates a workspace, its owner's invitation, keys and limit
 it.live("an operator tests, resumes and replays a webhook, with the same rules for receivers as the server", () =>
   Effect.gen(function*() {
     const env = {
-      DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase),
+      DATABASE_URL: yield* Effect.flatMap(postgres, emptyDatabase),
       WAC_MASTER_KEY: masterKey(),
       WEBHOOK_ALLOW_INSECURE: "true",
       WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8"
@@ -123,7 +123,7 @@ it.live("an operator tests, resumes and replays a webhook, with the same rules f
 it.live("an operator finds, shows and retries deliveries by the rules of the dashboard, and the audit names each retry", () =>
   Effect.gen(function*() {
     const env = {
-      DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase),
+      DATABASE_URL: yield* Effect.flatMap(postgres, emptyDatabase),
       WAC_MASTER_KEY: masterKey(),
       WEBHOOK_ALLOW_INSECURE: "true",
       WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8"

@@ -9,14 +9,14 @@ import { Fixture, MessageFixture } from "@wac/testkit"
 import { Effect, Layer } from "effect"
 import * as Migrations from "../../src/Migrations.ts"
 import * as PostgresClient from "../../src/PostgresClient.ts"
-import { freshDatabase, storageIn } from "../servers.ts"
+import { emptyDatabase, storageIn } from "../servers.ts"
 
 /** The newest migration that knew a customer by one number and one user id only. */
 const before = Migrations.all.findIndex(({ name }) => name === "contact names")
 
 it.live("an upgrade keeps every contact, window and opt-out, and contacts of one customer are merged when next met", () =>
   Effect.gen(function*() {
-    const url = yield* freshDatabase()
+    const url = yield* emptyDatabase()
     const names = ["+2290197000901", "+22997000901", "BJ.1", "+12025550001", "US.2"]
     yield* Effect.gen(function*() {
       const client = yield* PgClient.PgClient
