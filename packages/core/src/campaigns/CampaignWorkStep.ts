@@ -28,6 +28,7 @@ import type { Job } from "./CampaignStep.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
 import * as Forecast from "./Forecast.ts"
+import * as ProblemKind from "./ProblemKind.ts"
 import * as QuietHours from "./QuietHours.ts"
 import * as Recipient from "./Recipient.ts"
 import * as Split from "./Split.ts"
@@ -255,6 +256,7 @@ const checkRows = (
     ...campaign,
     checked: campaign.checked + checked.length,
     problems: campaign.problems + problems,
+    problemKinds: ProblemKind.add(ProblemKind.countedIn(campaign), checked),
     categories: categoriesOf(templates),
     limitedCustomers,
     expected,
