@@ -9,9 +9,9 @@ import {
   CampaignTimeline as Timelines,
   Message,
   PlainText,
+  Problem,
   ProblemKind,
   QuietHours,
-  Recipient,
   Variant,
   WrittenName
 } from "@wac/core"
@@ -270,7 +270,7 @@ const problemOrigin = {
 export const CampaignRow = Schema.Struct({
   row: Schema.Int.annotate({ description: "Its place among those that were added, from 1" }),
   problem: Schema.NullOr(Schema.Struct({
-    ...Recipient.Problem.fields,
+    ...Problem.Problem.fields,
     ...problemOrigin
   })).annotate({ description: "Why it is not sent to; `null` if it is, or was not checked yet" }),
   messageId: Schema.NullOr(Schema.String),
@@ -350,7 +350,7 @@ export const CampaignProblemMessage = Schema.Struct({
 )
 
 export const CampaignProblemReason = Schema.Struct({
-  reason: Recipient.ProblemReason,
+  reason: Problem.ProblemReason,
   rows: Schema.Int,
   messages: Schema.Array(CampaignProblemMessage).annotate({ description: "The most frequent message first" })
 }).annotate({ identifier: "CampaignProblemReason", description: "Rows with the same reason." }).pipe(

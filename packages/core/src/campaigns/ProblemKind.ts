@@ -2,15 +2,14 @@
  * The problems of a campaign's rows by kind (contract §11). Checking counts them, so that nobody has to read a million
  * rows again to learn why some are left out. Pure.
  */
-import type { Campaign } from "./Campaign.ts"
 import type { CheckedRow } from "./CheckedRow.ts"
-import type { Problem, ProblemReason } from "./Recipient.ts"
+import type { ProblemReason } from "./Problem.ts"
 
 /** Rows with the same problem. */
 export interface ProblemKind {
   readonly reason: ProblemReason
   /**
-   * As {@link Problem.message}; `null` for the rows with this reason whose messages are not counted separately, because
+   * The `message` of their problem; `null` for the rows with this reason whose messages are not counted separately, because
    * they are too many or too long.
    */
   readonly message: string | null
@@ -65,13 +64,19 @@ export const add = (
 const rowsIn = (kinds: ReadonlyArray<{ readonly rows: number }>): number =>
   kinds.reduce((sum, { rows }) => sum + rows, 0)
 
+/** What a campaign keeps of its check. */
+interface Checks {
+  readonly checked: number
+  readonly problems: number
+  readonly problemKinds: ReadonlyArray<ProblemKind>
+}
+
 /**
  * The kinds that belong to the rows of a campaign that were checked. An earlier version, which may run beside this one,
  * counts none, and leaves those that the campaign had before its rows were checked again.
  */
-export const countedIn = (
-  { checked, problemKinds, problems }: Pick<Campaign, "checked" | "problemKinds" | "problems">
-): ReadonlyArray<ProblemKind> => checked === 0 || rowsIn(problemKinds) > problems ? [] : problemKinds
+export const countedIn = ({ checked, problemKinds, problems }: Checks): ReadonlyArray<ProblemKind> =>
+  checked === 0 || rowsIn(problemKinds) > problems ? [] : problemKinds
 
 /** The places of the examples of all kinds, in the order of the rows. */
 export const placesOf = (kinds: ReadonlyArray<ProblemKind>): ReadonlyArray<number> =>
@@ -106,7 +111,7 @@ const moreFirst = <A extends { readonly rows: number }>(one: A, other: A): numbe
 
 /** The report of a campaign, with what was found at the places of its examples. */
 export const report = (
-  campaign: Pick<Campaign, "checked" | "problemKinds" | "problems" | "replaced">,
+  campaign: Checks & { readonly replaced: number },
   found: ReadonlyArray<CheckedRow>
 ): ProblemReport => {
   const kinds = countedIn(campaign)

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { CheckedRow } from "../../src/campaigns/CheckedRow.ts"
+import { type Problem, ProblemReason } from "../../src/campaigns/Problem.ts"
 import * as ProblemKind from "../../src/campaigns/ProblemKind.ts"
-import { type Problem, ProblemReason } from "../../src/campaigns/Recipient.ts"
 import { between, checks, upTo } from "../checks.ts"
 
 const malformed = (message: string): Problem => ({ reason: "malformed", message })
