@@ -776,9 +776,7 @@ export interface CampaignProblemReason {
 
 /** Rows with the same problem. */
 export interface CampaignProblemMessage {
-  /**
-   * The problem; `null` for the rows whose problems are not counted separately. A campaign has at most 20 messages.
-   */
+  /** The problem; `null` for the other rows with the reason, if there are more than 10 different problems. */
   readonly message: string | null
   readonly rows: number
   /** The first rows with the problem, at most 5. */

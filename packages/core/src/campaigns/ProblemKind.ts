@@ -9,8 +9,8 @@ import type { ProblemReason } from "./Problem.ts"
 export interface ProblemKind {
   readonly reason: ProblemReason
   /**
-   * The `message` of their problem; `null` for the rows with this reason whose messages are not counted separately, because
-   * they are too many or too long.
+   * The `message` of their problem; `null` for the rows with this reason whose messages are not counted separately,
+   * because they are too many or too long.
    */
   readonly message: string | null
   readonly rows: number
