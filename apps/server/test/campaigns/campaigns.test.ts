@@ -135,6 +135,25 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       assert.deepStrictEqual(seen, Array.from({ length: 25 }, (_, i) => 100 * (i + 1)))
     }))
 
+  it.effect("the first page of rows with a problem has the first of them, however many rows come before", () =>
+    Effect.gen(function*() {
+      const { act, at, session, until, upload } = yield* create()
+      // further than a page looks
+      const count = 10_010
+      const users = Array.from({ length: count }, (_, n) => `{"to":"US.${n + 1000}"}`)
+      yield* upload([...users, "{}", users[0], "{}"].join("\n"))
+      yield* act("check")
+      yield* until("ready")
+      const page = (query: string) =>
+        Effect.map(
+          call(`${at}/recipients?outcome=left_out${query}`, { headers: session }),
+          ({ body }) => [body.data.map(({ row }: Answer["body"]) => row), body.nextCursor]
+        )
+      assert.deepStrictEqual(yield* page(""), [[count + 1, count + 2, count + 3], null])
+      assert.deepStrictEqual(yield* page("&reason=duplicate"), [[count + 2], null])
+      assert.deepStrictEqual(yield* page("&reason=opted_out"), [[], null])
+    }))
+
   it.effect("the report is a file of all recipients or of those with an outcome or a reason", () =>
     Effect.gen(function*() {
       const { act, at, session, until, upload } = yield* create()

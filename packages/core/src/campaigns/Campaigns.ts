@@ -252,8 +252,11 @@ export class Campaigns extends Context.Service<
           }
         }),
         rows: Effect.fn("Campaigns.rows")(function*(workspaceId, text, filter, page) {
-          const { id, replaced, rows } = yield* get(workspaceId, text)
-          const first = placeOf(page.after)
+          const campaign = yield* get(workspaceId, text)
+          const { id, replaced, rows } = campaign
+          const first = page.after === null && filter.outcome === "left_out"
+            ? ProblemKind.rowsBefore(campaign, filter.reason)
+            : placeOf(page.after)
           const isFiltered = Object.values(filter).some((wanted) => wanted !== undefined)
           const last = Math.min(rows, first + (isFiltered ? Page.lookedAt : page.limit))
           const items: Array<CheckedRow> = []

@@ -64,8 +64,13 @@ export const add = (
 const rowsIn = (kinds: ReadonlyArray<{ readonly rows: number }>): number =>
   kinds.reduce((sum, { rows }) => sum + rows, 0)
 
+/** The places of the examples of all kinds, in the order of the rows. */
+export const placesOf = (kinds: ReadonlyArray<ProblemKind>): ReadonlyArray<number> =>
+  kinds.flatMap(({ places }) => places).toSorted((one, other) => one - other)
+
 /** What a campaign keeps of its check. */
 interface Checks {
+  readonly replaced: number
   readonly checked: number
   readonly problems: number
   readonly problemKinds: ReadonlyArray<ProblemKind>
@@ -75,12 +80,21 @@ interface Checks {
  * The kinds that belong to the rows of a campaign that were checked. An earlier version, which may run beside this one,
  * counts none, and leaves those that the campaign had before its rows were checked again.
  */
-export const countedIn = ({ checked, problemKinds, problems }: Checks): ReadonlyArray<ProblemKind> =>
-  checked === 0 || rowsIn(problemKinds) > problems ? [] : problemKinds
+export const countedIn = ({ checked, problemKinds, problems, replaced }: Checks): ReadonlyArray<ProblemKind> =>
+  checked === 0 || rowsIn(problemKinds) > problems || placesOf(problemKinds).some((place) => place <= replaced)
+    ? []
+    : problemKinds
 
-/** The places of the examples of all kinds, in the order of the rows. */
-export const placesOf = (kinds: ReadonlyArray<ProblemKind>): ReadonlyArray<number> =>
-  kinds.flatMap(({ places }) => places).toSorted((one, other) => one - other)
+/**
+ * How many of a campaign's rows come before the first with a problem, or with a problem for this reason: a list of such
+ * rows may begin behind them.
+ */
+export const rowsBefore = (campaign: Checks, reason: string | undefined): number => {
+  const kinds = countedIn(campaign)
+  if (rowsIn(kinds) !== campaign.problems) return 0
+  const places = kinds.flatMap((kind) => reason === undefined || kind.reason === reason ? kind.places.slice(0, 1) : [])
+  return places.length === 0 ? campaign.checked : Math.min(...places) - campaign.replaced - 1
+}
 
 /** A row as an example of a problem, by its place among the rows that the campaign has. */
 export type Example = Pick<CheckedRow, "place" | "line" | "value">
@@ -111,7 +125,7 @@ const moreFirst = <A extends { readonly rows: number }>(one: A, other: A): numbe
 
 /** The report of a campaign, with what was found at the places of its examples. */
 export const report = (
-  campaign: Checks & { readonly replaced: number },
+  campaign: Checks,
   found: ReadonlyArray<CheckedRow>
 ): ProblemReport => {
   const kinds = countedIn(campaign)

@@ -129,11 +129,23 @@ describe("the problems of a campaign by kind", () => {
     const fewer = ProblemKind.report({ ...campaign, problems: 2 }, found(rows, campaign))
     assert.deepStrictEqual(fewer, { rows: 2, reasons: [], uncounted: 2 })
     assert.deepStrictEqual(ProblemKind.countedIn({ ...campaign, checked: 0 }), [])
+    assert.deepStrictEqual(ProblemKind.countedIn({ ...campaign, replaced: 3 }), [])
+  })
+
+  it("a list of rows with a problem begins behind the rows before the first of them, if all problems are counted", () => {
+    const campaign = {
+      ...checkedBy(checkedRows([null, null, duplicate, null, malformed("to: is empty")]), 2),
+      replaced: 1
+    }
+    assert.strictEqual(ProblemKind.rowsBefore(campaign, undefined), 1)
+    assert.strictEqual(ProblemKind.rowsBefore(campaign, "malformed"), 3)
+    assert.strictEqual(ProblemKind.rowsBefore(campaign, "opted_out"), 5)
+    assert.strictEqual(ProblemKind.rowsBefore({ ...campaign, problems: 3 }, "malformed"), 0)
   })
 
   it("rows that are gone or have another problem by now are no examples, and places are those of the present rows", () => {
-    const rows = checkedRows([duplicate, duplicate, duplicate])
-    const campaign = { ...checkedBy(rows, 3), replaced: 1 }
+    const rows = checkedRows([null, duplicate, duplicate, duplicate])
+    const campaign = { ...checkedBy(rows, 4), replaced: 1 }
     const { reasons } = ProblemKind.report(campaign, [{ ...rows[1]!, problem: null }, rows[2]!])
     assert.deepStrictEqual(reasons[0]!.messages, [{
       message: duplicate.message,
