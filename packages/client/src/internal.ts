@@ -202,6 +202,8 @@ export interface InternalClient {
     /** Newest first. */
     readonly list: (query?: Wire.ShownCampaignQuery, options?: CallOptions) => InternalList<Wire.Campaign>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/campaigns/:id">
+    /** Why rows that were checked are not sent to. */
+    readonly problems: (id: string, options?: CallOptions) => Returned<"GET /internal/campaigns/:id/problems">
     /** How many of its messages were sent, delivered and read when. */
     readonly timeline: (
       id: string,
@@ -439,6 +441,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     campaigns: {
       list: list((query?: Wire.ShownCampaignQuery, options?) => call("GET /internal/campaigns", { query }, options)),
       get: (id, options) => call("GET /internal/campaigns/:id", { id }, options),
+      problems: (id, options) => call("GET /internal/campaigns/:id/problems", { id }, options),
       timeline: (id, query, options) => call("GET /internal/campaigns/:id/timeline", { id, query }, options),
       create: (body, options) => keyed("POST /internal/campaigns", { body }, options),
       edit: (id, body, options) => call("PATCH /internal/campaigns/:id", { id, body }, options),

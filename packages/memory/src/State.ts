@@ -33,6 +33,7 @@ import {
   type PhoneNumberStep,
   type PortalStep,
   type PriceTally,
+  type Problem,
   type QueueWorkStep,
   type ReceivedMessage,
   type Recipient,
@@ -178,7 +179,7 @@ export interface KeptCampaign {
   readonly rows: Map<number, {
     readonly row: Recipient.Row
     messageId: Id.MessageId | null
-    problem: Recipient.Problem | null
+    problem: Problem.Problem | null
   }>
   readonly queue: Map<Id.MessageId, KeptQueued>
   /** By the beginning of their spans. */

@@ -115,7 +115,13 @@ const fill = [
   select 'cmp ' || i, 'ws ' || i, '{}' from generate_series(1, ${stored}) i`,
   `insert into wac.campaign_timelines (campaign_id, at, shard, sent, delivered, read)
   select 'cmp ' || i, at, shard, 1, 1, 1
-  from generate_series(1, ${stored}) i, generate_series(1, 3) at, generate_series(0, 1) shard`
+  from generate_series(1, ${stored}) i, generate_series(1, 3) at, generate_series(0, 1) shard`,
+  `insert into wac.campaign_rows (campaign_id, place, content, problem)
+  select 'cmp ' || i, place, '{"problem":{"reason":"malformed","message":"m"}}', '{"reason":"malformed","message":"m"}'
+  from generate_series(1, ${stored}) i, generate_series(1, 2) place`,
+  `insert into wac.campaign_rows (campaign_id, place, content, problem)
+  select 'cmp ${some}', place, '{"problem":{"reason":"malformed","message":"m"}}', '{"reason":"malformed","message":"m"}'
+  from generate_series(3, ${stored}) place`
 ]
 
 const tables = [
@@ -141,6 +147,7 @@ const tables = [
   "webhook_secrets",
   "messages",
   "campaigns",
+  "campaign_rows",
   "campaign_timelines"
 ]
 
@@ -346,6 +353,10 @@ const steps = Effect.gen(function*() {
     "a campaign's timeline": [
       campaigns.timeline(workspace, `cmp ${some}` as Id.CampaignId),
       { campaigns: 1, campaign_timelines: 3 * 2 }
+    ],
+    "rows of a campaign by their places": [
+      campaigns.rowsAt(workspace, `cmp ${some}` as Id.CampaignId, [1, 2, 7, 50, 900]),
+      { campaigns: 1, campaign_rows: 5 }
     ],
     "the first secrets under a master key": [secrets.under("newer", { after: null, limit: 32 }), {
       peppers: 1,

@@ -9,6 +9,7 @@ import { CampaignState, pauseReasons } from "./CampaignWords.tsx"
 import { Comparison } from "./Comparison.tsx"
 import { Course } from "./Course.tsx"
 import { Plan } from "./Plan.tsx"
+import { Problems } from "./Problems.tsx"
 import { Progress } from "./Progress.tsx"
 import { campaignQuery } from "./Queries.ts"
 import { Reasons } from "./Reasons.tsx"
@@ -51,8 +52,11 @@ export const CampaignPage = () => {
         ? null
         : <Comparison campaign={campaign} comparison={campaign.comparison} />}
       <Reasons campaign={campaign} />
+      {campaign.problems === 0 || campaign.status === "checking" ? null : <Problems campaign={campaign} />}
       <Plan campaign={campaign} />
-      <Recipients campaign={campaign} />
+      <div id="rows">
+        <Recipients campaign={campaign} />
+      </div>
     </Page>
   )
 }

@@ -2,6 +2,7 @@
 import type { CampaignOutcome, CampaignRow, CampaignStatus, PauseReason } from "@wac/client/internal"
 import type { IconName } from "../ui/Icon.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"
+import { asSentence } from "../ui/Words.ts"
 
 const statuses: Record<CampaignStatus, readonly [Tone, string, IconName]> = {
   draft: ["calm", "Draft", "circle"],
@@ -54,4 +55,21 @@ export const problems: Record<NonNullable<CampaignRow["problem"]>["reason"], str
   opted_out: "Opted out",
   phone_number_required: "Needs a phone number",
   template_params_mismatch: "Does not fit the template"
+}
+
+/** The message of a row's problem in the words of its file: `variables.Name is required …`, `to: is empty`. */
+export const problemSentence = (message: string): string => {
+  const [, variable] = /^variables\.(.+) is required by the template's values$/.exec(message) ?? []
+  return variable === undefined
+    ? asSentence(message.replace(/^to: (?=(?:is|has|may|must) )/, "the number ").replace(/^to: /, ""))
+    : `The value of “${variable}” is missing.`
+}
+
+/** What to do about rows with a problem. */
+export const problemAdvice: typeof problems = {
+  malformed: "Correct these rows in the file.",
+  duplicate: "Nothing to do: each customer gets one message.",
+  opted_out: "Nothing to do: they get no marketing until they opt in again.",
+  phone_number_required: "Give the phone numbers of these customers in the file.",
+  template_params_mismatch: "Complete the values in the file, or change what fills the template’s placeholders."
 }

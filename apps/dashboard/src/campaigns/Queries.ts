@@ -21,6 +21,13 @@ export const campaignQuery = (id: string) =>
     }
   })
 
+/** Why rows are left out. Changes with the rows that are checked. */
+export const problemsQuery = ({ checked, id, problems }: Campaign) =>
+  queryOptions({
+    queryKey: ["campaigns", id, "problems", checked, problems],
+    queryFn: ({ signal }) => api.campaigns.problems(id, { signal })
+  })
+
 /** The campaign's messages over time. */
 export const timelineQuery = (id: string, period: CampaignPeriod | undefined) =>
   queryOptions({

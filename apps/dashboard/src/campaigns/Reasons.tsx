@@ -13,7 +13,9 @@ const reasonColumns: ReadonlyArray<Column<Campaign["reasons"][number]>> = [
     name: "Customers",
     className: "tabular-nums",
     cell: ({ outcome, reason, recipients }) => (
-      <Link to="." search={{ outcome, reason } as never} className="text-accent underline">{grouped(recipients)}</Link>
+      <Link to="." search={{ outcome, reason } as never} hash="rows" className="text-accent underline">
+        {grouped(recipients)}
+      </Link>
     )
   }
 ]

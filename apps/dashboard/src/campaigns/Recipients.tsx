@@ -1,9 +1,8 @@
 /** The rows of a campaign: what became of each, or why it is left out. */
-import { useMutation } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
 import type { Campaign, CampaignRow } from "@wac/client/internal"
 import { MessageState } from "../messages/MessageWords.tsx"
-import { address, api } from "../session/Service.ts"
+import { api } from "../session/Service.ts"
 import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { ChosenFilter, Filters, SelectFilter, useFilter } from "../ui/Filters.tsx"
@@ -12,12 +11,17 @@ import { Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { type Column, rowLink } from "../ui/Table.tsx"
 import { asSentence, capitalized, grouped } from "../ui/Words.ts"
-import { outcomeNames, outcomes, problems } from "./CampaignWords.tsx"
+import { outcomeNames, outcomes, problems, problemSentence } from "./CampaignWords.tsx"
+import { useDownload } from "./DownloadRows.ts"
 
 const filters = [
   ["left_out", "Left out"],
   ...outcomeNames.map((outcome) => [outcome, outcomes[outcome][0]] as const)
 ] as const
+
+/** A problem of rows, or another reason, which is a word of the service's. */
+const reasonName = (reason: string): string =>
+  Object.hasOwn(problems, reason) ? problems[reason as keyof typeof problems] : capitalized(reason)
 
 const State = ({ row }: { readonly row: CampaignRow }) =>
   row.problem !== null
@@ -25,19 +29,6 @@ const State = ({ row }: { readonly row: CampaignRow }) =>
     : row.status === null
     ? <Status tone="calm">Not checked yet</Status>
     : <MessageState status={row.status} />
-
-/** Saves the report of these rows as a file. The browser keeps what it has of it on its disk, not in memory. */
-const save = async (id: string, filter: { readonly outcome?: string; readonly reason?: string }): Promise<void> => {
-  const response = await fetch(`${address}/internal/campaigns/${id}/recipients?${new URLSearchParams(filter)}`, {
-    headers: { accept: "text/csv" }
-  })
-  if (!response.ok) throw new Error(`the service responded with ${response.status}`)
-  const link = document.createElement("a")
-  link.href = URL.createObjectURL(await response.blob())
-  link.download = `${id}.csv`
-  link.click()
-  URL.revokeObjectURL(link.href)
-}
 
 const columnsOf = ({ templateB }: Campaign): ReadonlyArray<Column<CampaignRow>> => [
   { name: "Row", className: "text-muted tabular-nums", cell: ({ row }) => grouped(row) },
@@ -58,10 +49,9 @@ const columnsOf = ({ templateB }: Campaign): ReadonlyArray<Column<CampaignRow>> 
     from: "sm",
     className: "break-words text-muted",
     cell: ({ error, problem }) => {
-      const why = problem ?? error
       return (
         <>
-          {why === null ? "" : asSentence(why.message)}
+          {problem === null ? error === null ? "" : asSentence(error.message) : problemSentence(problem.message)}
           {problem?.line == null ? "" : ` Line ${grouped(problem.line)} of the file.`}
         </>
       )
@@ -79,10 +69,7 @@ export const Recipients = ({ campaign }: { readonly campaign: Campaign }) => {
     { outcome, reason },
     (query, options) => api.campaigns.recipients(id, query, options)
   )
-  const saving = useMutation({
-    mutationFn: () =>
-      save(id, { ...(outcome === undefined ? {} : { outcome }), ...(reason === undefined ? {} : { reason }) })
-  })
+  const saving = useDownload(id, { outcome, reason })
   return (
     <Section
       flush
@@ -105,7 +92,7 @@ export const Recipients = ({ campaign }: { readonly campaign: Campaign }) => {
           />
           {reason === undefined ?
             null :
-            <ChosenFilter onClear={() => setFilter({ reason: undefined })}>{capitalized(reason)}</ChosenFilter>}
+            <ChosenFilter onClear={() => setFilter({ reason: undefined })}>{reasonName(reason)}</ChosenFilter>}
         </Filters>
       </div>
       <List

@@ -78,6 +78,7 @@ export const Report = ({ campaign }: { readonly campaign: Campaign }) => {
                 <Link
                   to="."
                   search={{ outcome: "left_out" } as never}
+                  hash="rows"
                   className="text-accent underline"
                 >
                   {grouped(problems)}

@@ -4,7 +4,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
-import { call } from "../harness.ts"
+import { type Answer, call } from "../harness.ts"
 
 const customer = (n: number) => `+1202555${String(n).padStart(4, "0")}`
 
@@ -135,6 +135,25 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       assert.deepStrictEqual(seen, Array.from({ length: 25 }, (_, i) => 100 * (i + 1)))
     }))
 
+  it.effect("the first page of rows with a problem has the first of them, however many rows come before", () =>
+    Effect.gen(function*() {
+      const { act, at, session, until, upload } = yield* create()
+      // further than a page looks
+      const count = 10_010
+      const users = Array.from({ length: count }, (_, n) => `{"to":"US.${n + 1000}"}`)
+      yield* upload([...users, "{}", users[0], "{}"].join("\n"))
+      yield* act("check")
+      yield* until("ready")
+      const page = (query: string) =>
+        Effect.map(
+          call(`${at}/recipients?outcome=left_out${query}`, { headers: session }),
+          ({ body }) => [body.data.map(({ row }: Answer["body"]) => row), body.nextCursor]
+        )
+      assert.deepStrictEqual(yield* page(""), [[count + 1, count + 2, count + 3], null])
+      assert.deepStrictEqual(yield* page("&reason=duplicate"), [[count + 2], null])
+      assert.deepStrictEqual(yield* page("&reason=opted_out"), [[], null])
+    }))
+
   it.effect("the report is a file of all recipients or of those with an outcome or a reason", () =>
     Effect.gen(function*() {
       const { act, at, session, until, upload } = yield* create()
@@ -199,6 +218,56 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
         text.trimEnd().split("\n").slice(1).map((line) => [line.split(",")[0], line.split(",").slice(-2).join()]),
         [["1", "2,"], ["2", "3,2025550143"], ["3", "4,1.20255E+10"]]
       )
+    }))
+
+  it.effect("the problems of a check are counted by reason and message, each with the lines and values of its first rows", () =>
+    Effect.gen(function*() {
+      const { act, at, session, until, upload } = yield* create({
+        template: { name: "order_update", language: "en_US", bodyParams: ["{{name}}", "1042"] }
+      })
+      const problems = call(`${at}/problems`, { headers: session })
+      assert.deepStrictEqual((yield* problems).body, { rows: 0, reasons: [], uncounted: 0 })
+      const file = [
+        "to,name",
+        `${customer(5000)},Ana`,
+        "1.20255E+10,Ben",
+        `${customer(5001)},`,
+        ...Array.from({ length: 7 }, () => `${customer(5000)},Ana`),
+        "nobody,Eve",
+        `${customer(5002)},`
+      ]
+      yield* upload(file.join("\n"), "text/csv")
+      yield* act("check")
+      const { body: ready } = yield* until("ready")
+      assert.deepInclude(ready, { rows: 12, problems: 11 })
+      const { body } = yield* problems
+      assert.deepInclude(body, { rows: 11, uncounted: 0 })
+      assert.deepStrictEqual(
+        body.reasons.map(({ messages, reason, rows }: Answer["body"]) => [
+          reason,
+          rows,
+          messages.map(({ rows }: Answer["body"]) => rows)
+        ]),
+        [["duplicate", 7, [7]], ["malformed", 2, [1, 1]], ["template_params_mismatch", 2, [2]]]
+      )
+      const [duplicate, malformed, mismatch] = body.reasons
+      assert.deepStrictEqual(
+        duplicate.messages[0].examples,
+        [4, 5, 6, 7, 8].map((row) => ({ row, line: row + 1, value: customer(5000) }))
+      )
+      assert.deepStrictEqual(
+        malformed.messages.flatMap(({ examples }: Answer["body"]) => examples),
+        [{ row: 2, line: 3, value: "1.20255E+10" }, { row: 11, line: 12, value: "nobody" }]
+      )
+      assert.deepStrictEqual(mismatch.messages, [{
+        message: "variables.name is required by the template's values",
+        rows: 2,
+        examples: [{ row: 3, line: 4, value: customer(5001) }, { row: 12, line: 13, value: customer(5002) }]
+      }])
+      const listed = yield* call(`${at}/recipients?outcome=left_out&reason=malformed`, { headers: session })
+      assert.deepStrictEqual(listed.body.data.map(({ row }: Answer["body"]) => row), [2, 11])
+      const missing = yield* call(`${at.slice(0, -1)}0/problems`, { headers: session })
+      assert.strictEqual(missing.status, 404, missing.text)
     }))
 
   it.effect("the timeline has the messages that the counts have, at their times, and none before the first is sent", () =>

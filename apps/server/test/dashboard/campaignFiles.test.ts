@@ -3,6 +3,7 @@
  * what is done beside a file: a test to oneself, and a campaign that begins as another.
  */
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { call } from "../harness.ts"
@@ -106,6 +107,67 @@ it("a file in which 1 row in 10 is wrong shows five rows, is sent to the others,
   assert.strictEqual(await preview().count(), 5)
   await sendTo(9)
   await page.getByRole("row", { name: /none.*Line 8 of the file/ }).waitFor()
+})
+
+it("a file with three kinds of fault is told by reason with lines and values before it is sent, and takes a better file", async () => {
+  const { page } = person
+  const faulty = [
+    "Phone,Name,Order",
+    "+15551230060,Ana,A-1",
+    "1.55512E+10,Ben,A-2",
+    "+15551230060,Ana,A-3",
+    "+15551230061,,A-4",
+    "+15551230060,Ana,A-5",
+    "+15551230062,,A-6"
+  ]
+  await begin("Faulty", faulty.join("\n"))
+  await page.getByLabel("Template", { exact: true }).selectOption({ label: "order_update · en_US" })
+  await preview().first().waitFor()
+  await page.getByLabel("Placeholder 1", { exact: true }).selectOption({ label: "Column Name" })
+  await page.getByLabel("Placeholder 2", { exact: true }).selectOption({ label: "Column Order" })
+  await button(page, "Upload and check").click()
+  await page.getByText("Ready", { exact: true }).waitFor()
+  const why = page.getByRole("region", { name: "Why rows are left out" })
+  const reason = (name: string) =>
+    why.getByRole("listitem").filter({ has: page.getByRole("heading", { name, exact: true }) })
+  await reason("Not a recipient").getByText("Line 3: 1.55512E+10").waitFor()
+  await reason("Not a recipient").getByText(/^A spreadsheet has shortened the number/).waitFor()
+  await reason("Duplicate").getByText("Line 4: +15551230060").waitFor()
+  await reason("Duplicate").getByText("Line 6: +15551230060").waitFor()
+  await reason("Does not fit the template").getByText("The value of “Name” is missing.").waitFor()
+  await reason("Does not fit the template").getByText("Line 5: +15551230061").waitFor()
+  await reason("Does not fit the template").getByText("Line 7: +15551230062").waitFor()
+  const links = why.getByRole("link", { name: /^[0-9]+ rows?$/ })
+  assert.sameMembers(await links.allInnerTexts(), ["1 row", "2 rows", "2 rows"])
+
+  // the rows of one reason, and all of them as a file
+  await reason("Duplicate").getByRole("link", { name: "2 rows" }).click()
+  const rows = page.getByRole("region", { name: "Rows", exact: true })
+  await rows.getByText("Duplicate", { exact: true }).first().waitFor()
+  await rows.getByRole("row", { name: /Line 6 of the file/ }).waitFor()
+  assert.strictEqual(await rows.locator("tbody tr").count(), 2)
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    button(why, "Download these rows").click()
+  ])
+  const lines = readFileSync(await download.path(), "utf8").trimEnd().split("\n")
+  assert.deepStrictEqual(lines.slice(1).map((line) => line.split(",")[3]), [
+    "malformed",
+    "duplicate",
+    "template_params_mismatch",
+    "duplicate",
+    "template_params_mismatch"
+  ])
+
+  // another file in its place
+  await why.getByRole("link", { name: "Choose another file" }).click()
+  await page.getByRole("heading", { name: "Change the campaign" }).waitFor()
+  await choose("Phone,Name,Order\n+15551230060,Ana,A-1\n+15551230061,Ben,A-4\n")
+  await preview().first().waitFor()
+  await button(page, "Save and check").click()
+  await page.getByText("Ready", { exact: true }).waitFor()
+  await page.getByRole("region", { name: "Report" }).getByText("None", { exact: true }).waitFor()
+  assert.strictEqual(await why.count(), 0)
 })
 
 it("a file whose numbers have no country code asks for their country, and is sent with it", async () => {

@@ -209,6 +209,7 @@ describe("the API definition", () => {
       "DELETE /internal/campaigns/:id": "session: developer",
       "PUT /internal/campaigns/:id/recipients": "session: developer",
       "GET /internal/campaigns/:id/recipients": "session: member",
+      "GET /internal/campaigns/:id/problems": "session: member",
       "GET /internal/campaigns/:id/timeline": "session: member",
       "POST /internal/campaigns/:id/check": "session: developer",
       "POST /internal/campaigns/:id/start": "session: developer",

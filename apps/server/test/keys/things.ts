@@ -55,6 +55,7 @@ export const byPath = (
   "/internal/members/:id/factor": ids.invitation,
   "/internal/sessions/:id": ids.session,
   "/internal/templates/:id": ids.template,
+  "/internal/campaigns/:id/problems": ids.campaign,
   "/internal/campaigns/:id/timeline": ids.campaign,
   ...Object.fromEntries(
     ["/v1", "/internal"].flatMap((door) =>

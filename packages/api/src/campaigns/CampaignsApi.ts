@@ -9,8 +9,9 @@ import {
   CampaignTimeline as Timelines,
   Message,
   PlainText,
+  Problem,
+  ProblemKind,
   QuietHours,
-  Recipient,
   Variant,
   WrittenName
 } from "@wac/core"
@@ -256,16 +257,21 @@ const Outcome = Schema.Literals(Record.keys(CampaignCounts.none)).annotate({
   description: "The outcome under which a recipient is counted."
 })
 
+/** Where a row with a problem is in its file. */
+const problemOrigin = {
+  line: Schema.NullOr(Schema.Int).annotate({
+    description: "The line of its file in which the row begins; `null` if it came from no file"
+  }),
+  value: Schema.NullOr(Schema.String).annotate({
+    description: "The problem of the row, else the customer's name, as it was given"
+  })
+}
+
 export const CampaignRow = Schema.Struct({
   row: Schema.Int.annotate({ description: "Its place among those that were added, from 1" }),
   problem: Schema.NullOr(Schema.Struct({
-    ...Recipient.Problem.fields,
-    line: Schema.NullOr(Schema.Int).annotate({
-      description: "The line of its file in which the row begins; `null` if it came from no file"
-    }),
-    value: Schema.NullOr(Schema.String).annotate({
-      description: "The problem of the row, else the customer's name, as it was given"
-    })
+    ...Problem.Problem.fields,
+    ...problemOrigin
   })).annotate({ description: "Why it is not sent to; `null` if it is, or was not checked yet" }),
   messageId: Schema.NullOr(Schema.String),
   to: Schema.NullOr(Schema.String),
@@ -318,6 +324,50 @@ const timelineQuery = Schema.Struct({
     })
   ).annotateKey({ description: "Only the hour, day or week after the first message; all of the time if omitted" })
 }).annotate({ identifier: "CampaignTimelineQuery", description: "The time of a campaign's timeline." })
+
+export const CampaignProblemExample = Schema.Struct({
+  row: CampaignRow.fields.row,
+  ...problemOrigin
+}).annotate({ identifier: "CampaignProblemExample", description: "A row with a problem." }).pipe(
+  Example.shown({ row: 8, line: 9, value: "" })
+)
+
+export const CampaignProblemMessage = Schema.Struct({
+  message: Schema.NullOr(Schema.String).annotate({
+    description: "The problem; `null` for the other rows with the reason, if there are more than " +
+      `${ProblemKind.maxMessages} different problems`
+  }),
+  rows: Schema.Int,
+  examples: Schema.Array(CampaignProblemExample).annotate({
+    description: `The first rows with the problem, at most ${ProblemKind.maxExamples}`
+  })
+}).annotate({ identifier: "CampaignProblemMessage", description: "Rows with the same problem." }).pipe(
+  Example.shown({
+    message: "to: is empty",
+    rows: 3,
+    examples: [Example.of(CampaignProblemExample)]
+  })
+)
+
+export const CampaignProblemReason = Schema.Struct({
+  reason: Problem.ProblemReason,
+  rows: Schema.Int,
+  messages: Schema.Array(CampaignProblemMessage).annotate({ description: "The most frequent message first" })
+}).annotate({ identifier: "CampaignProblemReason", description: "Rows with the same reason." }).pipe(
+  Example.shown({ reason: "malformed", rows: 3, messages: [Example.of(CampaignProblemMessage)] })
+)
+
+export const CampaignProblems = Schema.Struct({
+  rows: Schema.Int.annotate({
+    description: "How many of the checked rows are not sent to: the sum of all reasons and of `uncounted`"
+  }),
+  reasons: Schema.Array(CampaignProblemReason).annotate({ description: "The most frequent reason first" }),
+  uncounted: Schema.Int.annotate({
+    description: "How many of them were checked by a version that did not count the reasons"
+  })
+}).annotate({ identifier: "CampaignProblems", description: "Why rows of a campaign are not sent to." }).pipe(
+  Example.shown({ rows: 3, reasons: [Example.of(CampaignProblemReason)], uncounted: 0 })
+)
 
 /** The filter of a list of rows. */
 export const rowFilter = {
@@ -660,6 +710,16 @@ export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard
     rowsExample: Example.internalPage(rows),
     ofList: ""
   }),
+  HttpApiEndpoint.get("problems", "/internal/campaigns/:id/problems", {
+    params: byId,
+    query: noQuery,
+    success: CampaignProblems,
+    error: reading
+  }).annotate(Access, session("member")).annotate(ActsOnCampaign, true).annotateMerge(OpenApi.annotations({
+    summary: "Get a campaign's problems",
+    description: "Why rows that were checked are not sent to, with the first rows of each problem. " +
+      "`GET /internal/campaigns/:id/recipients?outcome=left_out` lists all of them."
+  })),
   HttpApiEndpoint.get("timeline", "/internal/campaigns/:id/timeline", {
     params: byId,
     query: timelineQuery,

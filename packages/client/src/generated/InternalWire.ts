@@ -751,6 +751,48 @@ export interface CampaignRow {
   } | null
 }
 
+/** Why rows of a campaign are not sent to. */
+export interface CampaignProblems {
+  /** How many of the checked rows are not sent to: the sum of all reasons and of `uncounted`. */
+  readonly rows: number
+  /** The most frequent reason first. */
+  readonly reasons: ReadonlyArray<CampaignProblemReason>
+  /** How many of them were checked by a version that did not count the reasons. */
+  readonly uncounted: number
+}
+
+/** Rows with the same reason. */
+export interface CampaignProblemReason {
+  readonly reason:
+    | "malformed"
+    | "duplicate"
+    | "opted_out"
+    | "phone_number_required"
+    | "template_params_mismatch"
+  readonly rows: number
+  /** The most frequent message first. */
+  readonly messages: ReadonlyArray<CampaignProblemMessage>
+}
+
+/** Rows with the same problem. */
+export interface CampaignProblemMessage {
+  /** The problem; `null` for the other rows with the reason, if there are more than 10 different problems. */
+  readonly message: string | null
+  readonly rows: number
+  /** The first rows with the problem, at most 5. */
+  readonly examples: ReadonlyArray<CampaignProblemExample>
+}
+
+/** A row with a problem. */
+export interface CampaignProblemExample {
+  /** Its place among those that were added, from 1. */
+  readonly row: number
+  /** The line of its file in which the row begins; `null` if it came from no file. */
+  readonly line: number | null
+  /** The problem of the row, else the customer's name, as it was given. */
+  readonly value: string | null
+}
+
 /** A campaign's messages over time, from the first one to the last report. */
 export interface CampaignTimeline {
   /** By the length of the time: from 60 to 604800. */
@@ -1876,6 +1918,11 @@ export interface InternalRoutes {
     readonly query: CampaignRowQuery
     readonly response: InternalPage<CampaignRow>
   }
+  /**
+   * Get a campaign's problems. Why rows that were checked are not sent to, with the first rows of each problem. `GET
+   * /internal/campaigns/:id/recipients?outcome=left_out` lists all of them.
+   */
+  readonly "GET /internal/campaigns/:id/problems": { readonly response: CampaignProblems }
   /**
    * Get a campaign's timeline. How many of its messages were sent, delivered and read when. Empty until the first one
    * is sent.

@@ -12,6 +12,7 @@ import type * as CampaignCounts from "./CampaignCounts.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
 import type { Expected, Forecast } from "./Forecast.ts"
+import type { ProblemKind } from "./ProblemKind.ts"
 import type { QuietHours } from "./QuietHours.ts"
 
 export const CampaignStatus = Schema.Literals([
@@ -130,6 +131,8 @@ export interface Campaign extends Plan {
   readonly checked: number
   /** How many of the checked rows are not sent to, and say why. */
   readonly problems: number
+  /** What they say; read it with `ProblemKind.countedIn`. */
+  readonly problemKinds: ReadonlyArray<ProblemKind>
   /**
    * The categories of its templates (`Variant.templatesOf`) when its rows were checked; `null` if none were, or once a
    * person has resumed it after a change of category.
@@ -159,6 +162,7 @@ export const counted = (
 const unchecked = {
   checked: 0,
   problems: 0,
+  problemKinds: [],
   categories: null,
   limitedCustomers: 0,
   expected: [],

@@ -79,4 +79,10 @@ export class CampaignStore extends Context.Service<CampaignStore, {
     id: CampaignId,
     range: { readonly limit: number; readonly after: number }
   ) => Effect.Effect<ReadonlyArray<CheckedRow>, StoreError>
+  /** The rows of a campaign at these places, in the order of their upload. Places without a row are left out. */
+  readonly rowsAt: (
+    workspaceId: WorkspaceId,
+    id: CampaignId,
+    places: ReadonlyArray<number>
+  ) => Effect.Effect<ReadonlyArray<CheckedRow>, StoreError>
 }>()("@wac/core/campaigns/CampaignStore") {}

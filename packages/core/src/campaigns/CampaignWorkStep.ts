@@ -28,6 +28,8 @@ import type { Job } from "./CampaignStep.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
 import * as Forecast from "./Forecast.ts"
+import type { Problem } from "./Problem.ts"
+import * as ProblemKind from "./ProblemKind.ts"
 import * as QuietHours from "./QuietHours.ts"
 import * as Recipient from "./Recipient.ts"
 import * as Split from "./Split.ts"
@@ -123,7 +125,7 @@ export interface Checked {
   readonly customer: Contact.Contact["key"] | null
   /** The time zone that the row gives. */
   readonly timeZone: string | null
-  readonly problem: Recipient.Problem | null
+  readonly problem: Problem | null
 }
 
 /** What a piece of work writes. */
@@ -255,6 +257,7 @@ const checkRows = (
     ...campaign,
     checked: campaign.checked + checked.length,
     problems: campaign.problems + problems,
+    problemKinds: ProblemKind.add(ProblemKind.countedIn(campaign), checked),
     categories: categoriesOf(templates),
     limitedCustomers,
     expected,

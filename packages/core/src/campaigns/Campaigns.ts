@@ -18,6 +18,7 @@ import type * as CampaignStep from "./CampaignStep.ts"
 import { type CampaignFilter, CampaignStore } from "./CampaignStore.ts"
 import * as CampaignTimeline from "./CampaignTimeline.ts"
 import { type CheckedRow, isSelected, type RowFilter } from "./CheckedRow.ts"
+import * as ProblemKind from "./ProblemKind.ts"
 import type * as Recipient from "./Recipient.ts"
 
 /** How many rows that a page with a filter looks at are read together. */
@@ -90,6 +91,11 @@ export interface Operations {
     filter: RowFilter,
     page: Page.PageRequest
   ) => Effect.Effect<Page.Page<CheckedRow>, NotFound | Forbidden | StoreError>
+  /** Why rows that were checked are not sent to, with the first rows of each problem. */
+  readonly problems: (
+    workspaceId: Id.WorkspaceId,
+    id: string
+  ) => Effect.Effect<ProblemKind.ProblemReport, NotFound | Forbidden | StoreError>
   /** All of the campaign's rows in the order of their upload, in pieces. Memory use does not depend on their number. */
   readonly allRows: (
     workspaceId: Id.WorkspaceId,
@@ -160,6 +166,7 @@ const bound = (
     remove: (workspaceId, id) => Effect.andThen(get(workspaceId, id), operations.remove(workspaceId, id)),
     rows: (workspaceId, id, filter, page) =>
       Effect.andThen(get(workspaceId, id), operations.rows(workspaceId, id, filter, page)),
+    problems: (workspaceId, id) => Effect.andThen(get(workspaceId, id), operations.problems(workspaceId, id)),
     allRows: (workspaceId, id, filter) =>
       Effect.andThen(get(workspaceId, id), operations.allRows(workspaceId, id, filter))
   }
@@ -245,8 +252,11 @@ export class Campaigns extends Context.Service<
           }
         }),
         rows: Effect.fn("Campaigns.rows")(function*(workspaceId, text, filter, page) {
-          const { id, replaced, rows } = yield* get(workspaceId, text)
-          const first = placeOf(page.after)
+          const campaign = yield* get(workspaceId, text)
+          const { id, replaced, rows } = campaign
+          const first = page.after === null && filter.outcome === "left_out"
+            ? ProblemKind.rowsBefore(campaign, filter.reason)
+            : placeOf(page.after)
           const isFiltered = Object.values(filter).some((wanted) => wanted !== undefined)
           const last = Math.min(rows, first + (isFiltered ? Page.lookedAt : page.limit))
           const items: Array<CheckedRow> = []
@@ -260,6 +270,12 @@ export class Campaigns extends Context.Service<
             reached = items.length === page.limit ? items.at(-1)!.place : reached + limit
           }
           return { items, next: reached < rows ? `${id}:${reached}` : null }
+        }),
+        problems: Effect.fn("Campaigns.problems")(function*(workspaceId, text) {
+          const campaign = yield* get(workspaceId, text)
+          const places = ProblemKind.placesOf(ProblemKind.countedIn(campaign))
+          const rows = places.length === 0 ? [] : yield* store.rowsAt(workspaceId, campaign.id, places)
+          return ProblemKind.report(campaign, rows)
         }),
         allRows: Effect.fn("Campaigns.allRows")(function*(workspaceId, text, filter) {
           const { id, replaced, rows } = yield* get(workspaceId, text)

@@ -5,7 +5,7 @@
 import type { Message } from "../messages/Message.ts"
 import { type Outcome, outcomeOf as outcomeOfMessage } from "./CampaignCounts.ts"
 import * as CampaignTally from "./CampaignTally.ts"
-import type { Problem } from "./Recipient.ts"
+import type { Problem } from "./Problem.ts"
 
 /** A row of a campaign, as checking left it. */
 export interface CheckedRow {

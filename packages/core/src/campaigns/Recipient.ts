@@ -22,6 +22,7 @@ import * as RepeatedField from "../RepeatedField.ts"
 import * as SchemaWords from "../SchemaWords.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Plan } from "./Campaign.ts"
+import type { Problem, ProblemReason } from "./Problem.ts"
 import { TimeZoneName } from "./QuietHours.ts"
 
 /**
@@ -47,20 +48,6 @@ export const Recipient = Schema.Struct({
   description: "A customer to write to. What is omitted comes from the campaign's template."
 })
 export type Recipient = typeof Recipient.Type
-
-/** Why a row is not sent to. */
-export const ProblemReason = Schema.Literals([
-  "malformed",
-  "duplicate",
-  "opted_out",
-  "phone_number_required",
-  "template_params_mismatch"
-])
-export type ProblemReason = typeof ProblemReason.Type
-
-/** What is wrong with a row. The message names a field, but repeats none of its values. */
-export const Problem = Schema.Struct({ reason: ProblemReason, message: Schema.String })
-export type Problem = typeof Problem.Type
 
 /** Where a row comes from, for people who look for it in their file. */
 export interface Origin {

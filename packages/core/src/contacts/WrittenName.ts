@@ -30,7 +30,7 @@ export const DefaultCountry = Schema.String.check(
 export const callingCodes = (): { readonly [country: string]: string } =>
   Object.fromEntries(getCountries().toSorted().map((country) => [country, getCountryCallingCode(country)]))
 
-/** The name that a text stands for, or what is wrong with the text. */
+/** The name that a text stands for, or what is wrong with the text, in words that repeat nothing of it. */
 export type Read = { readonly to: string } | { readonly issue: string }
 
 /**
@@ -83,7 +83,7 @@ const inCountry = (digits: string, country: CountryCode): Read => {
   // both can be: the number of a mobile phone, if only one of them is, as almost all customers have one
   const isNational = isMobile(number)
   if (isNational !== isMobile(international)) return { to: isNational ? number : international }
-  return { issue: `may be ${number} or ${international}: write it with + and the country code` }
+  return { issue: `may be a number in ${country} or begin with the country code: write it with + and the country code` }
 }
 
 /**

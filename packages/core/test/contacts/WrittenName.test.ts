@@ -79,7 +79,10 @@ describe("a customer's name in a file", () => {
 
   it("a number that may be either of two is refused", () => {
     // 0491 1234567, or +49 1 1234567
-    assert.match(issue("4911234567", "DE"), /^may be \+49\d+ or \+49\d+: write it with \+/)
+    const ambiguous = issue("4911234567", "DE")
+    assert.match(ambiguous, /^may be a number in DE or begin with the country code: write it with \+/)
+    // rows with the same problem are counted by the message, which outlives an erased customer
+    assert.notMatch(ambiguous, /\d/)
   })
 
   it.each(["1.55512E+10", "1,55512E+10", "1.55512e10", "4E+11", "+1.5E+10"])(

@@ -13,6 +13,7 @@ import {
   Comparison,
   type Id,
   type Page,
+  type ProblemKind,
   StoreError,
   Time
 } from "@wac/core"
@@ -87,6 +88,21 @@ const shownTimeline = (
 ): typeof CampaignsApi.CampaignTimeline.Type => ({
   stepSeconds: Duration.toSeconds(Duration.millis(step)),
   steps: steps.map(({ at, ...totals }) => ({ at: Time.iso(at), ...totals }))
+})
+
+/** The problems of a campaign's rows as the dashboard shows them. */
+const shownProblems = (
+  { reasons, rows, uncounted }: ProblemKind.ProblemReport
+): typeof CampaignsApi.CampaignProblems.Type => ({
+  rows,
+  uncounted,
+  reasons: reasons.map(({ messages, ...reason }) => ({
+    ...reason,
+    messages: messages.map(({ examples, ...message }) => ({
+      ...message,
+      examples: examples.map(({ place, ...origin }) => ({ row: place, ...origin }))
+    }))
+  }))
 })
 
 /** The report as a file. If the storage fails on the way, the response is incomplete and its connection ends. */
@@ -228,6 +244,10 @@ const people = HandlerGroup.layer(
               rows: (page) => Paging.internalList(page, shownRow)
             }
           ),
+          problems: Effect.fnUntraced(function*({ params }) {
+            const { workspaceId } = yield* Caller.CurrentSession
+            return shownProblems(yield* campaigns.problems(workspaceId, params.id))
+          }, StoreError.orUnavailable),
           timeline: Effect.fnUntraced(function*({ params, query }) {
             const { workspaceId } = yield* Caller.CurrentSession
             return shownTimeline(yield* campaigns.timeline(workspaceId, params.id, query.period))

@@ -7,6 +7,7 @@ import {
   CampaignStep,
   CampaignStore,
   CampaignWorkStep,
+  type CheckedRow,
   Contact,
   type Idempotency,
   type Message,
@@ -207,6 +208,23 @@ const remove = (memory: Memory, kept: KeptCampaign | undefined): boolean => {
   return true
 }
 
+const rowsAt = (
+  memory: Memory,
+  kept: KeptCampaign | undefined,
+  places: ReadonlyArray<number>
+): ReadonlyArray<CheckedRow.CheckedRow> =>
+  places.flatMap((place) => {
+    const found = kept?.rows.get(place)
+    if (found === undefined) return []
+    const { messageId, problem, row } = found
+    return [{
+      place,
+      problem,
+      ...Recipient.originOf(row),
+      message: messageId === null ? null : memory.messages.get(messageId) ?? null
+    }]
+  })
+
 export const layer = Layer.effect(
   CampaignStore.CampaignStore,
   Effect.map(State, (memory) =>
@@ -251,19 +269,12 @@ export const layer = Layer.effect(
             .sort((a, b) => a.id < b.id ? -1 : 1)
         ),
       rows: (workspaceId, id, { after, limit }) =>
-        Effect.sync(() => {
-          const rows = memory.campaigns.of(workspaceId, id)?.rows
-          return Array.from({ length: limit }, (_, i) => after + i + 1).flatMap((place) => {
-            const found = rows?.get(place)
-            if (found === undefined) return []
-            const { messageId, problem, row } = found
-            return [{
-              place,
-              problem,
-              ...Recipient.originOf(row),
-              message: messageId === null ? null : memory.messages.get(messageId) ?? null
-            }]
-          })
-        })
+        Effect.sync(() =>
+          rowsAt(memory, memory.campaigns.of(workspaceId, id), Array.from({ length: limit }, (_, i) => after + i + 1))
+        ),
+      rowsAt: (workspaceId, id, places) =>
+        Effect.sync(() =>
+          rowsAt(memory, memory.campaigns.of(workspaceId, id), [...new Set(places)].sort((a, b) => a - b))
+        )
     }))
 )

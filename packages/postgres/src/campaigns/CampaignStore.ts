@@ -4,7 +4,7 @@
 import { Campaign, CampaignStore, type CheckedRow, type Id, Page, Recipient } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { callerClock } from "../CallerClock.ts"
-import { result } from "../Columns.ts"
+import { list, result } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { message } from "../messages/StoredSend.ts"
 import { first, isAny, listOf, type Row, statement, value } from "../Statement.ts"
@@ -53,13 +53,23 @@ const pausedOf = statement({ workspaceId }, ({ workspaceId }) => pausedText(` an
 
 const place = value<number>()
 
-const rows = statement({ workspaceId, id, after: place, upTo: place }, ({ after, id, upTo, workspaceId }) => `
+const rowsText = (workspaceId: string, id: string, isOf: string): string => `
   select r.place, r.content, r.problem, to_json(m.m) as message
   from wac.campaign_rows r
-  join wac.campaigns c on c.id = r.campaign_id and c.workspace_id = ${workspaceId}
   left join lateral (select m from wac.messages m where m.id = r.message_id offset 0) m on true
-  where r.campaign_id = ${id} and r.place > ${after} and r.place <= ${upTo}
-  order by r.place`)
+  where r.campaign_id = ${id} and ${isOf}
+    and exists (select from wac.campaigns c where c.id = ${id} and c.workspace_id = ${workspaceId})
+  order by r.place`
+
+const rows = statement(
+  { workspaceId, id, after: place, upTo: place },
+  ({ after, id, upTo, workspaceId }) => rowsText(workspaceId, id, `r.place > ${after} and r.place <= ${upTo}`)
+)
+
+const rowsAt = statement(
+  { workspaceId, id, places: list<number>("integer") },
+  ({ id, places, workspaceId }) => rowsText(workspaceId, id, `r.place = any (${places})`)
+)
 
 const checkedRow = result<
   Omit<CheckedRow.CheckedRow, "line" | "value"> & { readonly content: Recipient.Row }
@@ -110,6 +120,11 @@ export const layer = Layer.effect(
       rows: (workspaceId, id, { after, limit }) =>
         Effect.map(
           query("CampaignStore.rows", rows({ workspaceId, id, after, upTo: after + limit })),
+          (rows) => rows.map(checkedRowOf)
+        ),
+      rowsAt: (workspaceId, id, places) =>
+        Effect.map(
+          query("CampaignStore.rowsAt", rowsAt({ workspaceId, id, places })),
           (rows) => rows.map(checkedRowOf)
         )
     })

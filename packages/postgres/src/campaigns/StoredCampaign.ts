@@ -11,8 +11,11 @@ export const campaignColumns = `c.id, c.workspace_id, c.state, c.work_at, ${tall
 
 /** The fields that an earlier version, which may run beside this one, does not write. */
 type Stored =
-  & Omit<Campaign.Campaign, "expected" | "forecast" | "templateB" | "categories" | "replaced" | "upload">
-  & Partial<Pick<Campaign.Campaign, "expected" | "templateB" | "categories" | "replaced" | "upload">>
+  & Omit<
+    Campaign.Campaign,
+    "expected" | "forecast" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds"
+  >
+  & Partial<Pick<Campaign.Campaign, "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds">>
   & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs"> & Partial<Forecast.Forecast> | null }
 
 const campaign = row({ state: json<Stored>() })
@@ -21,13 +24,22 @@ const job = columns<Pick<CampaignStep.Job, "workAt">>({ workAt: "bigint" })
 
 /** The campaign of a row with {@link campaignColumns}. */
 export const campaignOf = (row: Row): Campaign.Campaign => {
-  const { categories = null, expected = [], forecast, replaced = 0, templateB = null, upload = null, ...state } =
-    campaign.read(row).state
+  const {
+    categories = null,
+    expected = [],
+    forecast,
+    problemKinds = [],
+    replaced = 0,
+    templateB = null,
+    upload = null,
+    ...state
+  } = campaign.read(row).state
   return {
     ...state,
     expected,
     templateB,
     categories,
+    problemKinds,
     replaced,
     upload,
     forecast: forecast && { lines: [], costs: [], ...forecast },

@@ -10,6 +10,7 @@ import {
   ContactStore,
   CustomerNames,
   PhoneNumberStore,
+  ProblemKind,
   Recipient,
   Split
 } from "@wac/core"
@@ -20,7 +21,7 @@ import * as CampaignFixture from "./CampaignFixture.ts"
 
 const { second, world } = Fixture
 const { customer } = MessageFixture
-const { add, changed, counts, draft, get, limit, rateCard, row, rows, stored, work, workAll } = CampaignFixture
+const { add, changed, counts, draft, get, limit, put, rateCard, row, rows, stored, work, workAll } = CampaignFixture
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
@@ -96,6 +97,61 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* stored(own, message!.id), message!)
       const later = yield* store.rows(own.workspace.id, campaign.id, { limit: 4, after: 2 })
       assert.deepStrictEqual(later.map(({ place }) => place), [3, 4, 5, 6])
+    }))
+
+  it.effect("checking counts the problems by kind, and names the first rows of each by their places", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const campaign = yield* draft(own, {
+        template: { name: "promo", language: "en_US", bodyParams: ["{{number}}"] }
+      })
+      const shortened = Recipient.parseWritten({ to: "1.55512E+10" }, { line: 2, country: undefined })
+      const bare = (n: number, line: number): Recipient.Row => ({ recipient: { to: customer(n) }, line })
+      const check = (piece: number) =>
+        Effect.gen(function*() {
+          yield* changed(campaign, own.start, { _tag: "Check" })
+          yield* workAll(own, own.start, piece)
+          return yield* get(campaign)
+        })
+      const kindsOf = ({ problemKinds }: Campaign.Campaign) => problemKinds.map(({ message: _, ...kind }) => kind)
+      const at = (places: ReadonlyArray<number>) =>
+        Effect.map(
+          store.rowsAt(own.workspace.id, campaign.id, places),
+          (rows) =>
+            rows.map(({ line, message, place, problem, value }) => [place, line, value, problem?.reason, message])
+        )
+      yield* add(campaign, [shortened, row(1), row(1), bare(2, 5), ...Array.from({ length: 7 }, () => row(1))])
+      const first = yield* check(2)
+      assert.deepInclude(first, { status: "ready", checked: 11, problems: 10 })
+      assert.deepStrictEqual(kindsOf(first), [
+        { reason: "malformed", rows: 1, places: [1] },
+        { reason: "duplicate", rows: 8, places: [3, 5, 6, 7, 8] },
+        { reason: "template_params_mismatch", rows: 1, places: [4] }
+      ])
+      assert.deepStrictEqual(yield* at(ProblemKind.placesOf(first.problemKinds).slice(0, 3)), [
+        [1, 2, "1.55512E+10", "malformed", null],
+        [3, null, customer(1), "duplicate", null],
+        [4, 5, customer(2), "template_params_mismatch", null]
+      ])
+      // rows that are added are counted with the others
+      yield* add(campaign, [row(1), bare(3, 2)])
+      const added = yield* check(2)
+      assert.deepInclude(added, { checked: 13, problems: 12 })
+      assert.deepStrictEqual(kindsOf(added).map(({ rows }) => rows), [1, 9, 2])
+      assert.deepStrictEqual((yield* at([13, 99, 2, 13])).map(([place]) => place), [2, 13])
+      // and those of another file in the place of all
+      yield* put(campaign, "another", [row(4), bare(5, 3)], { isFirst: true, end: "replace" })
+      assert.deepStrictEqual((yield* get(campaign)).problemKinds, [])
+      const replaced = yield* check(10)
+      assert.deepStrictEqual(kindsOf(replaced), [
+        { reason: "template_params_mismatch", rows: 1, places: [replaced.replaced + 2] }
+      ])
+      assert.deepStrictEqual(yield* at([1, replaced.replaced + 2]), [
+        [replaced.replaced + 2, 3, customer(5), "template_params_mismatch", null]
+      ])
+      const other = yield* world()
+      assert.deepStrictEqual(yield* store.rowsAt(other.workspace.id, campaign.id, [replaced.replaced + 2]), [])
     }))
 
   it.effect("checking reports customers who have opted out without a contact, by every form of their names", () =>
