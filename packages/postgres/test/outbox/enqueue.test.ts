@@ -7,7 +7,7 @@ import { Id } from "@wac/core"
 import { Cause, Clock, Context, Effect, Exit, Fiber, Layer, Option, Predicate, Redacted, type Scope } from "effect"
 import * as Migrations from "../../src/Migrations.ts"
 import * as PostgresClient from "../../src/PostgresClient.ts"
-import { clients, freshDatabase } from "../servers.ts"
+import { clients, emptyDatabase } from "../servers.ts"
 
 const message = { to: "+491511234567", type: "text", text: { body: "Your order is confirmed." } }
 
@@ -31,7 +31,7 @@ const migrate = (url: Redacted.Redacted, schema?: string) =>
     PostgresClient.layer({ url, maxConnections: 1, ...schema === undefined ? {} : { schema } })
   )
 
-const database = Effect.tap(freshDatabase(), (url) => migrate(url))
+const database = Effect.tap(emptyDatabase(), (url) => migrate(url))
 
 interface Arguments {
   readonly workspaceId?: string
@@ -277,7 +277,7 @@ it.live("the function has its caller's rights, and needs no others than the guid
 
 it.live("in any schema, and after the schema is renamed, a commit notifies the schema's own channel", () =>
   Effect.gen(function*() {
-    const url = yield* freshDatabase()
+    const url = yield* emptyDatabase()
     yield* migrate(url, "msgs")
     const run = yield* session(url)
     yield* enqueue(run, { schema: "msgs" })
