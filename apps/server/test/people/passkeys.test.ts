@@ -44,7 +44,7 @@ const added = Effect.fnUntraced(function*(url: string, headers: Headers, authent
   const answer = yield* add(url, headers, authenticator.create(yield* optionsOf(url, headers)), name)
   assert.strictEqual(answer.status, 201, answer.text)
   return answer.body as {
-    readonly passkey: { readonly id: string; readonly name: string }
+    readonly passkey: { readonly id: string; readonly name: string; readonly lastUsedAt: string | null }
     readonly recoveryCodes: ReadonlyArray<string>
   }
 })
