@@ -352,7 +352,7 @@ const steps = Effect.gen(function*() {
     "a person's passkeys": [passkeys.list(userId), { passkeys: 1 }],
     "a use of a passkey": [
       passkeys.use({ userId, id: `psk ${some}` as Id.PasskeyId, counter: 0, now }),
-      { passkeys: 2 }
+      { passkeys: 2, second_factors: 1 }
     ],
     "the end of a challenge of a passkey": [
       passkeys.redeem({ userId, purpose: "add", tokenHash: `hash ${some}`, now }),
