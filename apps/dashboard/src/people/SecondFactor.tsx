@@ -164,6 +164,7 @@ export const SecondFactor = () => {
                     On. Recovery codes left: {recoveryCodesLeft}.
                     {recoveryCodesLeft === 0 ? " Make new ones, in case you lose what you sign in with." : ""}
                   </Notice>
+                  {hasApp ? <p className="text-muted">Codes of your authenticator app are accepted.</p> : null}
                   <Passkeys passkeys={passkeys} hasApp={hasApp} onAdded={got} onRemoved={changed} />
                   <div className="flex flex-wrap gap-2">
                     {hasApp ? null : <SetUp onCodes={got} />}
