@@ -55,6 +55,16 @@ export const ChecksCode = Context.Reference<boolean>("@wac/api/EndpointAnnotatio
   defaultValue: () => false
 })
 
+/** The endpoint checks a passkey of a second factor. */
+export const ChecksPasskey = Context.Reference<boolean>("@wac/api/EndpointAnnotations/ChecksPasskey", {
+  defaultValue: () => false
+})
+
+/** The endpoint is given a challenge of a second factor, which may have ended. */
+export const ChallengesFactor = Context.Reference<boolean>("@wac/api/EndpointAnnotations/ChallengesFactor", {
+  defaultValue: () => false
+})
+
 /** The endpoint refuses a right password with a challenge if the person has a second factor. */
 export const DemandsFactor = Context.Reference<boolean>("@wac/api/EndpointAnnotations/DemandsFactor", {
   defaultValue: () => false

@@ -17,6 +17,7 @@ import { PhoneNumbersApi } from "./numbers/PhoneNumbersApi.ts"
 import { AccountApi, PasswordResetApi } from "./people/AccountApi.ts"
 import { FactorApi, SignInFactorApi } from "./people/FactorApi.ts"
 import { InvitationsApi, MembersApi } from "./people/MembersApi.ts"
+import { PasskeyApi, SignInPasskeyApi } from "./people/PasskeyApi.ts"
 import { PortalApi } from "./people/PortalApi.ts"
 import { SessionApi, SignInApi, SignInMethodApi } from "./people/SessionApi.ts"
 import { QueueApi } from "./queue/QueueApi.ts"
@@ -39,9 +40,11 @@ export class Endpoints extends HttpApi.make("wac")
     SignInApi,
     SignInMethodApi,
     SignInFactorApi,
+    SignInPasskeyApi,
     SessionApi,
     AccountApi,
     FactorApi,
+    PasskeyApi,
     PasswordResetApi,
     MembersApi,
     InvitationsApi,

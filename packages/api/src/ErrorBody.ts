@@ -25,7 +25,7 @@ export const ErrorBody = Schema.Struct({
     reason: Schema.optionalKey(Schema.String),
     /** JSON path of the first offending field, or the header's name. */
     param: Schema.optionalKey(Schema.String),
-    /** With `second_factor_required`: the one-time token with which a code ends the sign-in. */
+    /** With `second_factor_required`: the one-time token with which a code or a passkey ends the sign-in. */
     challenge: Schema.optionalKey(Schema.String),
     /** Equal to the response's `Request-Id` header. */
     request_id: Schema.String,

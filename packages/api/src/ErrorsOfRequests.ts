@@ -128,13 +128,12 @@ export const unauthorized: { readonly [R in Reasons["unauthorized"]]: Entry } = 
   },
   second_factor_required: {
     when: "The password is right, and the account has a second factor.",
-    remedy: "Send the error's `challenge` with a code of the authenticator app, or with a recovery code, to " +
+    remedy: "Send the error's `challenge` with a code of the authenticator app, a recovery code or a passkey to " +
       "`POST /internal/session/factor` within 5 minutes.",
     retry: retries.no,
     example: {
-      message:
-        "the password is right, and this account has a second factor: send a code of its authenticator app or a " +
-        "recovery code with this challenge to POST /internal/session/factor within 5 minutes",
+      message: "the password is right, and this account has a second factor: send a code of its authenticator app, a " +
+        "recovery code or a passkey with this challenge to POST /internal/session/factor within 5 minutes",
       challenge: "…"
     }
   },
@@ -151,11 +150,25 @@ export const unauthorized: { readonly [R in Reasons["unauthorized"]]: Entry } = 
       param: "code"
     }
   },
+  invalid_passkey: {
+    when:
+      "The passkey is not one of the account's, was not used for this service's own address, or its signature or its " +
+      "counter is wrong.",
+    remedy: "Use a passkey that the page Your account lists, at the address at which it was added. An owner of your " +
+      "workspaces or the operator can reset your second factor.",
+    retry: retries.changed,
+    example: {
+      message:
+        "the passkey was not accepted: use one that is listed on the page Your account, on a page of this service",
+      param: "credential"
+    }
+  },
   challenge_ended: {
     when:
       "The sign-in whose `challenge` this is has ended: it was used, it is older than 5 minutes, it has had 5 codes, " +
-      "or the password or the second factor has changed.",
-    remedy: "Sign in again: `POST /internal/session`.",
+      "or the password or the second factor has changed. With `param` `credential`: the challenge that the passkey has " +
+      "signed was used, is older than 5 minutes, or is for something else.",
+    remedy: "Sign in again: `POST /internal/session`. With `param` `credential`: get other options for the passkey.",
     retry: retries.no,
     example: {
       message: "this sign-in was completed, or has ended after 5 minutes or 5 codes: begin again with the password",

@@ -47,8 +47,10 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
           return EndpointAnnotations.has(endpoint, EndpointAnnotations.DemandsFactor)
         case "invalid_code":
           return EndpointAnnotations.has(endpoint, EndpointAnnotations.ChecksCode)
+        case "invalid_passkey":
+          return EndpointAnnotations.has(endpoint, EndpointAnnotations.ChecksPasskey)
         case "challenge_ended":
-          return signsIn && EndpointAnnotations.has(endpoint, EndpointAnnotations.ChecksCode)
+          return EndpointAnnotations.has(endpoint, EndpointAnnotations.ChallengesFactor)
         case "invalid_signature":
         case "stale_signature":
         case "missing_signature":

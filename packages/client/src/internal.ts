@@ -80,8 +80,13 @@ export interface InternalClient {
   readonly session: {
     /** Signs in; the calls that follow are made in the session. */
     readonly signIn: (person: Wire.SignIn, options?: CallOptions) => Returned<"POST /internal/session">
-    /** Ends a sign-in that failed with `second_factor_required`, by the error's `challenge` and a code. */
+    /** Ends a sign-in that failed with `second_factor_required`, by the error's `challenge` and a code or a passkey. */
     readonly endSignIn: (step: Wire.EndSignIn, options?: CallOptions) => Returned<"POST /internal/session/factor">
+    /** The options with which a browser uses a passkey for `endSignIn`. */
+    readonly requestPasskey: (
+      step: Wire.RequestPasskey,
+      options?: CallOptions
+    ) => Returned<"POST /internal/session/factor/options">
     readonly get: (options?: CallOptions) => Returned<"GET /internal/session">
     readonly signOut: (options?: CallOptions) => Returned<"DELETE /internal/session">
     /** The method by which people sign in. */
@@ -151,6 +156,15 @@ export interface InternalClient {
     /** Makes new recovery codes in place of all of before. */
     readonly renewRecoveryCodes: (options?: CallOptions) => Returned<"PUT /internal/factor/recovery-codes">
     readonly removeFactor: (options?: CallOptions) => Returned<"DELETE /internal/factor">
+    /** The options with which a browser makes a passkey for `addPasskey`. */
+    readonly startPasskey: (options?: CallOptions) => Returned<"PUT /internal/factor/passkeys/options">
+    readonly addPasskey: (
+      passkey: Wire.AddPasskey,
+      options?: CallOptions
+    ) => Returned<"POST /internal/factor/passkeys">
+    readonly removePasskey: (id: string, options?: CallOptions) => Returned<"DELETE /internal/factor/passkeys/:id">
+    /** The options with which a browser uses a passkey for `confirmSession`. */
+    readonly startConfirming: (options?: CallOptions) => Returned<"PUT /internal/session/confirm/options">
     readonly requestPasswordReset: (
       person: Wire.RequestPasswordReset,
       options?: CallOptions
@@ -376,6 +390,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     session: {
       signIn: (body, options) => call("POST /internal/session", { body, once: true }, options),
       endSignIn: (body, options) => call("POST /internal/session/factor", { body, once: true }, options),
+      requestPasskey: (body, options) => call("POST /internal/session/factor/options", { body }, options),
       get: (options) => call("GET /internal/session", {}, options),
       method: (options) => call("GET /internal/sign-in", {}, options),
       signOut: (options) => call("DELETE /internal/session", {}, options),
@@ -407,6 +422,10 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       confirmFactor: (body, options) => call("POST /internal/factor/confirm", { body, once: true }, options),
       renewRecoveryCodes: (options) => call("PUT /internal/factor/recovery-codes", {}, options),
       removeFactor: (options) => call("DELETE /internal/factor", {}, options),
+      startPasskey: (options) => call("PUT /internal/factor/passkeys/options", {}, options),
+      addPasskey: (body, options) => call("POST /internal/factor/passkeys", { body, once: true }, options),
+      removePasskey: (id, options) => call("DELETE /internal/factor/passkeys/:id", { id }, options),
+      startConfirming: (options) => call("PUT /internal/session/confirm/options", {}, options),
       requestPasswordReset: (body, options) =>
         call("POST /internal/password/reset-request", { body, once: true }, options),
       resetPassword: (body, options) => call("POST /internal/password/reset", { body, once: true }, options)

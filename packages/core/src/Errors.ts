@@ -51,12 +51,13 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
     "invalid_credentials",
     "second_factor_required",
     "invalid_code",
+    "invalid_passkey",
     "challenge_ended",
     "invalid_signature",
     "stale_signature",
     "missing_signature"
   ]),
-  /** With `second_factor_required`: the one-time token with which a code ends the sign-in. */
+  /** With `second_factor_required`: the one-time token with which a code or a passkey ends the sign-in. */
   challenge: Schema.optionalKey(Schema.String),
   ...described
 }) {

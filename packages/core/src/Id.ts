@@ -80,6 +80,10 @@ export type AlertId = typeof AlertId.Type
 export const CampaignId = shape("cmp").pipe(Schema.brand("CampaignId"))
 export type CampaignId = typeof CampaignId.Type
 
+/** The id of a passkey. */
+export const PasskeyId = shape("psk").pipe(Schema.brand("PasskeyId"))
+export type PasskeyId = typeof PasskeyId.Type
+
 /** The id of a file. */
 export const MediaId = shape("med").pipe(Schema.brand("MediaId"))
 export type MediaId = typeof MediaId.Type
@@ -104,6 +108,7 @@ export interface ByPrefix {
   readonly alr: AlertId
   readonly cmp: CampaignId
   readonly med: MediaId
+  readonly psk: PasskeyId
 }
 
 /** Parses text as an identifier; `none` if the text is not one. */

@@ -21,6 +21,7 @@ import { OutboxStore } from "./outbox/OutboxStore.ts"
 import { FactorStore } from "./people/FactorStore.ts"
 import { InvitationStore } from "./people/InvitationStore.ts"
 import { MemberStore } from "./people/MemberStore.ts"
+import { PasskeyStore } from "./people/PasskeyStore.ts"
 import { PortalStore } from "./people/PortalStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
 import { QueueStore } from "./queue/QueueStore.ts"
@@ -57,6 +58,7 @@ export const all = {
   MemberStore,
   MessageStore,
   OutboxStore,
+  PasskeyStore,
   PepperStore,
   PhoneNumberStore,
   PortalStore,

@@ -23,7 +23,8 @@ const kinds = {
   aud: Id.AuditId,
   alr: Id.AlertId,
   cmp: Id.CampaignId,
-  med: Id.MediaId
+  med: Id.MediaId,
+  psk: Id.PasskeyId
 } satisfies { [prefix in keyof Id.ByPrefix]: Schema.Schema<unknown> }
 const prefixes = Object.keys(kinds) as ReadonlyArray<keyof Id.ByPrefix>
 

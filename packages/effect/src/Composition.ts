@@ -35,6 +35,7 @@ import {
   OptOuts,
   OutboxRunner,
   PageReceiver,
+  Passkeys,
   Password,
   PhoneNumbers,
   Portals,
@@ -75,6 +76,7 @@ import { Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Input from "./Input.ts"
 import * as MediaInspectorNode from "./media/MediaInspectorNode.ts"
+import * as PasskeyVerifierNode from "./people/PasskeyVerifierNode.ts"
 import * as Cryptography from "./secrets/Cryptography.ts"
 import * as MasterKeyFile from "./secrets/MasterKeyFile.ts"
 
@@ -237,7 +239,7 @@ const beneath = <E, EInFront>(
     Layer.provideMerge(TemplateRequests.TemplateRequests.layer),
     Layer.provideMerge(Layer.mergeAll(RequestRecorder.layer, UsageRecorder.layer)),
     Layer.provideMerge(ChangeRecorder.layer),
-    Layer.provideMerge(inFront),
+    Layer.provideMerge(Layer.merge(inFront, PasskeyVerifierNode.layer)),
     Layer.provideMerge(receivers(config)),
     Layer.provideMerge(layerKept(config, cryptography)),
     Layer.provideMerge(mediaStoreChecked(config)),
@@ -285,6 +287,7 @@ export const services = <E, EAdapters, EInFront>(
     RefusedSignIns.RefusedSignIns.layer,
     Accounts.Accounts.layer,
     Factors.Factors.layer,
+    Passkeys.Passkeys.layer,
     authenticator
   ).pipe(
     Layer.provideMerge(Setup.Setup.layer),

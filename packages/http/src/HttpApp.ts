@@ -39,6 +39,7 @@ import { CrossSite } from "./people/CrossSite.ts"
 import * as FactorHandlers from "./people/FactorHandlers.ts"
 import * as MembersHandlers from "./people/MembersHandlers.ts"
 import * as OidcRoute from "./people/OidcRoute.ts"
+import * as PasskeyHandlers from "./people/PasskeyHandlers.ts"
 import { PortalCookie } from "./people/PortalCookie.ts"
 import * as PortalHandlers from "./people/PortalHandlers.ts"
 import * as SessionAuthentication from "./people/SessionAuthentication.ts"
@@ -77,6 +78,7 @@ const routes = Layer.mergeAll(
       SignInMethodHandlers.layer,
       AccountHandlers.layer,
       FactorHandlers.layer,
+      PasskeyHandlers.layer,
       MembersHandlers.layer,
       PortalHandlers.layer,
       PhoneNumbersHandlers.layer,

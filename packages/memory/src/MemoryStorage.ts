@@ -22,6 +22,7 @@ import * as OutboxStore from "./outbox/OutboxStore.ts"
 import * as FactorStore from "./people/FactorStore.ts"
 import * as InvitationStore from "./people/InvitationStore.ts"
 import * as MemberStore from "./people/MemberStore.ts"
+import * as PasskeyStore from "./people/PasskeyStore.ts"
 import * as PortalStore from "./people/PortalStore.ts"
 import * as SessionStore from "./people/SessionStore.ts"
 import * as Polling from "./Polling.ts"
@@ -53,6 +54,7 @@ export const layerNoRandom: Layer.Layer<Ports.Ports, never, SecureRandom.SecureR
   EventStore.layer,
   InboundPostStore.layer,
   FactorStore.layer,
+  PasskeyStore.layer,
   InvitationStore.layer,
   MediaBytes.layer,
   MediaStore.layer,

@@ -29,6 +29,8 @@ import {
   type Message,
   type MessageStore,
   type OptOutWords,
+  type Passkey,
+  type PasskeyStore,
   type PhoneNumber,
   type PhoneNumberStep,
   type PortalStep,
@@ -112,10 +114,12 @@ export interface KeptSession extends SessionStore.StoredSession {
 }
 
 /** A person's second factor. */
-interface KeptFactor {
+export interface KeptFactor {
   readonly factor: FactorStore.Factor
-  /** The step of the last code that was used; `null` while it is not on. */
+  /** The step of the last code of the app that was used; `null` while the app is not on. */
   readonly lastStep: number | null
+  /** The oldest first. */
+  readonly passkeys: ReadonlyArray<Passkey.Passkey>
   /** The fingerprints of unused recovery codes. */
   readonly recoveryCodes: Set<string>
 }
@@ -212,6 +216,8 @@ export interface Memory {
   readonly factors: Map<Id.UserId, KeptFactor>
   /** By the token's hash. */
   readonly challenges: ExpiringMap<string, FactorStore.Challenge>
+  /** By person and purpose. */
+  readonly passkeyChallenges: ExpiringMap<string, PasskeyStore.PasskeyChallenge>
   /** Portal links and open sessions, by the hash of the token. */
   readonly portals: ExpiringMap<string, PortalStep.Kept>
   readonly apiKeys: Table<ApiKey.ApiKey>
@@ -344,6 +350,14 @@ export const forgetContact = (memory: Memory, row: KeptContact): void => {
   }
 }
 
+/** Removes a person's second factor with its challenges. */
+export const forgetFactor = (memory: Memory, userId: Id.UserId): void => {
+  memory.factors.delete(userId)
+  for (const challenge of memory.challenges.values()) {
+    if (challenge.userId === userId) memory.challenges.delete(challenge.tokenHash)
+  }
+}
+
 const make = (now: Memory["now"]): Memory => ({
   workspaces: new Map(),
   phoneNumbers: new Table(),
@@ -358,6 +372,7 @@ const make = (now: Memory["now"]): Memory => ({
   sessions: new ExpiringMap((session, now) => !Session.isLive(session, now)),
   factors: new Map(),
   challenges: new ExpiringMap(({ expiresAt }, now) => expiresAt <= now),
+  passkeyChallenges: new ExpiringMap(({ expiresAt }, now) => expiresAt <= now),
   portals: new ExpiringMap(({ portal }, now) => portal.expiresAt <= now),
   apiKeys: new Table(),
   apiKeyByTokenHash: new Map(),

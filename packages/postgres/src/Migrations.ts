@@ -47,6 +47,7 @@ import * as requestDetails from "./migrations/0036_request_details.ts"
 import * as unstartedCampaigns from "./migrations/0037_unstarted_campaigns.ts"
 import * as secondFactors from "./migrations/0038_second_factors.ts"
 import * as campaignTimelines from "./migrations/0039_campaign_timelines.ts"
+import * as passkeys from "./migrations/0041_passkeys.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -105,7 +106,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "request details", sql: requestDetails.sql, additive: true },
   { name: "unstarted campaigns", sql: unstartedCampaigns.sql, index: unstartedCampaigns.index, additive: true },
   { name: "second factors", sql: secondFactors.sql, additive: true },
-  { name: "campaign timelines", sql: campaignTimelines.sql, additive: true }
+  { name: "campaign timelines", sql: campaignTimelines.sql, additive: true },
+  { name: "passkeys", sql: passkeys.sql, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */

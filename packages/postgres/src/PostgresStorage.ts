@@ -26,6 +26,7 @@ import * as OutboxStore from "./outbox/OutboxStore.ts"
 import * as FactorStore from "./people/FactorStore.ts"
 import * as InvitationStore from "./people/InvitationStore.ts"
 import * as MemberStore from "./people/MemberStore.ts"
+import * as PasskeyStore from "./people/PasskeyStore.ts"
 import * as PortalStore from "./people/PortalStore.ts"
 import * as SessionStore from "./people/SessionStore.ts"
 import * as PgliteClient from "./PgliteClient.ts"
@@ -59,6 +60,7 @@ const anywhere = Layer.mergeAll(
   EventStore.layer,
   InboundPostStore.layer,
   FactorStore.layer,
+  PasskeyStore.layer,
   InvitationStore.layer,
   MediaBytes.layer,
   MediaStore.layer,

@@ -46,7 +46,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["request details", "e82d7e3cec1d4c7782e1c94caebcf742eb5418cb7100e2b69e05de5bd288f864"],
   ["unstarted campaigns", "885304643fdf05c06f182dbb2be893f178a45674cd7b734c125dd920d3fe4fb7"],
   ["second factors", "705f0d9e60fad6dd7f3f992871887b6c46b0c5b8698a0ac9e7e5f35fc34bf642"],
-  ["campaign timelines", "d41d24a6d044da18c77ec10b71e77270067975a227e495a7b8ce04dec47f0566"]
+  ["campaign timelines", "d41d24a6d044da18c77ec10b71e77270067975a227e495a7b8ce04dec47f0566"],
+  ["passkeys", "32ac37d673bd9b246ced6c2fb69ef5dc73b43b6da03e477a70b96c2e46cbfeb7"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

@@ -67,6 +67,17 @@ export const possible: { readonly [table: string]: Row } = {
     created_at: 0,
     expires_at: 1
   },
+  passkeys: {
+    id: "psk",
+    user_id: "usr",
+    name: "laptop",
+    credential_id: "c",
+    public_key: nonce,
+    counter: 0,
+    transports: [],
+    created_at: 0
+  },
+  passkey_challenges: { user_id: "usr", purpose: "add", token_hash: "h", created_at: 0, expires_at: 1 },
   password_resets: { token_hash: "h", user_id: "usr", created_at: 0, expires_at: 1 },
   phone_numbers: {
     id: "pn",

@@ -28,6 +28,8 @@ const global = {
   heartbeats: "one row: the newest heartbeat of all processes",
   people: "a person may be a member of several workspaces",
   identities: "of a person",
+  passkey_challenges: "of a person",
+  passkeys: "of a person",
   password_resets: "of a person",
   recovery_codes: "of a person",
   second_factors: "of a person",

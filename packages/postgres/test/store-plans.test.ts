@@ -18,6 +18,7 @@ import {
   KeyBinding,
   MemberStore as Members,
   MessageStore as Messages,
+  PasskeyStore as Passkeys,
   type Portal,
   PortalStore as Portals,
   SealedSecretStore as SealedSecrets,
@@ -34,6 +35,7 @@ import * as FactorStore from "../src/people/FactorStore.ts"
 import * as InvitationStore from "../src/people/InvitationStore.ts"
 import * as MemberStore from "../src/people/MemberStore.ts"
 import { openPortal } from "../src/people/OpenPortal.ts"
+import * as PasskeyStore from "../src/people/PasskeyStore.ts"
 import * as PortalStore from "../src/people/PortalStore.ts"
 import * as SessionStore from "../src/people/SessionStore.ts"
 import * as KeptAnswerStore from "../src/requests/KeptAnswerStore.ts"
@@ -76,6 +78,10 @@ const fill = [
   select 'hash ' || i, 'usr ' || i, 0, ${now} + i from generate_series(1, ${stored}) i`,
   `insert into wac.second_factors (user_id, key_id, nonce, ciphertext, created_at, confirmed_at, last_step)
   select 'usr ' || i, 'newer', ${sealed}, 0, 0, 0 from generate_series(1, ${stored}) i`,
+  `insert into wac.passkeys (id, user_id, name, credential_id, public_key, counter, transports, created_at)
+  select 'psk ' || i, 'usr ' || i, 'one', 'c ' || i, 'k', 0, '{}', 0 from generate_series(1, ${stored}) i`,
+  `insert into wac.passkey_challenges (user_id, purpose, token_hash, created_at, expires_at)
+  select 'usr ' || i, 'add', 'hash ' || i, 0, ${now} + i from generate_series(1, ${stored}) i`,
   `insert into wac.recovery_codes (user_id, fingerprint) select 'usr ' || i, 'f' from generate_series(1, ${stored}) i`,
   `insert into wac.sign_in_challenges (token_hash, user_id, password_hash, tries_left, created_at, expires_at)
   select 'hash ' || i, 'usr ' || i, 'p', 5, 0, ${now} + i from generate_series(1, ${stored}) i`,
@@ -133,6 +139,8 @@ const tables = [
   "invitations",
   "password_resets",
   "second_factors",
+  "passkeys",
+  "passkey_challenges",
   "recovery_codes",
   "sign_in_challenges",
   "portals",
@@ -225,6 +233,7 @@ const steps = Effect.gen(function*() {
   const invitations = yield* Invitations.InvitationStore
   const messages = yield* Messages.MessageStore
   const secrets = yield* SealedSecrets.SealedSecretStore
+  const passkeys = yield* Passkeys.PasskeyStore
   const portals = yield* Portals.PortalStore
   const sessions = yield* Sessions.SessionStore
   const workspaces = yield* Workspaces.WorkspaceStore
@@ -345,7 +354,16 @@ const steps = Effect.gen(function*() {
     "the end of a challenge": [factors.redeem(`hash ${some}`), { sign_in_challenges: 2 }],
     "the removal of a second factor": [
       factors.remove(userId),
-      { second_factors: 2, recovery_codes: 2, sign_in_challenges: 2 }
+      { second_factors: 2, recovery_codes: 2, sign_in_challenges: 2, passkeys: 2 }
+    ],
+    "a person's passkeys": [passkeys.list(userId), { passkeys: 1 }],
+    "a use of a passkey": [
+      passkeys.use({ userId, id: `psk ${some}` as Id.PasskeyId, counter: 0, now }),
+      { passkeys: 2, second_factors: 1 }
+    ],
+    "the end of a challenge of a passkey": [
+      passkeys.redeem({ userId, purpose: "add", tokenHash: `hash ${some}`, now }),
+      { passkey_challenges: 2 }
     ],
     "a workspace's invitations": [invitations.list(workspace, 0), { invitations: 1 }],
     "a workspace": [workspaces.get(workspace), { workspaces: 1 }],
@@ -385,6 +403,7 @@ const stores = Layer.mergeAll(
   MemberStore.layer,
   MessageStore.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto)),
   SealedSecretStore.layer,
+  PasskeyStore.layer,
   PortalStore.layer,
   SessionStore.layer,
   WorkspaceStore.layer

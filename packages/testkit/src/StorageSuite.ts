@@ -48,6 +48,7 @@ import * as OutboxStoreSuite from "./outbox/OutboxStoreSuite.ts"
 import * as FactorStoreSuite from "./people/FactorStoreSuite.ts"
 import * as InvitationStoreSuite from "./people/InvitationStoreSuite.ts"
 import * as MemberStoreSuite from "./people/MemberStoreSuite.ts"
+import * as PasskeyStoreSuite from "./people/PasskeyStoreSuite.ts"
 import * as PortalStoreSuite from "./people/PortalStoreSuite.ts"
 import * as SessionStoreSuite from "./people/SessionStoreSuite.ts"
 import * as QueueStoreSuite from "./queue/QueueStoreSuite.ts"
@@ -178,6 +179,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   FactorStore: [{ tests: FactorStoreSuite.tests }],
   InvitationStore: [{ tests: InvitationStoreSuite.tests }],
   MemberStore: [{ tests: MemberStoreSuite.tests, testsOfEmpty: MemberStoreSuite.testsOfEmpty }],
+  PasskeyStore: [{ tests: PasskeyStoreSuite.tests }],
   PortalStore: [{ tests: PortalStoreSuite.tests }],
   SessionStore: [{ testsOfEmpty: SessionStoreSuite.testsOfEmpty }]
 }

@@ -33,6 +33,7 @@ export const editTemplateComponents = 6
 export const createApiKeyScopes = 100
 export const createApiKeyPhoneNumberIds = 100
 export const createApiKeyAllowedCidrs = 100
+export const passkeyRegistrationTransports = 16
 export const optOutWordsStopWords = 200
 export const optOutWordsStartWords = 200
 export const optOutWordsRemoved = 200

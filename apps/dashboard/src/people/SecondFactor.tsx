@@ -13,6 +13,7 @@ import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
+import { Passkeys } from "./Passkeys.tsx"
 import { QrCode } from "./QrCode.tsx"
 
 /** The recovery codes, which are shown this once: a stray click does not close them. */
@@ -22,7 +23,7 @@ const Recovery = ({ codes, onDone }: { readonly codes: ReadonlyArray<string>; re
     <Dialog title="Recovery codes" isOpen isDismissible={false} onClose={onDone} width="max-w-md">
       <div className="space-y-4">
         <p>
-          Keep these recovery codes in a safe place. Each replaces a code of your app once, if you have lost it. They
+          Keep these recovery codes in a safe place. Each replaces your app or passkey once, if you have lost it. They
           are shown only now.
         </p>
         <Code label="Recovery codes" text={text} />
@@ -67,12 +68,12 @@ const SetUp = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) =
   const start = useMutation({ mutationFn: () => api.account.startFactor() })
   return (
     <>
-      <Button isPending={start.isPending} onClick={() => start.mutate()}>Set up</Button>
+      <Button isPending={start.isPending} onClick={() => start.mutate()}>Set up an app</Button>
       <Failure error={start.error} />
       {start.data === undefined ?
         null :
         (
-          <Dialog title="Set up a second factor" isOpen onClose={() => start.reset()} width="max-w-md">
+          <Dialog title="Set up an authenticator app" isOpen onClose={() => start.reset()} width="max-w-md">
             <Enrolment
               enrolment={start.data}
               onCodes={(codes) => {
@@ -108,7 +109,8 @@ const NewCodes = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>
         onClose={() => setOpen(false)}
         onConfirm={() => renew.mutate()}
       >
-        Then your recovery codes of before are no longer valid. Your authenticator app stays as it is.
+        Then your recovery codes of before are no longer valid. Your authenticator app and your passkeys stay as they
+        are.
       </Confirm>
     </>
   )
@@ -129,7 +131,8 @@ const SwitchOff = ({ onDone }: { readonly onDone: () => void }) => {
         onClose={() => setOpen(false)}
         onConfirm={() => remove.mutate()}
       >
-        Then your password alone is enough to sign in, and your recovery codes are no longer valid.
+        Then your password alone is enough to sign in. Your app, your passkeys and your recovery codes are no longer
+        valid.
       </Confirm>
     </>
   )
@@ -146,32 +149,45 @@ export const SecondFactor = () => {
   /** Kept here, because the part that got them is gone once the page learns that the factor is on. */
   const [codes, setCodes] = useState<ReadonlyArray<string>>()
   const got = (codes: ReadonlyArray<string>) => {
-    setCodes(codes)
+    if (codes.length > 0) setCodes(codes)
     changed()
   }
   return (
-    <Section title="Second factor" description="A code of an authenticator app, besides your password.">
+    <Section title="Second factor" description="A passkey or a code of an authenticator app, besides your password.">
       <Loaded query={query} lines={1}>
-        {({ isOn, recoveryCodesLeft }) => (
-          <div className="max-w-sm space-y-4">
+        {({ hasApp, isOn, passkeys, recoveryCodesLeft }) => (
+          <div className="max-w-xl space-y-4">
             {isOn
               ? (
                 <>
                   <Notice tone={recoveryCodesLeft === 0 ? "warn" : "good"}>
                     On. Recovery codes left: {recoveryCodesLeft}.
-                    {recoveryCodesLeft === 0 ? " Make new ones, in case you lose your app." : ""}
+                    {recoveryCodesLeft === 0 ? " Make new ones, in case you lose what you sign in with." : ""}
                   </Notice>
+                  {hasApp ? <p className="text-muted">Codes of your authenticator app are accepted.</p> : null}
+                  <Passkeys passkeys={passkeys} hasApp={hasApp} onAdded={got} onRemoved={changed} />
                   <div className="flex flex-wrap gap-2">
+                    {hasApp ? null : <SetUp onCodes={got} />}
                     <NewCodes onCodes={got} />
                     <SwitchOff onDone={changed} />
                   </div>
                 </>
               )
-              : <SetUp onCodes={got} />}
+              : (
+                <div className="flex flex-wrap gap-2">
+                  <Passkeys passkeys={passkeys} hasApp={hasApp} onAdded={got} onRemoved={changed} />
+                  <SetUp onCodes={got} />
+                </div>
+              )}
           </div>
         )}
       </Loaded>
-      {codes === undefined ? null : <Recovery codes={codes} onDone={() => setCodes(undefined)} />}
+      {codes === undefined ? null : (
+        <Recovery
+          codes={codes}
+          onDone={() => setCodes(undefined)}
+        />
+      )}
     </Section>
   )
 }

@@ -1,16 +1,44 @@
-/** The second step of a sign-in: a code, once the password was right. */
-import { useMutation } from "@tanstack/react-query"
+/** The second step of a sign-in: a passkey or a code, once the password was right. */
+import { useMutation, useQuery } from "@tanstack/react-query"
 import { type Session, WacError } from "@wac/client/internal"
 import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { elsewhere } from "../ui/Field.tsx"
 import { CodeField } from "./CodeField.tsx"
+import * as Passkey from "./Passkey.ts"
 import { PasswordForm } from "./PasswordForm.tsx"
 import { api } from "./Service.ts"
 
 /** The challenge of a sign-in that needs a second factor; `undefined` for another error. */
 export const challengeIn = (error: unknown): string | undefined =>
   error instanceof WacError && error.reason === "second_factor_required" ? error.challenge : undefined
+
+/** By a passkey, if the person has one. */
+const ByPasskey = ({ challenge, onDone }: {
+  readonly challenge: string
+  readonly onDone: (session: Session) => void
+}) => {
+  const { data: options } = useQuery({
+    queryKey: ["sign-in-passkey", challenge],
+    queryFn: ({ signal }) => api.session.requestPasskey({ challenge }, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false
+  })
+  const end = useMutation({
+    mutationFn: async (request: NonNullable<typeof options>) =>
+      api.session.endSignIn({ challenge, credential: await Passkey.sign(request) }),
+    onSuccess: onDone
+  })
+  if (options === undefined || options.allowCredentials.length === 0) return null
+  return (
+    <div className="space-y-4">
+      <Button look="primary" isPending={end.isPending} onClick={() => end.mutate(options)} className="w-full">
+        Use a passkey
+      </Button>
+      <Failure error={end.error} />
+    </div>
+  )
+}
 
 /** `onBack` begins the sign-in again: a challenge does not last. */
 export const FactorForm = ({ challenge, onBack, onDone }: {
@@ -23,11 +51,14 @@ export const FactorForm = ({ challenge, onBack, onDone }: {
     onSuccess: onDone
   })
   return (
-    <PasswordForm isPending={end.isPending} onSubmit={(form) => end.mutate(form)}>
-      <CodeField error={end.error} />
-      <Failure error={elsewhere(end.error, "code")} />
-      <Button look="primary" type="submit" isPending={end.isPending} className="w-full">Continue</Button>
-      <Button onClick={onBack} className="w-full">Begin again</Button>
-    </PasswordForm>
+    <div className="space-y-4">
+      {Passkey.hasPasskeys ? <ByPasskey challenge={challenge} onDone={onDone} /> : null}
+      <PasswordForm isPending={end.isPending} onSubmit={(form) => end.mutate(form)}>
+        <CodeField error={end.error} />
+        <Failure error={elsewhere(end.error, "code")} />
+        <Button look="primary" type="submit" isPending={end.isPending} className="w-full">Continue</Button>
+        <Button onClick={onBack} className="w-full">Begin again</Button>
+      </PasswordForm>
+    </div>
   )
 }

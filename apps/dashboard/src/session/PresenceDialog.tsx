@@ -7,6 +7,7 @@ import { Failure } from "../ui/Failure.tsx"
 import { elsewhere } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { CodeField } from "./CodeField.tsx"
+import * as Passkey from "./Passkey.ts"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
 import { isAwaited, settle, subscribe } from "./Presence.ts"
 import { api } from "./Service.ts"
@@ -22,7 +23,7 @@ const AtIssuer = () => (
   </div>
 )
 
-/** By the password or, if the person's second factor is on, by a code. */
+/** By the password or, if the person's second factor is on, by a code or a passkey. */
 const Here = ({ email }: { readonly email: string }) => {
   const [isByCode, setByCode] = useState(false)
   const { data: factor } = useQuery({
@@ -36,6 +37,11 @@ const Here = ({ email }: { readonly email: string }) => {
       ),
     onSuccess: () => settle(true)
   })
+  const sign = useMutation({
+    mutationFn: async () =>
+      api.account.confirmSession({ credential: await Passkey.sign(await api.account.startConfirming()) }),
+    onSuccess: () => settle(true)
+  })
   return (
     <PasswordForm isPending={confirm.isPending} onSubmit={(form) => confirm.mutate(form)}>
       <p className="text-muted">
@@ -43,8 +49,11 @@ const Here = ({ email }: { readonly email: string }) => {
       </p>
       <input type="hidden" name="email" autoComplete="username" value={email} readOnly />
       {isByCode ? <CodeField error={confirm.error} /> : <PasswordField error={confirm.error} />}
-      <Failure error={elsewhere(confirm.error, "code", "password")} />
+      <Failure error={elsewhere(confirm.error, "code", "password") ?? sign.error} />
       <div className="flex flex-wrap justify-end gap-2">
+        {Passkey.hasPasskeys && (factor?.passkeys.length ?? 0) > 0
+          ? <Button isPending={sign.isPending} onClick={() => sign.mutate()}>Use a passkey</Button>
+          : null}
         {factor?.isOn === true
           ? (
             <Button

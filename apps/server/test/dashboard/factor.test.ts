@@ -35,8 +35,8 @@ const code = (after: number): string => Totp.codeAt(secret, server.clock.current
 it("a person scans the secret, switches the second factor on by a code, and keeps the recovery codes", async () => {
   const { page } = person
   await person.open("/account")
-  await button(page, "Set up").click()
-  const form = dialog(page, "Set up a second factor")
+  await button(page, "Set up an app").click()
+  const form = dialog(page, "Set up an authenticator app")
   await form.getByRole("img", { name: "The secret as a QR code" }).waitFor()
   secret = Redacted.make(await form.locator("code").innerText())
   await form.getByLabel("Code", { exact: true }).fill("000000")
@@ -82,7 +82,7 @@ it("a code proves the person's presence in place of the password, and they switc
   await button(proof, "Use a code").click()
   await proof.getByLabel("Code", { exact: true }).fill(recoveryCodes[0]!)
   await button(proof, "Confirm").click()
-  await button(page, "Set up").waitFor()
+  await button(page, "Set up an app").waitFor()
 })
 
 it("an owner resets the second factor of a member, whose password alone signs them in again", async () => {

@@ -596,13 +596,13 @@ describe("every page, light, dark and on a phone", () => {
     await page.route("**/internal/factor", (route) =>
       route.request().method() === "PUT"
         ? route.fulfill({ json: enrolment })
-        : route.fulfill({ json: { isOn: false, recoveryCodesLeft: 0 } }))
+        : route.fulfill({ json: { isOn: false, hasApp: false, passkeys: [], recoveryCodesLeft: 0 } }))
     await page.route(
       "**/internal/factor/confirm",
       (route) => route.fulfill({ json: { recoveryCodes: ["4k2m-x9qd-7hwt"] } })
     )
     await person.open("/account")
-    await button(page, "Set up").click()
+    await button(page, "Set up an app").click()
     await page.getByLabel("Code", { exact: true }).fill("000000")
     await see("second-factor")
     await button(page, "Switch on").click()
@@ -610,6 +610,24 @@ describe("every page, light, dark and on a phone", () => {
     await see("second-factor-codes")
     await button(page, "I have kept them").click()
     await page.unroute("**/internal/factor")
+    const passkeys = ["My laptop", "A phone with a name that is longer than most are"].map((name, i) => ({
+      id: `psk_${i}`,
+      name,
+      createdAt: "2026-01-02T03:04:05.678Z",
+      lastUsedAt: i === 0 ? null : "2026-01-02T03:04:05.678Z"
+    }))
+    await page.route(
+      "**/internal/factor",
+      (route) => route.fulfill({ json: { isOn: true, hasApp: false, passkeys, recoveryCodesLeft: 9 } })
+    )
+    await person.open("/account")
+    await page.getByRole("row", { name: /My laptop/ }).waitFor()
+    await see("passkeys")
+    await button(page, "Remove My laptop").click()
+    await button(dialog(page, "Remove the passkey My laptop?"), "Remove").waitFor()
+    await see("dialog-remove-passkey")
+    await page.unroute("**/internal/factor")
+    await person.open("/account")
 
     await page.getByRole("button", { name: /owner@example/ }).click()
     await page.getByLabel("Appearance").waitFor()

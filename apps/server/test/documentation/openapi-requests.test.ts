@@ -199,7 +199,8 @@ const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
   }),
   // by one proof or the other
   "account.confirmSession": (body) =>
-    oneOf(Object.keys(body).length === 0 ? { password: "x" } : body, ["password", "code"]),
+    oneOf(Object.keys(body).length === 0 ? { password: "x" } : body, ["password", "code", "credential"]),
+  "signInFactor.end": (body) => oneOf({ ...body, code: body.code ?? "x" }, ["code", "credential"]),
   "members.invite": ({ email, ...body }) => ({ ...body, email: plainEmail(email) }),
   "signIn.setUp": ({ email, ...body }) => ({ ...body, email: plainEmail(email) }),
   "webhook.put": (body) => ({ ...body, url: atReceiver(body.url) })

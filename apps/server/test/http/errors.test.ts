@@ -1199,6 +1199,7 @@ describe.concurrent("every reason of the contract", () => {
           : Effect.succeedNone,
       isFresh: () => Effect.die("SECRET"),
       endSignIn: () => Effect.die("SECRET"),
+      requestPasskey: () => Effect.die("SECRET"),
       challenged: () => Effect.die("SECRET"),
       signIn: () => Effect.die("SECRET"),
       open: () => Effect.die("SECRET"),

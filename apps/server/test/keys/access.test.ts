@@ -249,6 +249,11 @@ describe("the API definition", () => {
       "POST /internal/factor/confirm": "session: member",
       "PUT /internal/factor/recovery-codes": "session: member",
       "DELETE /internal/factor": "session: member",
+      "POST /internal/session/factor/options": "anybody",
+      "PUT /internal/session/confirm/options": "session: member",
+      "PUT /internal/factor/passkeys/options": "session: member",
+      "POST /internal/factor/passkeys": "session: member",
+      "DELETE /internal/factor/passkeys/:id": "session: member",
       "DELETE /internal/members/:id/factor": "session: owner",
       "GET /healthz": "anybody",
       "GET /readyz": "anybody"
@@ -260,6 +265,7 @@ describe("the API definition", () => {
     "GET /internal/sign-in",
     "POST /internal/session",
     "POST /internal/session/factor",
+    "POST /internal/session/factor/options",
     "POST /internal/setup",
     "POST /internal/invitations/accept",
     "POST /internal/invitations/show",
@@ -279,7 +285,11 @@ describe("the API definition", () => {
     "PUT /internal/factor",
     "POST /internal/factor/confirm",
     "PUT /internal/factor/recovery-codes",
-    "DELETE /internal/factor"
+    "DELETE /internal/factor",
+    "PUT /internal/session/confirm/options",
+    "PUT /internal/factor/passkeys/options",
+    "POST /internal/factor/passkeys",
+    "DELETE /internal/factor/passkeys/:id"
   ])
 
   it("only API keys open /v1, and only sessions open /internal", () => {

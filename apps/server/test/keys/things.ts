@@ -53,6 +53,7 @@ export const byPath = (
   "/internal/members/:id": ids.invitation,
   "/internal/members/:id/sessions": ids.invitation,
   "/internal/members/:id/factor": ids.invitation,
+  "/internal/factor/passkeys/:id": ids.invitation,
   "/internal/sessions/:id": ids.session,
   "/internal/templates/:id": ids.template,
   "/internal/campaigns/:id/problems": ids.campaign,

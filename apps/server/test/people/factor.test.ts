@@ -41,11 +41,11 @@ describe.concurrent("a second factor", () => {
     Effect.gen(function*() {
       const { clock, pass, session, url } = yield* server()
       const status = Effect.map(call(`${url}/internal/factor`, { headers: session }), ({ body }) => body)
-      assert.deepStrictEqual(yield* status, { isOn: false, recoveryCodesLeft: 0 })
+      assert.deepStrictEqual(yield* status, { isOn: false, hasApp: false, passkeys: [], recoveryCodesLeft: 0 })
       const { code, recoveryCodes, uri } = yield* enrol(url, session, clock)
       assert.match(uri, /^otpauth:\/\/totp\/wac:/)
       assert.strictEqual(new Set(recoveryCodes).size, 10)
-      assert.deepStrictEqual(yield* status, { isOn: true, recoveryCodesLeft: 10 })
+      assert.deepStrictEqual(yield* status, { isOn: true, hasApp: true, passkeys: [], recoveryCodesLeft: 10 })
       const wrongPassword = yield* signIn(url, { ...owner, password: "a wrong guess" })
       checks.assertError(wrongPassword, 401, { code: "unauthorized", reason: "invalid_credentials" })
       assert.notProperty(wrongPassword.body.error, "challenge")
@@ -92,7 +92,7 @@ describe.concurrent("a second factor", () => {
       const typed = ` ${second!.toUpperCase().replaceAll("-", " ")}`
       assert.strictEqual((yield* end(url, yield* challenged(url), typed)).status, 200)
       const { body } = yield* call(`${url}/internal/factor`, { headers: session })
-      assert.deepStrictEqual(body, { isOn: true, recoveryCodesLeft: 8 })
+      assert.deepStrictEqual(body, { isOn: true, hasApp: true, passkeys: [], recoveryCodesLeft: 8 })
     }).pipe(Effect.scoped))
 
   it.live("new recovery codes end those of before, and are asked for in a session that is fresh", () =>
@@ -108,7 +108,7 @@ describe.concurrent("a second factor", () => {
       checks.assertError(yield* end(url, yield* challenged(url), old!), 401, wrongCode)
       assert.strictEqual((yield* end(url, yield* challenged(url), recoveryCodes[0])).status, 200)
       const { body } = yield* call(`${url}/internal/factor`, { headers: session })
-      assert.deepStrictEqual(body, { isOn: true, recoveryCodesLeft: 9 })
+      assert.deepStrictEqual(body, { isOn: true, hasApp: true, passkeys: [], recoveryCodesLeft: 9 })
       const { body: audit } = yield* call(`${url}/internal/audit`, { headers: session })
       assert.lengthOf(
         audit.data.filter(({ action }: { action: string }) => action === "factor.renew_recovery_codes"),

@@ -12,7 +12,7 @@ export type Headers = { readonly [name: string]: string }
 /** The headers of the session that an answer opened. */
 export const cookieOf = (answer: Answer) => ({
   ...ownPage,
-  cookie: answer.headers.getSetCookie().find((cookie) => cookie.startsWith("wac_session="))!.split(";")[0]!
+  cookie: answer.headers.getSetCookie().find((cookie) => /^(?:__Host-)?wac_session=/.test(cookie))!.split(";")[0]!
 })
 
 /** Invites somebody. */

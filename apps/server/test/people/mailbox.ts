@@ -15,7 +15,7 @@ export interface Received {
 
 /** Mail about sign-ins, keys and webhooks, which nearly every test has. */
 const notice =
-  /^Subject: (You signed in on a new device|Your (password|second factor) was |Your recovery codes were |A (new|changed|removed) )/m
+  /^Subject: (You signed in on a new device|Your (passkey|password|second factor) was |Your recovery codes were |A (new|changed|removed) )/m
 
 const unquoted = (text: string): string =>
   text.replaceAll("=\r\n", "").replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))

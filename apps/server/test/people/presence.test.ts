@@ -27,7 +27,13 @@ const guarded: { readonly [route: string]: unknown } = {
   "PUT /internal/factor": undefined,
   "POST /internal/factor/confirm": { code: "000000" },
   "PUT /internal/factor/recovery-codes": undefined,
-  "DELETE /internal/factor": undefined
+  "DELETE /internal/factor": undefined,
+  "PUT /internal/factor/passkeys/options": undefined,
+  "POST /internal/factor/passkeys": {
+    name: "laptop",
+    credential: { id: "AA", clientDataJSON: "AA", attestationObject: "AA", transports: [] }
+  },
+  "DELETE /internal/factor/passkeys/:id": undefined
 }
 
 let count = 0

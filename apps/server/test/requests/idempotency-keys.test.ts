@@ -45,6 +45,7 @@ describe("the API definition", () => {
     }
     assert.deepStrictEqual(none.map(({ path }) => path).sort(), [
       "/internal/factor/confirm",
+      "/internal/factor/passkeys",
       "/internal/invitations/accept",
       "/internal/invitations/show",
       "/internal/password/reset",
@@ -53,6 +54,7 @@ describe("the API definition", () => {
       "/internal/session",
       "/internal/session/confirm",
       "/internal/session/factor",
+      "/internal/session/factor/options",
       "/internal/setup"
     ])
   })

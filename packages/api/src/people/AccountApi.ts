@@ -8,13 +8,14 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anybody, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
-import { ChecksCode, ChecksSecret, NamesThing } from "../EndpointAnnotations.ts"
+import { ChallengesFactor, ChecksCode, ChecksPasskey, ChecksSecret, NamesThing } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Code } from "./FactorApi.ts"
+import { PasskeyAssertion } from "./PasskeyApi.ts"
 import { Session } from "./SessionApi.ts"
 
 export const OwnWorkspace = Schema.Struct({
@@ -38,10 +39,13 @@ export const SwitchWorkspace = Schema.Struct({ workspaceId: PlainText.between(1,
 
 export const ConfirmSession = Schema.Struct({
   password: Schema.optionalKey(Schema.RedactedFromValue(PlainText.between(1, 256))),
-  code: Schema.optionalKey(Code)
+  code: Schema.optionalKey(Code),
+  credential: Schema.optionalKey(PasskeyAssertion)
 }).annotate({
   identifier: "ConfirmSession",
-  description: "The person's password, or a code of their second factor, as proof that they are present."
+  description:
+    "One proof that the person is present: their password, a code of their second factor, or a passkey that has signed " +
+    "the challenge of `PUT /internal/session/confirm/options`."
 }).pipe(Example.shown({ password: Example.password }))
 
 export const OwnSession = Schema.Struct({
@@ -103,12 +107,12 @@ export class AccountApi extends HttpApiGroup.make("account").add(
     success: HttpApiSchema.NoContent,
     error: writing
   }).annotate(Access, session("member")).annotate(Audited, null).annotate(ChecksSecret, true).annotate(ChecksCode, true)
-    .annotateMerge(
+    .annotate(ChecksPasskey, true).annotate(ChallengesFactor, true).annotateMerge(
       OpenApi.annotations({
         summary: "Confirm that you are present",
         description:
-          "By your password or, if your second factor is on, by a code. For 10 minutes, the session is fresh again, as " +
-          "after a sign-in. Wrong passwords and codes are limited per session."
+          "By your password or, if your second factor is on, by a code or a passkey. For 10 minutes, the session is fresh again, as " +
+          "after a sign-in. Wrong proofs are limited per session."
       })
     ),
   HttpApiEndpoint.get("sessions", "/internal/sessions", {

@@ -7,10 +7,11 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anybody, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
-import { ChecksCode, ChecksSecret, SignsIn } from "../EndpointAnnotations.ts"
+import { ChallengesFactor, ChecksCode, ChecksPasskey, ChecksSecret, SignsIn } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
+import { Passkey, PasskeyAssertion } from "./PasskeyApi.ts"
 import { Session } from "./SessionApi.ts"
 
 const recoveryCode = "4k2m-x9qd-7hwt"
@@ -20,9 +21,11 @@ export const Code = Schema.RedactedFromValue(PlainText.between(1, 64))
 
 export const Factor = Schema.Struct({
   isOn: Schema.Boolean,
+  hasApp: Schema.Boolean.annotate({ description: "Whether an authenticator app is a part of it" }),
+  passkeys: Schema.Array(Passkey).annotate({ description: "The oldest first" }),
   recoveryCodesLeft: Schema.Int.annotate({ description: "Unused recovery codes" })
 }).annotate({ identifier: "Factor", description: "Whether the person's sign-ins need a second factor." }).pipe(
-  Example.shown({ isOn: true, recoveryCodesLeft: 10 })
+  Example.shown({ isOn: true, hasApp: true, passkeys: [], recoveryCodesLeft: 10 })
 )
 
 export const FactorEnrolment = Schema.Struct({
@@ -45,10 +48,13 @@ export const RecoveryCodes = Schema.Struct({ recoveryCodes: Schema.Array(Schema.
 
 export const EndSignIn = Schema.Struct({
   challenge: Schema.RedactedFromValue(PlainText.between(1, 256)),
-  code: Code
+  code: Schema.optionalKey(Code),
+  credential: Schema.optionalKey(PasskeyAssertion)
 }).annotate({
   identifier: "EndSignIn",
-  description: "The challenge of the error `second_factor_required`, and a code of the app or a recovery code."
+  description:
+    "The challenge of the error `second_factor_required`, and one proof: a code of the app or a recovery code, or a " +
+    "passkey that has signed the challenge."
 }).pipe(Example.shown({ challenge: "…", code: Example.code }))
 
 /** The second step of a sign-in. */
@@ -57,15 +63,18 @@ export class SignInFactorApi extends HttpApiGroup.make("signInFactor").add(
     .annotate(Access, anybody).annotate(Audited, "session.sign_in_with_factor").annotate(SignsIn, true).annotate(
       ChecksCode,
       true
-    )
+    ).annotate(ChecksPasskey, true).annotate(ChallengesFactor, true)
     .annotateMerge(OpenApi.annotations({
       summary: "End a sign-in with a second factor",
       description:
-        "Sets the session's cookie. A challenge lasts 5 minutes and takes 5 codes. Failures are limited per account and " +
+        "Sets the session's cookie. A challenge lasts 5 minutes and takes 5 proofs. Failures are limited per account and " +
         "per address."
     }))
 ).annotateMerge(
-  OpenApi.annotations({ title: "Second step of a sign-in (dashboard)", description: "End a sign-in with a code." })
+  OpenApi.annotations({
+    title: "Second step of a sign-in (dashboard)",
+    description: "End a sign-in with a code or a passkey."
+  })
 ) {}
 
 const read = { query: noQuery, error: reading }
@@ -82,7 +91,7 @@ export class FactorApi extends HttpApiGroup.make("factor").add(
     .annotate(ChecksSecret, true).annotateMerge(OpenApi.annotations({
       summary: "Set up a second factor",
       description:
-        "Makes a secret for an authenticator app, in place of one that was not confirmed. 400 if the second factor is on, " +
+        "Makes a secret for an authenticator app, in place of one that was not confirmed. 400 if you have an app, " +
         "404 if you have no password at this service."
     })),
   HttpApiEndpoint.post("confirm", "/internal/factor/confirm", {
@@ -93,8 +102,8 @@ export class FactorApi extends HttpApiGroup.make("factor").add(
     .annotate(ChecksSecret, true).annotate(ChecksCode, true).annotateMerge(OpenApi.annotations({
       summary: "Switch your second factor on",
       description:
-        "With the first code of the app. From then on each sign-in needs a code. Wrong codes are limited per " +
-        "session."
+        "With the first code of the app. From then on each sign-in needs a code or a passkey. No recovery codes if you " +
+        "have some, because a passkey had switched the second factor on. Wrong codes are limited per session."
     })),
   HttpApiEndpoint.put("renewRecoveryCodes", "/internal/factor/recovery-codes", { ...read, success: RecoveryCodes })
     .annotate(Access, session("member")).annotate(Audited, "factor.renew_recovery_codes")
@@ -106,11 +115,11 @@ export class FactorApi extends HttpApiGroup.make("factor").add(
     .annotate(Access, session("member")).annotate(Audited, "factor.disable").annotate(NeedsFreshSession, true)
     .annotate(ChecksSecret, true).annotateMerge(OpenApi.annotations({
       summary: "Switch your second factor off",
-      description: "Also ends your recovery codes. 404 if it is not on."
+      description: "Also removes your passkeys and your recovery codes. 404 if it is not on."
     }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({
     title: "Second factor (dashboard)",
-    description: "Codes of an authenticator app that your sign-ins need besides the password."
+    description: "What your sign-ins need besides the password: codes of an authenticator app, or passkeys."
   })
 ) {}

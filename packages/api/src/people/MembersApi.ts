@@ -170,7 +170,7 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     .annotateMerge(OpenApi.annotations({
       summary: "Remove the second factor of a member",
       description:
-        "For a member who has lost it: from then on their password is enough. Refused if they are also a member of a " +
+        "For a member who has lost it, with its passkeys: from then on their password is enough. Refused if they are also a member of a " +
         "workspace that you do not own. 404 if their second factor is not on."
     }))
 ).middleware(SessionAuthentication).annotateMerge(

@@ -377,10 +377,42 @@ export interface SignInMethod {
   readonly method: "password" | "oidc"
 }
 
-/** The challenge of the error `second_factor_required`, and a code of the app or a recovery code. */
+/**
+ * The challenge of the error `second_factor_required`, and one proof: a code of the app or a recovery code, or a
+ * passkey that has signed the challenge.
+ */
 export interface EndSignIn {
   readonly challenge: string
-  readonly code: string
+  readonly code?: string
+  readonly credential?: PasskeyAssertion
+}
+
+/** What the browser returned for the options: the credential's `id`, and parts of its `response`. */
+export interface PasskeyAssertion {
+  readonly id: string
+  readonly clientDataJSON: string
+  readonly authenticatorData: string
+  readonly signature: string
+}
+
+/** The challenge of the error `second_factor_required`. */
+export interface RequestPasskey {
+  readonly challenge: string
+}
+
+/** Options for the browser's `PublicKeyCredential.parseRequestOptionsFromJSON`. */
+export interface PasskeyRequest {
+  readonly challenge: string
+  readonly rpId: string
+  /** Empty if the person has no passkey. */
+  readonly allowCredentials: ReadonlyArray<{
+    readonly type: "public-key"
+    readonly id: string
+    readonly transports: ReadonlyArray<string>
+  }>
+  readonly userVerification: "preferred"
+  /** In milliseconds. */
+  readonly timeout: number
 }
 
 /** A workspace that the person is a member of. */
@@ -397,10 +429,14 @@ export interface SwitchWorkspace {
   readonly workspaceId: string
 }
 
-/** The person's password, or a code of their second factor, as proof that they are present. */
+/**
+ * One proof that the person is present: their password, a code of their second factor, or a passkey that has signed the
+ * challenge of `PUT /internal/session/confirm/options`.
+ */
 export interface ConfirmSession {
   readonly password?: string
   readonly code?: string
+  readonly credential?: PasskeyAssertion
 }
 
 /** A session of the person. */
@@ -425,8 +461,20 @@ export interface ChangePassword {
 /** Whether the person's sign-ins need a second factor. */
 export interface Factor {
   readonly isOn: boolean
+  /** Whether an authenticator app is a part of it. */
+  readonly hasApp: boolean
+  /** The oldest first. */
+  readonly passkeys: ReadonlyArray<Passkey>
   /** Unused recovery codes. */
   readonly recoveryCodesLeft: number
+}
+
+/** A passkey of the person's second factor. */
+export interface Passkey {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: string
+  readonly lastUsedAt: string | null
 }
 
 /** A new secret, which is not in use yet. Only this response contains it. */
@@ -444,6 +492,57 @@ export interface ConfirmFactor {
 
 /** Codes that replace one of the authenticator app, each once. Only this response contains them. */
 export interface RecoveryCodes {
+  readonly recoveryCodes: ReadonlyArray<string>
+}
+
+/** Options for the browser's `PublicKeyCredential.parseCreationOptionsFromJSON`. */
+export interface PasskeyCreation {
+  readonly challenge: string
+  readonly rp: {
+    readonly id: string
+    readonly name: string
+  }
+  readonly user: {
+    readonly id: string
+    readonly name: string
+    readonly displayName: string
+  }
+  readonly pubKeyCredParams: ReadonlyArray<{
+    readonly type: "public-key"
+    readonly alg: number
+  }>
+  readonly excludeCredentials: ReadonlyArray<{
+    readonly type: "public-key"
+    readonly id: string
+    readonly transports: ReadonlyArray<string>
+  }>
+  readonly authenticatorSelection: {
+    readonly residentKey: "preferred"
+    readonly userVerification: "preferred"
+  }
+  readonly attestation: "none"
+  /** In milliseconds. */
+  readonly timeout: number
+}
+
+/** A new passkey, and what to call it. */
+export interface AddPasskey {
+  readonly name: string
+  readonly credential: PasskeyRegistration
+}
+
+/** What the browser returned for the options: the credential's `id`, and parts of its `response`. */
+export interface PasskeyRegistration {
+  readonly id: string
+  readonly clientDataJSON: string
+  readonly attestationObject: string
+  readonly transports: ReadonlyArray<string>
+}
+
+/** The passkey that was added. */
+export interface AddedPasskey {
+  readonly passkey: Passkey
+  /** Ten recovery codes with the first part of the second factor; otherwise empty. Shown only once. */
   readonly recoveryCodes: ReadonlyArray<string>
 }
 
@@ -1319,8 +1418,10 @@ export type AuditAction =
   | "contact.opt_out"
   | "customer.erase"
   | "delivery.retry"
+  | "factor.add_passkey"
   | "factor.disable"
   | "factor.enable"
+  | "factor.remove_passkey"
   | "factor.renew_recovery_codes"
   | "member.change"
   | "member.end_sessions"
@@ -1773,10 +1874,15 @@ export interface InternalRoutes {
   /** Get the sign-in method. People sign in by password or at an issuer. */
   readonly "GET /internal/sign-in": { readonly response: SignInMethod }
   /**
-   * End a sign-in with a second factor. Sets the session's cookie. A challenge lasts 5 minutes and takes 5 codes.
+   * End a sign-in with a second factor. Sets the session's cookie. A challenge lasts 5 minutes and takes 5 proofs.
    * Failures are limited per account and per address.
    */
   readonly "POST /internal/session/factor": { readonly body: EndSignIn; readonly response: Session }
+  /**
+   * Get the options of a passkey for a sign-in. With them the browser signs the challenge of the sign-in, which its
+   * result ends. 404 if the service has no domain name.
+   */
+  readonly "POST /internal/session/factor/options": { readonly body: RequestPasskey; readonly response: PasskeyRequest }
   /** Get the session. Returns the session of the cookie. */
   readonly "GET /internal/session": { readonly response: Session }
   /** Sign out. Ends the session and removes its cookie. */
@@ -1786,8 +1892,8 @@ export interface InternalRoutes {
   /** Switch to another of your workspaces. The session continues in that workspace, with your role there. */
   readonly "POST /internal/session/workspace": { readonly body: SwitchWorkspace; readonly response: Session }
   /**
-   * Confirm that you are present. By your password or, if your second factor is on, by a code. For 10 minutes, the
-   * session is fresh again, as after a sign-in. Wrong passwords and codes are limited per session.
+   * Confirm that you are present. By your password or, if your second factor is on, by a code or a passkey. For 10
+   * minutes, the session is fresh again, as after a sign-in. Wrong proofs are limited per session.
    */
   readonly "POST /internal/session/confirm": { readonly body: ConfirmSession; readonly response: undefined }
   /** List your sessions. All current sessions, newest first. */
@@ -1801,21 +1907,42 @@ export interface InternalRoutes {
   /** Get your second factor. 404 if you have no password at this service. */
   readonly "GET /internal/factor": { readonly response: Factor }
   /**
-   * Set up a second factor. Makes a secret for an authenticator app, in place of one that was not confirmed. 400 if the
-   * second factor is on, 404 if you have no password at this service.
+   * Set up a second factor. Makes a secret for an authenticator app, in place of one that was not confirmed. 400 if you
+   * have an app, 404 if you have no password at this service.
    */
   readonly "PUT /internal/factor": { readonly response: FactorEnrolment }
   /**
-   * Switch your second factor on. With the first code of the app. From then on each sign-in needs a code. Wrong codes
-   * are limited per session.
+   * Switch your second factor on. With the first code of the app. From then on each sign-in needs a code or a passkey.
+   * No recovery codes if you have some, because a passkey had switched the second factor on. Wrong codes are limited
+   * per session.
    */
   readonly "POST /internal/factor/confirm": { readonly body: ConfirmFactor; readonly response: RecoveryCodes }
   /**
    * Get new recovery codes. In place of all of before, which are no longer valid. 404 if the second factor is not on.
    */
   readonly "PUT /internal/factor/recovery-codes": { readonly response: RecoveryCodes }
-  /** Switch your second factor off. Also ends your recovery codes. 404 if it is not on. */
+  /** Switch your second factor off. Also removes your passkeys and your recovery codes. 404 if it is not on. */
   readonly "DELETE /internal/factor": { readonly response: undefined }
+  /**
+   * Get the options of a new passkey. With a challenge that lasts 5 minutes, in place of an earlier one. 404 if you
+   * have no password at this service, or if the service has no domain name.
+   */
+  readonly "PUT /internal/factor/passkeys/options": { readonly response: PasskeyCreation }
+  /**
+   * Add a passkey. From then on each sign-in needs your second factor: a passkey, a code of your app or a recovery
+   * code. At most 20 passkeys.
+   */
+  readonly "POST /internal/factor/passkeys": { readonly body: AddPasskey; readonly response: AddedPasskey }
+  /**
+   * Remove a passkey. Takes effect immediately. Without your last passkey, and without an authenticator app, your
+   * second factor is off.
+   */
+  readonly "DELETE /internal/factor/passkeys/:id": { readonly response: undefined }
+  /**
+   * Get the options of a passkey as a proof of presence. For `POST /internal/session/confirm`. With a challenge that
+   * lasts 5 minutes, in place of an earlier one.
+   */
+  readonly "PUT /internal/session/confirm/options": { readonly response: PasskeyRequest }
   /**
    * Request a link that resets a password. Mails the link if the account exists; the response does not reveal it. 404
    * if the service sends no mail.
@@ -1851,8 +1978,9 @@ export interface InternalRoutes {
    */
   readonly "DELETE /internal/members/:id/sessions": { readonly response: undefined }
   /**
-   * Remove the second factor of a member. For a member who has lost it: from then on their password is enough. Refused
-   * if they are also a member of a workspace that you do not own. 404 if their second factor is not on.
+   * Remove the second factor of a member. For a member who has lost it, with its passkeys: from then on their password
+   * is enough. Refused if they are also a member of a workspace that you do not own. 404 if their second factor is not
+   * on.
    */
   readonly "DELETE /internal/members/:id/factor": { readonly response: undefined }
   /**

@@ -11,6 +11,7 @@ import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
+import type { FactorProof } from "./Authenticator.ts"
 import * as DeviceCookie from "./DeviceCookie.ts"
 import * as EmailAddress from "./EmailAddress.ts"
 import { checker, wrongCode } from "./FactorCheck.ts"
@@ -21,6 +22,9 @@ import * as LoginLimits from "./LoginLimits.ts"
 import * as Mail from "./Mail.ts"
 import { tokenLength } from "./Members.ts"
 import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
+import * as Passkey from "./Passkey.ts"
+import { asserter, challengeEnded, refusedPasskey } from "./PasskeyCheck.ts"
+import { PasskeyStore } from "./PasskeyStore.ts"
 import { Passwords } from "./Password.ts"
 import { membershipsOf, type Session } from "./Session.ts"
 import { SessionStore, type StoredSession } from "./SessionStore.ts"
@@ -35,8 +39,11 @@ const resetBucket = (email: string) => ({
   policy: { name: "login", interval: 600_000, capacity: 3 } satisfies RateLimit.Policy
 })
 
-/** How a person proves that they are present: by their password, or by a code of their second factor. */
-export type Proof = { readonly password: Redacted.Redacted } | { readonly code: Redacted.Redacted }
+/**
+ * How a person proves that they are present: by their password, or by their second factor. A passkey signs a challenge of
+ * `Passkeys.startConfirming`.
+ */
+export type Proof = { readonly password: Redacted.Redacted } | FactorProof
 
 export class Accounts extends Context.Service<Accounts, {
   /** The workspaces that a session may use. For a host's person, only the current workspace. */
@@ -57,7 +64,7 @@ export class Accounts extends Context.Service<Accounts, {
     workspaceId: string
   ) => Effect.Effect<Session, NotFound | StoreError>
   /**
-   * Makes the session fresh by the person's password, or by a code of their second factor. Wrong ones are limited per
+   * Makes the session fresh by the person's password, or by their second factor. Wrong ones are limited per
    * session, together with those of `changePassword`.
    */
   readonly confirm: (
@@ -110,11 +117,31 @@ export class Accounts extends Context.Service<Accounts, {
       const digest = yield* Digest.Digest
       const mailer = yield* Mail.Mailer
       const issuer = yield* CurrentIssuer
+      const passkeys = yield* PasskeyStore
       const isRightCode = yield* checker
+      const isRightPasskey = yield* asserter
       const mailing = yield* FiberSet.make()
 
       const hashOf = (token: Redacted.Redacted) =>
         digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
+
+      /** The error for a passkey that does not prove a person's presence; `undefined` if it does. Ends its challenge. */
+      const passkeyRefusal = Effect.fnUntraced(function*(
+        userId: Id.UserId,
+        credential: Passkey.Assertion,
+        party: Passkey.RelyingParty
+      ) {
+        const token = Passkey.tokenIn(credential.clientDataJSON)
+        const isChallenged = token !== undefined && (yield* passkeys.redeem({
+          userId,
+          purpose: "confirm",
+          tokenHash: yield* hashOf(token),
+          now: yield* Clock.currentTimeMillis
+        }))
+        if (!isChallenged) return challengeEnded("credential")
+        const expected = { party, challenge: Passkey.challengeOf(token) }
+        return (yield* isRightPasskey(userId, credential, expected)) ? undefined : refusedPasskey()
+      })
 
       /** Checks the proof of a session's person. `param` is the password's field, which the error names. */
       const prove = Effect.fnUntraced(function*(
@@ -133,6 +160,9 @@ export class Accounts extends Context.Service<Accounts, {
         yield* LoginLimits.spend(limits, buckets, now)
         if ("code" in proof) {
           if (!(yield* isRightCode(person.userId, proof.code))) return yield* wrongCode()
+        } else if ("credential" in proof) {
+          const refusal = yield* passkeyRefusal(person.userId, proof.credential, proof.party)
+          if (refusal !== undefined) return yield* refusal
         } else if (!(yield* passwords.verify(proof.password, person.passwordHash))) {
           return yield* new Unauthorized({
             reason: "invalid_credentials",

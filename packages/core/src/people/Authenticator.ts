@@ -7,6 +7,7 @@ import { NotFound, type RateLimited, type ServerError, type Unauthorized } from 
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
+import type { Assertion, RelyingParty, Request } from "./Passkey.ts"
 import type { Roles, Session } from "./Session.ts"
 
 /** The parts of a request that can authenticate a person. */
@@ -46,11 +47,15 @@ export interface SignIn extends Opening {
   readonly address: string
 }
 
-/** The second step of a sign-in, with a code of the second factor. */
+/** A proof by the second factor: a code of the authenticator app or a recovery code, or a passkey. */
+export type FactorProof =
+  | { readonly code: Redacted.Redacted }
+  | { readonly credential: Assertion; readonly party: RelyingParty }
+
+/** The second step of a sign-in. */
 export interface FactorAttempt extends Opening {
   readonly challenge: Redacted.Redacted
-  /** A code of the authenticator app, or a recovery code. */
-  readonly code: Redacted.Redacted
+  readonly proof: FactorProof
   /** The client's address, by which failures are limited. */
   readonly address: string
 }
@@ -82,8 +87,15 @@ export class Authenticator extends Context.Service<Authenticator, {
     attempt: SignIn
   ) => Effect.Effect<SignedIn, Unauthorized | RateLimited | NotFound | StoreError>
   /**
-   * Opens the session of a sign-in whose password was right. Wrong codes are limited per challenge, and as wrong
-   * passwords are.
+   * Options for a browser to use a passkey in `endSignIn`, which sign the challenge itself. They allow no credential if
+   * the person has no passkey. Challenges that are not valid are limited per address.
+   */
+  readonly requestPasskey: (
+    asked: { readonly challenge: Redacted.Redacted; readonly party: RelyingParty; readonly address: string }
+  ) => Effect.Effect<Request, Unauthorized | RateLimited | NotFound | StoreError>
+  /**
+   * Opens the session of a sign-in whose password was right. Wrong codes and passkeys are limited per challenge, and
+   * as wrong passwords are.
    */
   readonly endSignIn: (
     attempt: FactorAttempt
@@ -111,6 +123,7 @@ export const layerHost = (
       session: ({ headers }) => session(headers),
       isFresh: () => Effect.succeed(true),
       signIn: elsewhere,
+      requestPasskey: elsewhere,
       endSignIn: elsewhere,
       challenged: () => Effect.succeed(Option.none()),
       open: elsewhere,

@@ -1,5 +1,5 @@
 /**
- * The challenge of a sign-in that needs a second factor (contract §17): the token with which a code ends it.
+ * The challenge of a sign-in that needs a second factor (contract §17): the token with which a code or a passkey ends it.
  */
 import { Clock, Duration, Effect, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -9,7 +9,7 @@ import { FactorStore } from "./FactorStore.ts"
 import type { Person } from "./Member.ts"
 
 /** 43 base62 characters: 256 bits. */
-const tokenLength = 43
+export const tokenLength = 43
 
 /** How long a person has to give a code. */
 export const lifetime = Duration.minutes(5)
@@ -42,9 +42,8 @@ export const demander = Effect.gen(function*() {
     return yield* new Unauthorized({
       reason: "second_factor_required",
       challenge: Redacted.value(token),
-      message:
-        "the password is right, and this account has a second factor: send a code of its authenticator app or a " +
-        "recovery code with this challenge to POST /internal/session/factor within 5 minutes"
+      message: "the password is right, and this account has a second factor: send a code of its authenticator app, a " +
+        "recovery code or a passkey with this challenge to POST /internal/session/factor within 5 minutes"
     })
   })
 })

@@ -4,6 +4,7 @@
 import { Clock, Effect, Option, Redacted } from "effect"
 import { ServerError, Unauthorized } from "../Errors.ts"
 import type { UserId } from "../Id.ts"
+import type { Sealed } from "../secrets/Sealed.ts"
 import { Vault } from "../secrets/Vault.ts"
 import { type Factor, FactorStore } from "./FactorStore.ts"
 import * as RecoveryCode from "./RecoveryCode.ts"
@@ -22,7 +23,7 @@ export const wrongCode = () =>
 /** The step of a right code of a factor, whether or not it was used before. */
 export const stepOf = Effect.fnUntraced(function*(
   vault: Vault["Service"],
-  { secret, userId }: Factor,
+  { secret, userId }: Pick<Factor, "userId"> & { readonly secret: Sealed },
   code: Redacted.Redacted
 ) {
   const opened = yield* Effect.catchTag(vault.open(secret, userId), "UnreadableSecret", () =>
@@ -41,14 +42,15 @@ export const checker = Effect.gen(function*() {
   const vault = yield* Vault
   return Effect.fnUntraced(function*(userId: UserId, code: Redacted.Redacted) {
     const factor = Option.getOrUndefined(yield* store.find(userId))
-    if (factor === undefined || factor.confirmedAt === null) return false
+    if (factor === undefined) return false
     if (!Totp.isCode(Redacted.value(code))) {
       return yield* store.useRecoveryCode(
         userId,
         yield* RecoveryCode.fingerprint(vault, userId, Redacted.value(code))
       )
     }
-    const step = yield* stepOf(vault, factor, code)
+    if (factor.app === null || !factor.app.isOn) return false
+    const step = yield* stepOf(vault, { userId, secret: factor.app.secret }, code)
     return step !== undefined && (yield* store.useStep(userId, step))
   })
 })

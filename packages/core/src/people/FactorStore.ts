@@ -9,14 +9,19 @@ import type { Sealed } from "../secrets/Sealed.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 
-/** A person's authenticator app. */
+/** A person's second factor: an authenticator app, passkeys (`PasskeyStore`), or both. */
 export interface Factor {
   readonly userId: UserId
-  /** The shared secret, sealed for the person's id. */
-  readonly secret: Sealed
   readonly createdAt: Instant
-  /** When a first right code switched it on; `null` before. */
+  /** When a first right code or a first passkey switched it on; `null` before. */
   readonly confirmedAt: Instant | null
+  /** The authenticator app; `null` if there is none. */
+  readonly app: {
+    /** The shared secret, sealed for the person's id. */
+    readonly secret: Sealed
+    /** Whether a first right code has switched it on. */
+    readonly isOn: boolean
+  } | null
 }
 
 /** A sign-in whose password was right, and which waits for the second factor. */
@@ -36,11 +41,14 @@ export class FactorStore extends Context.Service<FactorStore, {
   readonly find: (
     userId: UserId
   ) => Effect.Effect<Option.Option<Factor & { readonly recoveryCodesLeft: number }>, StoreError>
-  /** Stores a factor that is not on yet, in place of another that is not. False if the person's factor is on. */
-  readonly start: (factor: Omit<Factor, "confirmedAt">) => Effect.Effect<boolean, StoreError>
+  /** Stores an app that is not on yet, in place of another that is not. False if the person's app is on. */
+  readonly start: (
+    app: Pick<Factor, "userId" | "createdAt"> & { readonly secret: Sealed }
+  ) => Effect.Effect<boolean, StoreError>
   /**
-   * Switches a factor on, with the step of its first code and the fingerprints of its recovery codes. False if it is on
-   * already, or if the secret is not the stored one any more.
+   * Switches an app on, with the step of its first code. If it is the first part of the person's second factor, it
+   * switches the second factor on, with the fingerprints of its recovery codes, and `isFirst` is true. Returns `none` if
+   * the app is on already, or if the secret is not the stored one any more.
    */
   readonly confirm: (
     confirmed: {
@@ -50,8 +58,8 @@ export class FactorStore extends Context.Service<FactorStore, {
       readonly recoveryCodes: ReadonlyArray<string>
       readonly now: Instant
     }
-  ) => Effect.Effect<boolean, StoreError>
-  /** Uses a step of a factor that is on. False if this step or a later one was used. */
+  ) => Effect.Effect<Option.Option<{ readonly isFirst: boolean }>, StoreError>
+  /** Uses a step of an app that is on. False if this step or a later one was used. */
   readonly useStep: (userId: UserId, step: number) => Effect.Effect<boolean, StoreError>
   /** Uses a recovery code, by its fingerprint. False if there is no such code (any more). */
   readonly useRecoveryCode: (userId: UserId, fingerprint: string) => Effect.Effect<boolean, StoreError>
@@ -60,7 +68,7 @@ export class FactorStore extends Context.Service<FactorStore, {
     userId: UserId,
     fingerprints: ReadonlyArray<string>
   ) => Effect.Effect<boolean, StoreError>
-  /** Removes a person's factor with its recovery codes and challenges. False if it was not on. */
+  /** Removes a person's factor with its passkeys, recovery codes and challenges. False if it was not on. */
   readonly remove: (userId: UserId) => Effect.Effect<boolean, StoreError>
   /** Stores a challenge, at the storage's time. False, and nothing is stored, if the person has no factor that is on. */
   readonly challenge: (challenge: Challenge) => Effect.Effect<boolean, StoreError>

@@ -10,27 +10,27 @@ import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import { stepOf, wrongCode } from "./FactorCheck.ts"
 import { FactorStore } from "./FactorStore.ts"
-import { CurrentIssuer } from "./Issuer.ts"
 import * as LoginLimits from "./LoginLimits.ts"
 import * as Member from "./Member.ts"
 import { type Membership, MemberStore } from "./MemberStore.ts"
+import * as OwnPerson from "./OwnPerson.ts"
 import * as RecoveryCode from "./RecoveryCode.ts"
 import { membershipsOf, type Session } from "./Session.ts"
 import * as Totp from "./Totp.ts"
-
-const elsewhere = () => new NotFound({ message: "people sign in elsewhere: this service has no passwords for them" })
 
 const none = () => new NotFound({ message: "there is no second factor" })
 
 const isOn = () =>
   new InvalidBody({
     reason: "invalid_field",
-    message: "the second factor is on: switch it off before you set up another"
+    message: "your authenticator app is on: switch the second factor off before you set up another"
   })
 
 /** The state of a person's second factor. */
 export interface Status {
   readonly isOn: boolean
+  /** Whether an authenticator app is a part of it. */
+  readonly hasApp: boolean
   /** Unused recovery codes. */
   readonly recoveryCodesLeft: number
 }
@@ -63,8 +63,8 @@ export class Factors extends Context.Service<Factors, {
   /** Makes a secret, which is not in use until `confirm`. Replaces an earlier one that is not. */
   readonly start: (session: Session) => Effect.Effect<Enrolment, InvalidBody | NotFound | StoreError>
   /**
-   * Switches the second factor on by a first right code. Returns the recovery codes, which are shown only once. Wrong
-   * codes are limited per session.
+   * Switches the app on by a first right code, and with it the second factor. Returns the recovery codes, which are shown
+   * only once; none if the person has theirs already. Wrong codes are limited per session.
    */
   readonly confirm: (
     session: Session,
@@ -75,7 +75,7 @@ export class Factors extends Context.Service<Factors, {
   >
   /** Makes new recovery codes, which are shown only once. The codes of before are no longer valid. */
   readonly renewRecoveryCodes: (session: Session) => Effect.Effect<ReadonlyArray<string>, NotFound | StoreError>
-  /** Switches the second factor off. */
+  /** Switches the second factor off, and removes the passkeys. */
   readonly remove: (session: Session) => Effect.Effect<void, NotFound | StoreError>
   /** Removes the second factor of a member. Returns the member. */
   readonly reset: (by: Session, id: string) => Effect.Effect<Member.Member, Forbidden | NotFound | StoreError>
@@ -87,17 +87,8 @@ export class Factors extends Context.Service<Factors, {
       const members = yield* MemberStore
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
-      const issuer = yield* CurrentIssuer
       const limits = yield* RateLimitStore
-
-      /** The session's person, if they have a password here. */
-      const own = Effect.fnUntraced(function*({ id, userId }: Session) {
-        const person = Option.getOrUndefined(yield* members.findByUserId(userId))?.person
-        if (issuer !== undefined || id === null || person === undefined || person.passwordHash === null) {
-          return yield* elsewhere()
-        }
-        return { ...person, sessionId: id }
-      })
+      const own = yield* OwnPerson.finder
 
       const newCodes = Effect.fnUntraced(function*(userId: Id.UserId) {
         const codes = yield* RecoveryCode.make(random)
@@ -110,8 +101,8 @@ export class Factors extends Context.Service<Factors, {
           const { userId } = yield* own(session)
           const factor = Option.getOrUndefined(yield* store.find(userId))
           return factor === undefined || factor.confirmedAt === null
-            ? { isOn: false, recoveryCodesLeft: 0 }
-            : { isOn: true, recoveryCodesLeft: factor.recoveryCodesLeft }
+            ? { isOn: false, hasApp: false, recoveryCodesLeft: 0 }
+            : { isOn: true, hasApp: factor.app?.isOn === true, recoveryCodesLeft: factor.recoveryCodesLeft }
         }),
         start: Effect.fn("Factors.start")(function*(session) {
           const { email, userId } = yield* own(session)
@@ -126,25 +117,25 @@ export class Factors extends Context.Service<Factors, {
         }),
         confirm: Effect.fn("Factors.confirm")(function*(session, code) {
           const { sessionId, userId } = yield* own(session)
-          const factor = Option.getOrUndefined(yield* store.find(userId))
-          if (factor === undefined) return yield* none()
-          if (factor.confirmedAt !== null) return yield* isOn()
+          const app = Option.getOrUndefined(yield* store.find(userId))?.app ?? undefined
+          if (app === undefined) return yield* none()
+          if (app.isOn) return yield* isOn()
           const now = yield* Clock.currentTimeMillis
           const buckets = [LoginLimits.ofSession(sessionId)]
           yield* LoginLimits.spend(limits, buckets, now)
-          const step = yield* stepOf(vault, factor, code)
+          const step = yield* stepOf(vault, { userId, secret: app.secret }, code)
           if (step === undefined) return yield* wrongCode()
           const { codes, fingerprints } = yield* newCodes(userId)
-          const isConfirmed = yield* store.confirm({
+          const confirmed = yield* store.confirm({
             userId,
-            secret: factor.secret,
+            secret: app.secret,
             step,
             recoveryCodes: fingerprints,
             now
           })
-          if (!isConfirmed) return yield* wrongCode()
+          if (Option.isNone(confirmed)) return yield* wrongCode()
           yield* limits.giveBack(buckets, now)
-          return codes
+          return confirmed.value.isFirst ? codes : []
         }),
         renewRecoveryCodes: Effect.fn("Factors.renewRecoveryCodes")(function*(session) {
           const { userId } = yield* own(session)

@@ -21,6 +21,9 @@ import { CurrentIssuer } from "./Issuer.ts"
 import * as LoginLimits from "./LoginLimits.ts"
 import type { Person } from "./Member.ts"
 import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
+import * as Passkey from "./Passkey.ts"
+import { asserter, challengeEnded, refusedPasskey } from "./PasskeyCheck.ts"
+import { PasskeyStore } from "./PasskeyStore.ts"
 import { Passwords } from "./Password.ts"
 import * as Session from "./Session.ts"
 import { SessionStore, type StoredSession } from "./SessionStore.ts"
@@ -58,7 +61,9 @@ export const layer = Layer.effect(
     const issuer = yield* CurrentIssuer
     const factors = yield* FactorStore
     const demandFactor = yield* FactorChallenge.demander
+    const passkeys = yield* PasskeyStore
     const isRightCode = yield* checker
+    const isRightPasskey = yield* asserter
 
     const hashOf = (token: Redacted.Redacted) =>
       digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
@@ -106,10 +111,10 @@ export const layer = Layer.effect(
       return { token, device, isNewDevice, session: sessionOf({ id, roles }, person, membership) }
     })
 
+    const atIssuer = () => new NotFound({ message: "people sign in at the issuer: open /internal/oidc/sign-in" })
+
     const signIn = Effect.fn("LocalAuthenticator.signIn")(function*(attempt: SignIn) {
-      if (issuer !== undefined) {
-        return yield* new NotFound({ message: "people sign in at the issuer: open /internal/oidc/sign-in" })
-      }
+      if (issuer !== undefined) return yield* atIssuer()
       const email = EmailAddress.normalize(attempt.email)
       const now = yield* Clock.currentTimeMillis
       const found = Option.getOrUndefined(yield* members.findByEmail(email))
@@ -135,36 +140,54 @@ export const layer = Layer.effect(
       return begun
     })
 
-    const challengeEnded = () =>
-      new Unauthorized({
-        reason: "challenge_ended",
-        param: "challenge",
-        message: "this sign-in was completed, or has ended after 5 minutes or 5 codes: begin again with the password"
-      })
-
-    const endSignIn = Effect.fn("LocalAuthenticator.endSignIn")(function*(attempt: FactorAttempt) {
-      if (issuer !== undefined) {
-        return yield* new NotFound({ message: "people sign in at the issuer: open /internal/oidc/sign-in" })
-      }
+    /** The account of a live challenge. A challenge that is not live is a failure of the address. */
+    const challengedAccount = Effect.fnUntraced(function*(tokenHash: string, address: string) {
       const now = yield* Clock.currentTimeMillis
-      const tokenHash = yield* FactorChallenge.hashOf(digest, attempt.challenge)
       const challenge = Option.getOrUndefined(yield* factors.findChallenge(tokenHash, now))
       const found = challenge && Option.getOrUndefined(yield* members.findByUserId(challenge.userId))
       if (challenge === undefined || found === undefined) {
-        yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(attempt.address)], now)
-        return yield* challengeEnded()
+        yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], now)
+        return yield* challengeEnded("challenge")
       }
+      return { challenge, found }
+    })
+
+    const requestPasskey = Effect.fn("LocalAuthenticator.requestPasskey")(function*(
+      { address, challenge: token, party }: Parameters<Authenticator["Service"]["requestPasskey"]>[0]
+    ) {
+      if (issuer !== undefined) return yield* atIssuer()
+      const { challenge: { userId } } = yield* challengedAccount(
+        yield* FactorChallenge.hashOf(digest, token),
+        address
+      )
+      return Passkey.requestOf(party, yield* passkeys.list(userId), token)
+    })
+
+    /** The error for a proof that is not right; `undefined` if it is. The proof is used up then. */
+    const proofRefusal = Effect.fnUntraced(function*(userId: UserId, { challenge, proof }: FactorAttempt) {
+      if ("code" in proof) return (yield* isRightCode(userId, proof.code)) ? undefined : wrongCode()
+      const { credential, party } = proof
+      const expected = { party, challenge: Passkey.challengeOf(challenge) }
+      return (yield* isRightPasskey(userId, credential, expected)) ? undefined : refusedPasskey()
+    })
+
+    const endSignIn = Effect.fn("LocalAuthenticator.endSignIn")(function*(attempt: FactorAttempt) {
+      if (issuer !== undefined) return yield* atIssuer()
+      const now = yield* Clock.currentTimeMillis
+      const tokenHash = yield* FactorChallenge.hashOf(digest, attempt.challenge)
+      const { challenge, found } = yield* challengedAccount(tokenHash, attempt.address)
       const nonce = yield* DeviceCookie.nonceOf(vault, found.person, attempt.device)
       const buckets = nonce === undefined
         ? [LoginLimits.ofFactor(challenge.userId), LoginLimits.ofAddress(attempt.address)]
         : [LoginLimits.ofDevice(nonce)]
       yield* LoginLimits.spend(limits, buckets, now)
-      if (Option.isNone(yield* factors.attempt(tokenHash, now))) return yield* challengeEnded()
-      if (!(yield* isRightCode(challenge.userId, attempt.code))) return yield* wrongCode()
+      if (Option.isNone(yield* factors.attempt(tokenHash, now))) return yield* challengeEnded("challenge")
+      const refusal = yield* proofRefusal(challenge.userId, attempt)
+      if (refusal !== undefined) return yield* refusal
       // a session begins only if the password is still the one that was verified
       const person = { ...found.person, passwordHash: challenge.passwordHash }
       const begun = (yield* factors.redeem(tokenHash)) ? yield* begin({ ...found, person }, attempt) : undefined
-      if (begun === undefined) return yield* challengeEnded()
+      if (begun === undefined) return yield* challengeEnded("challenge")
       yield* limits.giveBack(buckets, now)
       return begun
     })
@@ -204,6 +227,7 @@ export const layer = Layer.effect(
 
     return Authenticator.of({
       signIn,
+      requestPasskey,
       endSignIn,
       challenged,
       open,

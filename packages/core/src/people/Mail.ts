@@ -109,11 +109,14 @@ export type FactorChange =
   | { readonly _tag: "On" }
   | { readonly _tag: "Off" }
   | { readonly _tag: "Codes" }
+  | { readonly _tag: "PasskeyAdded"; readonly name: string }
+  | { readonly _tag: "PasskeyRemoved"; readonly name: string; readonly isLast: boolean }
   | { readonly _tag: "Reset"; readonly by: string }
 
 /** What a mail about a second factor says of its change: what was done to what, and what to do if it was not wanted. */
 const factorWords = (change: FactorChange): {
   readonly what: string
+  readonly name?: string
   readonly was: string
   readonly done: string
   readonly by?: string
@@ -140,6 +143,24 @@ const factorWords = (change: FactorChange): {
         now: "The earlier codes are no longer valid.",
         remedy: "change your password, and make new recovery codes on the page Your account"
       }
+    case "PasskeyAdded":
+      return {
+        what: "passkey",
+        name: change.name,
+        was: "was",
+        done: "added",
+        now: "Together with the password it signs in to your account.",
+        remedy: "change your password, and remove the passkey on the page Your account"
+      }
+    case "PasskeyRemoved":
+      return {
+        what: "passkey",
+        name: change.name,
+        was: "was",
+        done: "removed",
+        ...(change.isLast ? { now: passwordAlone } : {}),
+        remedy: setUpAgain
+      }
     case "Reset":
       return {
         ...factor,
@@ -151,13 +172,14 @@ const factorWords = (change: FactorChange): {
   }
 }
 
-/** The mail to a person whose second factor was switched on or off, or reset, or has new recovery codes. */
+/** The mail to a person whose second factor was switched on or off, or reset, or has new recovery codes or passkeys. */
 export const factorNotice = (notice: Circumstances & { readonly change: FactorChange }): Mail => {
-  const { by = "", done, now, remedy, was, what } = factorWords(notice.change)
+  const { by = "", done, name, now, remedy, was, what } = factorWords(notice.change)
+  const named = name === undefined ? what : `${what} “${line(name)}”`
   return {
     to: notice.to,
     subject: `Your ${what} ${was} ${done}`,
-    text: `The ${what} of this address ${was} ${done}${by} ${circumstances(notice)}.
+    text: `The ${named} of this address ${was} ${done}${by} ${circumstances(notice)}.
 ${now === undefined ? "" : `${now}\n`}
 If ${by === "" ? "it was not you" : "you did not ask for it"}, ${remedy}.
 `

@@ -18,7 +18,7 @@ const policy: RateLimit.Policy = { name: "login", interval: 600_000, capacity: 1
 /** The subject of a notice: an account, whose person gets it, or the actor's workspace, whose owners get it. */
 type Matter =
   | { readonly _tag: "Password" }
-  | { readonly _tag: "Factor"; readonly change: "On" | "Off" | "Codes" }
+  | { readonly _tag: "Factor"; readonly change: Exclude<Mail.FactorChange, { readonly _tag: "Reset" }> }
   | { readonly _tag: "FactorReset"; readonly of: string }
   | ({ readonly _tag: "Workspace" } & Mail.WorkspaceChange)
 
@@ -29,11 +29,22 @@ export const matterOf = ({ action, detail }: Pick<Change, "action" | "detail">):
     case "password.reset":
       return { _tag: "Password" }
     case "factor.enable":
-      return { _tag: "Factor", change: "On" }
+      return { _tag: "Factor", change: { _tag: "On" } }
     case "factor.renew_recovery_codes":
-      return { _tag: "Factor", change: "Codes" }
+      return { _tag: "Factor", change: { _tag: "Codes" } }
     case "factor.disable":
-      return { _tag: "Factor", change: "Off" }
+      return { _tag: "Factor", change: { _tag: "Off" } }
+    case "factor.add_passkey":
+      return { _tag: "Factor", change: { _tag: "PasskeyAdded", name: detail?.["name"] ?? "" } }
+    case "factor.remove_passkey":
+      return {
+        _tag: "Factor",
+        change: {
+          _tag: "PasskeyRemoved",
+          name: detail?.["name"] ?? "",
+          isLast: detail?.["secondFactor"] === "off"
+        }
+      }
     case "member.reset_factor":
       return detail?.["email"] === undefined ? undefined : { _tag: "FactorReset", of: detail["email"] }
     case "api_key.create":
@@ -78,7 +89,7 @@ const accountNotice = (
     case "Password":
       return Mail.passwordNotice({ ...circumstances, to: by })
     case "Factor":
-      return Mail.factorNotice({ ...circumstances, to: by, change: { _tag: matter.change } })
+      return Mail.factorNotice({ ...circumstances, to: by, change: matter.change })
     case "FactorReset":
       // without the address, which is the owner's
       return Mail.factorNotice({

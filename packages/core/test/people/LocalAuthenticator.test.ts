@@ -8,6 +8,7 @@ import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
 import { Authenticator } from "../../src/people/Authenticator.ts"
 import * as LocalAuthenticator from "../../src/people/LocalAuthenticator.ts"
 import { MemberStore } from "../../src/people/MemberStore.ts"
+import { PasskeyVerifier } from "../../src/people/PasskeyVerifier.ts"
 import { Cost, Passwords } from "../../src/people/Password.ts"
 import { SessionStore } from "../../src/people/SessionStore.ts"
 import { Templates } from "../../src/templates/Templates.ts"
@@ -42,7 +43,9 @@ const setUp = () => {
     Layer.provide(Passwords.layer),
     Layer.provide([NodeCrypto.layerKdf, Layer.succeed(Cost, { memory: 32, passes: 1, parallelism: 1 })])
   )
+  const verifier = Layer.mock(PasskeyVerifier, {})
   const layer = Layer.merge(LocalAuthenticator.layer, Setup.layer).pipe(
+    Layer.provide(verifier),
     Layer.provideMerge(Templates.layer),
     Layer.provideMerge(Layer.merge(counted, provider.layer)),
     Layer.provideMerge(foundation)

@@ -27,6 +27,7 @@ export interface ErrorReasons {
     | "invalid_credentials"
     | "second_factor_required"
     | "invalid_code"
+    | "invalid_passkey"
     | "challenge_ended"
     | "invalid_signature"
     | "stale_signature"

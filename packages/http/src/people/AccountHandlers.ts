@@ -2,39 +2,24 @@
  * `/internal/workspaces`, `/internal/sessions` and `/internal/password`.
  */
 import { Api, Caller } from "@wac/api"
-import { Accounts, Errors, StoreError, Time } from "@wac/core"
-import { Effect, Layer, type Redacted } from "effect"
+import { Accounts, StoreError, Time } from "@wac/core"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as PersonalLink from "./PersonalLink.ts"
+import * as Proof from "./Proof.ts"
+import * as RelyingParty from "./RelyingParty.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 import * as SignIn from "./SignIn.ts"
 
 const whole = <A>(data: ReadonlyArray<A>) => ({ data, hasMore: false, nextCursor: null })
 
-/** The one proof of presence that a request has. */
-const proofOf = (
-  { code, password }: { readonly password?: Redacted.Redacted; readonly code?: Redacted.Redacted }
-): Effect.Effect<Accounts.Proof, Errors.InvalidBody> => {
-  if (password === undefined) {
-    return code === undefined
-      ? new Errors.InvalidBody({ reason: "missing_field", param: "password", message: "password or code is required" })
-      : Effect.succeed({ code })
-  }
-  return code === undefined
-    ? Effect.succeed({ password })
-    : new Errors.InvalidBody({
-      reason: "invalid_field",
-      param: "code",
-      message: "code must not be given together with password"
-    })
-}
-
 const accountLayer = HandlerGroup.layer(
   Effect.gen(function*() {
     const accounts = yield* Accounts.Accounts
     const cookie = yield* SessionCookie
+    const party = yield* RelyingParty.make
     return HttpApiBuilder.group(Api, "account", (handlers) =>
       handlers.handleAll({
         workspaces: Effect.fnUntraced(function*() {
@@ -56,7 +41,11 @@ const accountLayer = HandlerGroup.layer(
           return SignIn.shown(yield* accounts.moveTo(session, yield* cookie.read, payload.workspaceId))
         }, StoreError.orUnavailable),
         confirmSession: Effect.fnUntraced(function*({ payload }) {
-          yield* accounts.confirm(yield* Caller.CurrentSession, yield* cookie.read, yield* proofOf(payload))
+          yield* accounts.confirm(
+            yield* Caller.CurrentSession,
+            yield* cookie.read,
+            yield* Proof.ofPresence(payload, party)
+          )
         }, StoreError.orUnavailable),
         sessions: Effect.fnUntraced(function*() {
           const session = yield* Caller.CurrentSession

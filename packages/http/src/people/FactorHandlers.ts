@@ -2,10 +2,13 @@
  * `/internal/factor` and `/internal/session/factor`.
  */
 import { Api, Caller } from "@wac/api"
-import { Authenticator, Factors, Notices, RefusedSignIns, StoreError } from "@wac/core"
+import { Authenticator, Factors, Notices, Passkeys, RefusedSignIns, StoreError } from "@wac/core"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
+import * as PasskeyHandlers from "./PasskeyHandlers.ts"
+import * as Proof from "./Proof.ts"
+import * as RelyingParty from "./RelyingParty.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 import * as SignIn from "./SignIn.ts"
 
@@ -13,16 +16,18 @@ const SignInFactorHandlers = HandlerGroup.layer(
   Effect.gen(function*() {
     const authenticator = yield* Authenticator.Authenticator
     const cookie = yield* SessionCookie
+    const party = yield* RelyingParty.make
     const refused = yield* RefusedSignIns.RefusedSignIns
     const notices = yield* Notices.Notices
     return HttpApiBuilder.group(Api, "signInFactor", (handlers) =>
       handlers.handleAll({
         end: Effect.fnUntraced(
-          function*({ payload }) {
-            const email = Option.getOrUndefined(yield* authenticator.challenged(payload.challenge))
+          function*({ payload: { challenge, ...given } }) {
+            const email = Option.getOrUndefined(yield* authenticator.challenged(challenge))
+            const proof = yield* Proof.ofFactor(given, party)
             const opened = yield* SignIn.recorded(
               email,
-              authenticator.endSignIn({ ...payload, ...yield* SignIn.opening })
+              authenticator.endSignIn({ challenge, proof, ...yield* SignIn.opening })
             ).pipe(Effect.provideService(RefusedSignIns.RefusedSignIns, refused))
             yield* SignIn.noticed(notices, opened)
             return yield* SignIn.signedIn(opened)
@@ -37,10 +42,13 @@ const SignInFactorHandlers = HandlerGroup.layer(
 const OwnFactorHandlers = HandlerGroup.layer(
   Effect.gen(function*() {
     const factors = yield* Factors.Factors
+    const passkeys = yield* Passkeys.Passkeys
     return HttpApiBuilder.group(Api, "factor", (handlers) =>
       handlers.handleAll({
         get: Effect.fnUntraced(function*() {
-          return yield* factors.status(yield* Caller.CurrentSession)
+          const session = yield* Caller.CurrentSession
+          const held = yield* passkeys.list(session)
+          return { ...yield* factors.status(session), passkeys: held.map(PasskeyHandlers.shown) }
         }, StoreError.orUnavailable),
         start: Effect.fnUntraced(function*() {
           const { secret, uri } = yield* factors.start(yield* Caller.CurrentSession)

@@ -3,14 +3,11 @@
  */
 import { FactorStore, type Id, StorageTime, type Time } from "@wac/core"
 import { Effect, Equal, Layer, Option } from "effect"
-import { type Memory, State } from "../State.ts"
+import { forgetFactor, type Memory, State } from "../State.ts"
 
 const remove = (memory: Memory, userId: Id.UserId): boolean => {
   const isOn = (memory.factors.get(userId)?.factor.confirmedAt ?? null) !== null
-  memory.factors.delete(userId)
-  for (const challenge of memory.challenges.values()) {
-    if (challenge.userId === userId) memory.challenges.delete(challenge.tokenHash)
-  }
+  forgetFactor(memory, userId)
   return isOn
 }
 
@@ -38,28 +35,40 @@ export const layer = Layer.effect(
             ({ factor, recoveryCodes }) => ({ ...factor, recoveryCodesLeft: recoveryCodes.size })
           )
         ),
-      start: (factor) =>
+      start: ({ createdAt, secret, userId }) =>
         Effect.sync(() => {
-          if ((memory.factors.get(factor.userId)?.factor.confirmedAt ?? null) !== null) return false
-          memory.factors.set(factor.userId, {
-            factor: { ...factor, confirmedAt: null },
+          const kept = memory.factors.get(userId)
+          if (kept?.factor.app?.isOn === true) return false
+          memory.factors.set(userId, {
+            factor: {
+              userId,
+              createdAt,
+              confirmedAt: kept?.factor.confirmedAt ?? null,
+              app: { secret, isOn: false }
+            },
             lastStep: null,
-            recoveryCodes: new Set()
+            recoveryCodes: kept?.recoveryCodes ?? new Set(),
+            passkeys: kept?.passkeys ?? []
           })
           return true
         }),
       confirm: ({ now: asked, recoveryCodes, secret, step, userId }) =>
         Effect.sync(() => {
           const kept = memory.factors.get(userId)
-          if (kept === undefined || kept.factor.confirmedAt !== null || !Equal.equals(kept.factor.secret, secret)) {
-            return false
-          }
+          const app = kept?.factor.app ?? null
+          if (kept === undefined || app === null || app.isOn || !Equal.equals(app.secret, secret)) return Option.none()
+          const isFirst = kept.factor.confirmedAt === null
           memory.factors.set(userId, {
-            factor: { ...kept.factor, confirmedAt: memory.now(asked) },
+            ...kept,
+            factor: {
+              ...kept.factor,
+              confirmedAt: kept.factor.confirmedAt ?? memory.now(asked),
+              app: { secret, isOn: true }
+            },
             lastStep: step,
-            recoveryCodes: new Set(recoveryCodes)
+            recoveryCodes: isFirst ? new Set(recoveryCodes) : kept.recoveryCodes
           })
-          return true
+          return Option.some({ isFirst })
         }),
       useStep: (userId, step) =>
         Effect.sync(() => {

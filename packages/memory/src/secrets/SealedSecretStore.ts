@@ -29,10 +29,12 @@ const places = function*(memory: Memory): Generator<Place> {
     }
   }
   for (const [row, kept] of memory.factors) {
+    const { app } = kept.factor
+    if (app === null) continue
     yield {
       row,
-      sealed: kept.factor.secret,
-      set: (secret) => memory.factors.set(row, { ...kept, factor: { ...kept.factor, secret } })
+      sealed: app.secret,
+      set: (secret) => memory.factors.set(row, { ...kept, factor: { ...kept.factor, app: { ...app, secret } } })
     }
   }
   for (const outbox of memory.outboxes.values()) {

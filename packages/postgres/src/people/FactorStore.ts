@@ -5,7 +5,7 @@ import { FactorStore, type Id } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
-import { bigint, columns, integer, list, remove as removing, row, text } from "../Columns.ts"
+import { bigint, boolean, bytes, columns, integer, list, remove as removing, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { sealed } from "../secrets/StoredSeal.ts"
@@ -15,18 +15,23 @@ const factor = row({
   userId: text<Id.UserId>(),
   createdAt: bigint<number>(),
   confirmedAt: bigint<number | null>(),
-  recoveryCodesLeft: integer()
-}).and(sealed)
+  isAppOn: boolean(),
+  recoveryCodesLeft: integer(),
+  keyId: text<string | null>(),
+  nonce: bytes<Uint8Array | null>(),
+  ciphertext: bytes<Uint8Array | null>()
+})
 
 const factorOf = (found: Row) => {
-  const { ciphertext, keyId, nonce, ...others } = factor.read(found)
-  return { ...others, secret: { keyId, nonce, ciphertext } }
+  const { ciphertext, isAppOn, keyId, nonce, ...others } = factor.read(found)
+  const secret = keyId === null || nonce === null || ciphertext === null ? null : { keyId, nonce, ciphertext }
+  return { ...others, app: secret === null ? null : { secret, isOn: isAppOn } }
 }
 
 const userId = value<Id.UserId>()
 
 const find = statement({ userId }, ({ userId }) => `
-  select f.user_id, f.created_at, f.confirmed_at, ${sealed.names("f")},
+  select f.user_id, f.created_at, f.confirmed_at, f.last_step is not null as is_app_on, ${sealed.names("f")},
     (select count(*)::integer from wac.recovery_codes r where r.user_id = f.user_id) as recovery_codes_left
   from wac.second_factors f where f.user_id = ${userId}`)
 
@@ -34,7 +39,7 @@ const started = row({ userId: text<Id.UserId>(), createdAt: bigint() }).and(seal
 
 const start = statement({ factor: started.one }, ({ factor }) => `
   insert into wac.second_factors as f (${started.names()}) values (${started.values(factor)})
-  on conflict (user_id) do update set ${started.set("excluded", "userId")} where f.confirmed_at is null
+  on conflict (user_id) do update set ${started.set("excluded", "userId")} where f.last_step is null
   returning 1`)
 
 /** A nonce is used once, so it identifies a secret. */
@@ -47,16 +52,21 @@ const confirm = statement(
     recoveryCodes: list<string>("text")
   },
   ({ nonce, now, recoveryCodes, step, userId }) => `
-  with confirmed as (
-    update wac.second_factors f set confirmed_at = ${now}, last_step = ${step}
-    where f.user_id = ${userId} and f.nonce = ${nonce.nonce} and f.confirmed_at is null
+  with held as materialized (
+    select f.user_id, f.confirmed_at is null as is_first from wac.second_factors f
+    where f.user_id = ${userId} and f.nonce = ${nonce.nonce} and f.last_step is null for no key update
+  ), confirmed as (
+    update wac.second_factors f set confirmed_at = coalesce(f.confirmed_at, ${now}), last_step = ${step}
+    from held h where f.user_id = h.user_id
     returning f.user_id
   ), given as (
     insert into wac.recovery_codes (user_id, fingerprint)
-    select c.user_id, unnest(${recoveryCodes}) from confirmed c
+    select h.user_id, unnest(${recoveryCodes}) from held h join confirmed c on c.user_id = h.user_id where h.is_first
   )
-  select from confirmed`
+  select h.is_first from held h join confirmed c on c.user_id = h.user_id`
 )
+
+const confirmed = row({ isFirst: boolean() })
 
 const useStep = statement({ userId, step: value<number>() }, ({ step, userId }) => `
   update wac.second_factors set last_step = ${step} where user_id = ${userId} and last_step < ${step} returning 1`)
@@ -138,7 +148,7 @@ export const layer = Layer.effect(
       confirm: ({ now, recoveryCodes, secret: { nonce }, step, userId }) =>
         Effect.map(
           query("FactorStore.confirm", confirm({ now: callerNow(now), userId, nonce: { nonce }, step, recoveryCodes })),
-          isAny
+          first(confirmed.read)
         ),
       useStep: (userId, step) => Effect.map(query("FactorStore.useStep", useStep({ userId, step })), isAny),
       useRecoveryCode: (userId, fingerprint) =>

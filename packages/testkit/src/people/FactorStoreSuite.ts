@@ -27,7 +27,9 @@ const started = (userId: Id.UserId, at: number, sealed = secret) =>
   FactorStore.FactorStore.use((store) => store.start({ userId, secret: sealed, createdAt: at }))
 
 const confirmed = (userId: Id.UserId, now: number, sealed = secret) =>
-  FactorStore.FactorStore.use((store) => store.confirm({ userId, secret: sealed, step: 10, recoveryCodes, now }))
+  FactorStore.FactorStore.use((store) =>
+    Effect.map(store.confirm({ userId, secret: sealed, step: 10, recoveryCodes, now }), Option.isSome)
+  )
 
 /** A person whose factor is on, with step 10 as the last one that was used. */
 const enrolled = Effect.gen(function*() {
@@ -63,12 +65,23 @@ export const tests = (it: Fixture.It): void => {
       const { start, userId } = yield* person
       assert.deepStrictEqual(yield* store.find(userId), Option.none())
       assert.isTrue(yield* started(userId, start))
-      const pending = { userId, secret, createdAt: start, confirmedAt: null, recoveryCodesLeft: 0 }
+      const pending = {
+        userId,
+        createdAt: start,
+        confirmedAt: null,
+        app: { secret, isOn: false },
+        recoveryCodesLeft: 0
+      }
       assert.deepStrictEqual(yield* store.find(userId), Option.some(pending))
       assert.isTrue(yield* confirmed(userId, start + minute))
       assert.deepStrictEqual(
         yield* store.find(userId),
-        Option.some({ ...pending, confirmedAt: start + minute, recoveryCodesLeft: 3 })
+        Option.some({
+          ...pending,
+          confirmedAt: start + minute,
+          app: { secret, isOn: true },
+          recoveryCodesLeft: 3
+        })
       )
     }))
 
@@ -83,7 +96,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isFalse(yield* confirmed(userId, start))
       assert.strictEqual(yield* successes(confirmed(userId, start, other)), 1)
       assert.isFalse(yield* started(userId, start + 2))
-      assert.deepStrictEqual(Option.getOrThrow(yield* store.find(userId)).secret, other)
+      assert.deepStrictEqual(Option.getOrThrow(yield* store.find(userId)).app?.secret, other)
     }))
 
   it.effect("each step of a factor is used once, and none before one that was used", () =>
@@ -237,7 +250,7 @@ export const tests = (it: Fixture.It): void => {
       const after = { ...Fixture.sealed(3), keyId: next }
       assert.strictEqual(yield* secrets.rewrap([{ row: userId, before, after }]), 1)
       assert.strictEqual(yield* secrets.rewrap([{ row: userId, before, after }]), 0)
-      assert.deepStrictEqual(Option.getOrThrow(yield* store.find(userId)).secret, after)
+      assert.deepStrictEqual(Option.getOrThrow(yield* store.find(userId)).app?.secret, after)
       assert.isFalse(yield* store.useStep(userId, 10))
       assert.isTrue(yield* store.useStep(userId, 11))
     }))

@@ -1,0 +1,121 @@
+/** A person's passkeys: to add, and to remove. */
+import { useMutation } from "@tanstack/react-query"
+import type { Passkey } from "@wac/client/internal"
+import { useState } from "react"
+import * as MaxLength from "../generated/MaxLength.ts"
+import * as Browser from "../session/Passkey.ts"
+import { api } from "../session/Service.ts"
+import { Button } from "../ui/Button.tsx"
+import { Confirm, Dialog } from "../ui/Dialog.tsx"
+import { Failure } from "../ui/Failure.tsx"
+import { elsewhere, TextField } from "../ui/Field.tsx"
+import { actions, Table } from "../ui/Table.tsx"
+import { Time, TimeOr } from "../ui/Time.tsx"
+
+const AddForm = ({ onAdded }: { readonly onAdded: (codes: ReadonlyArray<string>) => void }) => {
+  const [name, setName] = useState("")
+  const add = useMutation({
+    mutationFn: async () =>
+      api.account.addPasskey({ name, credential: await Browser.make(await api.account.startPasskey()) }),
+    onSuccess: ({ recoveryCodes }) => onAdded(recoveryCodes)
+  })
+  return (
+    <form
+      className="space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!add.isPending) add.mutate()
+      }}
+    >
+      <TextField
+        label="Name"
+        hint="How you recognize it, such as the device that it is on."
+        error={add.error}
+        param="name"
+        required
+        maxLength={MaxLength.addPasskeyName}
+        value={name}
+        onChange={setName}
+      />
+      <Failure error={elsewhere(add.error, "name")} />
+      <div className="flex justify-end">
+        <Button look="primary" type="submit" isPending={add.isPending}>Continue</Button>
+      </div>
+    </form>
+  )
+}
+
+const Add = ({ onAdded }: { readonly onAdded: (codes: ReadonlyArray<string>) => void }) => {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Add a passkey…</Button>
+      <Dialog title="Add a passkey" isOpen={isOpen} onClose={() => setOpen(false)} width="max-w-md">
+        <AddForm
+          onAdded={(codes) => {
+            setOpen(false)
+            onAdded(codes)
+          }}
+        />
+      </Dialog>
+    </>
+  )
+}
+
+const Remove = ({ isLast, onDone, passkey }: {
+  readonly passkey: Passkey
+  /** Whether the second factor is off without it. */
+  readonly isLast: boolean
+  readonly onDone: () => void
+}) => {
+  const [isOpen, setOpen] = useState(false)
+  const remove = useMutation({ mutationFn: () => api.account.removePasskey(passkey.id), onSuccess: onDone })
+  return (
+    <>
+      <Button small aria-label={`Remove ${passkey.name}`} onClick={() => setOpen(true)}>Remove…</Button>
+      <Confirm
+        title={`Remove the passkey ${passkey.name}?`}
+        action="Remove"
+        isOpen={isOpen}
+        isPending={remove.isPending}
+        error={remove.error}
+        onClose={() => setOpen(false)}
+        onConfirm={() => remove.mutate()}
+      >
+        {isLast
+          ? "Then your password alone is enough to sign in, and your recovery codes are no longer valid."
+          : "Then it is not accepted any more. The device may still list it, until you delete it there."}
+      </Confirm>
+    </>
+  )
+}
+
+/** `hasApp`: whether there is another part of the second factor. `onAdded` gets the recovery codes, if there are new ones. */
+export const Passkeys = ({ hasApp, onAdded, onRemoved, passkeys }: {
+  readonly passkeys: ReadonlyArray<Passkey>
+  readonly hasApp: boolean
+  readonly onAdded: (codes: ReadonlyArray<string>) => void
+  readonly onRemoved: () => void
+}) => (
+  <>
+    {passkeys.length === 0 ? null : (
+      <Table
+        label="Your passkeys"
+        items={passkeys}
+        columns={[
+          { name: "Passkey", className: "font-medium break-words", cell: ({ name }) => name },
+          { name: "Added", from: "sm", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> },
+          {
+            name: "Last used",
+            className: "text-muted",
+            cell: ({ lastUsedAt }) => <TimeOr at={lastUsedAt} none="Never" />
+          },
+          actions((passkey: Passkey) => (
+            <Remove passkey={passkey} isLast={!hasApp && passkeys.length === 1} onDone={onRemoved} />
+          ))
+        ]}
+      />
+    )}
+    {Browser.hasPasskeys ? <Add onAdded={onAdded} /> : null}
+  </>
+)
