@@ -4,17 +4,18 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
+import { PostgresStorage } from "@wac/postgres"
 import * as Clone from "@wac/testbed/Clone"
+import * as DatabaseTemplate from "@wac/testbed/DatabaseTemplate"
 import * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
-import { Effect, Redacted, type Scope } from "effect"
+import { Effect, Layer, Redacted, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as Migrated from "../../../packages/postgres/test/migrated.ts"
 import * as checks from "./checks.ts"
 import { createKey, environment, reached, signIn } from "./harness.ts"
 import * as programs from "./programs.ts"
@@ -40,13 +41,17 @@ export const ownPostgresWith = (...settings: ReadonlyArray<string>) =>
 /** One that need not be durable. */
 export const ownPostgres = ownPostgresWith("fsync=off")
 
+const seed = DatabaseTemplate.seed((url) =>
+  Effect.runPromise(Effect.scoped(Layer.build(PostgresStorage.layerServer({ url: Redacted.make(url) }))))
+)
+
 /** The server that the tests of this process share. Its end is that of the process. */
 let shared: Promise<PostgresServer.PostgresServer> | undefined
 
 /** The URL of a PostgreSQL server where databases can be made, and which other tests use. */
 export const postgres: Effect.Effect<string> = Effect.promise(async () =>
   process.env["TEST_DATABASE_URL"] ??
-    (await (shared ??= PostgresServer.startWith({ seed: Migrated.seed }, "fsync=off"))).url
+    (await (shared ??= PostgresServer.startWith({ seed }, "fsync=off"))).url
 )
 
 /** One statement on a connection of its own. */
@@ -56,22 +61,22 @@ export const sql = <Row extends object>(url: string, statement: string): Effect.
     Effect.orDie
   )
 
-const created = (server: string, create: typeof Migrated.create): Effect.Effect<string, never, Scope.Scope> => {
+const created = (server: string, create: typeof DatabaseTemplate.create): Effect.Effect<string, never, Scope.Scope> => {
   const name = `wac_server_${randomBytes(6).toString("hex")}`
   return Effect.as(
     Effect.acquireRelease(
       Effect.promise(() => create(server, name)),
-      () => Effect.promise(() => Migrated.remove(server, name))
+      () => Effect.promise(() => DatabaseTemplate.remove(server, name))
     ),
-    Migrated.at(server, name)
+    DatabaseTemplate.at(server, name)
   )
 }
 
 /** A database with our schema on the server, for as long as the scope is open. */
-export const freshDatabase = (server: string) => created(server, Migrated.create)
+export const freshDatabase = (server: string) => created(server, DatabaseTemplate.create)
 
 /** An empty database on the server, for as long as the scope is open. */
-export const emptyDatabase = (server: string) => created(server, Migrated.createEmpty)
+export const emptyDatabase = (server: string) => created(server, DatabaseTemplate.createEmpty)
 
 /** A database with our schema, and the way to it by a proxy that can stop a statement wherever a test says. */
 export const proxied = Effect.gen(function*() {

@@ -4,10 +4,11 @@
  * PostgreSQL binaries on this machine, separated by `:`.
  */
 import { PgClient } from "@effect/sql-pg"
+import * as DatabaseTemplate from "@wac/testbed/DatabaseTemplate"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
-import { Effect, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import type { TestProject } from "vitest/node"
-import * as Migrated from "./migrated.ts"
+import * as PostgresStorage from "../src/PostgresStorage.ts"
 
 /** A server, and its name in test titles. */
 interface NamedServer {
@@ -23,6 +24,10 @@ declare module "vitest" {
   }
 }
 
+const seed = DatabaseTemplate.seed((url) =>
+  Effect.runPromise(Effect.scoped(Layer.build(PostgresStorage.layerServer({ url: Redacted.make(url) }))))
+)
+
 const settings = ["fsync=off", "max_connections=300"]
 
 const named = (url: string): Promise<NamedServer> =>
@@ -37,9 +42,9 @@ const started: Array<{ readonly url: string; readonly remove: () => Promise<void
 
 export const setup = async ({ provide }: TestProject): Promise<void> => {
   const given = process.env["TEST_DATABASE_URL"]
-  if (given === undefined) started.push(await PostgresServer.startWith({ seed: Migrated.seed }, ...settings))
+  if (given === undefined) started.push(await PostgresServer.startWith({ seed }, ...settings))
   for (const bin of (process.env["TEST_POSTGRES_BIN"] ?? "").split(":")) {
-    if (bin !== "") started.push(await PostgresServer.startWith({ bin, seed: Migrated.seed }, ...settings))
+    if (bin !== "") started.push(await PostgresServer.startWith({ bin, seed }, ...settings))
   }
   const urls = [...given === undefined ? [] : [given], ...started.map(({ url }) => url)]
   const servers = await Promise.all(urls.map(named))

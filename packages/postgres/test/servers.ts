@@ -3,6 +3,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import type { Ports } from "@wac/core"
+import * as DatabaseTemplate from "@wac/testbed/DatabaseTemplate"
 import * as Extent from "@wac/testbed/Extent"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { Fixture } from "@wac/testkit"
@@ -19,23 +20,23 @@ import * as PostgresClient from "../src/PostgresClient.ts"
 import * as PostgresStorage from "../src/PostgresStorage.ts"
 import type { Schema } from "../src/Schema.ts"
 import type { Sessions } from "../src/Sessions.ts"
-import * as Migrated from "./migrated.ts"
 
 const created = (server: string, create: (name: string) => Promise<void>) => {
   const name = `wac_test_${randomBytes(6).toString("hex")}`
   return Effect.as(
     Effect.acquireRelease(
       Effect.promise(() => create(name)),
-      () => Effect.promise(() => Migrated.remove(server, name))
+      () => Effect.promise(() => DatabaseTemplate.remove(server, name))
     ),
-    Redacted.make(Migrated.at(server, name))
+    Redacted.make(DatabaseTemplate.at(server, name))
   )
 }
 
 /** Creates a database with our schema on the server for as long as the scope is open. Returns its URL. */
 export const freshDatabase = (
   server: string = inject("postgresUrl")
-): Effect.Effect<Redacted.Redacted, never, Scope.Scope> => created(server, (name) => Migrated.create(server, name))
+): Effect.Effect<Redacted.Redacted, never, Scope.Scope> =>
+  created(server, (name) => DatabaseTemplate.create(server, name))
 
 /** Creates an empty database on the server for as long as the scope is open. Returns its URL. */
 export const emptyDatabase = (
@@ -43,7 +44,7 @@ export const emptyDatabase = (
   encoding: "UTF8" | "LATIN1" = "UTF8"
 ): Effect.Effect<Redacted.Redacted, never, Scope.Scope> =>
   created(server, (name) =>
-    Migrated.createEmpty(
+    DatabaseTemplate.createEmpty(
       server,
       name,
       `encoding '${encoding}'${encoding === "UTF8" ? "" : " lc_collate 'C' lc_ctype 'C'"}`

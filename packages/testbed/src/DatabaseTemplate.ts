@@ -1,21 +1,25 @@
 /**
- * A database with the schema of this version, and nothing else, from which tests copy theirs: migrations run once, not
- * once per database.
+ * A database with our schema, and nothing else, from which tests copy theirs: migrations run once, not once per database.
  */
-import type * as PostgresServer from "@wac/testbed/PostgresServer"
-import { Effect, Layer, Redacted } from "effect"
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
+import type * as PostgresServer from "./PostgresServer.ts"
 
 /** Its name on a server that has the {@link seed}. */
 const template = "wac_migrated"
 
-const migrations = ["../src/Migrations.ts", "../src/migrations/"].flatMap((path) => {
-  const at = fileURLToPath(new URL(path, import.meta.url))
-  return path.endsWith("/") ? readdirSync(at).toSorted().map((file) => `${at}${file}`) : [at]
-})
+const sources = fileURLToPath(new URL("../../postgres/src/", import.meta.url))
+
+/** What says which schema it is: a change of it makes another template. */
+const schema = (): string => {
+  const files = [
+    ...["IndexBuild.ts", "Migrations.ts", "Schema.ts"],
+    ...readdirSync(`${sources}migrations`).toSorted().map((file) => `migrations/${file}`)
+  ]
+  return files.reduce((hash, file) => hash.update(readFileSync(sources + file)), createHash("sha256")).digest("hex")
+}
 
 /** The database of a URL's server with this name. */
 export const at = (server: string, name: string): string => {
@@ -34,19 +38,15 @@ const asked = async (server: string, ...statements: ReadonlyArray<string>): Prom
   }
 }
 
-/** Has a new server begin with the database. */
-export const seed: PostgresServer.Seed = {
-  name: `schema-${
-    migrations.reduce((hash, file) => hash.update(readFileSync(file)), createHash("sha256")).digest("hex").slice(0, 16)
-  }`,
+/** Has a new server begin with the database, whose schema `migrate` makes, given its URL. */
+export const seed = (migrate: (url: string) => Promise<unknown>): PostgresServer.Seed => ({
+  name: `schema-${schema().slice(0, 16)}`,
   fill: async (server) => {
     await asked(server, `create database ${template} template template0 encoding 'UTF8'`)
-    const PostgresStorage = await import("../src/PostgresStorage.ts")
-    const storage = PostgresStorage.layerServer({ url: Redacted.make(at(server, template)) })
-    await Effect.runPromise(Effect.scoped(Layer.build(storage)))
+    await migrate(at(server, template))
     await asked(server, `alter database ${template} with is_template true allow_connections false`)
   }
-}
+})
 
 /** What PostgreSQL says if there is no such database to copy. */
 const unknownDatabase = "3D000"
