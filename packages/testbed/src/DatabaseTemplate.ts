@@ -15,7 +15,9 @@ const sources = fileURLToPath(new URL("../../postgres/src/", import.meta.url))
 /** What says which schema it is: a change of it makes another template. */
 const schema = (): string => {
   const files = [
-    ...["IndexBuild.ts", "Migrations.ts", "Schema.ts"],
+    "IndexBuild.ts",
+    "Migrations.ts",
+    "Schema.ts",
     ...readdirSync(`${sources}migrations`).toSorted().map((file) => `migrations/${file}`)
   ]
   return files.reduce((hash, file) => hash.update(readFileSync(sources + file)), createHash("sha256")).digest("hex")
