@@ -26,6 +26,9 @@ const create = (fields: { readonly [name: string]: unknown } = {}) =>
     return { id: created.body.id as string, at, upload, act, get, until, session }
   })
 
+/** The id of no campaign. */
+const unknown = "cmp_00000000000000000000000000"
+
 const lines = (count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => `{"to":"${customer(from + n)}"}\n`).join("")
 
@@ -266,7 +269,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       }])
       const listed = yield* call(`${at}/recipients?outcome=left_out&reason=malformed`, { headers: session })
       assert.deepStrictEqual(listed.body.data.map(({ row }: Answer["body"]) => row), [2, 11])
-      const missing = yield* call(`${at.slice(0, -1)}0/problems`, { headers: session })
+      const missing = yield* call(`${at.replace(/[^/]*$/, unknown)}/problems`, { headers: session })
       assert.strictEqual(missing.status, 404, missing.text)
     }))
 
@@ -288,7 +291,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       assert.strictEqual(Date.parse(body.steps[0].at) % (body.stepSeconds * 1000), 0)
       assert.deepStrictEqual((yield* timeline("?period=day")).body, body)
       assert.strictEqual((yield* timeline("?period=year")).status, 400)
-      const missing = yield* call(`${at.slice(0, -1)}0/timeline`, { headers: session })
+      const missing = yield* call(`${at.replace(/[^/]*$/, unknown)}/timeline`, { headers: session })
       assert.strictEqual(missing.status, 404, missing.text)
     }))
 
