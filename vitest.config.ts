@@ -12,8 +12,8 @@ export default defineConfig({
     // The files of a project share their processes: loading a package takes longer than most of its tests. So a test
     // closes what it opens. Projects that need a process per file say so in vitest.workspace.ts.
     isolate: false,
-    // one more than there are processors to each two: many tests wait for servers, browsers and timers
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    // two for each processor: many tests wait for servers, browsers and timers
+    maxWorkers: availableParallelism() * 2,
     // for what hangs, on the slowest machine; no test waits for them, or says less
     testTimeout: 600_000,
     hookTimeout: 600_000,
