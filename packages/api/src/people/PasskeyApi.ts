@@ -1,8 +1,8 @@
 /**
  * `/internal/factor/passkeys` and the options of passkeys (contract §17): what browsers are asked for, and report.
  */
-import { PlainText } from "@wac/core"
-import { Schema } from "effect"
+import { Passkey as Passkeys, PlainText } from "@wac/core"
+import { Duration, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anybody, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
@@ -15,6 +15,8 @@ import { byId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
 
 const credentialId = "mJ3v8Qk2xR7tY1wZ5bN0cA"
+
+const lifetime = `${Duration.toMinutes(Passkeys.lifetime)} minutes`
 
 const base64url = (maxLength: number) => {
   const pattern = "^[A-Za-z0-9_-]+$"
@@ -182,8 +184,8 @@ export class PasskeyApi extends HttpApiGroup.make("passkeys").add(
     .annotate(ChecksSecret, true).annotateMerge(OpenApi.annotations({
       summary: "Get the options of a new passkey",
       description:
-        "With a challenge that lasts 5 minutes, in place of an earlier one. 404 if you have no password at this service, " +
-        "or if the service has no domain name."
+        `With a challenge that lasts ${lifetime}, in place of an earlier one. 404 if you have no password at this ` +
+        "service, or if the service has no domain name."
     })),
   HttpApiEndpoint.post("add", "/internal/factor/passkeys", {
     payload: AddPasskey,
@@ -195,7 +197,7 @@ export class PasskeyApi extends HttpApiGroup.make("passkeys").add(
         summary: "Add a passkey",
         description:
           "From then on each sign-in needs your second factor: a passkey, a code of your app or a recovery code. At most " +
-          "20 passkeys."
+          `${Passkeys.maxPerPerson} passkeys.`
       })
     ),
   HttpApiEndpoint.delete("remove", "/internal/factor/passkeys/:id", {
@@ -213,7 +215,7 @@ export class PasskeyApi extends HttpApiGroup.make("passkeys").add(
       OpenApi.annotations({
         summary: "Get the options of a passkey as a proof of presence",
         description:
-          "For `POST /internal/session/confirm`. With a challenge that lasts 5 minutes, in place of an earlier one."
+          `For \`POST /internal/session/confirm\`. With a challenge that lasts ${lifetime}, in place of an earlier one.`
       })
     )
 ).middleware(SessionAuthentication).annotateMerge(

@@ -9,9 +9,6 @@ import * as People from "./PeopleFixture.ts"
 
 const { minute, world } = Fixture
 
-/** How many do the same at once. */
-const crowd = 8
-
 const secret = { ...Fixture.sealed(1), keyId: "key" }
 
 const recoveryCodes = ["one", "two", "three"]
@@ -50,13 +47,6 @@ const challengeOf = ({ start, userId }: Effect.Success<typeof person>) =>
     expiresAt: start + 5 * minute
   }))
 
-/** How many of a crowd succeed that do the same at once. */
-const successes = <E, R>(effect: Effect.Effect<boolean, E, R>) =>
-  Effect.map(
-    Effect.all(Array.from({ length: crowd }, () => effect), { concurrency: "unbounded" }),
-    (all) => all.filter((isDone) => isDone).length
-  )
-
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
   it.effect("a factor is on once its secret is confirmed, with all of its recovery codes", () =>
@@ -94,7 +84,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue(yield* started(userId, start))
       assert.isTrue(yield* started(userId, start + 1, other))
       assert.isFalse(yield* confirmed(userId, start))
-      assert.strictEqual(yield* successes(confirmed(userId, start, other)), 1)
+      assert.strictEqual(yield* People.successes(confirmed(userId, start, other)), 1)
       assert.isFalse(yield* started(userId, start + 2))
       assert.deepStrictEqual(Option.getOrThrow(yield* store.find(userId)).app?.secret, other)
     }))
@@ -116,7 +106,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const store = yield* FactorStore.FactorStore
       const { userId } = yield* enrolled
-      for (const step of [11, 12, 13]) assert.strictEqual(yield* successes(store.useStep(userId, step)), 1)
+      for (const step of [11, 12, 13]) assert.strictEqual(yield* People.successes(store.useStep(userId, step)), 1)
     }))
 
   it.effect("a recovery code is used once by its own person, whatever is done concurrently", () =>
@@ -125,7 +115,7 @@ export const tests = (it: Fixture.It): void => {
       const { userId } = yield* enrolled
       const other = yield* enrolled
       assert.isFalse(yield* store.useRecoveryCode(userId, "four"))
-      assert.strictEqual(yield* successes(store.useRecoveryCode(userId, "one")), 1)
+      assert.strictEqual(yield* People.successes(store.useRecoveryCode(userId, "one")), 1)
       assert.strictEqual(Option.getOrThrow(yield* store.find(userId)).recoveryCodesLeft, 2)
       assert.strictEqual(Option.getOrThrow(yield* store.find(other.userId)).recoveryCodesLeft, 3)
     }))
@@ -151,8 +141,10 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const store = yield* FactorStore.FactorStore
       const { userId } = yield* enrolled
-      const sets = Array.from({ length: crowd }, (_, i) => [`${i} a`, `${i} b`])
-      const replaced = Effect.forEach(sets, (set) => store.replaceRecoveryCodes(userId, set), { concurrency: crowd })
+      const sets = Array.from({ length: People.crowd }, (_, i) => [`${i} a`, `${i} b`])
+      const replaced = Effect.forEach(sets, (set) => store.replaceRecoveryCodes(userId, set), {
+        concurrency: People.crowd
+      })
       assert.deepStrictEqual(yield* replaced, sets.map(() => true))
       const left: Array<string> = []
       for (const code of sets.flat()) if (yield* store.useRecoveryCode(userId, code)) left.push(code)
@@ -184,7 +176,10 @@ export const tests = (it: Fixture.It): void => {
         yield* store.attempt(challenge.tokenHash, made.start),
         Option.some({ ...challenge, triesLeft: 4 })
       )
-      assert.strictEqual(yield* successes(Effect.map(store.attempt(challenge.tokenHash, made.start), Option.isSome)), 4)
+      assert.strictEqual(
+        yield* People.successes(Effect.map(store.attempt(challenge.tokenHash, made.start), Option.isSome)),
+        4
+      )
       assert.deepStrictEqual(
         yield* store.findChallenge(challenge.tokenHash, made.start),
         Option.some({ ...challenge, triesLeft: 0 })
@@ -202,7 +197,7 @@ export const tests = (it: Fixture.It): void => {
       const made = yield* enrolled
       const challenge = yield* challengeOf(made)
       yield* store.challenge(challenge)
-      assert.strictEqual(yield* successes(store.redeem(challenge.tokenHash)), 1)
+      assert.strictEqual(yield* People.successes(store.redeem(challenge.tokenHash)), 1)
       assert.isTrue(Option.isNone(yield* store.attempt(challenge.tokenHash, made.start)))
     }))
 
@@ -214,7 +209,7 @@ export const tests = (it: Fixture.It): void => {
       const [own, others] = [yield* challengeOf(made), yield* challengeOf(other)]
       yield* store.challenge(own)
       yield* store.challenge(others)
-      assert.strictEqual(yield* successes(store.remove(made.userId)), 1)
+      assert.strictEqual(yield* People.successes(store.remove(made.userId)), 1)
       assert.deepStrictEqual(yield* store.find(made.userId), Option.none())
       assert.isFalse(yield* store.useStep(made.userId, 20))
       assert.isFalse(yield* store.useRecoveryCode(made.userId, "one"))

@@ -9,9 +9,6 @@ import * as People from "./PeopleFixture.ts"
 
 const { minute, world } = Fixture
 
-/** How many do the same at once. */
-const crowd = 8
-
 const secret = { ...Fixture.sealed(1), keyId: "key" }
 
 const recoveryCodes = ["one", "two", "three"]
@@ -75,13 +72,6 @@ const challengeOf = ({ start, userId }: Person, purpose: PasskeyStore.Purpose = 
     expiresAt: start + 5 * minute
   }))
 
-/** How many of a crowd succeed that do the same at once. */
-const successes = <E, R>(effect: Effect.Effect<boolean, E, R>) =>
-  Effect.map(
-    Effect.all(Array.from({ length: crowd }, () => effect), { concurrency: "unbounded" }),
-    (all) => all.filter((isDone) => isDone).length
-  )
-
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
   it.effect("a first passkey switches the second factor on with its recovery codes, and a further one adds none", () =>
@@ -113,7 +103,7 @@ export const tests = (it: Fixture.It): void => {
   it.effect("of passkeys that are added at once, one is the first, and the recovery codes are of one call", () =>
     Effect.gen(function*() {
       const made = yield* person
-      const passkeys = yield* Effect.replicateEffect(passkeyOf(made), crowd)
+      const passkeys = yield* Effect.replicateEffect(passkeyOf(made), People.crowd)
       const answers = yield* Effect.forEach(passkeys, (passkey, i) => added(passkey, [`${i} a`, `${i} b`]), {
         concurrency: "unbounded"
       })
@@ -131,7 +121,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* added(yield* passkeyOf(other, { credentialId })), Option.none())
       const ofOther = Option.getOrUndefined(yield* factorOf(other.userId))
       assert.isNull(ofOther?.confirmedAt ?? null)
-      const further = yield* Effect.replicateEffect(passkeyOf(made), crowd)
+      const further = yield* Effect.replicateEffect(passkeyOf(made), People.crowd)
       const answers = yield* Effect.forEach(
         further,
         (passkey) => store.add({ passkey, recoveryCodes, most: 3 }),
@@ -174,7 +164,7 @@ export const tests = (it: Fixture.It): void => {
       const now = start + minute
       assert.isTrue(yield* store.use({ userId, id, counter: 0, now }))
       assert.isTrue(yield* store.use({ userId, id, counter: 0, now }))
-      assert.strictEqual(yield* successes(store.use({ userId, id, counter: 3, now })), 1)
+      assert.strictEqual(yield* People.successes(store.use({ userId, id, counter: 3, now })), 1)
       for (const counter of [0, 2, 3]) assert.isFalse(yield* store.use({ userId, id, counter, now: now + 1 }))
       assert.isFalse(yield* store.use({ userId: other.userId, id, counter: 4, now }))
       const [used] = yield* store.list(userId)
@@ -233,7 +223,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const store = yield* PasskeyStore.PasskeyStore
       const made = yield* person
-      const passkeys = yield* Effect.replicateEffect(passkeyOf(made), crowd)
+      const passkeys = yield* Effect.replicateEffect(passkeyOf(made), People.crowd)
       for (const passkey of passkeys) yield* added(passkey)
       const answers = yield* Effect.forEach(passkeys, ({ id }) => store.remove(made.userId, id), {
         concurrency: "unbounded"
@@ -255,7 +245,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isFalse(yield* store.redeem({ ...challenge, now: challenge.expiresAt }))
       const confirming = yield* challengeOf(made, "confirm")
       yield* store.challenge(confirming)
-      assert.strictEqual(yield* successes(store.redeem({ ...challenge, now })), 1)
+      assert.strictEqual(yield* People.successes(store.redeem({ ...challenge, now })), 1)
       assert.isTrue(yield* store.redeem({ ...confirming, now: challenge.expiresAt - 1 }))
       yield* store.challenge(challenge)
       const next = yield* challengeOf(made)

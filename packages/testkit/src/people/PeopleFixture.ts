@@ -21,6 +21,16 @@ export const passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aGFzaGhh
 /** The hash of a unique token. */
 export const tokenHash = Effect.map(Fixture.word, (word) => word.replaceAll("-", "").repeat(2))
 
+/** How many do the same at once. */
+export const crowd = 8
+
+/** How many of a crowd succeed that do the same at once. */
+export const successes = <E, R>(effect: Effect.Effect<boolean, E, R>) =>
+  Effect.map(
+    Effect.all(Array.from({ length: crowd }, () => effect), { concurrency: "unbounded" }),
+    (all) => all.filter((isDone) => isDone).length
+  )
+
 /** An invitation whose maker is known. */
 export type Made = Invitation.Invitation & { readonly by: Invitation.Maker }
 
