@@ -5,21 +5,20 @@
 import commonjs from "@rollup/plugin-commonjs"
 import { nodeResolve } from "@rollup/plugin-node-resolve"
 import * as Extent from "@wac/testbed/Extent"
-import * as FreePort from "@wac/testbed/FreePort"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { build as esbuild } from "esbuild"
-import { execFile, spawn } from "node:child_process"
+import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { once } from "node:events"
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { promisify } from "node:util"
 import { rollup } from "rollup"
 import { build as vite } from "vite"
-import { afterAll, assert, beforeAll, inject, it, onTestFinished } from "vitest"
+import { afterAll, assert, beforeAll, inject, it } from "vitest"
 import webpack from "webpack"
 import { root } from "../Published.ts"
+import * as NextApp from "./NextApp.ts"
 import { install, installedWith, link } from "./Packages.ts"
 import * as Surroundings from "./Surroundings.ts"
 
@@ -220,37 +219,11 @@ export const GET = async () => {
 export const dynamic = "force-dynamic"`
 }
 
-/** Downloaded for the test, since it is larger than all other tools together. */
+/** Takes minutes. */
 const nexts = Extent.of<ReadonlyArray<string>>([], ["16"])
 
 it.each(nexts)("a host built by Next %s serves the handler and sends", async (version) => {
-  const app = mkdtempSync(join(tmpdir(), "wac-next-"))
-  onTestFinished(() => rmSync(app, { recursive: true }))
-  writeFileSync(join(app, "package.json"), JSON.stringify({ private: true }))
-  const flags = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"]
-  await run("npm", ["install", ...flags, `next@${version}`, "react", "react-dom"], { cwd: app })
-  // Next follows no link out of the application
-  for (const { name, place } of installedWith(project, "wac")) {
-    cpSync(place, join(app, "node_modules", name), { recursive: true, dereference: true })
-  }
-  for (const [file, text] of Object.entries(nextPages)) {
-    mkdirSync(dirname(join(app, file)), { recursive: true })
-    writeFileSync(join(app, file), text)
-  }
-  const env = { PATH: process.env["PATH"], HOME: app, NEXT_TELEMETRY_DISABLED: "1" }
-  const next = join(app, "node_modules/next/dist/bin/next")
-  await run(process.execPath, [next, "build"], { cwd: app, env })
-  const port = await FreePort.find()
-  const child = spawn(process.execPath, [next, "start", "--hostname", "127.0.0.1", "--port", `${port}`], {
-    cwd: app,
-    env,
-    stdio: "ignore"
-  })
-  onTestFinished(async () => {
-    child.kill()
-    await once(child, "close")
-  })
-  const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
+  const { ask } = await NextApp.start({ version, files: nextPages, packed: { project, names: ["wac"] } })
   const health = await Surroundings.until("the server", () => ask("/messaging/healthz").catch(() => undefined))
   assert.deepStrictEqual([health.status, await health.json()], [200, { status: "ok" }])
   assert.strictEqual(await (await ask("/send")).text(), "sent")

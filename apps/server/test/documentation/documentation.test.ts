@@ -232,9 +232,9 @@ describe("the documentation", () => {
       for (const [index, { attributes, code, language }] of all.entries()) {
         if (language !== "ts") continue
         if (attributes["file"] !== undefined) {
-          const folder = path.join(directory, path.basename(document, ".md"))
-          await fs.mkdir(folder, { recursive: true })
-          await fs.writeFile(path.join(folder, attributes["file"]), code)
+          const file = path.join(directory, path.basename(document, ".md"), attributes["file"])
+          await fs.mkdir(path.dirname(file), { recursive: true })
+          await fs.writeFile(file, code)
           continue
         }
         const lines = code.split("\n")
@@ -262,7 +262,10 @@ describe("the documentation", () => {
           experimentalDecorators: true,
           erasableSyntaxOnly: false,
           incremental: false,
-          tsBuildInfoFile: null
+          tsBuildInfoFile: null,
+          // as Next has it, whose files name each other without an extension; Nest's are compiled as modules of Node's too
+          module: "esnext",
+          moduleResolution: "bundler"
         },
         include: [path.join(directory, "**/*.ts")]
       })

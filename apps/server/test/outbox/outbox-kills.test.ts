@@ -5,6 +5,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import * as Extent from "@wac/testbed/Extent"
+import * as PrismaClient from "@wac/testbed/PrismaClient"
 import { Effect } from "effect"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -14,12 +15,25 @@ import * as checks from "../checks.ts"
 import { freshDatabase, launch, masterKey, postgres, sql } from "../processes.ts"
 import { noted } from "./noted.ts"
 
-const libraries = ["pg", "postgres.js", "drizzle", "kysely"]
+/** The version of Prisma, which npm installs for the full form. */
+const prisma = Extent.of<string | undefined>(undefined, "7.10.0")
+
+const libraries = ["pg", "postgres.js", "drizzle", "kysely", ...prisma === undefined ? [] : ["prisma"]]
 const points = ["begin", "insert", "enqueue", "commit", "after"]
 
 /** One order of three is rolled back. */
 const orders = Extent.of(60, 1000 * libraries.length)
 const kills = Extent.of(4, 50 * libraries.length)
+
+/** Where each kill comes: after 25 of them every library has met every point. */
+const victims = Array.from({ length: kills }, (_, i) => {
+  const first = Math.floor(i * orders / kills)
+  const library = i % libraries.length
+  return {
+    order: first + (library - first % libraries.length + libraries.length) % libraries.length,
+    point: points[(i + Math.floor(i / libraries.length)) % points.length]!
+  }
+})
 
 interface Row {
   readonly id: string
@@ -46,6 +60,14 @@ it.live(
         (wac) => Effect.promise(wac.close)
       )
       yield* sql(database, "create table orders (id text primary key)")
+      const client = prisma === undefined
+        ? []
+        : [
+          (yield* Effect.acquireRelease(
+            Effect.promise(() => PrismaClient.generate(prisma)),
+            ({ remove }) => Effect.promise(remove)
+          )).module
+        ]
 
       const all = Array.from({ length: orders }, (_, n) => ({
         id: `${n}`,
@@ -58,15 +80,16 @@ it.live(
         writeFile(placed, all.map(({ end, id, library, phone }) => `${id} ${phone} ${end} ${library}`).join(","))
       )
       for (let i = 0; i <= kills; i++) {
-        const victim = i < kills ? all[Math.floor((i + 0.5) * orders / kills)]! : undefined
+        const victim = victims[i]
         const { ended, output } = yield* launch({}, "shop", [
           database,
           key,
           sent,
           rolledBack,
           placed,
-          victim?.id ?? "none",
-          points[i % points.length]!
+          victim === undefined ? "none" : all[victim.order]!.id,
+          victim?.point ?? "none",
+          ...client
         ])
         if (victim === undefined) {
           yield* checks.until(Effect.sync(() => output.stdout + output.stderr), (text) => text !== "")

@@ -2,6 +2,7 @@
  * A program that places orders, each with a message in one transaction of its library. It kills itself at one of them, at
  * a given point. What is done already is not done again.
  */
+import type { ClientModule } from "@wac/testbed/PrismaClient"
 import { drizzle } from "drizzle-orm/node-postgres"
 import { Kysely, PostgresDialect, sql as kyselySql } from "kysely"
 import { appendFileSync, readFileSync } from "node:fs"
@@ -11,8 +12,9 @@ import postgresJs from "postgres"
 import { createWac, postgres, type Transaction } from "wac"
 import { noted } from "./noted.ts"
 
-const [database = "", masterKey = "", sent = "", rolledBack = "", orders = "", victim = "", point = ""] = process.argv
-  .slice(2)
+const [database = "", masterKey = "", sent = "", rolledBack = "", orders = "", victim = "", point = "", prisma] =
+  process
+    .argv.slice(2)
 
 const wac = await createWac({ storage: postgres(database), provider: noted(sent), masterKey })
 const pool = new pg.Pool({ connectionString: database, max: 2 })
@@ -24,6 +26,9 @@ const die = (): void => void process.kill(process.pid, "SIGKILL")
 
 /** Runs a transaction: `insert` places the order in it. */
 type Within = (run: (tx: Transaction, insert: (id: string) => Promise<unknown>) => Promise<void>) => Promise<unknown>
+
+/** Prisma's client, where it was installed. */
+const prismaClient: ClientModule | undefined = prisma === undefined ? undefined : await import(prisma)
 
 const text = "insert into orders (id) values ($1)"
 
@@ -53,7 +58,13 @@ const within: { readonly [library: string]: () => Within } = {
     const db = new Kysely<object>({ dialect: new PostgresDialect({ pool }) })
     return (run) =>
       db.transaction().execute((tx) => run(tx, (id) => kyselySql`insert into orders (id) values (${id})`.execute(tx)))
-  }
+  },
+  ...(prismaClient !== undefined && {
+    prisma: () => {
+      const client = prismaClient.clientOf(database)
+      return (run) => client.$transaction((tx) => run(tx, (id) => tx.order.create({ data: { id } })))
+    }
+  })
 }
 
 const transactions = new Map(Object.entries(within).map(([library, open]) => [library, open()]))

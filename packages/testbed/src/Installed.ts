@@ -1,0 +1,40 @@
+/**
+ * Packages that are too large for every run: npm installs them into a folder for the full form of a test.
+ */
+import { execFile } from "node:child_process"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { leash } from "./Leash.ts"
+
+/** How npm installs packages. */
+export interface Options {
+  /** Whether their install scripts run too. By default none does: Prisma's would fetch programs. */
+  readonly withScripts?: boolean
+}
+
+/** Where they are. */
+export interface Installed {
+  readonly folder: string
+  readonly remove: () => Promise<void>
+}
+
+/** Has npm install packages into a new folder, which goes with this process at the latest. */
+export const install = async (
+  packages: ReadonlyArray<string>,
+  { withScripts = false }: Options = {}
+): Promise<Installed> => {
+  const folder = await mkdtemp(join(tmpdir(), "wac-installed-"))
+  const release = leash({ directory: folder })
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }))
+  const scripts = withScripts ? [] : ["--ignore-scripts"]
+  await promisify(execFile)("npm", ["install", "--no-audit", "--no-fund", ...scripts, ...packages], { cwd: folder })
+  return {
+    folder,
+    remove: async () => {
+      release()
+      await rm(folder, { recursive: true })
+    }
+  }
+}
