@@ -17,8 +17,14 @@ import type { Row, Rows, Statement } from "./Statement.ts"
 import { StatementTimeout } from "./StatementTimeout.ts"
 import * as Timeout from "./Timeout.ts"
 
-/** How long a statement that certainly left nothing behind is retried; about as long as a restart of PostgreSQL. */
-const patience = "2 seconds"
+/** How long a statement that certainly left nothing behind is retried (milliseconds); about as long as a restart of PostgreSQL. */
+const patience = 2000
+
+/**
+ * How often it is retried at least. A process that hangs is refused by PostgreSQL each time it comes back too late
+ * (`maxIdle`), so that two or three retries may take all of {@link patience}.
+ */
+const leastRetries = 5
 
 /** The pause before the first retry. It doubles with each further one. */
 const firstPause = "20 millis"
@@ -191,7 +197,7 @@ const make = Effect.gen(function*() {
 
   const again = Schedule.exponential(firstPause).pipe(
     Schedule.jittered,
-    Schedule.upTo({ duration: patience })
+    Schedule.while(({ attempt, elapsed }) => attempt < leastRetries || elapsed <= patience)
   )
 
   /** Retries an attempt until it succeeds or fails for good. */

@@ -79,14 +79,15 @@ const failed = Exit.fail(new StoreError.StoreError({ operation: "Test.count" }))
 /** Blocks the thread, like a suspended process. */
 const stall = (milliseconds: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 
-/** As {@link counting}, in a process that is suspended so many milliseconds at the first decision. */
-const suspendedOnce = (milliseconds: number) => {
-  let isFirst = true
+/** As {@link counting}, in a process that is suspended so many milliseconds at each of the first decisions. */
+const suspended = (milliseconds: number, times: number) => {
+  let left = times
   return counting(() => {
-    if (isFirst) stall(milliseconds)
-    isFirst = false
+    if (left-- > 0) stall(milliseconds)
   })
 }
+
+const suspendedOnce = (milliseconds: number) => suspended(milliseconds, 1)
 
 /** Runs something once statements of now are sent, and before a response can be read. */
 const afterMicrotasks = (run: () => void, count = 100): void =>
@@ -302,6 +303,15 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
         assert.strictEqual(yield* count(pause), 1)
       }
       assert.deepStrictEqual(yield* Effect.provide(read, direct), [[600, 1], [1300, 1]])
+    }).pipe(Effect.scoped))
+
+  it.effect("a step is carried out once by a process that is suspended again at each of its first retries", () =>
+    Effect.gen(function*() {
+      const { direct } = yield* proxied()
+      const { stepped } = yield* Effect.provide(Database, direct)
+      const count = yield* stepped("Test.count", suspended(1100, 4))
+      assert.strictEqual(yield* count(1), 1)
+      assert.deepStrictEqual(yield* Effect.provide(read, direct), [[1, 1]])
     }).pipe(Effect.scoped))
 
   it.effect("a step that writes nothing succeeds for a process that was suspended after loading, however long", () =>

@@ -39,6 +39,7 @@ interface Row {
   readonly id: string
   readonly to: string
   readonly status: string
+  readonly error: unknown
 }
 
 it.live(
@@ -113,7 +114,7 @@ it.live(
       assert.sameMembers(found.map(({ id }) => id), committed.map(({ id }) => id))
       const messages = yield* sql<Row>(
         database,
-        `select m.id, m.content->>'to' as "to", m.status from wac.messages m join wac.outbox o on o.message_id = m.id`
+        `select m.id, m.content->>'to' as "to", m.status, m.error from wac.messages m join wac.outbox o on o.message_id = m.id`
       )
       assert.sameMembers(messages.map(({ to }) => to), committed.map(({ phone }) => phone))
       const [{ entries } = { entries: 0 }] = yield* sql<{ entries: number }>(
@@ -123,6 +124,7 @@ it.live(
       assert.strictEqual(entries, committed.length)
       const sentTo = (yield* Effect.promise(() => readFile(sent, "utf8"))).split("\n").filter((line) => line !== "")
       assert.strictEqual(new Set(sentTo).size, sentTo.length, "a message was sent twice")
+      assert.deepStrictEqual(messages.filter(({ status }) => status === "failed"), [])
       const statuses = new Map(messages.map(({ status, to }) => [to, status]))
       for (const { phone } of committed) {
         // a program that was killed while it sent leaves it open whether it did
