@@ -186,7 +186,7 @@ export interface InternalClient {
   readonly webhook: {
     /** `not_found` before one is set. */
     readonly get: (options?: CallOptions) => Returned<"GET /internal/webhook">
-    /** How the receiver behaved over time. `not_found` before a webhook is set. */
+    /** How the receiver behaved over time. */
     readonly receiver: (query?: ReceiverQuery, options?: CallOptions) => Returned<"GET /internal/webhook/receiver">
     readonly put: (webhook: Wire.PutWebhook, options?: CallOptions) => Returned<"PUT /internal/webhook">
     readonly remove: (options?: CallOptions) => Returned<"DELETE /internal/webhook">

@@ -314,11 +314,11 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     query: receiverQuery,
     success: ReceiverReport,
     error: reading
-  }).annotate(Access, session("member")).annotate(NeedsWebhook, true).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
     summary: "Get how the receiver behaves",
     description: "Attempts by outcome and how long they took, over time, tests included. The last hour and at most " +
       "four hours of the last two days have steps of five minutes. Counted about a second after an attempt ends; a " +
-      "crash of the service can lose that second. 404 if no webhook is set."
+      "crash of the service can lose that second."
   })),
   HttpApiEndpoint.put("put", "/internal/webhook", {
     payload: PutWebhook,

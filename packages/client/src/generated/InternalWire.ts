@@ -2189,7 +2189,7 @@ export interface InternalRoutes {
   /**
    * Get how the receiver behaves. Attempts by outcome and how long they took, over time, tests included. The last hour
    * and at most four hours of the last two days have steps of five minutes. Counted about a second after an attempt
-   * ends; a crash of the service can lose that second. 404 if no webhook is set.
+   * ends; a crash of the service can lose that second.
    */
   readonly "GET /internal/webhook/receiver": { readonly query: ReceiverQuery; readonly response: ReceiverReport }
   /** Set the webhook. A workspace has one webhook. Only the response that creates it contains the signing secret. */

@@ -2,9 +2,8 @@
  * How a workspace's receiver has behaved over time: its responses, how long they took, and when it was down. Reads the
  * storage.
  */
-import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { AlertStore } from "../alerts/AlertStore.ts"
-import { NotFound } from "../Errors.ts"
 import type { WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -59,11 +58,11 @@ export const attempts = (counts: ReadonlyArray<Timing.StepCount>): Attempts => {
 }
 
 export class ReceiverReports extends Context.Service<ReceiverReports, {
-  /** The report of a range of time, a day if omitted. Fails if no webhook is set. */
-  readonly report: (
-    workspaceId: WorkspaceId,
-    asked: Timing.Asked
-  ) => Effect.Effect<ReceiverReport, NotFound | StoreError>
+  /**
+   * The report of a range of time, a day if omitted. Attempts are those of all webhooks that the workspace had, outages
+   * those of the present one.
+   */
+  readonly report: (workspaceId: WorkspaceId, asked: Timing.Asked) => Effect.Effect<ReceiverReport, StoreError>
 }>()("@wac/core/webhooks/ReceiverReports") {
   static readonly layer = Layer.effect(
     ReceiverReports,
@@ -73,16 +72,11 @@ export class ReceiverReports extends Context.Service<ReceiverReports, {
       const alerts = yield* AlertStore
       return ReceiverReports.of({
         report: Effect.fnUntraced(function*(workspaceId, asked) {
-          const webhook = yield* Effect.flatMap(webhooks.find(workspaceId), Effect.fromOption).pipe(
-            Effect.catchTag(
-              "NoSuchElementError",
-              () => Effect.fail(new NotFound({ message: "the workspace has no webhook" }))
-            )
-          )
+          const webhook = Option.getOrUndefined(yield* webhooks.find(workspaceId))
           const range = Timing.begin(yield* Clock.currentTimeMillis, asked)
           const [counts, noticed] = yield* Effect.all([
             usage.timed(workspaceId, range, Timing.attemptOutcomes),
-            alerts.during(workspaceId, webhook.id, range)
+            webhook === undefined ? Effect.succeed([]) : alerts.during(workspaceId, webhook.id, range)
           ], { concurrency: "unbounded" })
           return {
             ...attempts(counts),

@@ -56,7 +56,7 @@ describe("counted", () => {
 })
 
 describe("percentiles", () => {
-  it("without an occurrence there is no percentile", () => {
+  it("percentiles of nothing are unknown", () => {
     assert.deepStrictEqual(percentiles([]), { p50Ms: null, p95Ms: null })
   })
 

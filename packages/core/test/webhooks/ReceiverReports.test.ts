@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
-import { NotFound } from "../../src/Errors.ts"
 import { attemptOutcomes, groupOf, type Happened, type Kind, spans } from "../../src/usage/Timing.ts"
 import { UsageRecorder } from "../../src/usage/UsageRecorder.ts"
 import { UsageStore } from "../../src/usage/UsageStore.ts"
@@ -12,7 +11,7 @@ import { attempts, ReceiverReports } from "../../src/webhooks/ReceiverReports.ts
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { hour, minute, second } from "../checks.ts"
 import { advance } from "../clock.ts"
-import { id, start } from "../samples.ts"
+import { start } from "../samples.ts"
 import { after, answered, answerWith, receiver, scheduling } from "../scheduling.ts"
 import { newId, world } from "../world.ts"
 
@@ -148,12 +147,12 @@ describe("a report", () => {
   )
 
   it.effect(
-    "there is no report without a webhook",
+    "without a webhook, a report has no outage",
     scheduling(() =>
       Effect.gen(function*() {
         const { workspace } = yield* world()
-        assert.instanceOf(yield* Effect.flip(report(workspace.id, {})), NotFound)
-        assert.instanceOf(yield* Effect.flip(report(id("ws", 7), {})), NotFound)
+        const { outages, p50Ms, steps } = yield* report(workspace.id, {})
+        assert.deepStrictEqual([outages, p50Ms, steps.length], [[], null, 24])
       })
     )
   )

@@ -63,10 +63,10 @@ export const tests = (it: Fixture.It): void => {
             since: own.start + since * hour,
             until: own.start + until * hour
           }),
-          (found) => found.map(({ closedAt, kind, openedAt }) => [kind, openedAt - own.start, closedAt])
+          (found) => found.map(({ closedAt, kind, openedAt }) => [kind, openedAt - own.start, closedAt] as const)
         )
-      const first = ["webhook_failing", 0, own.start + 2 * hour]
-      const second = ["webhook_paused", 4 * hour, null]
+      const first = ["webhook_failing", 0, own.start + 2 * hour] as const
+      const second = ["webhook_paused", 4 * hour, null] as const
       assert.deepStrictEqual(yield* during(0, 5), [first, second])
       assert.deepStrictEqual(yield* during(1, 4), [first])
       assert.deepStrictEqual(yield* during(2, 4), [])
