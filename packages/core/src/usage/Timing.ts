@@ -82,24 +82,34 @@ export const groupOf = (durationMs: number): number => {
   return low
 }
 
-/** Sums occurrences by workspace, span, kind and group of durations. Occurrences without a duration do not count. */
-export const counted = (
-  all: ReadonlyArray<Happened>
-): ReadonlyArray<Count> => {
+/** Sums counts that are of the same workspace, span, kind and group. */
+const summed = (all: Iterable<Count>): ReadonlyArray<Count> => {
   const counts = new Map<string, { -readonly [field in keyof Count]: Count[field] }>()
-  for (const { at, timed, workspaceId } of all) {
-    if (timed === undefined) continue
-    const durationGroup = groupOf(timed.durationMs)
-    for (const span of [spans.short, spans.hour]) {
-      const start = at - at % span
-      const name = `${workspaceId} ${span} ${start} ${timed.kind} ${durationGroup}`
-      const known = counts.get(name)
-      if (known === undefined) {
-        counts.set(name, { workspaceId, span, at: start, kind: timed.kind, durationGroup, count: 1 })
-      } else known.count++
-    }
+  for (const count of all) {
+    const name = `${count.workspaceId} ${count.at} ${count.kind} ${count.durationGroup}`
+    const known = counts.get(name)
+    if (known === undefined) counts.set(name, { ...count })
+    else known.count += count.count
   }
   return [...counts.values()]
+}
+
+const ofSpan = (count: Count, span: number): Count => ({ ...count, span, at: count.at - count.at % span })
+
+/** Sums occurrences by workspace, span, kind and group of durations. Occurrences without a duration do not count. */
+export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
+  const span = spans.short
+  const short = summed(all.flatMap(({ at, timed, workspaceId }) =>
+    timed === undefined ? [] : [{
+      workspaceId,
+      span,
+      at: at - at % span,
+      kind: timed.kind,
+      durationGroup: groupOf(timed.durationMs),
+      count: 1
+    }]
+  ))
+  return [...short, ...summed(short.map((count) => ofSpan(count, spans.hour)))]
 }
 
 /** The periods of a report, up to now. */
