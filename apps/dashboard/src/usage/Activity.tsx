@@ -4,10 +4,12 @@ import type { Usage } from "@wac/client/internal"
 import { ChartPart } from "../ui/ChartPart.tsx"
 import { ChoiceFilters } from "../ui/Filters.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { tookOf } from "../ui/Moment.ts"
 import { Section } from "../ui/Page.tsx"
 import { exactly } from "../ui/Time.tsx"
 import { grouped } from "../ui/Words.ts"
 import { attempts, type Count, listOf, type Outcome, sends } from "./Outcomes.ts"
+import { percentiles } from "./Percentiles.ts"
 import { usageQuery } from "./Queries.ts"
 import { ranges, useUsageRange } from "./Range.ts"
 import { stepsOf } from "./Steps.ts"
@@ -88,6 +90,30 @@ const Rate = ({ usage }: { readonly usage: Usage }) => (
   </div>
 )
 
+/** How long messages took to arrive, by the step in which they were sent. */
+const Arrival = ({ usage }: { readonly usage: Usage }) => (
+  <div className="min-w-0 space-y-4">
+    <h3 className="font-medium">Time until delivered</h3>
+    {usage.arrival.p50Ms === null || usage.arrival.p95Ms === null ?
+      <Empty title="No message was delivered in this time" /> :
+      (
+        <>
+          <ChartPart
+            kind="line"
+            label="Time until delivered"
+            series={percentiles}
+            steps={stepsOf(usage, ({ arrival }) => ({ ...arrival }))}
+            format={tookOf}
+          />
+          <p className="text-[13px] text-muted">
+            Of the messages sent in this time that were delivered, half arrived within{" "}
+            {tookOf(usage.arrival.p50Ms)}, and 19 of 20 within {tookOf(usage.arrival.p95Ms)}.
+          </p>
+        </>
+      )}
+  </div>
+)
+
 export const Activity = () => (
   <Section
     title="Activity"
@@ -99,6 +125,7 @@ export const Activity = () => (
           <Bars name="Messages" outcomes={sends} usage={usage} />
           <Bars name="Webhook attempts" outcomes={attempts} usage={usage} />
           <Rate usage={usage} />
+          <Arrival usage={usage} />
         </div>
       )}
     </Loaded>

@@ -9,6 +9,7 @@ import { tookOf } from "../ui/Moment.ts"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { exactly } from "../ui/Time.tsx"
 import { grouped } from "../ui/Words.ts"
+import { percentiles } from "../usage/Percentiles.ts"
 import { stepsOf } from "../usage/Steps.ts"
 import { outcomeName } from "./DeliveryWords.tsx"
 import { receiverQuery } from "./Queries.ts"
@@ -71,11 +72,6 @@ const linkOf: LinkOf = (key, { from, until }) => {
   const [begin, end] = [from, until].map((at) => new Date(at).toISOString())
   return { to: "/deliveries", search: { ...search, since: range, begin, end } }
 }
-
-const percentiles: ReadonlyArray<Series> = [
-  { key: "p50Ms", name: "Half within", fill: "fill-accent", texture: "plain" },
-  { key: "p95Ms", name: "19 of 20 within", fill: "fill-ink", texture: "stripes" }
-]
 
 const states: Record<ReceiverOutage["kind"], string> = { failing: "Failing", paused: "Paused" }
 

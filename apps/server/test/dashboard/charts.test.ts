@@ -159,6 +159,27 @@ it("what was spent over time is shown for each currency", async () => {
   await end()
 })
 
+it("the time until messages were delivered has a value where messages were delivered, and none elsewhere", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  await open("/usage")
+  const slider = steps(page, "Time until delivered")
+  await slider.focus()
+  await page.keyboard.press("Home")
+  const told: Array<string> = []
+  for (let i = 0; i < 24; i++) {
+    told.push((await slider.getAttribute("aria-valuetext"))!)
+    await page.keyboard.press("ArrowRight")
+  }
+  assert.isTrue(
+    told.some((text) => /: Half within [\d.]+ m?s, 19 of 20 within [\d.]+ m?s$/.test(text)),
+    told.join("\n")
+  )
+  assert.isTrue(told.some((text) => text.endsWith(": Half within –, 19 of 20 within –")))
+  await page.getByText(/half arrived within [\d.]+ m?s, and 19 of 20 within/).waitFor()
+  assertSound()
+  await end()
+})
+
 it("the webhook's page shows what the receiver answered and how long that took, down to steps of five minutes", async () => {
   const { assertSound, end, open, page } = await signedIn(browser, filled)
   await open("/settings/webhook")

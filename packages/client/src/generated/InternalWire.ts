@@ -1603,6 +1603,7 @@ export interface Usage {
     /** A decimal number, such as `12.3456`. */
     readonly amount: string
   }>
+  readonly arrival: Arrival
   readonly since: string
   /** 3600, 10800, 21600 or 86400, by the length of the range. */
   readonly stepSeconds: number
@@ -1610,6 +1611,20 @@ export interface Usage {
   readonly steps: ReadonlyArray<UsageStep>
   /** For a comparison; `null` if not all of that time's activity is kept. */
   readonly before: UsageBefore | null
+}
+
+/** How long messages took from when they were sent until they arrived, as far as that is reported. */
+export interface Arrival {
+  /**
+   * Half of the messages took at most so many milliseconds; up to a quarter too high, because durations are counted in
+   * groups. `null` if none arrived.
+   */
+  readonly p50Ms: number | null
+  /**
+   * 19 of 20 messages took at most so many milliseconds; up to a quarter too high, because durations are counted in
+   * groups. `null` if none arrived.
+   */
+  readonly p95Ms: number | null
 }
 
 /** The activity in one step of time. */
@@ -1629,6 +1644,7 @@ export interface UsageStep {
   readonly attemptsDelivered: number
   /** Attempts at webhook deliveries that failed. */
   readonly attemptsFailed: number
+  readonly arrival: Arrival
   /** What the messages created in this step cost, as far as it is known. */
   readonly costs: ReadonlyArray<{
     readonly currency: string
