@@ -1,7 +1,7 @@
 /** How the receiver behaved over time: what it answered, how long that took, and when it was down. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import type { ReceiverOutage, ReceiverQuery, ReceiverReport } from "@wac/client/internal"
-import type { Band, LinkOf, Place, Series } from "../ui/Chart.tsx"
+import type { LinkOf, Place, Series } from "../ui/Chart.tsx"
 import { ChartPart } from "../ui/ChartPart.tsx"
 import { ChoiceFilters, range, useChosen, useRange } from "../ui/Filters.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
@@ -11,6 +11,7 @@ import { exactly } from "../ui/Time.tsx"
 import { grouped } from "../ui/Words.ts"
 import { percentiles } from "../usage/Percentiles.ts"
 import { stepsOf } from "../usage/Steps.ts"
+import { bandsOf } from "./Bands.ts"
 import { outcomeName } from "./DeliveryWords.tsx"
 import { receiverQuery } from "./Queries.ts"
 
@@ -75,12 +76,6 @@ const linkOf: LinkOf = (key, { from, until }) => {
 
 const states: Record<ReceiverOutage["kind"], string> = { failing: "Failing", paused: "Paused" }
 
-const bandOf = ({ kind, since, until }: ReceiverOutage): Band => ({
-  from: Date.parse(since),
-  until: until === null ? Infinity : Date.parse(until),
-  name: kind
-})
-
 const Outages = ({ outages }: Pick<ReceiverReport, "outages">) =>
   outages.length === 0 ?
     <p className="text-[13px] text-muted">The webhook was neither failing nor paused in this time.</p> :
@@ -97,7 +92,7 @@ const Outages = ({ outages }: Pick<ReceiverReport, "outages">) =>
 
 const Charts = ({ report }: { readonly report: ReceiverReport }) => {
   const total = outcomes.reduce((sum, { key }) => sum + report.outcomes[key], 0)
-  const bands = report.outages.map(bandOf)
+  const bands = bandsOf(report.outages)
   const took = (millis: number | null) => millis === null ? "–" : tookOf(millis)
   return (
     <div className="space-y-6">

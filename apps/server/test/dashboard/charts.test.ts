@@ -209,7 +209,7 @@ it("the webhook's page shows what the receiver answered and how long that took, 
   await end()
 })
 
-it("a chart of the receiver shades the time in which the webhook was failing, and names it in words", async () => {
+it("charts of attempts shade the time in which the webhook was failing, and name it in words", async () => {
   const failing = await inScope(workspace.failing)
   // alerts are looked for by the minute
   await Effect.runPromise(failing.pass("1 minute"))
@@ -225,6 +225,13 @@ it("a chart of the receiver shades the time in which the webhook was failing, an
   assert.match((await slider.getAttribute("aria-valuetext"))!, /, failing: 5xx \d+$/)
   assert.strictEqual(await slider.locator("rect.fill-warn-soft").count(), 1)
   await page.getByRole("region", { name: "Receiver" }).getByText(/^Failing from .*, and still is$/).waitFor()
+  await open("/usage")
+  const attempts = steps(page, "Webhook attempts")
+  await attempts.locator("rect.fill-warn-soft").waitFor()
+  await attempts.focus()
+  await page.keyboard.press("End")
+  assert.match((await attempts.getAttribute("aria-valuetext"))!, /, failing: Delivered \d+, Failed \d+$/)
+  await page.getByText("The webhook was failing or paused in the shaded time.").waitFor()
   assertSound()
   await end()
 })
