@@ -10,7 +10,7 @@ import { Section } from "../ui/Page.tsx"
 import { exactly } from "../ui/Time.tsx"
 import { grouped } from "../ui/Words.ts"
 import { bandsOf } from "../webhooks/Bands.ts"
-import { receiverQuery } from "../webhooks/Queries.ts"
+import { outagesQuery } from "../webhooks/Queries.ts"
 import { attempts, type Count, listOf, type Outcome, sends } from "./Outcomes.ts"
 import { percentiles } from "./Percentiles.ts"
 import { usageQuery } from "./Queries.ts"
@@ -125,7 +125,7 @@ const Arrival = ({ usage }: { readonly usage: Usage }) => (
 export const Activity = () => {
   const range = useUsageRange()
   // the charts are there without the outages too
-  const { data: receiver } = useQuery({ ...receiverQuery(range), placeholderData: keepPreviousData })
+  const { data: outages = [] } = useQuery({ ...outagesQuery(range), placeholderData: keepPreviousData })
   return (
     <Section
       title="Activity"
@@ -139,7 +139,7 @@ export const Activity = () => {
               name="Webhook attempts"
               outcomes={attempts}
               usage={usage}
-              bands={bandsOf(receiver?.outages ?? [])}
+              bands={bandsOf(outages)}
             />
             <Rate usage={usage} />
             <Arrival usage={usage} />

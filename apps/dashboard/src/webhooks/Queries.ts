@@ -22,3 +22,11 @@ export const receiverQuery = (range: ReceiverQuery) =>
     queryFn: ({ signal }) => api.webhook.receiver(range, { signal }),
     ...live(10_000)
   })
+
+/** When the receiver was down in a range of time. These are alerts, so it is asked again when those change. */
+export const outagesQuery = (range: ReceiverQuery) =>
+  queryOptions({
+    queryKey: ["alerts", "outages", range],
+    queryFn: ({ signal }) => api.webhook.receiver(range, { signal }).then(({ outages }) => outages),
+    ...live(60_000)
+  })
