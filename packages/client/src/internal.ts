@@ -15,6 +15,7 @@ import type {
   InternalEventQuery,
   InternalMessageQuery,
   InternalRoutes,
+  ReceiverQuery,
   RequestQuery,
   UploadQuery,
   UsageQuery
@@ -185,6 +186,8 @@ export interface InternalClient {
   readonly webhook: {
     /** `not_found` before one is set. */
     readonly get: (options?: CallOptions) => Returned<"GET /internal/webhook">
+    /** How the receiver behaved over time. */
+    readonly receiver: (query?: ReceiverQuery, options?: CallOptions) => Returned<"GET /internal/webhook/receiver">
     readonly put: (webhook: Wire.PutWebhook, options?: CallOptions) => Returned<"PUT /internal/webhook">
     readonly remove: (options?: CallOptions) => Returned<"DELETE /internal/webhook">
     readonly rotateSecret: (
@@ -438,6 +441,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     },
     webhook: {
       get: (options) => call("GET /internal/webhook", {}, options),
+      receiver: (query, options) => call("GET /internal/webhook/receiver", { query }, options),
       put: (body, options) => call("PUT /internal/webhook", { body }, options),
       remove: (options) => call("DELETE /internal/webhook", {}, options),
       rotateSecret: (body = {}, options) => keyed("POST /internal/webhook/rotate-secret", { body }, options),

@@ -20,6 +20,7 @@ import type { StoreError } from "./StoreError.ts"
 import * as Subscription from "./subscriptions/Subscription.ts"
 import type { Instant } from "./Time.ts"
 import * as Activity from "./usage/Activity.ts"
+import * as Timing from "./usage/Timing.ts"
 import { UsageStore } from "./usage/UsageStore.ts"
 import { DeliveryStore } from "./webhooks/DeliveryStore.ts"
 
@@ -41,6 +42,7 @@ const kinds = Effect.gen(function*() {
   const retention = yield* Retention.CurrentRetention
   const messages = yield* MessageStore
   const events = yield* EventStore
+  const usage = yield* UsageStore
   /** Unhandled events wait for their subscriptions, but not without end. */
   const forgetEvents: Kept["forget"] = (before) =>
     Effect.flatMap(
@@ -64,7 +66,8 @@ const kinds = Effect.gen(function*() {
     { kind: "challenges", retention: Duration.zero, forget: (yield* FactorStore).forget },
     { kind: "portal_links", retention: Duration.zero, forget: (yield* PortalStore).forget },
     { kind: "outbox", retention: Idempotency.retention, forget: (yield* OutboxStore).forget },
-    { kind: "usage", retention: Activity.retention, forget: (yield* UsageStore).forget }
+    { kind: "usage", retention: Activity.retention, forget: usage.forget },
+    { kind: "short_usage", retention: Timing.shortRetention, forget: usage.forgetShort }
   ]
   return all
 })

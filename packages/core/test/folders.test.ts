@@ -80,7 +80,8 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
   templates: ["media", "messages", "numbers", "workspaces"],
   usage: ["changes", "contacts", "limits", "messages", "queue", "workspaces"],
   subscriptions: ["events", "webhooks"],
-  webhooks: ["events", "keys", "secrets", "usage"],
+  // alerts tell when the receiver was down
+  webhooks: ["alerts", "events", "keys", "secrets", "usage"],
   // the first start sets up every part
   workspaces: ["limits", "messages", "numbers", "people", "templates"]
 }

@@ -48,6 +48,7 @@ import {
   type Suppression,
   type Template,
   type Time,
+  type Timing,
   type Workspace
 } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
@@ -308,6 +309,7 @@ export interface Memory {
   readonly requests: Table<ApiRequest.ApiRequest>
   readonly requestTallies: Map<string, RequestTally>
   readonly usage: Map<string, Activity.Count>
+  readonly timed: Map<string, Timing.Count>
   readonly priced: Map<string, PriceTally.Count>
   /** The job whose turn is next comes first. */
   readonly runningReplays: Set<Id.ReplayId>
@@ -433,6 +435,7 @@ const make = (now: Memory["now"]): Memory => ({
   requests: new Table(),
   requestTallies: new Map(),
   usage: new Map(),
+  timed: new Map(),
   priced: new Map(),
   runningReplays: new Set(),
   replayHint: new Hint(),

@@ -30,6 +30,10 @@ const fill = [
   `insert into wac.usage_counts (workspace_id, hour, activity, count)
   select ${sqlId("ws", "w")}, h, a, 1
   from generate_series(1, 2) w, generate_series(1, 2000) h, unnest('{sendsAccepted,sendsFailed}'::text[]) a`,
+  `insert into wac.usage_timings (workspace_id, kind, span, at, duration_group, count)
+  select ${sqlId("ws", "w")}, k, s, h, g, 1
+  from generate_series(1, 2) w, unnest('{delivered,timeout,arrival}'::text[]) k, unnest('{1,2}'::integer[]) s,
+    generate_series(1, 2000) h, generate_series(1, 4) g`,
   `insert into wac.priced_messages (workspace_id, hour, shard, market, category, type, billable, messages)
   select ${sqlId("ws", "w")}, h, s, m, 'marketing', 'regular', true, 1
   from generate_series(1, 2) w, generate_series(1, 2000) h, generate_series(0, 1) s, unnest('{DE,FR}'::text[]) m`,
@@ -45,7 +49,16 @@ for (const { layer: database, name } of plannedDatabases) {
       yield* client`set local statement_timeout = 0`
       for (const statement of fill) yield* client.unsafe(statement)
     }))
-    for (const table of ["requests", "request_tallies", "usage_counts", "priced_messages", "untold_prices"]) {
+    for (
+      const table of [
+        "requests",
+        "request_tallies",
+        "usage_counts",
+        "usage_timings",
+        "priced_messages",
+        "untold_prices"
+      ]
+    ) {
       yield* client`vacuum (analyze) wac.${client(table)}`
     }
   }))
@@ -102,6 +115,17 @@ for (const { layer: database, name } of plannedDatabases) {
       Effect.gen(function*() {
         assert.isAtMost(yield* reads("request_tallies", talliesText, [id("ws", 1), 291]), 100)
         assert.isAtMost(yield* reads("usage_counts", UsageStore.countsText, [id("ws", 1), 991, 1001]), 20)
+        assert.isAtMost(
+          yield* reads("usage_timings", UsageStore.timedText, [
+            id("ws", 1),
+            ["delivered", "timeout"],
+            2,
+            991,
+            1001,
+            10
+          ]),
+          80
+        )
         for (const table of ["priced_messages", "untold_prices"]) {
           assert.isAtMost(yield* reads(table, pricedText, [id("ws", 1), 991, 1001]), 40)
         }
@@ -112,6 +136,8 @@ for (const { layer: database, name } of plannedDatabases) {
         // selected and deleted, in each workspace
         assert.isAtMost(yield* reads("requests", forgetText, [id("req", 11), 0, 1000]), 2 * 2 * 10)
         assert.isAtMost(yield* reads("usage_counts", UsageStore.forgetText, [11, 1000]), 2 * 2 * 20)
+        const forgotten = [11, 1000, 2, ["delivered", "timeout", "arrival"]]
+        assert.isAtMost(yield* reads("usage_timings", UsageStore.forgetTimedText, forgotten), 2 * 2 * 120)
         assert.isAtMost(yield* reads("priced_messages", UsageStore.forgetPricedText, [11, 1000]), 2 * 2 * 40)
         assert.isAtMost(yield* reads("untold_prices", UsageStore.forgetUntoldText, [11, 1000]), 2 * 2 * 40)
       }))

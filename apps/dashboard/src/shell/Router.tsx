@@ -90,7 +90,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/settings/webhook",
-    validateSearch: (search) => given(search, "dialog"),
+    validateSearch: (search) => given(search, "dialog", ...times),
     component: lazyPart(() => import("../webhooks/WebhookPage.tsx"), "WebhookPage")
   }),
   createRoute({

@@ -24,6 +24,14 @@ export interface Step {
   readonly values: { readonly [key: string]: number | null }
 }
 
+/** A time in which something lasted that explains the values, shaded behind them. */
+export interface Band {
+  readonly from: number
+  readonly until: number
+  /** What lasted, in words that follow the time of a step. */
+  readonly name: string
+}
+
 /** A list, with the filters of its address. */
 export interface Place {
   readonly to: "/messages" | "/requests" | "/deliveries"
@@ -99,9 +107,10 @@ export interface ChartProps {
   /** The end of the axis, if it is not that of the values. */
   readonly most?: number
   readonly linkOf?: LinkOf
+  readonly bands?: ReadonlyArray<Band>
 }
 
-export const Chart = ({ format, kind, label, linkOf, most, series, steps }: ChartProps) => {
+export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, steps }: ChartProps) => {
   const id = useId()
   const navigate = useNavigate()
   const [plot, width] = useWidth()
@@ -123,6 +132,11 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
   const at = steps.findIndex(({ from }) => from === chosen)
   const step = at === -1 ? undefined : steps[at]
   const valueOf = (of: Step, key: string) => of.values[key] == null ? "–" : format(of.values[key])
+  /** The time of a step, and what lasted in a part of it. */
+  const headOf = (of: Step) => {
+    const names = bands.filter(({ from, until }) => from < of.until && until > of.from).map(({ name }) => name)
+    return [spanOf(of), ...new Set(names)].join(", ")
+  }
   const choose = (index: number) => setChosen(steps[Math.min(Math.max(index, 0), steps.length - 1)]!.from)
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -174,7 +188,7 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
         aria-valuenow={at === -1 ? steps.length : at + 1}
         aria-valuetext={step === undefined
           ? "No step is chosen"
-          : `${spanOf(step)}: ${series.map(({ key, name }) => `${name} ${valueOf(step, key)}`).join(", ")}`}
+          : `${headOf(step)}: ${series.map(({ key, name }) => `${name} ${valueOf(step, key)}`).join(", ")}`}
         className="touch-pan-y rounded"
         onKeyDown={onKeyDown}
         onFocus={(event) => {
@@ -193,6 +207,24 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
         <svg width={width} height={height} className="block" aria-hidden="true">
           <Textures id={id} />
           <g transform={`translate(${left} ${margin.top})`}>
+            {bands.filter(({ from, until }) => from < end && until > begin).map(({ from, name, until }) => {
+              const [left, right] = [x(Math.max(from, begin)), x(Math.min(until, end))]
+              return (
+                <g key={`${name} ${from}`}>
+                  <rect
+                    x={left}
+                    width={Math.max(1, right - left)}
+                    height={plotHeight}
+                    className="fill-warn-soft"
+                  />
+                  <path
+                    d={`M${left} 0V${plotHeight}M${right} 0V${plotHeight}`}
+                    className="stroke-warn"
+                    strokeDasharray="2 3"
+                  />
+                </g>
+              )
+            })}
             {step === undefined ? null : (
               <rect
                 x={x(step.from)}
@@ -275,7 +307,7 @@ export const Chart = ({ format, kind, label, linkOf, most, series, steps }: Char
       <figcaption className="mt-1.5 min-h-11 text-[13px]">
         {step === undefined
           ? <span className="text-muted">Point at a step, touch it, or choose it with the arrow keys.</span>
-          : <span className="font-medium tabular-nums">{spanOf(step)}</span>}
+          : <span className="font-medium tabular-nums">{headOf(step)}</span>}
         <ul className="flex flex-wrap gap-x-4 gap-y-1">
           {series.map(({ key, name, ...look }) => (
             <li key={key} className="flex items-center gap-1.5">

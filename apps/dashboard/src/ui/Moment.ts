@@ -34,6 +34,10 @@ export const durationOf = (millis: number): string =>
     ? `${Math.round(millis)} ms`
     : `${(millis / second).toFixed(2)} s`
 
+/** How long something took, from milliseconds to days: `0`, `12 ms`, `1.52 s`, `2 h 5 min`. */
+export const tookOf = (millis: number): string =>
+  millis === 0 ? "0" : millis < minute ? durationOf(millis) : lengthOf(millis)
+
 /** How long ago a time was, in whole days: `30 days`. */
 export const daysSince = (time: string): string => {
   const days = Math.round((Date.now() - Date.parse(time)) / day)

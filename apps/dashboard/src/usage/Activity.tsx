@@ -1,13 +1,18 @@
 /** Sends and deliveries over time, and how they compare with the time before. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import type { Usage } from "@wac/client/internal"
+import type { Band } from "../ui/Chart.tsx"
 import { ChartPart } from "../ui/ChartPart.tsx"
 import { ChoiceFilters } from "../ui/Filters.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { tookOf } from "../ui/Moment.ts"
 import { Section } from "../ui/Page.tsx"
 import { exactly } from "../ui/Time.tsx"
 import { grouped } from "../ui/Words.ts"
+import { bandsOf } from "../webhooks/Bands.ts"
+import { outagesQuery } from "../webhooks/Queries.ts"
 import { attempts, type Count, listOf, type Outcome, sends } from "./Outcomes.ts"
+import { percentiles } from "./Percentiles.ts"
 import { usageQuery } from "./Queries.ts"
 import { ranges, useUsageRange } from "./Range.ts"
 import { stepsOf } from "./Steps.ts"
@@ -43,7 +48,8 @@ const Numbers = ({ outcomes, usage: { before, steps } }: {
   </dl>
 )
 
-const Bars = ({ name, outcomes, usage }: {
+const Bars = ({ bands = [], name, outcomes, usage }: {
+  readonly bands?: ReadonlyArray<Band>
   readonly name: string
   readonly outcomes: ReadonlyArray<Outcome>
   readonly usage: Usage
@@ -60,8 +66,12 @@ const Bars = ({ name, outcomes, usage }: {
           steps={stepsOf(usage, (step) => Object.fromEntries(outcomes.map(({ key }) => [key, step[key]])))}
           format={grouped}
           linkOf={listOf(outcomes)}
+          bands={bands}
         />
       )}
+    {bands.length === 0 ?
+      null :
+      <p className="text-[13px] text-muted">The webhook was failing or paused in the shaded time.</p>}
     <Numbers outcomes={outcomes} usage={usage} />
   </div>
 )
@@ -88,19 +98,54 @@ const Rate = ({ usage }: { readonly usage: Usage }) => (
   </div>
 )
 
-export const Activity = () => (
-  <Section
-    title="Activity"
-    actions={<ChoiceFilters choices={ranges} />}
-  >
-    <Loaded query={useQuery({ ...usageQuery(useUsageRange()), placeholderData: keepPreviousData })} lines={6}>
-      {(usage) => (
-        <div className="grid gap-x-10 gap-y-8 lg:grid-cols-2">
-          <Bars name="Messages" outcomes={sends} usage={usage} />
-          <Bars name="Webhook attempts" outcomes={attempts} usage={usage} />
-          <Rate usage={usage} />
-        </div>
+/** How long messages took to arrive, by the step in which they were sent. */
+const Arrival = ({ usage }: { readonly usage: Usage }) => (
+  <div className="min-w-0 space-y-4">
+    <h3 className="font-medium">Time until delivered</h3>
+    {usage.arrival.p50Ms === null || usage.arrival.p95Ms === null ?
+      <Empty title="No message was delivered in this time" /> :
+      (
+        <>
+          <ChartPart
+            kind="line"
+            label="Time until delivered"
+            series={percentiles}
+            steps={stepsOf(usage, ({ arrival }) => ({ ...arrival }))}
+            format={tookOf}
+          />
+          <p className="text-[13px] text-muted">
+            Of the messages sent in this time that were delivered, half arrived within{" "}
+            {tookOf(usage.arrival.p50Ms)}, and 19 of 20 within {tookOf(usage.arrival.p95Ms)}.
+          </p>
+        </>
       )}
-    </Loaded>
-  </Section>
+  </div>
 )
+
+export const Activity = () => {
+  const range = useUsageRange()
+  // the charts are there without the outages too
+  const { data: outages = [] } = useQuery({ ...outagesQuery(range), placeholderData: keepPreviousData })
+  return (
+    <Section
+      title="Activity"
+      actions={<ChoiceFilters choices={ranges} />}
+    >
+      <Loaded query={useQuery({ ...usageQuery(range), placeholderData: keepPreviousData })} lines={6}>
+        {(usage) => (
+          <div className="grid gap-x-10 gap-y-8 lg:grid-cols-2">
+            <Bars name="Messages" outcomes={sends} usage={usage} />
+            <Bars
+              name="Webhook attempts"
+              outcomes={attempts}
+              usage={usage}
+              bands={bandsOf(outages)}
+            />
+            <Rate usage={usage} />
+            <Arrival usage={usage} />
+          </div>
+        )}
+      </Loaded>
+    </Section>
+  )
+}

@@ -44,6 +44,9 @@ const outcomes: Record<Attempt["outcome"], string> = {
   blocked_address: "Address not allowed"
 }
 
+/** The name of an outcome. */
+export const outcomeName = (outcome: Attempt["outcome"]): string => outcomes[outcome]
+
 /** Every outcome of an attempt with its name. */
 export const outcomeNames: ReadonlyArray<readonly [Attempt["outcome"], string]> = Object.entries(outcomes)
   .map(([outcome, name]) => [outcome as Attempt["outcome"], name])

@@ -17,6 +17,7 @@ import { Time, Until } from "../ui/Time.tsx"
 import { asSentence, counted } from "../ui/Words.ts"
 import { AttemptView } from "./AttemptView.tsx"
 import { webhookQuery } from "./Queries.ts"
+import { ReceiverSection } from "./ReceiverSection.tsx"
 import { ReplaysSection } from "./ReplaysSection.tsx"
 import { ResumeDialog } from "./ResumeDialog.tsx"
 import { RotateDialog } from "./RotateDialog.tsx"
@@ -145,6 +146,7 @@ const Configured = (
           </div>
         )}
       </Section>
+      <ReceiverSection />
       <ReplaysSection />
       <VerifySection />
       {opened === "resume" ? <ResumeDialog webhook={webhook} onClose={close} /> : null}

@@ -4,6 +4,7 @@
 import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { assert, beforeAll, it } from "vitest"
+import * as checks from "../checks.ts"
 import { call, ownPage } from "../harness.ts"
 import { browser as launch, signedIn } from "./browser.ts"
 import * as Scope from "./scope.ts"
@@ -154,6 +155,83 @@ it("what was spent over time is shown for each currency", async () => {
   await page.keyboard.press("Home")
   assert.match((await slider.getAttribute("aria-valuetext"))!, /: EUR €0$/)
   await page.getByText("Total: 0.165 EUR").waitFor()
+  assertSound()
+  await end()
+})
+
+it("the time until messages were delivered has a value where messages were delivered, and none elsewhere", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  await open("/usage")
+  const slider = steps(page, "Time until delivered")
+  await slider.focus()
+  await page.keyboard.press("Home")
+  const told: Array<string> = []
+  for (let i = 0; i < 24; i++) {
+    told.push((await slider.getAttribute("aria-valuetext"))!)
+    await page.keyboard.press("ArrowRight")
+  }
+  assert.isTrue(
+    told.some((text) => /: Half within [\d.]+ m?s, 19 of 20 within [\d.]+ m?s$/.test(text)),
+    told.join("\n")
+  )
+  assert.isTrue(told.some((text) => text.endsWith(": Half within –, 19 of 20 within –")))
+  await page.getByText(/half arrived within [\d.]+ m?s, and 19 of 20 within/).waitFor()
+  assertSound()
+  await end()
+})
+
+it("the webhook's page shows what the receiver answered and how long that took, down to steps of five minutes", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  await open("/settings/webhook")
+  const slider = steps(page, "Attempts by outcome")
+  await slider.focus()
+  await page.keyboard.press("Home")
+  const told: Array<string> = []
+  for (let i = 0; i < 24; i++) {
+    told.push((await slider.getAttribute("aria-valuetext"))!)
+    await page.keyboard.press("ArrowRight")
+  }
+  // one event is refused for a day, and the others are accepted
+  assert.isTrue(told.every((text) => /: Delivered \d+, 4xx \d+$/.test(text)), told[0])
+  assert.isTrue(told.some((text) => / 4xx [1-9]/.test(text)) && told.some((text) => / Delivered [1-9]/.test(text)))
+  const took = steps(page, "Time to answer")
+  await took.focus()
+  await page.keyboard.press("End")
+  assert.match(
+    (await took.getAttribute("aria-valuetext"))!,
+    /: Half within (–|[\d.]+ m?s), 19 of 20 within (–|[\d.]+ m?s)$/
+  )
+  await page.getByText("The webhook was neither failing nor paused in this time.").waitFor()
+  await page.getByLabel("Time", { exact: true }).selectOption("hour")
+  await slider.and(page.locator("[aria-valuemax=\"12\"]")).waitFor()
+  assert.strictEqual(new URL(page.url()).searchParams.get("since"), "hour")
+  assertSound()
+  await end()
+})
+
+it("charts of attempts shade the time in which the webhook was failing, and name it in words", async () => {
+  const failing = await inScope(workspace.failing)
+  // alerts are looked for by the minute
+  await Effect.runPromise(failing.pass("1 minute"))
+  await Effect.runPromise(checks.until(
+    Effect.map(call(`${failing.url}/internal/webhook/receiver`, { headers: failing.session }), ({ body }) => body),
+    ({ outages, outcomes }) => outages.length === 1 && outcomes.status5xx >= 5
+  ))
+  const { assertSound, end, open, page } = await signedIn(browser, failing)
+  await open("/settings/webhook?since=hour")
+  const slider = steps(page, "Attempts by outcome")
+  await slider.focus()
+  await page.keyboard.press("End")
+  assert.match((await slider.getAttribute("aria-valuetext"))!, /, failing: 5xx \d+$/)
+  assert.strictEqual(await slider.locator("rect.fill-warn-soft").count(), 1)
+  await page.getByRole("region", { name: "Receiver" }).getByText(/^Failing from .*, and still is$/).waitFor()
+  await open("/usage")
+  const attempts = steps(page, "Webhook attempts")
+  await attempts.locator("rect.fill-warn-soft").waitFor()
+  await attempts.focus()
+  await page.keyboard.press("End")
+  assert.match((await attempts.getAttribute("aria-valuetext"))!, /, failing: Delivered \d+, Failed \d+$/)
+  await page.getByText("The webhook was failing or paused in the shaded time.").waitFor()
   assertSound()
   await end()
 })

@@ -226,6 +226,7 @@ describe("the API definition", () => {
       "GET /internal/suppressions": "session: developer",
       "PUT /internal/suppressions": "session: developer",
       "GET /internal/webhook": "session: member, portal",
+      "GET /internal/webhook/receiver": "session: member, portal",
       "PUT /internal/webhook": "session: developer, portal",
       "DELETE /internal/webhook": "session: developer, portal",
       "POST /internal/webhook/rotate-secret": "session: developer, portal",

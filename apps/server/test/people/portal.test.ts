@@ -204,6 +204,7 @@ layer(Hosted.layer, checks.live)("access of the portal", (it) => {
         "/internal/webhook/deliveries/:id",
         "/internal/webhook/deliveries/:id/retry",
         "/internal/webhook/pause",
+        "/internal/webhook/receiver",
         "/internal/webhook/replays",
         "/internal/webhook/replays/:id",
         "/internal/webhook/resume",

@@ -43,7 +43,9 @@ const keptLonger: ReadonlyMap<string, number> = new Map([
   ["priced_messages", 16],
   ["quota_usage", 1],
   ["request_tallies", 2],
-  ["usage_counts", 4]
+  ["usage_counts", 4],
+  // the durations of attempts and of arrivals, each in a few groups
+  ["usage_timings", 60]
 ])
 
 /**

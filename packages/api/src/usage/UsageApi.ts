@@ -28,9 +28,24 @@ const totals = {
   attemptsFailed: Schema.Int.annotate({ description: "Attempts at webhook deliveries that failed" })
 }
 
+const milliseconds = (share: string) =>
+  Schema.NullOr(Schema.Int).annotate({
+    description: `${share} took at most so many milliseconds; up to a quarter too high, because durations are ` +
+      "counted in groups. `null` if none arrived"
+  })
+
+export const Arrival = Schema.Struct({
+  p50Ms: milliseconds("Half of the messages"),
+  p95Ms: milliseconds("19 of 20 messages")
+}).annotate({
+  identifier: "Arrival",
+  description: "How long messages took from when they were sent until they arrived, as far as that is reported."
+}).pipe(Example.shown({ p50Ms: 1421, p95Ms: 8445 }))
+
 export const UsageStep = Schema.Struct({
   at: Timestamp,
   ...totals,
+  arrival: Arrival,
   costs: costs.annotate({ description: "What the messages created in this step cost, as far as it is known" })
 }).annotate({ identifier: "UsageStep", description: "The activity in one step of time." }).pipe(Example.shown({
   at: "2025-12-26T04:00:00.000Z",
@@ -41,6 +56,7 @@ export const UsageStep = Schema.Struct({
   sendsDelivered: 11,
   attemptsDelivered: 36,
   attemptsFailed: 0,
+  arrival: Example.of(Arrival),
   costs: [{ currency: "USD", amount: "1.638" }]
 }))
 
@@ -99,6 +115,7 @@ export const Usage = Schema.Struct({
     description: "The messages of the period whose price the provider has reported, by market, category and type"
   }),
   costs: costs.annotate({ description: "The sum of `lines` in each currency" }),
+  arrival: Arrival,
   since: Timestamp,
   stepSeconds: Schema.Int.annotate({ description: "3600, 10800, 21600 or 86400, by the length of the range" }),
   steps: Schema.Array(UsageStep).annotate({
@@ -121,6 +138,7 @@ export const Usage = Schema.Struct({
     months: [{ month: "2026-01", used: 1042 }, { month: "2025-12", used: 9310 }],
     lines: [Example.of(UsageLine)],
     costs: [{ currency: "USD", amount: "42.315" }],
+    arrival: Example.of(Arrival),
     since: Example.of(UsageStep).at,
     stepSeconds: 21_600,
     steps: [Example.of(UsageStep)],

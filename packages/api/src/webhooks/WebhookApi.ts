@@ -206,6 +206,102 @@ export const VerifiedDelivery = Schema.Struct({
   })
 )
 
+const milliseconds = (share: string) =>
+  Schema.NullOr(Schema.Int).annotate({
+    description: `${share} took at most so many milliseconds, timeouts included; ` +
+      "up to a quarter too high, because durations are counted in groups. `null` without a response or timeout"
+  })
+
+/** Attempts by outcome, and how long the receiver took. */
+const attempts = {
+  outcomes: Schema.Struct({
+    delivered: Schema.Int.annotate({ description: "Answered with 200" }),
+    status2xx: Schema.Int.annotate({ description: "Answered with another status of success" }),
+    status4xx: Schema.Int,
+    status5xx: Schema.Int,
+    statusOther: Schema.Int.annotate({ description: "Answered with a status of no other class here" }),
+    redirect: Schema.Int,
+    timeout: Schema.Int,
+    connect: Schema.Int.annotate({ description: "The connection could not be opened" }),
+    tls: Schema.Int,
+    dns: Schema.Int,
+    blockedAddress: Schema.Int
+  }).annotate({ identifier: "AttemptCounts", description: "Attempts by outcome, responses but 200 by their class." }),
+  p50Ms: milliseconds("Half of the responses"),
+  p95Ms: milliseconds("19 of 20 responses")
+}
+
+const attempted = {
+  outcomes: {
+    delivered: 36,
+    status2xx: 0,
+    status4xx: 0,
+    status5xx: 2,
+    statusOther: 0,
+    redirect: 0,
+    timeout: 1,
+    connect: 0,
+    tls: 0,
+    dns: 0,
+    blockedAddress: 0
+  },
+  p50Ms: 153,
+  p95Ms: 467
+} as const
+
+export const ReceiverStep = Schema.Struct({ at: Timestamp, ...attempts }).annotate({
+  identifier: "ReceiverStep",
+  description: "The attempts in one step of time."
+}).pipe(Example.shown({ at: "2026-01-02T03:00:00.000Z", ...attempted }))
+
+export const ReceiverOutage = Schema.Struct({
+  kind: Schema.Literals(["failing", "paused"]).annotate({
+    description: "`paused` by itself or by a person"
+  }),
+  since: Timestamp,
+  until: Schema.NullOr(Timestamp).annotate({ description: "`null` as long as it lasts" })
+}).annotate({
+  identifier: "ReceiverOutage",
+  description: "A time in which the webhook was failing or paused, as it was noticed within about a minute."
+}).pipe(
+  Example.shown({ kind: "failing", since: "2026-01-02T03:04:05.678Z", until: "2026-01-02T03:21:05.678Z" })
+)
+
+export const ReceiverReport = Schema.Struct({
+  since: Timestamp,
+  stepSeconds: Schema.Int.annotate({ description: "300, 3600, 10800, 21600 or 86400, by the range" }),
+  ...attempts,
+  steps: Schema.Array(ReceiverStep).annotate({
+    description: "Oldest first, without gaps, at most 92; the last step may not be over yet"
+  }),
+  outages: Schema.Array(ReceiverOutage).annotate({ description: "Those that overlap the range, oldest first" })
+}).annotate({ identifier: "ReceiverReport", description: "How the receiver behaved over time." }).pipe(
+  Example.shown({
+    since: Example.of(ReceiverStep).at,
+    stepSeconds: 3600,
+    ...attempted,
+    steps: [Example.of(ReceiverStep)],
+    outages: [Example.of(ReceiverOutage)]
+  })
+)
+
+const receiverQuery = Schema.Struct({
+  period: Schema.optionalKey(
+    Schema.Literals(["hour", "day", "week", "month", "quarter"]).annotate({
+      identifier: "ReceiverPeriod",
+      description: "An hour, or days up to now: 1, 7, 30 or 90."
+    })
+  ).annotateKey({
+    description: "An hour, or 1, 7, 30 or 90 days up to `until`; a day if omitted. `since` takes its place"
+  }),
+  since: Schema.optionalKey(TimeGiven).annotateKey({
+    description: "Only attempts from this time on, rounded down to a step; they are counted for 91 days"
+  }),
+  until: Schema.optionalKey(TimeGiven).annotateKey({
+    description: "Only attempts in steps that began before this time; now if omitted"
+  })
+}).annotate({ identifier: "ReceiverQuery", description: "The range of a report of the receiver." })
+
 export class WebhookApi extends HttpApiGroup.make("webhook").add(
   HttpApiEndpoint.get("get", "/internal/webhook", { query: noQuery, success: Webhook, error: reading })
     .annotate(Access, session("member")).annotate(NeedsWebhook, true).annotateMerge(
@@ -214,6 +310,16 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
         description: "Returns the configuration and the health, but no secret. 404 if no webhook is set."
       })
     ),
+  HttpApiEndpoint.get("receiver", "/internal/webhook/receiver", {
+    query: receiverQuery,
+    success: ReceiverReport,
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+    summary: "Get how the receiver behaves",
+    description: "Attempts by outcome and how long they took, over time, tests included. The last hour and at most " +
+      "four hours of the last two days have steps of five minutes. Counted about a second after an attempt ends; a " +
+      "crash of the service can lose that second."
+  })),
   HttpApiEndpoint.put("put", "/internal/webhook", {
     payload: PutWebhook,
     success: SetWebhook,

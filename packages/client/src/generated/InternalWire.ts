@@ -1049,6 +1049,72 @@ export interface Webhook {
  */
 export type Envelope = "combined" | "a" | "b"
 
+/** How the receiver behaved over time. */
+export interface ReceiverReport {
+  readonly since: string
+  /** 300, 3600, 10800, 21600 or 86400, by the range. */
+  readonly stepSeconds: number
+  readonly outcomes: AttemptCounts
+  /**
+   * Half of the responses took at most so many milliseconds, timeouts included; up to a quarter too high, because
+   * durations are counted in groups. `null` without a response or timeout.
+   */
+  readonly p50Ms: number | null
+  /**
+   * 19 of 20 responses took at most so many milliseconds, timeouts included; up to a quarter too high, because
+   * durations are counted in groups. `null` without a response or timeout.
+   */
+  readonly p95Ms: number | null
+  /** Oldest first, without gaps, at most 92; the last step may not be over yet. */
+  readonly steps: ReadonlyArray<ReceiverStep>
+  /** Those that overlap the range, oldest first. */
+  readonly outages: ReadonlyArray<ReceiverOutage>
+}
+
+/** Attempts by outcome, responses but 200 by their class. */
+export interface AttemptCounts {
+  /** Answered with 200. */
+  readonly delivered: number
+  /** Answered with another status of success. */
+  readonly status2xx: number
+  readonly status4xx: number
+  readonly status5xx: number
+  /** Answered with a status of no other class here. */
+  readonly statusOther: number
+  readonly redirect: number
+  readonly timeout: number
+  /** The connection could not be opened. */
+  readonly connect: number
+  readonly tls: number
+  readonly dns: number
+  readonly blockedAddress: number
+}
+
+/** The attempts in one step of time. */
+export interface ReceiverStep {
+  readonly at: string
+  readonly outcomes: AttemptCounts
+  /**
+   * Half of the responses took at most so many milliseconds, timeouts included; up to a quarter too high, because
+   * durations are counted in groups. `null` without a response or timeout.
+   */
+  readonly p50Ms: number | null
+  /**
+   * 19 of 20 responses took at most so many milliseconds, timeouts included; up to a quarter too high, because
+   * durations are counted in groups. `null` without a response or timeout.
+   */
+  readonly p95Ms: number | null
+}
+
+/** A time in which the webhook was failing or paused, as it was noticed within about a minute. */
+export interface ReceiverOutage {
+  /** `paused` by itself or by a person. */
+  readonly kind: "failing" | "paused"
+  readonly since: string
+  /** `null` as long as it lasts. */
+  readonly until: string | null
+}
+
 /** The complete configuration of the webhook. */
 export interface PutWebhook {
   /**
@@ -1537,6 +1603,7 @@ export interface Usage {
     /** A decimal number, such as `12.3456`. */
     readonly amount: string
   }>
+  readonly arrival: Arrival
   readonly since: string
   /** 3600, 10800, 21600 or 86400, by the length of the range. */
   readonly stepSeconds: number
@@ -1544,6 +1611,20 @@ export interface Usage {
   readonly steps: ReadonlyArray<UsageStep>
   /** For a comparison; `null` if not all of that time's activity is kept. */
   readonly before: UsageBefore | null
+}
+
+/** How long messages took from when they were sent until they arrived, as far as that is reported. */
+export interface Arrival {
+  /**
+   * Half of the messages took at most so many milliseconds; up to a quarter too high, because durations are counted in
+   * groups. `null` if none arrived.
+   */
+  readonly p50Ms: number | null
+  /**
+   * 19 of 20 messages took at most so many milliseconds; up to a quarter too high, because durations are counted in
+   * groups. `null` if none arrived.
+   */
+  readonly p95Ms: number | null
 }
 
 /** The activity in one step of time. */
@@ -1563,6 +1644,7 @@ export interface UsageStep {
   readonly attemptsDelivered: number
   /** Attempts at webhook deliveries that failed. */
   readonly attemptsFailed: number
+  readonly arrival: Arrival
   /** What the messages created in this step cost, as far as it is known. */
   readonly costs: ReadonlyArray<{
     readonly currency: string
@@ -1709,6 +1791,17 @@ export interface ContactQuery {
   /** `next_cursor` (`nextCursor`) of a page: continues after it. */
   readonly cursor?: string
 }
+
+/** The range of a report of the receiver. */
+export interface ReceiverQuery {
+  /** An hour, or 1, 7, 30 or 90 days up to `until`; a day if omitted. `since` takes its place. */
+  readonly period?: ReceiverPeriod
+  readonly since?: string | Date
+  readonly until?: string | Date
+}
+
+/** An hour, or days up to now: 1, 7, 30 or 90. */
+export type ReceiverPeriod = "hour" | "day" | "week" | "month" | "quarter"
 
 /** The filters of the list of deliveries. */
 export interface DeliveryQuery {
@@ -2109,6 +2202,12 @@ export interface InternalRoutes {
   readonly "PUT /internal/suppressions": { readonly response: ImportedOptOuts }
   /** Get the webhook. Returns the configuration and the health, but no secret. 404 if no webhook is set. */
   readonly "GET /internal/webhook": { readonly response: Webhook }
+  /**
+   * Get how the receiver behaves. Attempts by outcome and how long they took, over time, tests included. The last hour
+   * and at most four hours of the last two days have steps of five minutes. Counted about a second after an attempt
+   * ends; a crash of the service can lose that second.
+   */
+  readonly "GET /internal/webhook/receiver": { readonly query: ReceiverQuery; readonly response: ReceiverReport }
   /** Set the webhook. A workspace has one webhook. Only the response that creates it contains the signing secret. */
   readonly "PUT /internal/webhook": { readonly body: PutWebhook; readonly response: SetWebhook }
   /** Remove the webhook. Deliveries stop; events are still recorded. 404 if no webhook is set. */

@@ -7,8 +7,12 @@ import type { Page, PageRequest } from "../Page.ts"
 import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
+import type { Range } from "../usage/Activity.ts"
 import type { Alert, Settings } from "./Alert.ts"
 import type { Observe, Observed } from "./AlertStep.ts"
+
+/** The most alerts that are looked at for those about a subject. */
+export const lookedAt = 1000
 
 export class AlertStore extends Context.Service<AlertStore, {
   /**
@@ -22,6 +26,15 @@ export class AlertStore extends Context.Service<AlertStore, {
     filter: { readonly open?: boolean },
     page: PageRequest
   ) => Effect.Effect<Page<Alert>, StoreError>
+  /**
+   * The alerts about a subject that were open in a part of a range, oldest first, among the workspace's newest
+   * {@link lookedAt}.
+   */
+  readonly during: (
+    workspaceId: WorkspaceId,
+    subject: string,
+    range: Range
+  ) => Effect.Effect<ReadonlyArray<Alert>, StoreError>
   /** The workspace's settings; `Alert.noSettings` if never configured. */
   readonly settings: (workspaceId: WorkspaceId) => Effect.Effect<Settings, StoreError>
   readonly configure: (workspaceId: WorkspaceId, settings: Settings) => Effect.Effect<void, StoreError>

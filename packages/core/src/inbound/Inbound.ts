@@ -153,7 +153,13 @@ export class Inbound extends Context.Service<Inbound, {
             const { preference: _, recipient: __, ...report } = item
             const reported = yield* messages.applyReport({ ...report, now, ids })
             if (reported !== undefined && reported.arrivedOf !== null) {
-              countUsage({ workspaceId: reported.workspaceId, at: reported.arrivedOf, activity: "sendsDelivered" })
+              countUsage({
+                workspaceId: reported.workspaceId,
+                at: reported.arrivedOf,
+                activity: "sendsDelivered",
+                // the provider's clock may be behind
+                timed: { kind: "arrival", durationMs: Math.max(0, report.report.at - reported.arrivedOf) }
+              })
             }
             yield* learn(item, reported, now)
             return reported === undefined

@@ -12,6 +12,7 @@ import type { Instant } from "../Time.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import * as Activity from "./Activity.ts"
 import * as RateCard from "./RateCard.ts"
+import * as Timing from "./Timing.ts"
 import { UsageStore } from "./UsageStore.ts"
 
 /** What happened in one step of time. */
@@ -19,6 +20,8 @@ export interface Step extends Activity.Totals {
   readonly at: Instant
   /** The cost of the messages that were created in it and have a price. */
   readonly costs: RateCard.Bill["totals"]
+  /** How long the messages sent in it took to arrive, as far as they have. */
+  readonly arrival: Timing.Percentiles
 }
 
 /** A workspace's usage report. */
@@ -28,6 +31,8 @@ export interface Report {
   readonly step: number
   /** Oldest first. Steps without activity are included. */
   readonly steps: ReadonlyArray<Step>
+  /** How long the messages sent in the range took to arrive. */
+  readonly arrival: Timing.Percentiles
   /** The activity in as many steps before; `null` if not all of it is kept. */
   readonly before: Activity.Totals & { readonly since: Instant } | null
   readonly month: string
@@ -60,9 +65,11 @@ export class Usage extends Context.Service<Usage, {
           const now = yield* Clock.currentTimeMillis
           const range = Activity.begin(now, asked)
           const earlier = Activity.before(now, range)
-          const [counts, countsBefore, months, priced, { queued }, found] = yield* Effect.all([
+          const timedRange = { ...range, span: Timing.spans.hour }
+          const [counts, countsBefore, arrivals, months, priced, { queued }, found] = yield* Effect.all([
             store.counts(workspaceId, range),
             earlier === undefined ? Effect.succeed([]) : store.counts(workspaceId, earlier),
+            store.timed(workspaceId, timedRange, ["arrival"]),
             store.months(workspaceId),
             store.priced(workspaceId, range),
             queue.backlog(workspaceId, now),
@@ -73,6 +80,7 @@ export class Usage extends Context.Service<Usage, {
             () => new NotFound({ message: "there is no such workspace" })
           )
           const month = Quota.monthOf(now)
+          const arrivalsByStep = Timing.byStep(arrivals, timedRange)
           const pricedByStep = Activity.byStep(priced, range)
           return {
             since: range.since,
@@ -80,8 +88,10 @@ export class Usage extends Context.Service<Usage, {
             steps: Activity.byStep(counts, range).map(({ at, counts }, i) => ({
               at,
               ...Activity.totals(counts),
-              costs: RateCard.bill(card, pricedByStep[i]!.counts).totals
+              costs: RateCard.bill(card, pricedByStep[i]!.counts).totals,
+              arrival: Timing.percentiles(arrivalsByStep[i]!.counts)
             })),
+            arrival: Timing.percentiles(arrivals),
             before: earlier === undefined ? null : { since: earlier.since, ...Activity.totals(countsBefore) },
             month,
             used: months.find((one) => one.month === month)?.used ?? 0,

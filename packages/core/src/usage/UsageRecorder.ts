@@ -6,14 +6,15 @@ import { Context, Effect, Layer } from "effect"
 import type { Topic } from "../changes/Change.ts"
 import { ChangeRecorder } from "../changes/ChangeRecorder.ts"
 import * as Recorder from "../Recorder.ts"
-import { type Activity, counted, type Happened } from "./Activity.ts"
+import { type Activity, counted } from "./Activity.ts"
+import * as Timing from "./Timing.ts"
 import { UsageStore } from "./UsageStore.ts"
 
 /** Large, because occurrences are summed into a few rows before they are written. */
 const size = 10_000
 
 /** Counts an occurrence. By default it does nothing. */
-export const UsageRecorder = Context.Reference<(happened: Happened) => void>(
+export const UsageRecorder = Context.Reference<(happened: Timing.Happened) => void>(
   "@wac/core/usage/UsageRecorder",
   { defaultValue: () => () => {} }
 )
@@ -24,9 +25,9 @@ export const layer: Layer.Layer<never, never, UsageStore> = Layer.effect(
   Effect.gen(function*() {
     const store = yield* UsageStore
     const tell = yield* ChangeRecorder
-    const record = yield* Recorder.make<Happened>({
+    const record = yield* Recorder.make<Timing.Happened>({
       kind: "usage",
-      write: (batch) => store.add(counted(batch)),
+      write: (batch) => store.add({ activities: counted(batch), timings: Timing.counted(batch) }),
       isRepeatable: false,
       size
     })

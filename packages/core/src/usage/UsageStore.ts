@@ -1,5 +1,5 @@
 /**
- * Port: workspaces' activity, counted by the hour, and their use of quotas.
+ * Port: workspaces' activity, counted by the hour, how long it took, and their use of quotas.
  */
 import { Context, type Effect } from "effect"
 import type { WorkspaceId } from "../Id.ts"
@@ -8,15 +8,28 @@ import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Count, Range } from "./Activity.ts"
 import type * as PriceTally from "./PriceTally.ts"
+import type * as Timing from "./Timing.ts"
 
 /** The maximum number of months that are returned. */
 export const maxMonths = 12
 
+/** Occurrences that were counted. */
+export interface Counted {
+  readonly activities: ReadonlyArray<Count>
+  readonly timings: ReadonlyArray<Timing.Count>
+}
+
 export class UsageStore extends Context.Service<UsageStore, {
   /** Adds to the stored counts. Not safe to repeat: after a `StoreError` they may have been added. */
-  readonly add: (counts: ReadonlyArray<Count>) => Effect.Effect<void, StoreError>
+  readonly add: (counted: Counted) => Effect.Effect<void, StoreError>
   /** A workspace's counts for the hours of a range. */
   readonly counts: (workspaceId: WorkspaceId, range: Range) => Effect.Effect<ReadonlyArray<Count>, StoreError>
+  /** A workspace's counts of durations of these kinds, summed by the steps of a range. */
+  readonly timed: (
+    workspaceId: WorkspaceId,
+    range: Timing.Range,
+    kinds: ReadonlyArray<Timing.Kind>
+  ) => Effect.Effect<ReadonlyArray<Timing.StepCount>, StoreError>
   /** Messages that count against the quota by month, newest first, at most {@link maxMonths}. */
   readonly months: (
     workspaceId: WorkspaceId
@@ -28,4 +41,6 @@ export class UsageStore extends Context.Service<UsageStore, {
   ) => Effect.Effect<ReadonlyArray<PriceTally.Count>, StoreError>
   /** Deletes a bounded number of counts of hours before a time. */
   readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
+  /** Deletes a bounded number of counts of durations in short spans (`Timing.spans`) before a time. */
+  readonly forgetShort: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/usage/UsageStore") {}

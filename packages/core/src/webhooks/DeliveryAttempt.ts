@@ -14,6 +14,7 @@ import type { StoreError } from "../StoreError.ts"
 import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import { type Attempt, kept } from "./Delivery.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
+import { outcomeOf } from "./ReceiverOutcome.ts"
 import { type WebhookAnswer, WebhookTransport } from "./WebhookTransport.ts"
 
 /** Specification §8: covers DNS lookup, connection, request and response together. */
@@ -127,7 +128,8 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
             record({
               workspaceId: delivery.workspaceId,
               at: startedAt,
-              activity: ended.outcome === "delivered" ? "attemptsDelivered" : "attemptsFailed"
+              activity: ended.outcome === "delivered" ? "attemptsDelivered" : "attemptsFailed",
+              timed: { kind: outcomeOf(ended), durationMs: ended.durationMs }
             })
           }
           return { attempt: ended, recorded }

@@ -610,6 +610,7 @@ export interface UsageReport {
     /** A decimal number, such as `12.3456`. */
     readonly amount: string
   }>
+  readonly arrival: Arrival
   readonly since: string
   /** 3600, 10800, 21600 or 86400, by the length of the range. */
   readonly stepSeconds: number
@@ -617,6 +618,20 @@ export interface UsageReport {
   readonly steps: ReadonlyArray<UsageStep>
   /** For a comparison; `null` if not all of that time's activity is kept. */
   readonly before: UsageBefore | null
+}
+
+/** How long messages took from when they were sent until they arrived, as far as that is reported. */
+export interface Arrival {
+  /**
+   * Half of the messages took at most so many milliseconds; up to a quarter too high, because durations are counted in
+   * groups. `null` if none arrived.
+   */
+  readonly p50Ms: number | null
+  /**
+   * 19 of 20 messages took at most so many milliseconds; up to a quarter too high, because durations are counted in
+   * groups. `null` if none arrived.
+   */
+  readonly p95Ms: number | null
 }
 
 /** The activity in one step of time. */
@@ -636,6 +651,7 @@ export interface UsageStep {
   readonly attemptsDelivered: number
   /** Attempts at webhook deliveries that failed. */
   readonly attemptsFailed: number
+  readonly arrival: Arrival
   /** What the messages created in this step cost, as far as it is known. */
   readonly costs: ReadonlyArray<{
     readonly currency: string

@@ -26,6 +26,25 @@ describe("usage", () => {
     assert.deepInclude(await wac.usage.report(), { used: 3, stepSeconds: 21_600 })
   })
 
+  it("a report has how long messages took to arrive, in the step in which they were sent", async () => {
+    const { clock, wac } = await start()
+    assert.deepStrictEqual((await wac.usage.report("day")).arrival, { p50Ms: null, p95Ms: null })
+    // the sandbox reports nothing more of messages to this number
+    const { messageId } = await wac.messages.send(hello("+15005550003"), fresh())
+    await wac.messages.send(hello("+15005550003"), fresh())
+    await clock.advance("90 seconds")
+    // the first report that says so counts
+    for (const status of ["delivered", "read"] as const) {
+      await wac.inbound.receive([{ type: "status", messageId, status }])
+      await clock.advance("10 seconds")
+    }
+    const { arrival, steps } = await wac.usage.report("day")
+    assert.isAtLeast(arrival.p50Ms!, 90_000)
+    assert.isAtMost(arrival.p50Ms!, 90_000 * 1.25)
+    assert.strictEqual(arrival.p95Ms, arrival.p50Ms)
+    assert.deepStrictEqual(steps.map((step) => step.arrival).filter(({ p50Ms }) => p50Ms !== null), [arrival])
+  })
+
   it("an unknown period is refused by its name", async () => {
     const { wac } = await start()
     assert.deepInclude(await failure(wac.usage.report("year" as never)), { code: "invalid_body", param: "period" })

@@ -19,7 +19,8 @@ export const layer = HandlerGroup.layer(
             period: query.period,
             ...Paging.between(query.since, query.until)
           })
-          const { before, bill, months, month, queued, quota, requestsPerSecond, since, step, steps, used } = report
+          const { arrival, before, bill, months, month, queued, quota, requestsPerSecond, since, step, steps, used } =
+            report
           return {
             month,
             quota,
@@ -29,6 +30,7 @@ export const layer = HandlerGroup.layer(
             months,
             lines: bill.lines,
             costs: bill.totals,
+            arrival,
             since: Time.iso(since),
             stepSeconds: Duration.toSeconds(Duration.millis(step)),
             steps: steps.map(({ at, ...counts }) => ({ at: Time.iso(at), ...counts })),

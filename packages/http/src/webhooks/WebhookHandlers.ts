@@ -2,10 +2,11 @@
  * `/internal/webhook`.
  */
 import { Api, Caller } from "@wac/api"
-import { StoreError, Time, Webhook, Webhooks } from "@wac/core"
+import { ReceiverReports, StoreError, Time, Webhook, Webhooks } from "@wac/core"
 import { DateTime, Duration, Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
+import * as Paging from "../Paging.ts"
 import { attempt } from "./DeliveriesHandlers.ts"
 
 /** A webhook after it was set. */
@@ -43,11 +44,30 @@ export const shown = ({ heldCount, oldestHeldAt, pausesAt, webhook }: Webhooks.W
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
     const webhooks = yield* Webhooks.Webhooks
+    const receivers = yield* ReceiverReports.ReceiverReports
     return HttpApiBuilder.group(Api, "webhook", (handlers) =>
       handlers.handleAll({
         get: Effect.fnUntraced(function*() {
           const { workspaceId } = yield* Caller.CurrentSession
           return shown(yield* webhooks.get(workspaceId))
+        }, StoreError.orUnavailable),
+        receiver: Effect.fnUntraced(function*({ query }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const { outages, since, step, steps, ...all } = yield* receivers.report(workspaceId, {
+            period: query.period,
+            ...Paging.between(query.since, query.until)
+          })
+          return {
+            ...all,
+            since: Time.iso(since),
+            stepSeconds: Duration.toSeconds(Duration.millis(step)),
+            steps: steps.map(({ at, ...attempts }) => ({ at: Time.iso(at), ...attempts })),
+            outages: outages.map(({ kind, since, until }) => ({
+              kind,
+              since: Time.iso(since),
+              until: Time.isoOrNull(until)
+            }))
+          }
         }, StoreError.orUnavailable),
         put: Effect.fnUntraced(function*({ payload }) {
           const { workspaceId } = yield* Caller.CurrentSession

@@ -21,6 +21,12 @@ export const layer = Layer.effect(
       observe: (command) => Effect.sync(() => observe(memory, command)),
       list: (workspaceId, { open }, page) =>
         Effect.sync(() => memory.alerts.page(workspaceId, page, ({ closedAt }) => open !== true || closedAt === null)),
+      during: (workspaceId, subject, { since, until }) =>
+        Effect.sync(() =>
+          memory.alerts.all(workspaceId).filter((alert) =>
+            alert.subject === subject && alert.openedAt < until && (alert.closedAt ?? Infinity) > since
+          ).toSorted((a, b) => a.id < b.id ? -1 : 1)
+        ),
       settings: (workspaceId) => Effect.sync(() => memory.alertSettings.get(workspaceId) ?? Alert.noSettings),
       configure: (workspaceId, settings) => Effect.sync(() => memory.alertSettings.set(workspaceId, settings)),
       forget: (before) =>

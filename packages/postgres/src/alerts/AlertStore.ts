@@ -1,7 +1,7 @@
 /**
  * `AlertStore` in PostgreSQL: the statements of its methods, decided by `AlertStep`.
  */
-import { Alert, AlertStep, AlertStore, type Id, Page } from "@wac/core"
+import { Alert, AlertStep, AlertStore, type Id, Page, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { columns, insert, insertOne, list, row, select, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
@@ -74,6 +74,23 @@ const listAll = listOf("")
 
 const listOpen = listOf(" and a.closed_at is null")
 
+const during = statement(
+  {
+    workspaceId,
+    subject: value<string>(),
+    since: value<Time.Instant>(),
+    until: value<Time.Instant>(),
+    // a parameter, or the planner would sort what it believes to be few
+    limit: value<number>()
+  },
+  ({ limit, since, subject, until, workspaceId }) =>
+    `select ${alert.names("a")} from (
+    select a.* from wac.alerts a where a.workspace_id = ${workspaceId} order by a.id desc limit ${limit}
+  ) a
+  where a.subject = ${subject} and a.opened_at < ${until}::bigint and coalesce(a.closed_at > ${since}::bigint, true)
+  order by a.id`
+)
+
 const ofWorkspace = row({ workspaceId: text<Id.WorkspaceId>() })
 
 const loadSettings = select(settings, "wac.alert_settings", ofWorkspace)
@@ -97,6 +114,11 @@ export const layer = Layer.effect(
         Effect.map(
           query("AlertStore.list", (open === true ? listOpen : listAll)({ workspaceId }, page)),
           (rows) => Page.fromOverread(rows.map(alert.read), page, ({ id }) => id)
+        ),
+      during: (workspaceId, subject, { since, until }) =>
+        Effect.map(
+          query("AlertStore.during", during({ workspaceId, subject, since, until, limit: AlertStore.lookedAt })),
+          (rows) => rows.map(alert.read)
         ),
       settings: (workspaceId) =>
         Effect.map(

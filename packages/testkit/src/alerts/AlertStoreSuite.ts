@@ -49,6 +49,32 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* store.list((yield* world()).workspace.id, {}, all)).items, [])
     }))
 
+  it.effect("the alerts about a subject that were open in a part of a range are found, oldest first", () =>
+    Effect.gen(function*() {
+      const store = yield* AlertStore.AlertStore
+      const own = yield* world()
+      const other = { ...failing, subject: "another" }
+      yield* observe(own, [failing, high, other], own.start)
+      yield* observe(own, [], own.start + 2 * hour)
+      yield* observe(own, [{ ...failing, kind: "webhook_paused" }, high], own.start + 4 * hour)
+      const during = (since: number, until: number) =>
+        Effect.map(
+          store.during(own.workspace.id, failing.subject, {
+            since: own.start + since * hour,
+            until: own.start + until * hour
+          }),
+          (found) => found.map(({ closedAt, kind, openedAt }) => [kind, openedAt - own.start, closedAt] as const)
+        )
+      const first = ["webhook_failing", 0, own.start + 2 * hour] as const
+      const second = ["webhook_paused", 4 * hour, null] as const
+      assert.deepStrictEqual(yield* during(0, 5), [first, second])
+      assert.deepStrictEqual(yield* during(1, 4), [first])
+      assert.deepStrictEqual(yield* during(2, 4), [])
+      assert.deepStrictEqual(yield* during(5, 6), [second])
+      const range = { since: 0, until: Number.MAX_SAFE_INTEGER }
+      assert.deepStrictEqual(yield* store.during((yield* world()).workspace.id, failing.subject, range), [])
+    }))
+
   it.effect("of concurrent observers, one learns that a problem began, and one that it ended", () =>
     Effect.gen(function*() {
       const own = yield* world()

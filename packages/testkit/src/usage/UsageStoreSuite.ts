@@ -11,6 +11,7 @@ import {
   PriceTally,
   Quota,
   type Time,
+  Timing,
   UsageStore
 } from "@wac/core"
 import { Effect } from "effect"
@@ -27,6 +28,34 @@ const count = (own: Fixture.World, hours: number, activity: Activity.Activity, c
   count
 })
 
+const only = (activities: ReadonlyArray<Activity.Count>): UsageStore.Counted => ({ activities, timings: [] })
+
+/** The hour in which the world begins. */
+const begin = (own: Fixture.World): Time.Instant => own.start - own.start % hour
+
+const timed = (
+  own: Fixture.World,
+  hours: number,
+  kind: Timing.Kind,
+  durationGroup: number,
+  count: number
+): Timing.Count => ({
+  workspaceId: own.workspace.id,
+  span: Timing.spans.hour,
+  at: begin(own) + hours * hour,
+  kind,
+  durationGroup,
+  count
+})
+
+/** Some hours of a world, in steps of an hour. */
+const hours = (own: Fixture.World, since: number, until: number): Timing.Range => ({
+  since: begin(own) + since * hour,
+  until: begin(own) + until * hour,
+  step: hour,
+  span: Timing.spans.hour
+})
+
 /** All hours from a time on. */
 const from = (since: Time.Instant): Activity.Range => ({ since, until: Number.MAX_SAFE_INTEGER })
 
@@ -36,10 +65,10 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const store = yield* UsageStore.UsageStore
       const [own, other] = [yield* world(), yield* world()]
-      yield* store.add([count(own, 0, "sendsAccepted", 2), count(own, 1, "sendsAccepted", 3)])
-      yield* store.add([count(own, 1, "sendsAccepted", 1), count(own, 1, "attemptsFailed", 1)])
-      yield* store.add([count(other, 1, "sendsAccepted", 9)])
-      yield* store.add([])
+      yield* store.add(only([count(own, 0, "sendsAccepted", 2), count(own, 1, "sendsAccepted", 3)]))
+      yield* store.add(only([count(own, 1, "sendsAccepted", 1), count(own, 1, "attemptsFailed", 1)]))
+      yield* store.add(only([count(other, 1, "sendsAccepted", 9)]))
+      yield* store.add(only([]))
       assert.sameDeepMembers([...yield* store.counts(own.workspace.id, from(own.start))], [
         count(own, 0, "sendsAccepted", 2),
         count(own, 1, "sendsAccepted", 4),
@@ -56,7 +85,7 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* UsageStore.UsageStore
       const own = yield* world()
       const all = [-1, 0, 1, 2].map((hours) => count(own, hours, "sendsAccepted", 1))
-      yield* store.add(all)
+      yield* store.add(only(all))
       const until = (end: number) => store.counts(own.workspace.id, { since: own.start, until: end })
       assert.sameDeepMembers([...yield* until(own.start + 2 * hour)], all.slice(1, 3))
       assert.sameDeepMembers([...yield* until(own.start + hour + 1)], all.slice(1, 3))
@@ -72,20 +101,86 @@ export const tests = (it: Fixture.It): void => {
         count(own, 0, "sendsFailed", 1),
         count(own, 1, "sendsFailed", 1)
       ]
+      const timings = [timed(own, 0, "delivered", 3, 1), timed(own, 0, "timeout", 3, 1), timed(own, 0, "timeout", 9, 1)]
       yield* Effect.forEach(
-        Array.from({ length: 20 }, (_, i) => i % 2 === 0 ? counts : counts.toReversed()),
+        Array.from({ length: 20 }, (_, i) =>
+          i % 2 === 0
+            ? { activities: counts, timings }
+            : { activities: counts.toReversed(), timings: timings.toReversed() }),
         store.add,
         { concurrency: "unbounded", discard: true }
       )
       const all = yield* store.counts(own.workspace.id, from(own.start))
       assert.deepStrictEqual(all.map(({ count }) => count), [20, 20, 20])
+      const times = yield* store.timed(own.workspace.id, hours(own, 0, 1), Timing.kinds)
+      assert.deepStrictEqual(times.map(({ count }) => count), [20, 20, 20])
+    }))
+
+  it.effect("durations are summed by workspace, kind, step and group, and read by the span of the range", () =>
+    Effect.gen(function*() {
+      const store = yield* UsageStore.UsageStore
+      const [own, other] = [yield* world(), yield* world()]
+      const add = (...timings: ReadonlyArray<Timing.Count>) => store.add({ activities: [], timings })
+      yield* add(timed(own, 0, "delivered", 3, 2), timed(own, 1, "delivered", 3, 5))
+      yield* add(
+        timed(own, 0, "delivered", 3, 1),
+        timed(own, 0, "delivered", 4, 1),
+        timed(own, 0, "timeout", 40, 1),
+        timed(own, 0, "arrival", 40, 7),
+        { ...timed(own, 0, "delivered", 3, 100), span: Timing.spans.short },
+        timed(other, 0, "delivered", 3, 100)
+      )
+      const read = (range: Timing.Range, kinds: ReadonlyArray<Timing.Kind> = ["delivered", "timeout"]) =>
+        Effect.map(
+          store.timed(own.workspace.id, range, kinds),
+          (all) =>
+            all.map(({ at, count, durationGroup, kind }) => [(at - begin(own)) / hour, kind, durationGroup, count])
+        )
+      assert.sameDeepMembers([...yield* read(hours(own, 0, 2))], [
+        [0, "delivered", 3, 3],
+        [0, "delivered", 4, 1],
+        [0, "timeout", 40, 1],
+        [1, "delivered", 3, 5]
+      ])
+      assert.deepStrictEqual(yield* read(hours(own, 1, 2)), [[1, "delivered", 3, 5]])
+      assert.deepStrictEqual(yield* read(hours(own, 0, 1), ["arrival"]), [[0, "arrival", 40, 7]])
+      assert.deepStrictEqual(yield* read({ ...hours(own, 0, 2), span: Timing.spans.short }), [[0, "delivered", 3, 100]])
+      const day = begin(own) - begin(own) % (24 * hour)
+      assert.deepStrictEqual(
+        yield* store.timed(own.workspace.id, { ...hours(own, 0, 2), since: day, step: 24 * hour }, ["timeout"]),
+        [{ at: day, kind: "timeout", durationGroup: 40, count: 1 }]
+      )
+    }))
+
+  it.effect("durations of hours are deleted with the activity, and those of short spans by themselves", () =>
+    Effect.gen(function*() {
+      const store = yield* UsageStore.UsageStore
+      const own = yield* world()
+      const all = [-1, 0].flatMap((at) =>
+        Object.values(Timing.spans).flatMap((span) =>
+          (["delivered", "arrival"] as const).map((kind) => ({ ...timed(own, at, kind, 3, 1), span }))
+        )
+      )
+      yield* store.add({ activities: [], timings: all })
+      const left = Effect.map(
+        Effect.forEach(
+          Object.values(Timing.spans),
+          (span) => store.timed(own.workspace.id, { ...hours(own, -1, 1), span }, Timing.kinds)
+        ),
+        (found) => found.map(({ length }) => length)
+      )
+      assert.deepStrictEqual(yield* left, [4, 4])
+      yield* Forgetting.all(store.forget(begin(own)))
+      assert.deepStrictEqual(yield* left, [4, 2])
+      yield* Forgetting.all(store.forgetShort(begin(own)))
+      assert.deepStrictEqual(yield* left, [2, 2])
     }))
 
   it.effect("counts of hours before a time are deleted", () =>
     Effect.gen(function*() {
       const store = yield* UsageStore.UsageStore
       const own = yield* world()
-      yield* store.add([count(own, -1, "sendsAccepted", 2), count(own, 0, "sendsAccepted", 3)])
+      yield* store.add(only([count(own, -1, "sendsAccepted", 2), count(own, 0, "sendsAccepted", 3)]))
       yield* Forgetting.all(store.forget(own.start))
       assert.deepStrictEqual(yield* store.counts(own.workspace.id, from(0)), [count(own, 0, "sendsAccepted", 3)])
     }))

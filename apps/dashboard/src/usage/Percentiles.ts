@@ -1,0 +1,7 @@
+/** The percentiles of durations, as charts show them. */
+import type { Series } from "../ui/Chart.tsx"
+
+export const percentiles: ReadonlyArray<Series> = [
+  { key: "p50Ms", name: "Half within", fill: "fill-accent", texture: "plain" },
+  { key: "p95Ms", name: "19 of 20 within", fill: "fill-ink", texture: "stripes" }
+]

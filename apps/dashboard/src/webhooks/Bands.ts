@@ -1,0 +1,10 @@
+/** The outages of the receiver, as charts shade them. */
+import type { ReceiverOutage } from "@wac/client/internal"
+import type { Band } from "../ui/Chart.tsx"
+
+export const bandsOf = (outages: ReadonlyArray<ReceiverOutage>): ReadonlyArray<Band> =>
+  outages.map(({ kind, since, until }) => ({
+    from: Date.parse(since),
+    until: until === null ? Infinity : Date.parse(until),
+    name: kind
+  }))

@@ -1,0 +1,167 @@
+/** How the receiver behaved over time: what it answered, how long that took, and when it was down. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import type { ReceiverOutage, ReceiverQuery, ReceiverReport } from "@wac/client/internal"
+import type { LinkOf, Place, Series } from "../ui/Chart.tsx"
+import { ChartPart } from "../ui/ChartPart.tsx"
+import { ChoiceFilters, range, useChosen, useRange } from "../ui/Filters.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { tookOf } from "../ui/Moment.ts"
+import { Fact, Facts, Section } from "../ui/Page.tsx"
+import { exactly } from "../ui/Time.tsx"
+import { grouped } from "../ui/Words.ts"
+import { percentiles } from "../usage/Percentiles.ts"
+import { stepsOf } from "../usage/Steps.ts"
+import { bandsOf } from "./Bands.ts"
+import { outcomeName } from "./DeliveryWords.tsx"
+import { receiverQuery } from "./Queries.ts"
+
+const ranges = {
+  since: {
+    label: "Time",
+    all: "Last 24 hours",
+    options: [
+      ["hour", "Last hour"],
+      ["week", "Last 7 days"],
+      ["month", "Last 30 days"],
+      ["quarter", "Last 90 days"],
+      [range, "From – to"]
+    ]
+  }
+} as const
+
+const useReceiverRange = (): ReceiverQuery => {
+  const { since = "day" } = useChosen(ranges)
+  const { begin, end } = useRange()
+  return since !== range ? { period: since } : {
+    ...(begin === undefined ? {} : { since: begin }),
+    ...(end === undefined ? {} : { until: end })
+  }
+}
+
+/** An outcome, and the filters of the list of deliveries that ended so. */
+interface Outcome extends Series {
+  readonly key: keyof ReceiverReport["outcomes"]
+  readonly search: Place["search"]
+}
+
+const refused = { outcome: "status" }
+
+const outcomes: ReadonlyArray<Outcome> = [
+  { key: "delivered", name: "Delivered", fill: "fill-accent", texture: "plain", search: { status: "delivered" } },
+  { key: "status2xx", name: "2xx, not 200", fill: "fill-bad", texture: "plain", search: refused },
+  { key: "status4xx", name: "4xx", fill: "fill-bad", texture: "stripes", search: refused },
+  { key: "status5xx", name: "5xx", fill: "fill-bad", texture: "dots", search: refused },
+  { key: "statusOther", name: "Another status", fill: "fill-bad", texture: "grid", search: refused },
+  ...([
+    ["redirect", "redirect", "fill-warn", "stripes"],
+    ["timeout", "timeout", "fill-warn", "plain"],
+    ["connect", "connect", "fill-ink", "plain"],
+    ["tls", "tls", "fill-ink", "stripes"],
+    ["dns", "dns", "fill-ink", "dots"],
+    ["blockedAddress", "blocked_address", "fill-ink", "grid"]
+  ] as const).map(([key, outcome, fill, texture]) => ({
+    key,
+    name: outcomeName(outcome),
+    fill,
+    texture,
+    search: { outcome }
+  }))
+]
+
+const linkOf: LinkOf = (key, { from, until }) => {
+  const { search } = outcomes.find((outcome) => outcome.key === key)!
+  const [begin, end] = [from, until].map((at) => new Date(at).toISOString())
+  return { to: "/deliveries", search: { ...search, since: range, begin, end } }
+}
+
+const states: Record<ReceiverOutage["kind"], string> = { failing: "Failing", paused: "Paused" }
+
+const Outages = ({ outages }: Pick<ReceiverReport, "outages">) =>
+  outages.length === 0 ?
+    <p className="text-[13px] text-muted">The webhook was neither failing nor paused in this time.</p> :
+    (
+      <ul className="space-y-1 text-[13px]">
+        {outages.map(({ kind, since, until }) => (
+          <li key={`${kind} ${since}`}>
+            <span className="font-medium">{states[kind]}</span> from {exactly(since)}
+            {until === null ? ", and still is" : ` to ${exactly(until)}`}
+          </li>
+        ))}
+      </ul>
+    )
+
+const Charts = ({ report }: { readonly report: ReceiverReport }) => {
+  const total = outcomes.reduce((sum, { key }) => sum + report.outcomes[key], 0)
+  const bands = bandsOf(report.outages)
+  const took = (millis: number | null) => millis === null ? "–" : tookOf(millis)
+  return (
+    <div className="space-y-6">
+      <Facts>
+        <Fact name="Attempts">
+          {grouped(total)}
+          {total === 0 ?
+            null :
+            (
+              <span className="block text-[13px] text-muted">
+                {grouped(total - report.outcomes.delivered)} not answered with 200
+              </span>
+            )}
+        </Fact>
+        <Fact name="Half of the answers within">{took(report.p50Ms)}</Fact>
+        <Fact name="19 of 20 answers within">
+          {took(report.p95Ms)}
+          <span className="block text-[13px] text-muted">An attempt is given up after 5 s.</span>
+        </Fact>
+      </Facts>
+      {report.steps.length === 0 || total === 0 ?
+        <Empty title="No attempts in this time" /> :
+        (
+          <div className="grid gap-x-10 gap-y-8 lg:grid-cols-2">
+            <div className="min-w-0 space-y-4">
+              <h3 className="font-medium">Attempts by outcome</h3>
+              <ChartPart
+                kind="bars"
+                label="Attempts by outcome"
+                series={outcomes.filter(({ key }) => report.outcomes[key] > 0)}
+                steps={stepsOf(report, ({ outcomes }) => ({ ...outcomes }))}
+                format={grouped}
+                linkOf={linkOf}
+                bands={bands}
+              />
+            </div>
+            <div className="min-w-0 space-y-4">
+              <h3 className="font-medium">Time to answer</h3>
+              {report.p50Ms === null ?
+                <Empty title="No attempt was answered in this time" /> :
+                (
+                  <ChartPart
+                    kind="line"
+                    label="Time to answer"
+                    series={percentiles}
+                    steps={stepsOf(report, ({ p50Ms, p95Ms }) => ({ p50Ms, p95Ms }))}
+                    format={tookOf}
+                    bands={bands}
+                  />
+                )}
+            </div>
+          </div>
+        )}
+      <div className="space-y-2">
+        <h3 className="font-medium">Outages</h3>
+        <Outages outages={report.outages} />
+      </div>
+    </div>
+  )
+}
+
+export const ReceiverSection = () => (
+  <Section
+    title="Receiver"
+    description="What your server answered, and how long that took. Shaded times are outages."
+    actions={<ChoiceFilters choices={ranges} />}
+  >
+    <Loaded query={useQuery({ ...receiverQuery(useReceiverRange()), placeholderData: keepPreviousData })} lines={6}>
+      {(report) => <Charts report={report} />}
+    </Loaded>
+  </Section>
+)

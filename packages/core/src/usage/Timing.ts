@@ -1,0 +1,175 @@
+/**
+ * How long attempts at webhook deliveries and the arrival of messages took, counted by time and in groups of durations.
+ * Pure.
+ */
+import { Duration } from "effect"
+import type { WorkspaceId } from "../Id.ts"
+import type { Instant } from "../Time.ts"
+import * as Activity from "./Activity.ts"
+
+/** The outcomes of attempts that are told apart: those of `AttemptOutcome`, responses but 200 by their class. */
+export const attemptOutcomes = [
+  "delivered",
+  "status2xx",
+  "status4xx",
+  "status5xx",
+  "statusOther",
+  "redirect",
+  "timeout",
+  "connect",
+  "tls",
+  "dns",
+  "blockedAddress"
+] as const
+export type AttemptOutcome = (typeof attemptOutcomes)[number]
+
+/** What is timed: attempts by outcome, and messages from when they were sent until they arrived. */
+export const kinds = [...attemptOutcomes, "arrival"] as const
+export type Kind = (typeof kinds)[number]
+
+/** An occurrence of an activity, with how long it took if that is counted. */
+export interface Happened extends Activity.Happened {
+  readonly timed?: { readonly kind: Kind; readonly durationMs: number } | undefined
+}
+
+/** How many occurrences of a step of time had a duration of a group. */
+export interface StepCount {
+  /** The start of the step. */
+  readonly at: Instant
+  readonly kind: Kind
+  /** The place of the group ({@link groupOf}). */
+  readonly durationGroup: number
+  readonly count: number
+}
+
+/** How many occurrences of a span of time had a duration of a group. */
+export interface Count extends StepCount {
+  readonly workspaceId: WorkspaceId
+  /** The length of the span, in milliseconds: one of {@link spans}. */
+  readonly span: number
+}
+
+/** The spans of time by which everything is counted: a short one for the last days, and hours for reports of weeks. */
+export const spans = {
+  short: Duration.toMillis(Duration.minutes(5)),
+  hour: Duration.toMillis(Duration.hours(1))
+} as const
+
+/** How long counts of short spans are kept; those of hours are kept as activity is. */
+export const shortRetention = Duration.days(2)
+
+/** Each group ends a quarter higher than the one before. */
+const growth = 1.25
+
+/** The longest duration that is told from longer ones. */
+const longest = Duration.toMillis(Duration.days(30))
+
+/** The largest duration of each group, in milliseconds. */
+const bounds: ReadonlyArray<number> = (() => {
+  const all = [1]
+  while (all.at(-1)! < longest) all.push(Math.max(all.at(-1)! + 1, Math.round(all.at(-1)! * growth)))
+  return all
+})()
+
+/** The place of the group of a duration. */
+export const groupOf = (durationMs: number): number => {
+  let [low, high] = [0, bounds.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (bounds[middle]! < durationMs) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Sums counts that are of the same workspace, span, kind and group. */
+const summed = (all: Iterable<Count>): ReadonlyArray<Count> => {
+  const counts = new Map<string, { -readonly [field in keyof Count]: Count[field] }>()
+  for (const count of all) {
+    const name = `${count.workspaceId} ${count.at} ${count.kind} ${count.durationGroup}`
+    const known = counts.get(name)
+    if (known === undefined) counts.set(name, { ...count })
+    else known.count += count.count
+  }
+  return [...counts.values()]
+}
+
+const ofSpan = (count: Count, span: number): Count => ({ ...count, span, at: count.at - count.at % span })
+
+/** Sums occurrences by workspace, span, kind and group of durations. Occurrences without a duration do not count. */
+export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
+  const span = spans.short
+  const short = summed(all.flatMap(({ at, timed, workspaceId }) =>
+    timed === undefined ? [] : [{
+      workspaceId,
+      span,
+      at: at - at % span,
+      kind: timed.kind,
+      durationGroup: groupOf(timed.durationMs),
+      count: 1
+    }]
+  ))
+  return [...short, ...summed(short.map((count) => ofSpan(count, spans.hour)))]
+}
+
+/** The periods of a report, up to now. */
+export type Period = "hour" | Activity.Period
+
+/** The times that a report is asked for; a day if omitted. */
+export interface Asked extends Omit<Activity.Asked, "period"> {
+  readonly period?: Period | undefined
+}
+
+/** A range of time, the length of its steps and the span of the counts that it is read from, in milliseconds. */
+export type Range = ReturnType<typeof Activity.begin> & { readonly span: number }
+
+/** The longest range of short steps, which are then as few as the steps of other ranges. */
+const shortest = Duration.toMillis(Duration.hours(4))
+
+/**
+ * The range that is reported. The last hour, and at most four hours of the last two days, have steps of five minutes;
+ * other ranges have the steps of activity (`Activity.begin`).
+ */
+export const begin = (now: Instant, { period = "day", since, until }: Asked): Range => {
+  const end = Math.min(until ?? now + 1, now + 1)
+  // a step more than the hour would be begun
+  const first = since ?? (period === "hour" ? end - spans.hour + spans.short - 1 : undefined)
+  const isShort = first !== undefined && end - first <= shortest &&
+    first >= now - Duration.toMillis(shortRetention)
+  if (!isShort) {
+    return {
+      ...Activity.begin(now, { period: period === "hour" ? "day" : period, since: first, until }),
+      span: spans.hour
+    }
+  }
+  const from = first - first % spans.short
+  return { since: from, until: Math.max(end, from), step: spans.short, span: spans.short }
+}
+
+/** The durations that half and 19 of 20 occurrences do not exceed, in milliseconds; `null` without an occurrence. */
+export interface Percentiles {
+  readonly p50Ms: number | null
+  readonly p95Ms: number | null
+}
+
+/**
+ * The percentiles of counts. Each is the largest duration of its group, so it is exceeded no more often than it says,
+ * and at most a quarter too high. None is above `most`, if given.
+ */
+export const percentiles = (
+  counts: ReadonlyArray<Pick<StepCount, "durationGroup" | "count">>,
+  most = Infinity
+): Percentiles => {
+  const total = counts.reduce((sum, { count }) => sum + count, 0)
+  const sorted = counts.toSorted((a, b) => a.durationGroup - b.durationGroup)
+  const at = (share: number): number | null => {
+    let sum = 0
+    const found = sorted.find(({ count }) => (sum += count) >= share * total)
+    return found === undefined ? null : Math.min(bounds[found.durationGroup]!, most)
+  }
+  return total === 0 ? { p50Ms: null, p95Ms: null } : { p50Ms: at(0.5), p95Ms: at(0.95) }
+}
+
+/** Divides counts among the steps of a range. */
+export const byStep = (counts: ReadonlyArray<StepCount>, range: Range) =>
+  Activity.byStep(counts.map((count) => ({ ...count, hour: count.at })), range)
