@@ -1,0 +1,80 @@
+/**
+ * How the portal looks in a host's page (contract §12). The theme is behind `#` in a link's address, so a visitor can
+ * change it: whatever reads it there takes valid values alone. The same for the service and its pages, so it imports
+ * nothing. Pure.
+ */
+
+/** Light, dark, or as the visitor's device has it. */
+export const schemes = ["auto", "light", "dark"] as const
+
+/** The look of the host's own pages. Omitted fields keep the portal's own look. */
+export interface PortalTheme {
+  /**
+   * The colour of buttons and links: `#0b7446` or `#074`. Buttons have exactly this colour, with black or white text;
+   * where it would be hard to read as text, its shade is darkened or lightened.
+   */
+  readonly accent?: string
+  /**
+   * An image at the head of the pages: a URL of one of the portal's origins, or a `data:` URL in base64 of at most 32,768
+   * characters (PNG, JPEG, GIF, WebP, AVIF or SVG).
+   */
+  readonly logo?: string
+  /** The corners of cards in CSS pixels, 0 to 24; those of fields and buttons are in proportion. Defaults to 10. */
+  readonly radius?: number
+  /** Font families of the visitor's device, most preferred first: `"Inter, system-ui"`. Fonts are not loaded. */
+  readonly font?: string
+  /** Defaults to the visitor's own choice. `auto` follows their device. */
+  readonly scheme?: (typeof schemes)[number]
+}
+
+/** The largest corner, in CSS pixels. */
+export const maxRadius = 24
+
+const maxLogo = 32_768
+const maxLogoUrl = 2048
+const maxFont = 200
+
+/** Whether text is a colour in hexadecimal. */
+export const isAccent = (text: string): boolean => /^#(?:[\da-f]{3}|[\da-f]{6})$/i.test(text)
+
+/** Whether text is an image in a `data:` URL, or the URL of one at one of the origins. */
+export const isLogo = (text: string, origins: ReadonlyArray<string>): boolean =>
+  text.startsWith("data:")
+    ? text.length <= maxLogo && /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml);base64,[\w+/]+={0,2}$/.test(text)
+    : text.length <= maxLogoUrl && origins.some((origin) => text.startsWith(`${origin}/`))
+
+export const isRadius = (pixels: number): boolean => Number.isInteger(pixels) && pixels >= 0 && pixels <= maxRadius
+
+const isScheme = (text: string): text is (typeof schemes)[number] => schemes.some((scheme) => scheme === text)
+
+/** The names of a list of font families; `undefined` if it is none. No name has a quote or ends a CSS string. */
+export const familiesOf = (text: string): ReadonlyArray<string> | undefined => {
+  const names = text.split(",").map((name) => name.trim().replace(/^(["'])(.*)\1$/, "$2"))
+  return text.length <= maxFont && names.every((name) => /^[\p{L}\p{N}-][\p{L}\p{N} ._+-]*$/u.test(name))
+    ? names
+    : undefined
+}
+
+/** The fields of an address that describe a theme, and are valid. `origins` are those whose pages may frame the portal. */
+export const read = (fields: URLSearchParams, origins: ReadonlyArray<string>): PortalTheme => {
+  const accent = fields.get("accent") ?? ""
+  const logo = fields.get("logo") ?? ""
+  const radius = fields.get("radius") ?? ""
+  const font = fields.get("font") ?? ""
+  const scheme = fields.get("scheme") ?? ""
+  return {
+    ...(isAccent(accent) ? { accent } : {}),
+    ...(isLogo(logo, origins) ? { logo } : {}),
+    ...(/^\d+$/.test(radius) && isRadius(Number(radius)) ? { radius: Number(radius) } : {}),
+    ...(familiesOf(font) === undefined ? {} : { font }),
+    ...(isScheme(scheme) ? { scheme } : {})
+  }
+}
+
+/** The fields from which {@link read} gets the theme. */
+export const fieldsOf = ({ accent, font, logo, radius, scheme }: PortalTheme): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries({ accent, radius, font, scheme, logo }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]]
+    )
+  )
