@@ -1,7 +1,8 @@
 /**
  * The command `members portal-link`: a link to the portal of a workspace, for a host that runs the service as a server.
  */
-import { Id, Member, PlainText, Portal, Portals, SchemaWords, Time } from "@wac/core"
+import { Id, Member, PlainText, Portal, Portals, Time } from "@wac/core"
+import { InvalidInput } from "@wac/http"
 import { Console, Duration, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
@@ -14,8 +15,8 @@ const longest = Duration.toSeconds(Portal.longestLink)
 const themeFrom = Effect.fnUntraced(function*(json: string, origins: ReadonlyArray<string>) {
   const decode = Schema.decodeEffect(Schema.fromJsonString(Portal.themeOf(origins)), { onExcessProperty: "error" })
   return yield* Effect.mapError(decode(json), ({ issue }) => {
-    const { message, path } = SchemaWords.firstOf(issue)
-    return new OperatorCommand.CannotDo({ message: `--theme: ${[path.join("."), message].join(" ").trim()}` })
+    const { message } = InvalidInput.of({ kind: "Payload", issue }, {})
+    return new OperatorCommand.CannotDo({ message: `--theme: ${message}` })
   })
 })
 
