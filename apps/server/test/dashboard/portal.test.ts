@@ -49,7 +49,7 @@ let portal = ""
 const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><rect width="60" height="20"/></svg>`
 
 /** What the guide has a host put into its page. */
-const [, framingOfGuide = ""] = /^```html\n(.*?)^```$/ms.exec(
+const [, framingOfGuide = ""] = /^```html in="a host's page"\n(.*?)^```$/ms.exec(
   readFileSync(new URL("../../../../docs/guides/embedding.md", import.meta.url), "utf8")
 )!
 
