@@ -2,23 +2,33 @@
 import { portal, portalOrigins } from "../session/Service.ts"
 
 /** Whether another page shows this one. */
-export const isFramed = portal !== undefined && window.parent !== window
+const isFramed = portal !== undefined && window.parent !== window
 
-/** The origin of the page above, if the browser reports it; otherwise every origin that may be. */
+/** The origin of the page above, if the browser reports it; otherwise every origin that it may have. */
 const receivers = (): ReadonlyArray<string> => {
   const above = URL.canParse(document.referrer) ? new URL(document.referrer).origin : ""
   return portalOrigins.includes(above) ? [above] : portalOrigins
 }
 
-/** Posts `{type: "wac.portal.height", height}`, in CSS pixels, at once and after each change. Never to other origins. */
-export const reportHeight = (content: Element): void => {
-  if (!isFramed) return
+/** Leaves no room for a scroll bar beside the content of a frame, whose host sees to it that there is none. */
+export const applyFrame = (): void => {
+  if (isFramed) document.documentElement.dataset["framed"] = "yes"
+}
+
+/**
+ * Posts how far down the last part of the page reaches, as `{type: "wac.portal.height", height}` in CSS pixels, at once
+ * and after each change, to the origins that may show the portal. Returns what ends it.
+ */
+export const reportHeight = (last: Element): (() => void) | undefined => {
+  if (!isFramed) return undefined
   const origins = receivers()
-  let last = 0
-  new ResizeObserver(() => {
-    const height = Math.ceil(content.getBoundingClientRect().height)
-    if (height === last) return
-    last = height
+  let reported = 0
+  const observer = new ResizeObserver(() => {
+    const height = Math.ceil(last.getBoundingClientRect().bottom + window.scrollY)
+    if (height === reported) return
+    reported = height
     for (const origin of origins) window.parent.postMessage({ type: "wac.portal.height", height }, origin)
-  }).observe(content)
+  })
+  observer.observe(last)
+  return () => observer.disconnect()
 }

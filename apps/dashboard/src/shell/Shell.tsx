@@ -10,7 +10,7 @@ import { Empty, Skeleton } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { WebhookBanner } from "../webhooks/WebhookBanner.tsx"
 import { CommandDialog } from "./CommandDialog.tsx"
-import { isFramed } from "./FrameHeight.ts"
+import { reportHeight } from "./FrameHeight.ts"
 import { renew, useIsMissing, useIsReplaced } from "./LazyPart.ts"
 import { places } from "./Places.ts"
 import { hostTheme } from "./PortalTheme.ts"
@@ -261,11 +261,7 @@ export const Shell = () => {
           </Dialog.Portal>
         </Dialog.Root>
       </header>
-      <aside
-        className={`sticky top-0 hidden flex-col gap-4 border-r border-line bg-surface p-3 md:flex ${
-          // a frame becomes as high as its content, which must then not be as high as the frame
-          isFramed ? "max-h-dvh" : "h-dvh"}`}
-      >
+      <aside className="sticky top-0 hidden h-dvh flex-col gap-4 border-r border-line bg-surface p-3 md:flex">
         <div className="px-2.5 pt-1">
           <Brand />
         </div>
@@ -278,7 +274,7 @@ export const Shell = () => {
           <Links />
         </div>
       </aside>
-      <div className="min-w-0">
+      <div ref={reportHeight} className="min-w-0 self-start">
         <WebhookBanner />
         <main id="content" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-6 sm:px-8 sm:py-8">
           <Content />
