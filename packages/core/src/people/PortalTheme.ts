@@ -43,6 +43,7 @@ export const isLogo = (text: string, origins: ReadonlyArray<string>): boolean =>
     ? text.length <= maxLogo && /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml);base64,[\w+/]+={0,2}$/.test(text)
     : text.length <= maxLogoUrl && origins.some((origin) => text.startsWith(`${origin}/`))
 
+/** Whether a number is a corner in whole pixels. */
 export const isRadius = (pixels: number): boolean => Number.isInteger(pixels) && pixels >= 0 && pixels <= maxRadius
 
 const isScheme = (text: string): text is (typeof schemes)[number] => schemes.some((scheme) => scheme === text)
