@@ -9,21 +9,14 @@ export const schemes = ["auto", "light", "dark"] as const
 
 /** The look of the host's own pages. Omitted fields keep the portal's own look. */
 export interface PortalTheme {
-  /**
-   * The colour of buttons and links: `#0b7446` or `#074`. Buttons have exactly this colour, with black or white text;
-   * where it would be hard to read as text, its shade is darkened or lightened.
-   */
+  /** The colour of buttons, and of links in a readable shade: `#0b7446` or `#074`. */
   readonly accent?: string
-  /**
-   * An image at the head of the pages: a URL of one of the portal's origins, or a `data:` URL in base64 of at most 32,768
-   * characters (PNG, JPEG, GIF, WebP, AVIF or SVG).
-   */
+  /** The URL of an image at one of the portal's origins, or an image as a base64 `data:` URL. */
   readonly logo?: string
-  /** The corners of cards in CSS pixels, 0 to 24; those of fields and buttons are in proportion. Defaults to 10. */
+  /** The corners of cards in CSS pixels. */
   readonly radius?: number
-  /** Font families of the visitor's device, most preferred first: `"Inter, system-ui"`. Fonts are not loaded. */
+  /** Font families, most preferred first. */
   readonly font?: string
-  /** Defaults to the visitor's own choice. `auto` follows their device. */
   readonly scheme?: (typeof schemes)[number]
 }
 

@@ -1,14 +1,31 @@
 /**
  * The portal: our pages for the host's own customers (contract §12).
  */
-import { Errors, Id, Member, PlainText, Portal as Core, Portals, type PortalTheme as Theme, Time, Url } from "@wac/core"
+import { Errors, Id, Member, PlainText, Portal as Core, Portals, Time, Url } from "@wac/core"
 import { Duration, Effect, Option, Schema } from "effect"
 import type { Role } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import type { Running } from "../Running.ts"
 
 /** The look of the host's own pages. Omitted fields keep the portal's own look. */
-export type PortalTheme = Theme.PortalTheme
+export interface PortalTheme {
+  /**
+   * The colour of buttons and links: `#0b7446` or `#074`. Buttons have exactly this colour, with black or white text;
+   * where it would be hard to read as text, its shade is darkened or lightened.
+   */
+  readonly accent?: string
+  /**
+   * An image at the head of the pages: a URL at one of the `portalOrigins`, or a `data:` URL in base64 of at most 32,768
+   * characters (PNG, JPEG, GIF, WebP, AVIF or SVG).
+   */
+  readonly logo?: string
+  /** The corners of cards in CSS pixels, 0 to 24; those of fields and buttons are in proportion. Defaults to 10. */
+  readonly radius?: number
+  /** Font families of the visitor's device, most preferred first: `"Inter, system-ui"`. Fonts are not loaded. */
+  readonly font?: string
+  /** Defaults to the visitor's own choice. `auto` follows their device. */
+  readonly scheme?: "auto" | "light" | "dark"
+}
 
 /** The properties of a portal link. */
 export interface NewPortalLink {
