@@ -69,6 +69,7 @@ const everything: Required<Omit<WacOptions, "clock">> = {
   workspaceName: "Trial",
   dashboard: true,
   portalOrigins: ["https://app.example.com"],
+  portalTheme: { accent: "#0b7446" },
   prefix: "/messaging",
   publicUrl: "http://localhost:8080",
   limits: { defaults: { monthlyQuota: 10_000 } },
@@ -136,6 +137,7 @@ const inProduction = async (): Promise<void> => {
   assert.ok((await host.metrics()).includes("wac_"))
   const link = await host.portal.link({ role: "developer" })
   assert.ok(link.url.startsWith("http://localhost:8080/messaging/"))
+  assert.ok(link.url.endsWith("&accent=%230b7446"))
 
   assert.equal((await host.usage.report()).quota, 10_000)
   const { id } = await host.keys.create({ name: "trial" })

@@ -5,10 +5,12 @@ import { RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { queryClient, SessionGate } from "./session/Session.tsx"
+import { applyFrame } from "./shell/FrameHeight.ts"
 import { router } from "./shell/Router.tsx"
 import { applyTheme } from "./shell/Theme.ts"
 
 applyTheme()
+applyFrame()
 
 // once a new version is installed, the parts of the old one are gone; what is open goes on until it needs one
 createRoot(document.querySelector("#root")!).render(

@@ -2,13 +2,23 @@
  * The command `members portal-link`: a link to the portal of a workspace, for a host that runs the service as a server.
  */
 import { Id, Member, PlainText, Portal, Portals, Time } from "@wac/core"
-import { Console, Duration, Effect, Redacted, Schema } from "effect"
+import { InvalidInput } from "@wac/http"
+import { Console, Duration, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
-import { publicUrlFromEnvironment } from "./ServerConfig.ts"
+import { portalOriginsFromEnvironment, publicUrlFromEnvironment } from "./ServerConfig.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
 const longest = Duration.toSeconds(Portal.longestLink)
+
+/** Reads a theme from JSON, or fails with the name of the field that is wrong. */
+const themeFrom = Effect.fnUntraced(function*(json: string, origins: ReadonlyArray<string>) {
+  const decode = Schema.decodeEffect(Schema.fromJsonString(Portal.themeOf(origins)), { onExcessProperty: "error" })
+  return yield* Effect.mapError(decode(json), ({ issue }) => {
+    const { message } = InvalidInput.of({ kind: "Payload", issue }, {})
+    return new OperatorCommand.CannotDo({ message: `--theme: ${message}` })
+  })
+})
 
 /** Makes a link; see `wac.portal.link` of the façade. */
 export const portalLink = Command.make(
@@ -39,16 +49,24 @@ export const portalLink = Command.make(
       Flag.withDescription("Who the visitor is, for the pages and the audit"),
       Flag.withSchema(PlainText.trimmed(254)),
       Flag.withDefault(Portal.nobodyNamed)
+    ),
+    theme: Flag.String("theme").pipe(
+      Flag.withDescription(
+        "The look of the pages as JSON, of the fields accent, logo, radius, font and scheme: '{\"accent\":\"#0b7446\"}'"
+      ),
+      Flag.withDefault("{}")
     )
   },
-  Effect.fnUntraced(function*({ expiresIn, path, role, visitor, workspace }) {
-    const publicUrl = yield* publicUrlFromEnvironment(yield* OperatorCommand.Variables)
+  Effect.fnUntraced(function*({ expiresIn, path, role, theme, visitor, workspace }) {
+    const variables = yield* OperatorCommand.Variables
+    const publicUrl = yield* publicUrlFromEnvironment(variables)
+    const look = yield* themeFrom(theme, yield* portalOriginsFromEnvironment(variables))
     const { id } = yield* WorkspaceChoice.chosen(workspace)
     const { expiresAt, token } = yield* Portals.Portals.use((portals) =>
       portals.link({ workspaceId: Id.WorkspaceId.make(id), role, visitor, lifetime: Duration.seconds(expiresIn) })
     )
     const base = publicUrl.href.replace(/\/$/, "")
-    const url = `${base}${Portal.pathOf(id)}${path}#token=${Redacted.value(token)}`
+    const url = Portal.addressOf({ base, workspaceId: id, path, token, theme: look })
     yield* OperatorCommand.printed({ url, expiresAt: Time.iso(expiresAt) }, url)
     yield* Console.error(`works once, until ${Time.iso(expiresAt)}: whoever opens it first is let in`)
   })

@@ -138,3 +138,8 @@ export const publicUrlFromEnvironment = (environment: Environment): Effect.Effec
       ([publicUrl, { host, port }]) => Addresses.addressFor(publicUrl, host, port)
     )
   )
+
+/** Reads the origins that may show the portal, for links that an operator's command makes: `PORTAL_ORIGINS`. */
+export const portalOriginsFromEnvironment = (
+  environment: Environment
+): Effect.Effect<ServerConfig["portalOrigins"], BadVariable> => given(environment)(People.portalOrigins)

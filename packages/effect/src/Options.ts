@@ -13,6 +13,7 @@ import type { Log } from "./Log.ts"
 import { composed as composedMediaStore, type MediaStore } from "./media/MediaStore.ts"
 import type { Provider } from "./messages/Provider.ts"
 import type { Auth } from "./people/Auth.ts"
+import type { PortalTheme } from "./people/Portal.ts"
 import { composed, type Storage } from "./Storage.ts"
 import { badOption } from "./WacError.ts"
 
@@ -102,6 +103,8 @@ export interface WacOptions {
   readonly dashboard?: boolean
   /** The origins whose pages may show the portal in a frame: `["https://app.example.com"]`. Defaults to none. */
   readonly portalOrigins?: ReadonlyArray<string>
+  /** The look of the portal, unless a link has its own. Defaults to the look of the dashboard. */
+  readonly portalTheme?: PortalTheme
   /**
    * The path at which `handler` and `nodeHandler` are reached, such as `/messaging`. They remove it. Defaults to none.
    */
@@ -152,6 +155,7 @@ const names: Record<keyof WacOptions, true> = {
   workspaceName: true,
   dashboard: true,
   portalOrigins: true,
+  portalTheme: true,
   prefix: true,
   publicUrl: true,
   limits: true,
@@ -294,6 +298,17 @@ export const portalOriginsOf = ({ portalOrigins = [] }: WacOptions): ReadonlyArr
     throw badOption("portalOrigins", "portalOrigins must be an array of origins such as https://app.example.com")
   }
   return portalOrigins
+}
+
+/** The look of the portal. */
+export const portalThemeOf = (
+  { portalTheme = {} }: WacOptions,
+  origins: ReadonlyArray<string>
+): PortalTheme => {
+  const read = Input.reader(Core.Portal.themeOf(origins))(portalTheme)
+  if (Result.isSuccess(read)) return read.success
+  const { message, param } = read.failure
+  throw badOption(param === undefined ? "portalTheme" : `portalTheme.${param}`, `portalTheme: ${message}`)
 }
 
 /** The base URL of portal links, without the portal's own path; `undefined` if the portal is not served. */

@@ -329,6 +329,11 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
   const prefix = Handlers.prefixOf(options.prefix)
   const publicUrl = Options.publicUrlOf(options)
   const portalOrigins = Options.portalOriginsOf(options)
+  const portalSettings = {
+    base: Options.portalBaseOf(options, prefix),
+    origins: portalOrigins,
+    theme: Options.portalThemeOf(options, portalOrigins)
+  }
   const workspaceName = Options.workspaceNameOf(options)
   const owner = Auth.isLocal(options.auth) ? { ...Auth.ownerOf(options.auth), workspaceName } : undefined
   const scope = Scope.makeUnsafe()
@@ -398,7 +403,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
           ...of(running, context, during, inFlight, background),
           workspaces: (yield* Workspaces.make)(running),
           inbound: (yield* Inbound.make)(running),
-          portal: (yield* Portal.make(Options.portalBaseOf(options, prefix), workspace.id))(running),
+          portal: (yield* Portal.make(portalSettings, workspace.id))(running),
           metrics: yield* MetricsPage.reader,
           running,
           workspace

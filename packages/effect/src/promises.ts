@@ -53,7 +53,7 @@ export {
   type LocalAuth,
   type SessionRequest
 } from "./people/Auth.ts"
-export type { NewPortalLink, Portal, PortalLink } from "./people/Portal.ts"
+export type { NewPortalLink, Portal, PortalLink, PortalTheme } from "./people/Portal.ts"
 export {
   type LayerStorage,
   memory,

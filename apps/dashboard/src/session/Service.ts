@@ -13,6 +13,9 @@ export const portal = meta("portal") === undefined
   ? undefined
   : location.pathname.slice(`${root}portal/`.length).split("/", 1)[0]
 
+/** The origins whose pages may show the portal. */
+export const portalOrigins: ReadonlyArray<string> = meta("portal-origins")?.split(" ") ?? []
+
 /** The path of the pages. */
 export const pages = portal === undefined ? `${root}dashboard` : `${root}portal/${portal}`
 

@@ -10,9 +10,11 @@ import { Empty, Skeleton } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { WebhookBanner } from "../webhooks/WebhookBanner.tsx"
 import { CommandDialog } from "./CommandDialog.tsx"
+import { reportHeight } from "./FrameHeight.ts"
 import { renew, useIsMissing, useIsReplaced } from "./LazyPart.ts"
 import { places } from "./Places.ts"
-import { chooseTheme, currentTheme, type Theme } from "./Theme.ts"
+import { hostTheme } from "./PortalTheme.ts"
+import { chooseTheme, currentTheme, isChosenHere, type Theme } from "./Theme.ts"
 
 const navLink =
   "flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent"
@@ -75,20 +77,24 @@ const Account = () => {
         ? (
           <div id={id} className="space-y-2 border-t border-line p-2.5">
             <p className="text-[13px] text-muted">Your role: {role}</p>
-            <label className="block">
-              <span className="mb-1 block text-[13px] text-muted">Appearance</span>
-              <select
-                className="field"
-                value={theme}
-                onChange={(event) => {
-                  const chosen = themes.find(([value]) => value === event.target.value)?.[0] ?? "system"
-                  chooseTheme(chosen)
-                  setTheme(chosen)
-                }}
-              >
-                {themes.map(([value, name]) => <option key={value} value={value}>{name}</option>)}
-              </select>
-            </label>
+            {isChosenHere
+              ? (
+                <label className="block">
+                  <span className="mb-1 block text-[13px] text-muted">Appearance</span>
+                  <select
+                    className="field"
+                    value={theme}
+                    onChange={(event) => {
+                      const chosen = themes.find(([value]) => value === event.target.value)?.[0] ?? "system"
+                      chooseTheme(chosen)
+                      setTheme(chosen)
+                    }}
+                  >
+                    {themes.map(([value, name]) => <option key={value} value={value}>{name}</option>)}
+                  </select>
+                </label>
+              )
+              : null}
             {portal === undefined
               ? <Button className="w-full" onClick={() => void signOut()}>Sign out</Button>
               : null}
@@ -99,12 +105,28 @@ const Account = () => {
   )
 }
 
-const Brand = () => (
-  <Link to="/" className="flex items-center gap-2 text-base font-semibold tracking-tight">
-    <img src={`${root}favicon.svg`} alt="" className="size-6" />
-    wac
-  </Link>
-)
+const Brand = () => {
+  const { workspaceName } = useSession()
+  return (
+    <Link to="/" className="flex min-w-0 items-center gap-2 text-base font-semibold tracking-tight">
+      {hostTheme.logo === undefined
+        ? (
+          <>
+            <img src={`${root}favicon.svg`} alt="" className="size-6" />
+            wac
+          </>
+        )
+        : (
+          <img
+            src={hostTheme.logo}
+            alt={workspaceName}
+            referrerPolicy="no-referrer"
+            className="h-8 max-w-44 object-contain object-left"
+          />
+        )}
+    </Link>
+  )
+}
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
 
@@ -252,7 +274,7 @@ export const Shell = () => {
           <Links />
         </div>
       </aside>
-      <div className="min-w-0">
+      <div ref={reportHeight} className="min-w-0 self-start">
         <WebhookBanner />
         <main id="content" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-6 sm:px-8 sm:py-8">
           <Content />

@@ -1,11 +1,16 @@
-/** Light or dark: as the system has it, or as the reader has chosen on this machine. */
+/** Light or dark: as the host of the portal or the system has it, or as the reader has chosen on this machine. */
+import { applyHostTheme, hostTheme } from "./PortalTheme.ts"
 
 export type Theme = "system" | "light" | "dark"
 
 const name = "wac-theme"
 
-/** The reader's choice. */
+/** Whether the reader may choose: a host may have chosen for its own pages. */
+export const isChosenHere = hostTheme.scheme === undefined
+
+/** The host's choice, or else the reader's. */
 export const currentTheme = (): Theme => {
+  if (hostTheme.scheme !== undefined) return hostTheme.scheme === "auto" ? "system" : hostTheme.scheme
   try {
     const stored = localStorage.getItem(name)
     return stored === "light" || stored === "dark" ? stored : "system"
@@ -15,11 +20,16 @@ export const currentTheme = (): Theme => {
   }
 }
 
-/** Has the page look as chosen. */
-export const applyTheme = (): void => {
+const applyScheme = (): void => {
   const theme = currentTheme()
   if (theme === "system") delete document.documentElement.dataset["theme"]
   else document.documentElement.dataset["theme"] = theme
+}
+
+/** Has the page look as the host and the reader have chosen. */
+export const applyTheme = (): void => {
+  applyHostTheme()
+  applyScheme()
 }
 
 export const chooseTheme = (theme: Theme): void => {
@@ -28,5 +38,5 @@ export const chooseTheme = (theme: Theme): void => {
   } catch {
     // then it holds for as long as the page is open
   }
-  applyTheme()
+  applyScheme()
 }

@@ -29,7 +29,7 @@ const Step = (
   <li className="card flex gap-4 p-4">
     <span
       className={`flex size-7 shrink-0 items-center justify-center rounded-full font-medium ${
-        isDone ? "bg-accent text-on-accent" : "border border-edge text-muted"
+        isDone ? "bg-brand text-on-brand" : "border border-edge text-muted"
       }`}
     >
       {isDone ? <Icon name="check" /> : number}

@@ -16,7 +16,7 @@ export const Bar = (
     <svg
       viewBox="0 0 100 1"
       preserveAspectRatio="none"
-      className={`block h-2 w-full rounded bg-sunken ${className}`}
+      className={`block h-2 w-full rounded-sm bg-sunken ${className}`}
       {...(label === undefined ? { "aria-hidden": true } : {
         role: "progressbar",
         "aria-label": label,

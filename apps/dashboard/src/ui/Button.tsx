@@ -4,7 +4,7 @@ import type { ComponentPropsWithRef, ReactElement, ReactNode } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
 
 const looks = {
-  primary: "bg-accent text-on-accent border-transparent hover:bg-accent-strong",
+  primary: "bg-brand text-on-brand border-transparent hover:bg-brand-strong",
   secondary: "bg-surface text-ink border-edge/60 hover:bg-sunken",
   danger: "bg-surface text-bad border-bad/50 hover:bg-bad-soft",
   destroy: "bg-bad text-on-bad border-transparent hover:opacity-90",

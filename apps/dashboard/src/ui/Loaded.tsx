@@ -13,7 +13,7 @@ export const Skeleton = ({ lines = 4 }: { readonly lines?: number }) => (
     <span className="sr-only">Loading</span>
     {Array.from(
       { length: lines },
-      (_, i) => <div key={i} aria-hidden="true" className={`h-4 rounded bg-sunken ${i % 3 === 2 ? "w-1/2" : ""}`} />
+      (_, i) => <div key={i} aria-hidden="true" className={`h-4 rounded-sm bg-sunken ${i % 3 === 2 ? "w-1/2" : ""}`} />
     )}
   </div>
 )

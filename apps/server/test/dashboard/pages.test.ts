@@ -5,18 +5,15 @@
  * `screenshots`.
  */
 import * as Extent from "@wac/testbed/Extent"
-import axe from "axe-core"
 import type { Effect } from "effect"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser, Page, Route } from "playwright-core"
 import { assert, beforeAll, describe, it } from "vitest"
+import { violations } from "./axe.ts"
 import { browser as launch, button, desktop, dialog, signedIn, unasked, visit } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
-
-/** What its script puts into a page. */
-type Axe = typeof axe
 
 const pictures = join(import.meta.dirname, "screenshots")
 const phone = { width: 375, height: 812 }
@@ -93,21 +90,6 @@ const settled = async (page: Page): Promise<void> => {
     ![...document.querySelectorAll("[role=status]")].some((element) => element.textContent === "Loading")
   )
   await page.evaluate(() => document.fonts.ready)
-}
-
-/** What axe has to say; colours alone, where the rest was looked at already. */
-const violations = async (page: Page, ...only: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
-  // by the debugger, whose scripts the page's policy does not concern
-  if (!await page.evaluate(() => "axe" in window)) await page.evaluate(axe.source)
-  return page.evaluate(async (only) => {
-    const { violations } = await (window as unknown as { readonly axe: Axe }).axe.run(
-      document,
-      { resultTypes: ["violations"], ...(only.length === 0 ? {} : { runOnly: [...only] }) }
-    )
-    return violations.flatMap(({ help, id, nodes }) =>
-      nodes.map(({ failureSummary, html }) => `${id}: ${help}\n${html}\n${failureSummary}`)
-    )
-  }, only)
 }
 
 /** What reaches beyond a phone. A hint gets its new place a frame after the window got its size, so this suspends for it. */

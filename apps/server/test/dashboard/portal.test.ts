@@ -3,11 +3,13 @@
  * but partitioned ones. The host's page is on 127.0.0.1, the portal on localhost.
  */
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { Browser, BrowserContext, Frame, Page } from "playwright-core"
+import type { Browser, BrowserContext, Frame, Locator, Page } from "playwright-core"
 import { afterEach, assert, beforeAll, beforeEach, it } from "vitest"
 import { createWac, memory, type NewPortalLink, sandbox, type Wac } from "wac"
+import { violations } from "./axe.ts"
 import { button, desktop, dialog, strictBrowser } from "./browser.ts"
 import * as Scope from "./scope.ts"
 
@@ -38,21 +40,34 @@ let context: BrowserContext
 let page: Page
 /** What the host's page frames. */
 let framed = ""
+/** What the host's page has in place of a frame of a fixed size. */
+let framing: string | undefined
 let host = ""
 let stranger = ""
 let portal = ""
 
+const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><rect width="60" height="20"/></svg>`
+
+/** What the guide has a host put into its page. */
+const [, framingOfGuide = ""] = /^```html in="a host's page"\n(.*?)^```$/ms.exec(
+  readFileSync(new URL("../../../../docs/guides/embedding.md", import.meta.url), "utf8")
+)!
+
 beforeAll(async () => {
-  const hostPage: RequestListener = (_, response) =>
+  const hostPage: RequestListener = ({ url }, response) => {
+    if (url === "/logo.svg") return void response.setHeader("content-type", "image/svg+xml").end(logo)
+    const frame = framing ?? `<iframe width="1000" height="800"></iframe>`
     response.setHeader("content-type", "text/html").end(
-      `<!doctype html><title>Host</title><h1>Shop</h1><iframe src="${framed}" width="1000" height="800"></iframe>`
+      `<!doctype html><title>Host</title><h1>Shop</h1>${frame.replace("<iframe", `<iframe src="${framed}"`)}`
     )
+  }
   host = `http://127.0.0.1:${await serve(hostPage)}`
   stranger = `http://127.0.0.1:${await serve(hostPage)}`
   portal = `http://localhost:${await serve((request, response) => wac.nodeHandler(request, response))}`
   wac = await createWac({
     storage: memory(),
     provider: sandbox(),
+    workspaceName: "Ana’s shop",
     dashboard: true,
     prefix: "/messaging",
     publicUrl: portal,
@@ -78,12 +93,13 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await context.close()
+  framing = undefined
   assert.deepStrictEqual(troubles.splice(0), [])
 })
 
 /** Has the host's page show a new link in its frame. */
 const show = async (link: NewPortalLink): Promise<Frame> => {
-  framed = (await wac.portal.link(link)).url
+  framed = (await wac.portal.link(link)).url.replaceAll("&", "&amp;")
   await page.goto(host)
   return page.frames()[1]!
 }
@@ -152,6 +168,105 @@ it("when the session ends, the page says what to do, and keeps what it shows", a
   const ended = frame.getByRole("dialog", { name: "Your session has ended" })
   await ended.getByText("Reload the page in the application that embeds this view.").waitFor()
   assert.strictEqual(await ended.getByRole("textbox").count(), 0)
+})
+
+/** How a part of the page looks. */
+const styleOf = (part: Locator) =>
+  part.evaluate((element) => {
+    const { backgroundColor, borderRadius, color, fontFamily } = getComputedStyle(element)
+    return { backgroundColor, borderRadius, color, fontFamily }
+  })
+
+for (const scheme of ["light", "dark"] as const) {
+  it(`a ${scheme} theme has the host’s colours, corners, font and logo, also when the frame is loaded again`, async () => {
+    const frame = await show({
+      role: "developer",
+      path: "/api-keys",
+      theme: { accent: "#fc0", radius: 20, font: "Host Sans, system-ui", scheme, logo: `${host}/logo.svg` }
+    })
+    const looks = async () => {
+      const create = button(frame, "Create API key").first()
+      await create.waitFor()
+      const { backgroundColor, color, fontFamily } = await styleOf(create)
+      const { borderRadius } = await styleOf(frame.locator(".card").first())
+      assert.deepStrictEqual({ backgroundColor, borderRadius, color }, {
+        backgroundColor: "rgb(255, 204, 0)",
+        borderRadius: "20px",
+        color: "rgb(0, 0, 0)"
+      })
+      assert.match(fontFamily, /^"Host Sans", system-ui, sans-serif$/)
+      const canvas = await styleOf(frame.locator("html"))
+      assert.strictEqual(canvas.backgroundColor, { light: "rgb(248, 249, 248)", dark: "rgb(16, 19, 17)" }[scheme])
+      const image = frame.getByRole("img", { name: "Ana’s shop" }).filter({ visible: true })
+      assert.isTrue(
+        await image.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth > 0))
+      )
+      assert.deepStrictEqual(await violations(frame), [])
+    }
+    await looks()
+    await frame.goto(frame.url())
+    await looks()
+    // what the host has chosen is not asked of the visitor
+    await frame.getByRole("button", { name: "portal" }).click()
+    await frame.getByText("Your role: developer").waitFor()
+    assert.strictEqual(await frame.getByLabel("Appearance").count(), 0)
+    // a link without a theme is not shown in the look of the one before
+    const next = await show({ role: "developer", path: "/api-keys" })
+    await button(next, "Create API key").first().waitFor()
+    assert.strictEqual((await styleOf(next.locator(".card").first())).borderRadius, "10px")
+  })
+}
+
+it("a theme that the address was given by hand sets no style but of valid values, and loads nothing", async () => {
+  const elsewhere: Array<string> = []
+  page.on("request", (request) => {
+    if (request.url().startsWith(stranger)) elsewhere.push(request.url())
+  })
+  const { url } = await wac.portal.link({ role: "member", path: "/api-keys" })
+  const fields = new URLSearchParams({
+    accent: "red;background:url(x)",
+    font: "x;}body{display:none}",
+    radius: "20;color:red",
+    scheme: "dark light",
+    logo: `${stranger}/logo.svg`
+  })
+  framed = `${url}&${fields}`.replaceAll("&", "&amp;")
+  await page.goto(host)
+  const frame = page.frames()[1]!
+  await frame.getByRole("heading", { name: "API keys", exact: true }).waitFor()
+  assert.isNull(await frame.locator("html").getAttribute("style"))
+  assert.isNull(await frame.locator("html").getAttribute("data-theme"))
+  assert.deepStrictEqual(elsewhere, [])
+})
+
+it("with the guide’s lines in the host’s page, the frame is as high as its content, and again when that is less", async () => {
+  const guide = "https://messaging.example.com"
+  assert.include(framingOfGuide, guide)
+  framing = framingOfGuide.replace(guide, portal)
+  const keys = await Promise.all(Array.from({ length: 30 }, (_, i) => wac.keys.create({ name: `key ${i}` })))
+  const frame = await show({ role: "member", path: "/api-keys" })
+  await frame.getByText("key 29").first().waitFor()
+  const height = () => page.locator("#portal").evaluate((element) => element.getBoundingClientRect().height)
+  const fits = () => page.waitForFunction(() => document.querySelector("#portal")!.getBoundingClientRect().height > 900)
+  await fits()
+  await frame.waitForFunction(() => document.documentElement.scrollHeight <= innerHeight)
+  const { bottom } = await frame.locator("main").evaluate((element) => element.getBoundingClientRect().toJSON())
+  assert.approximately(await height(), bottom, 1)
+  // the page without keys is low: the frame follows, down to the height that dialogs need
+  await frame.getByRole("link", { name: "Deliveries" }).click()
+  await page.waitForFunction(() => document.querySelector("#portal")!.getBoundingClientRect().height === 600)
+  await Promise.all(keys.map(({ id }) => wac.keys.revoke(id)))
+})
+
+it("in a tab of its own, the portal reports its height to nobody", async () => {
+  await page.addInitScript(() => {
+    const heard: Array<unknown> = []
+    Object.assign(window, { heard })
+    addEventListener("message", ({ data }) => heard.push(data))
+  })
+  await page.goto((await wac.portal.link({ role: "developer", path: "/api-keys" })).url)
+  await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor()
+  assert.deepStrictEqual(await page.evaluate(() => (window as unknown as { readonly heard: unknown }).heard), [])
 })
 
 it("a link opens in a tab of its own, too", async () => {

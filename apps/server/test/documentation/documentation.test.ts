@@ -8,7 +8,8 @@
  * `packaging/test/upgrade.test.ts`. What needs PostgreSQL servers of its own is run by `running/failover.test.ts`
  * (`in="a PostgreSQL cluster"`), `running/backups.test.ts` (`in="a PostgreSQL server"`), `Encryption.test.ts` of the
  * package `@wac/postgres` (`in="a folder for certificates"`), its `Schema.test.ts` (`in="a database of an earlier
- * version"`), `examples/transactions` (`in="a database with orders"`) and, in its long form alone,
+ * version"`), `examples/transactions` (`in="a database with orders"`), `dashboard/portal.test.ts` (`html in="a host's
+ * page"`) and, in its long form alone,
  * `packaging/test/night` (`in="a PostgreSQL server with two roles"`). A block `js file=NAME` or `ts file=NAME` is a file
  * that later commands use. `ts given="…"` has declarations that the reader has. `npm run long -- documentation` runs the
  * commands word for word in clones too, on Node 20, 22 and 24.

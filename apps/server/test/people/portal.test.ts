@@ -156,7 +156,7 @@ layer(Hosted.layer, checks.live)("the portal", (it) => {
       })
     }))
 
-  it.effect("only the configured origins can frame the portal, and none can frame the dashboard", () =>
+  it.effect("only the configured origins can frame the portal and give it images, and none can frame the dashboard", () =>
     Effect.gen(function*() {
       const { ours, url } = yield* Hosted
       const policy = (path: string) =>
@@ -170,6 +170,11 @@ layer(Hosted.layer, checks.live)("the portal", (it) => {
       }
       assert.deepStrictEqual(yield* policy("/dashboard"), [200, "'none'"])
       assert.deepStrictEqual(yield* policy(`/dashboard/portal/${ours.id}`), [200, "'none'"])
+      const images = Effect.map(
+        call(`${url}/portal/${ours.id}`),
+        ({ headers }) => /img-src ([^;]*)/.exec(headers.get("content-security-policy")!)?.[1]
+      )
+      assert.strictEqual(yield* images, `'self' data: ${origin} http://localhost:3000`)
       for (const path of ["/portal", "/portal/", "/portal/x", "/portal/x/deliveries"]) {
         assert.strictEqual((yield* policy(path))[0], 404, path)
       }

@@ -2,10 +2,11 @@
  * The portal: a host's customer sees one workspace's webhook, deliveries and keys by a single-use link (contract §12).
  * The model and its rules; pure.
  */
-import { Duration } from "effect"
+import { Duration, Redacted, Schema } from "effect"
 import type { SessionId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 import type { Role } from "./Member.ts"
+import * as PortalTheme from "./PortalTheme.ts"
 
 /** How long a link is valid by default. */
 export const linkLifetime = Duration.hours(1)
@@ -46,4 +47,46 @@ export const isPath = (path: string): boolean => {
   if (path !== "" && !path.startsWith("/") || /[\\#\p{Cc}]/u.test(path) || !URL.canParse(base + path)) return false
   const { pathname } = new URL(base + path)
   return pathname === pathOf("ws") || pathname.startsWith(`${pathOf("ws")}/`)
+}
+
+const checked = (isValid: (text: string) => boolean, message: string) =>
+  Schema.String.check(Schema.makeFilter((text: string) => isValid(text) || message))
+
+/** A theme whose logo is an image in the theme itself, or at one of the origins that may frame the portal. */
+export const themeOf = (origins: ReadonlyArray<string>) =>
+  Schema.Struct({
+    accent: Schema.optionalKey(checked(PortalTheme.isAccent, "must be a colour such as #0b7446")),
+    logo: Schema.optionalKey(
+      checked(
+        (text) => PortalTheme.isLogo(text, origins),
+        "must be the URL of an image at an origin that may show the portal, or an image as a base64 data: URL of at most 32768 characters"
+      )
+    ),
+    radius: Schema.optionalKey(
+      Schema.Number.check(
+        Schema.makeFilter((pixels: number) =>
+          PortalTheme.isRadius(pixels) || `must be a whole number of pixels from 0 to ${PortalTheme.maxRadius}`
+        )
+      )
+    ),
+    font: Schema.optionalKey(
+      checked(
+        (text) => PortalTheme.familiesOf(text) !== undefined,
+        "must be names of fonts separated by commas, such as Inter, system-ui"
+      )
+    ),
+    scheme: Schema.optionalKey(Schema.Literals(PortalTheme.schemes))
+  })
+
+/** The address of a link. Its token and the theme are behind `#`, which browsers send to nobody. Pure. */
+export const addressOf = ({ base, path = "", theme = {}, token, workspaceId }: {
+  /** The public URL with the path at which the routes are mounted, without a slash at the end. */
+  readonly base: string
+  readonly workspaceId: string
+  readonly path?: string | undefined
+  readonly token: Redacted.Redacted
+  readonly theme?: PortalTheme.PortalTheme | undefined
+}): string => {
+  const fields = new URLSearchParams([["token", Redacted.value(token)], ...PortalTheme.fieldsOf(theme)])
+  return `${base}${pathOf(workspaceId)}${path}#${fields}`
 }

@@ -2,10 +2,30 @@
  * The portal: our pages for the host's own customers (contract §12).
  */
 import { Errors, Id, Member, PlainText, Portal as Core, Portals, Time, Url } from "@wac/core"
-import { Duration, Effect, Option, Redacted, Schema } from "effect"
+import { Duration, Effect, Option, Schema } from "effect"
 import type { Role } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import type { Running } from "../Running.ts"
+
+/** The look of the host's own pages. Omitted fields keep the portal's own look. */
+export interface PortalTheme {
+  /**
+   * The colour of buttons and links: `#0b7446` or `#074`. Buttons have exactly this colour, with black or white text;
+   * where it would be hard to read as text, its shade is darkened or lightened.
+   */
+  readonly accent?: string
+  /**
+   * An image at the head of the pages: a URL at one of the `portalOrigins`, or a `data:` URL in base64 of at most 32,768
+   * characters (PNG, JPEG, GIF, WebP, AVIF or SVG).
+   */
+  readonly logo?: string
+  /** The corners of cards in CSS pixels, 0 to 24; those of fields and buttons are in proportion. Defaults to 10. */
+  readonly radius?: number
+  /** Font families of the visitor's device, most preferred first: `"Inter, system-ui"`. Fonts are not loaded. */
+  readonly font?: string
+  /** Defaults to the visitor's own choice. `auto` follows their device. */
+  readonly scheme?: "auto" | "light" | "dark"
+}
 
 /** The properties of a portal link. */
 export interface NewPortalLink {
@@ -19,6 +39,8 @@ export interface NewPortalLink {
   readonly expiresIn?: number
   /** Identifies the visitor, such as by e-mail address; shown to them and in the audit. 1 to 254 characters. */
   readonly visitor?: string
+  /** The look of the pages. Its fields replace those of the option `portalTheme`. */
+  readonly theme?: PortalTheme
 }
 
 /** A link to the portal. It is a secret: the first to open it is let in. */
@@ -40,7 +62,7 @@ export interface Portal {
 
 const longest = Duration.toSeconds(Core.longestLink)
 
-const readLink = Input.read(Schema.Struct({
+const newLink = {
   workspaceId: Schema.optionalKey(PlainText.between(1, 64)),
   role: Member.Role,
   path: Schema.optionalKey(
@@ -52,33 +74,44 @@ const readLink = Input.read(Schema.Struct({
     Schema.Number.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: longest }))
   ),
   visitor: Schema.optionalKey(PlainText.trimmed(254))
-}))
+}
 
-/** `base` is the public URL with the path at which the routes are mounted; `undefined` if unknown. */
-export const make = (base: string | undefined, defaultWorkspace: Id.WorkspaceId) =>
-  Effect.map(Portals.Portals, (portals) => ({ run }: Running): Portal => ({
-    link: (given) =>
-      run(Effect.gen(function*() {
-        const link = yield* readLink(given)
-        if (base === undefined) {
-          return yield* new Errors.InvalidBody({
-            reason: "invalid_field",
-            param: "publicUrl",
-            message: "links need the option publicUrl and the option dashboard: true"
+/** What links of an instance have in common. */
+export interface PortalSettings {
+  /** The public URL with the path at which the routes are mounted; `undefined` if unknown. */
+  readonly base: string | undefined
+  /** The origins whose pages may show the portal. */
+  readonly origins: ReadonlyArray<string>
+  readonly theme: PortalTheme
+}
+
+export const make = ({ base, origins, theme }: PortalSettings, defaultWorkspace: Id.WorkspaceId) =>
+  Effect.map(Portals.Portals, (portals) => ({ run }: Running): Portal => {
+    const readLink = Input.read(Schema.Struct({ ...newLink, theme: Schema.optionalKey(Core.themeOf(origins)) }))
+    return {
+      link: (given) =>
+        run(Effect.gen(function*() {
+          const link = yield* readLink(given)
+          if (base === undefined) {
+            return yield* new Errors.InvalidBody({
+              reason: "invalid_field",
+              param: "publicUrl",
+              message: "links need the option publicUrl and the option dashboard: true"
+            })
+          }
+          const id = link.workspaceId ?? defaultWorkspace
+          const workspaceId = Option.getOrUndefined(Id.parse(Id.WorkspaceId, id))
+          if (workspaceId === undefined) return yield* new Errors.NotFound({ message: "there is no such workspace" })
+          const { expiresAt, token } = yield* portals.link({
+            workspaceId,
+            role: link.role,
+            visitor: link.visitor ?? Core.nobodyNamed,
+            lifetime: link.expiresIn === undefined ? Core.linkLifetime : Duration.seconds(link.expiresIn)
           })
-        }
-        const id = link.workspaceId ?? defaultWorkspace
-        const workspaceId = Option.getOrUndefined(Id.parse(Id.WorkspaceId, id))
-        if (workspaceId === undefined) return yield* new Errors.NotFound({ message: "there is no such workspace" })
-        const { expiresAt, token } = yield* portals.link({
-          workspaceId,
-          role: link.role,
-          visitor: link.visitor ?? Core.nobodyNamed,
-          lifetime: link.expiresIn === undefined ? Core.linkLifetime : Duration.seconds(link.expiresIn)
-        })
-        return {
-          url: `${base}${Core.pathOf(workspaceId)}${link.path ?? ""}#token=${Redacted.value(token)}`,
-          expiresAt: Time.iso(expiresAt)
-        }
-      }))
-  }))
+          return {
+            url: Core.addressOf({ base, workspaceId, path: link.path, token, theme: { ...theme, ...link.theme } }),
+            expiresAt: Time.iso(expiresAt)
+          }
+        }))
+    }
+  })

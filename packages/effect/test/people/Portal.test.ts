@@ -50,6 +50,62 @@ it("an invalid link is refused by the name of its field", async () => {
   }
 })
 
+it("a link carries the instance's theme, whose fields its own theme replaces", async () => {
+  const { wac } = await start({
+    ...served,
+    portalOrigins: ["https://app.example"],
+    portalTheme: { accent: "#0b7446", radius: 4, logo: "https://app.example/logo.svg?v=1&size=2" }
+  })
+  const link = await wac.portal.link({
+    role: "member",
+    theme: { accent: "#FC0", font: "Inter, \"Helvetica Neue\"", scheme: "dark" }
+  })
+  const { token, ...theme } = Object.fromEntries(new URLSearchParams(new URL(link.url).hash.slice(1)))
+  assert.match(token!, /^\w{32}$/)
+  assert.deepStrictEqual(theme, {
+    accent: "#FC0",
+    radius: "4",
+    font: "Inter, \"Helvetica Neue\"",
+    scheme: "dark",
+    logo: "https://app.example/logo.svg?v=1&size=2"
+  })
+})
+
+it("an invalid theme is refused by the name of its field, in the options and in a link", async () => {
+  const portalOrigins = ["https://app.example"]
+  const { wac } = await start({ ...served, portalOrigins })
+  for (
+    const [param, value] of [
+      ["accent", "green"],
+      ["accent", "#12345"],
+      ["accent", "#0b7446;color:red"],
+      ["logo", "https://other.example/logo.svg"],
+      ["logo", "javascript:alert(1)"],
+      ["logo", "data:text/html;base64,AAAA"],
+      ["logo", `data:image/png;base64,${"A".repeat(32_768)}`],
+      ["radius", 25],
+      ["radius", -1],
+      ["radius", 1.5],
+      ["radius", "4"],
+      ["font", "Inter; color: red"],
+      ["font", "url(https://other.example/font)"],
+      ["font", ""],
+      ["scheme", "sepia"],
+      ["colour", "#0b7446"]
+    ] as const
+  ) {
+    const theme = { [param]: value } as object
+    const ofLink = await failure(wac.portal.link({ role: "member", theme }))
+    assert.deepInclude(ofLink, { code: "invalid_body", param: `theme.${param}` }, String(value))
+    const ofOption = await failure(
+      createWac({ storage: memory(), provider: sandbox(), portalOrigins, portalTheme: theme })
+    )
+    assert.deepInclude(ofOption, { code: "invalid_body", param: `portalTheme.${param}` }, String(value))
+  }
+  const nothing = await failure(createWac({ storage: memory(), provider: sandbox(), portalTheme: "dark" as never }))
+  assert.deepInclude(nothing, { param: "portalTheme" })
+})
+
 it("without publicUrl or dashboard, links are refused", async () => {
   for (const { dashboard, publicUrl } of [{ ...served, publicUrl: undefined }, { ...served, dashboard: false }]) {
     const { wac } = await start({ dashboard, ...(publicUrl === undefined ? {} : { publicUrl }) })

@@ -31,7 +31,10 @@ const forEver = { "cache-control": "public, max-age=31536000, immutable" }
 /** Revalidated each time; a client with the current version gets 304. */
 const fresh = { "cache-control": "no-cache" }
 
-/** Only scripts and styles from this service run, and no string can become markup or script. */
+/**
+ * Only scripts and styles from this service run, and no string can become markup or script. Images may also come from
+ * where the pages come from that frame these: a host's logo.
+ */
 const policyFor = (frameAncestors: string) => ({
   // a page that shows the portal in a frame may itself forbid what other origins have not opened
   ...(frameAncestors === noFrame ? {} : { "cross-origin-resource-policy": "cross-origin" }),
@@ -39,7 +42,7 @@ const policyFor = (frameAncestors: string) => ({
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' data:",
+    `img-src 'self' data:${frameAncestors === noFrame ? "" : ` ${frameAncestors}`}`,
     "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
@@ -186,7 +189,9 @@ export const layer = HttpRouter.use((router) =>
     const lacks = [...missing, ...(yield* Mail.Mailer) === undefined ? ["mail"] : []].join(" ")
     const lacking = lacks === "" ? {} : { lacks }
     const origins = yield* PortalOrigins
-    const portalPolicy = policyFor(origins.length === 0 ? noFrame : origins.join(" "))
+    const ancestors = origins.length === 0 ? undefined : origins.join(" ")
+    const portalPolicy = policyFor(ancestors ?? noFrame)
+    const about = { portal: "yes", "portal-origins": ancestors }
     const serve = Effect.gen(function*() {
       const request = yield* HttpServerRequest.HttpServerRequest
       const mount = yield* MountPath
@@ -206,7 +211,7 @@ export const layer = HttpRouter.use((router) =>
       if (!isOfPortal(request.url)) return yield* nowhere(request)
       const found = yield* Effect.promise(built)
       if (found === undefined) return notBuilt(mount)
-      return yield* indexFile(found.index, mount, { portal: "yes" }, portalPolicy).respond(request)
+      return yield* indexFile(found.index, mount, about, portalPolicy).respond(request)
     })
     // the router also matches the path without anything below it
     yield* router.add("GET", `${rootPath}/*`, serve)

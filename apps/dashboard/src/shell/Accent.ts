@@ -1,0 +1,82 @@
+/** A host's colour as the colours of the pages: readable as text on every background, light and dark. Pure. */
+
+/** Red, green and blue, 0 to 255. */
+type Colour = readonly [number, number, number]
+
+const black: Colour = [0, 0, 0]
+const white: Colour = [255, 255, 255]
+
+/** The background of each scheme with the least contrast to text, of those that have links on them. */
+const backgrounds = { light: [241, 243, 241], dark: [24, 28, 26] } as const
+
+/** The contrast that text has to a scheme's background: more than the 4.5 that it needs, which it so has to all others. */
+const least = 5.2
+
+/** The contrast that text has to the background that is made of it; 4.5, and what rounding takes. */
+const leastOnSoft = 4.6
+
+/** The parts of the colour that backgrounds have, which mark what is selected. */
+const tint = { light: 0.1, dark: 0.12 }
+
+/** How far a pressed or pointed-at button is from the colour of others. */
+const emphasis = 0.15
+
+const parse = (hex: string): Colour => {
+  const digits = hex.length === 4 ? hex.replaceAll(/[\da-f]/gi, "$&$&") : hex
+  return [1, 3, 5].map((at) => Number.parseInt(digits.slice(at, at + 2), 16)) as unknown as Colour
+}
+
+const format = (colour: Colour): string =>
+  `#${colour.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`
+
+const mix = (colour: Colour, other: Colour, part: number): Colour =>
+  colour.map((value, i) => value + (other[i]! - value) * part) as unknown as Colour
+
+const luminance = (colour: Colour): number => {
+  const [red, green, blue] = colour.map((part) =>
+    part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4
+  ) as unknown as Colour
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+const ratio = (one: Colour, other: Colour): number => {
+  const [less, more] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+  return (more! + 0.05) / (less! + 0.05)
+}
+
+/** The contrast between two colours in hexadecimal, as WCAG 2 defines it: 1 to 21. */
+export const contrast = (one: string, other: string): number => ratio(parse(one), parse(other))
+
+/** The shade of a colour nearest to it that is readable on both backgrounds. */
+const readable = (colour: Colour, towards: Colour, background: Colour, soft: Colour): Colour => {
+  for (let part = 0; part < 1; part += 0.02) {
+    const shade = mix(colour, towards, part)
+    if (ratio(shade, background) >= least && ratio(shade, soft) >= leastOnSoft) return shade
+  }
+  return towards
+}
+
+const schemeOf = (colour: Colour, towards: Colour, background: Colour, surface: Colour, part: number) => {
+  const soft = mix(surface, colour, part)
+  const accent = readable(colour, towards, background, soft)
+  return {
+    accent: format(accent),
+    "accent-strong": format(mix(accent, towards, emphasis)),
+    "accent-soft": format(soft)
+  }
+}
+
+/** The pages' colours that a host's colour replaces, by their names. Buttons have exactly this colour. */
+export const coloursOf = (hex: string) => {
+  const colour = parse(hex)
+  const on = ratio(colour, white) >= ratio(colour, black) ? white : black
+  return {
+    light: schemeOf(colour, black, backgrounds.light, white, tint.light),
+    dark: schemeOf(colour, white, backgrounds.dark, backgrounds.dark, tint.dark),
+    brand: {
+      brand: format(colour),
+      "brand-strong": format(mix(colour, on === white ? black : white, emphasis)),
+      "on-brand": format(on)
+    }
+  }
+}
