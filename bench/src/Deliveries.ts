@@ -8,6 +8,7 @@ import * as Database from "./Database.ts"
 import * as DeliveryContestant from "./DeliveryContestant.ts"
 import * as DeliveryReport from "./DeliveryReport.ts"
 import type { Name } from "./Engines.ts"
+import * as LiveRounds from "./LiveRounds.ts"
 import * as Receiver from "./Receiver.ts"
 import * as Redis from "./Redis.ts"
 import * as Report from "./Report.ts"
@@ -51,4 +52,7 @@ export const run = (
 
     const steady = yield* SteadyRounds.measure(contestants, plan)
     yield* Console.log(`\n${DeliveryReport.steady(plan, steady)}`)
+
+    const live = yield* LiveRounds.measure(contestants, plan.rounds)
+    yield* Console.log(`\n${DeliveryReport.live(live)}`)
   })

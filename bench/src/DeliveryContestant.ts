@@ -29,10 +29,16 @@ export interface Latency {
   readonly most: number
 }
 
+/** What came of events at a steady rate. */
+export interface SteadyResult extends Latency {
+  /** How many events the storage confirmed per second. */
+  readonly perSecond: number
+}
+
 export interface DeliveryContestant extends Contestant {
   /** Records events one by one at a steady rate; undefined if the contestant has no queue. */
   readonly steady:
-    | ((rate: { readonly perSecond: number; readonly seconds: number }) => Effect.Effect<Latency, BenchFailed>)
+    | ((rate: { readonly perSecond: number; readonly seconds: number }) => Effect.Effect<SteadyResult, BenchFailed>)
     | undefined
 }
 
@@ -148,7 +154,10 @@ const contestantOf = (parts: Parts): DeliveryContestant => {
     steady: record === undefined ? undefined : (rate) =>
       Effect.gen(function*() {
         const recorded = yield* record(rate)
-        return latencyOf(latencies(recorded, yield* arrivals(recorded.ids, recordWithin)))
+        const { ids, times } = recorded
+        const latency = latencyOf(latencies(recorded, yield* arrivals(ids, recordWithin)))
+        const lasted = Math.max(...times) - Math.min(...times)
+        return { ...latency, perSecond: (ids.length - 1) / lasted * 1000 }
       }),
     use: useOf(parts.pid),
     database,

@@ -2,6 +2,7 @@
  * Formats the results that only `deliveries` prints.
  */
 import type { Latency } from "./DeliveryContestant.ts"
+import * as LiveRounds from "./LiveRounds.ts"
 import * as Redis from "./Redis.ts"
 import * as Report from "./Report.ts"
 import type { Measured } from "./Rounds.ts"
@@ -62,5 +63,25 @@ export const steady = ({ perSecond }: SteadyRounds.Plan, all: ReadonlyArray<Stea
     "",
     `a  p50  ${Report.decimals(p50, 1)} ms${Report.verdict(p50, { most: 25 })}`,
     `a  p99  ${Report.decimals(p99, 1)} ms${Report.verdict(p99, { most: 125 })}`
+  ].join("\n")
+}
+
+/** Formats the highest rates. Our server comes first. */
+export const live = (all: ReadonlyArray<LiveRounds.Live>): string => {
+  const highest = ({ rates }: LiveRounds.Live) => median(rates)
+  const [ours, ...others] = all
+  const best = others.reduce((best, one) => highest(one) > highest(best) ? one : best)
+  const ratio = highest(ours!) / highest(best)
+  return [
+    `The highest rate whose p99 from the record to the arrival is at most ${LiveRounds.mostLate} ms (medians of the rounds)`,
+    Report.table([
+      ["", "events/s", "min", "max"],
+      ...all.map((one, i) => [
+        `${Report.letter(i)}  ${one.name}`,
+        ...[highest(one), Math.min(...one.rates), Math.max(...one.rates)].map(Report.whole)
+      ])
+    ]),
+    "",
+    `a/${Report.letter(all.indexOf(best))}  ${Report.decimals(ratio, 2)}${Report.verdict(ratio, { least: 1 })}`
   ].join("\n")
 }

@@ -61,7 +61,8 @@ const long: ReadonlyArray<Smallest> = [
   ],
   ["deliveries compares job queues", "deliveries --no-bullmq --webhooks 4 --events 200 --rounds 1 --seconds 1", [
     /^a\/b +\d/m,
-    /^a +p99 +\d/m
+    /^a +p99 +\d/m,
+    /^The highest rate whose p99 .*\n.*\na +wac +[\d,]+/m
   ]],
   ["neighbours measures dead receivers", "neighbours --healthy 4 --dead 3 --backlog 30 --per-second 20 --seconds 1", [
     /^3 dead: attempts by outcome: /m,
