@@ -1,7 +1,7 @@
 /**
  * The errors of invalid requests and of failed authentication: see {@link file://./ErrorReference.ts}.
  */
-import { Idempotency } from "@wac/core"
+import { FactorChallenge, Idempotency, Passkey } from "@wac/core"
 import { type Entry, type Reasons, retries } from "./ErrorEntry.ts"
 
 export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
@@ -165,13 +165,14 @@ export const unauthorized: { readonly [R in Reasons["unauthorized"]]: Entry } = 
   },
   challenge_ended: {
     when:
-      "The sign-in whose `challenge` this is has ended: it was used, it is older than 5 minutes, it has had 5 codes, " +
-      "or the password or the second factor has changed. With `param` `credential`: the challenge that the passkey has " +
-      "signed was used, is older than 5 minutes, or is for something else.",
+      `The sign-in whose \`challenge\` this is has ended: it was used, it is older than ${FactorChallenge.lasts}, it has ` +
+      `had ${FactorChallenge.maxTries} codes, or the password or the second factor has changed. With \`param\` ` +
+      `\`credential\`: the challenge that the passkey has signed was used, is older than ${Passkey.lasts}, or is for ` +
+      "something else.",
     remedy: "Sign in again: `POST /internal/session`. With `param` `credential`: get other options for the passkey.",
     retry: retries.no,
     example: {
-      message: "this sign-in was completed, or has ended after 5 minutes or 5 codes: begin again with the password",
+      message: FactorChallenge.ended,
       param: "challenge"
     }
   },

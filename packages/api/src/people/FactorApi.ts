@@ -109,7 +109,7 @@ export class FactorApi extends HttpApiGroup.make("factor").add(
     .annotate(Access, session("member")).annotate(Audited, "factor.renew_recovery_codes")
     .annotate(NeedsFreshSession, true).annotate(ChecksSecret, true).annotateMerge(OpenApi.annotations({
       summary: "Get new recovery codes",
-      description: "In place of all of before, which are no longer valid. 404 if the second factor is not on."
+      description: "They replace all earlier codes, which become invalid. 404 if the second factor is not on."
     })),
   HttpApiEndpoint.delete("remove", "/internal/factor", { ...read, success: HttpApiSchema.NoContent })
     .annotate(Access, session("member")).annotate(Audited, "factor.disable").annotate(NeedsFreshSession, true)

@@ -2011,7 +2011,7 @@ export interface InternalRoutes {
    */
   readonly "POST /internal/factor/confirm": { readonly body: ConfirmFactor; readonly response: RecoveryCodes }
   /**
-   * Get new recovery codes. In place of all of before, which are no longer valid. 404 if the second factor is not on.
+   * Get new recovery codes. They replace all earlier codes, which become invalid. 404 if the second factor is not on.
    */
   readonly "PUT /internal/factor/recovery-codes": { readonly response: RecoveryCodes }
   /** Switch your second factor off. Also removes your passkeys and your recovery codes. 404 if it is not on. */

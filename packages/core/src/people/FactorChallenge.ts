@@ -17,6 +17,13 @@ export const lifetime = Duration.minutes(5)
 /** How many codes may be tried with a challenge. */
 export const maxTries = 5
 
+/** {@link lifetime} in words. */
+export const lasts = `${Duration.toMinutes(lifetime)} minutes`
+
+/** Why a challenge is not taken any more. */
+export const ended =
+  `this sign-in was completed, or has ended after ${lasts} or ${maxTries} codes: begin again with the password`
+
 /** The hash of a challenge's token. */
 export const hashOf = (digest: Digest.Digest["Service"], token: Redacted.Redacted) =>
   digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
@@ -43,7 +50,7 @@ export const demander = Effect.gen(function*() {
       reason: "second_factor_required",
       challenge: Redacted.value(token),
       message: "the password is right, and this account has a second factor: send a code of its authenticator app, a " +
-        "recovery code or a passkey with this challenge to POST /internal/session/factor within 5 minutes"
+        `recovery code or a passkey with this challenge to POST /internal/session/factor within ${lasts}`
     })
   })
 })

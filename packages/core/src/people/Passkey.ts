@@ -31,6 +31,9 @@ export const maxPerPerson = 20
 /** How long a person has to use their authenticator. */
 export const lifetime = Duration.minutes(5)
 
+/** {@link lifetime} in words. */
+export const lasts = `${Duration.toMinutes(lifetime)} minutes`
+
 /** The service as browsers know it: an authenticator signs for it alone. */
 export interface RelyingParty {
   /** The domain name. */

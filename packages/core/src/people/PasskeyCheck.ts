@@ -4,7 +4,8 @@
 import { Clock, Effect, Option } from "effect"
 import { Unauthorized } from "../Errors.ts"
 import type { UserId } from "../Id.ts"
-import type { Assertion, RelyingParty } from "./Passkey.ts"
+import * as FactorChallenge from "./FactorChallenge.ts"
+import { type Assertion, lasts, type RelyingParty } from "./Passkey.ts"
 import { PasskeyStore } from "./PasskeyStore.ts"
 import { PasskeyVerifier } from "./PasskeyVerifier.ts"
 
@@ -22,8 +23,8 @@ export const challengeEnded = (param: "challenge" | "credential") =>
     reason: "challenge_ended",
     param,
     message: param === "challenge"
-      ? "this sign-in was completed, or has ended after 5 minutes or 5 codes: begin again with the password"
-      : "the challenge was used, has ended after 5 minutes, or is not yours: ask for another"
+      ? FactorChallenge.ended
+      : `the challenge was used, has ended after ${lasts}, or is not yours: ask for another`
   })
 
 /** Makes the function that uses a passkey of a person, and returns whether it was right. */
