@@ -21,10 +21,12 @@ export const attemptOutcomes = [
   "dns",
   "blockedAddress"
 ] as const
+/** One of {@link attemptOutcomes}. */
 export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
 /** What is timed: attempts by outcome, and messages from when they were sent until they arrived. */
 export const kinds = [...attemptOutcomes, "arrival"] as const
+/** One of {@link kinds}. */
 export type Kind = (typeof kinds)[number]
 
 /** An occurrence of an activity, with how long it took if that is counted. */
