@@ -78,7 +78,7 @@ export const projects: Array<TestProjectInlineConfiguration> = [
   }),
   project("packaging", "packaging", {
     // takes minutes in any form
-    exclude: process.env["EXTENT"] === "full" ? [] : ["test/night/**"],
+    exclude: process.env["EXTENT"] === "full" ? [] : ["test/night/**", "test/packageManagers.test.ts"],
     globalSetup: [`${import.meta.dirname}/packaging/test/globalSetup.ts`]
   })
 ]
