@@ -22,6 +22,8 @@ import * as Upstream from "./Upstream.ts"
 export interface Run {
   readonly plan: Plan.Plan
   readonly history: History.History
+  /** The virtual time that it took, in milliseconds. */
+  readonly millis: number
   /** What befell the processes, which the judgement does not know. */
   readonly notes: ReadonlyArray<Outside.Note>
   readonly verdict: Verdict
@@ -195,13 +197,14 @@ const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: P
 /** Carries out a plan. The same plan gives the same history, byte for byte. */
 export const run = async (plan: Plan.Plan, planted: Planted = {}): Promise<Run> => {
   const outside = Outside.make(plan)
+  const begun = outside.timeline.now()
   const exit = await outside.timeline.run(outside.lane, program(outside, planted))
   if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
   const history: History.History = {
     header: { format: "wac-history", version: 1, settled_at: exit.value },
     entries: outside.entries
   }
-  return { plan, history, notes: outside.notes, verdict: check(history) }
+  return { plan, history, millis: outside.timeline.now() - begun, notes: outside.notes, verdict: check(history) }
 }
 
 /** A test of a plan: whether it breaks the first promise that a run broke. */

@@ -158,6 +158,7 @@ describe("Table.of", () => {
     const table = Table.of({
       plan: { seed: 5, processes: 2, length: 1, faults: [], quota: null, operations: [] },
       history: { header: { format: "wac-history", version: 1 }, entries: [guilty] },
+      millis: 2500,
       notes: [{ at: 1000, process: "p1", text: "is dead" }],
       verdict: {
         ok: false,

@@ -8,7 +8,7 @@ import { Context, type Duration, Effect } from "effect"
 
 /**
  * The work that a runner polls for: sends whose deadline has passed, deliveries, deliveries that a resume skipped,
- * replay jobs, campaigns, queued messages, a restored database, provider posts, new events, customers' files to
+ * replay jobs, campaigns, queued messages, a restored database, provider posts, provider posts whose time of retention is over, new events, customers' files to
  * download, or events of durable subscriptions.
  */
 export type Look =
@@ -20,6 +20,7 @@ export type Look =
   | "queue"
   | "restores"
   | "posts"
+  | "expiredPosts"
   | "events"
   | "files"
   | "subscriptions"

@@ -46,6 +46,11 @@ const outlooks: { readonly [look in Polling.Look]: Outlook } = {
     dueAt: ({ waitingPosts }) => least([...waitingPosts].flatMap(({ dueAt }) => dueAt === null ? [] : [dueAt])),
     changed: () => Effect.never
   },
+  expiredPosts: {
+    dueAt: ({ inboundPosts }) =>
+      least([...inboundPosts.values()].flatMap(({ expiresAt }) => expiresAt === null ? [] : [expiresAt])),
+    changed: ({ expiryHint }) => expiryHint.wait
+  },
   files: {
     dueAt: ({ media }) => least([...media.values()].flatMap(({ fetchAt }) => fetchAt === null ? [] : [fetchAt])),
     changed: ({ mediaHint }) => mediaHint.wait

@@ -240,6 +240,8 @@ export interface Memory {
   /** Posts that are to be processed. */
   readonly waitingPosts: Set<KeptPost>
   readonly inboundPostHint: Hint
+  /** Told when it is known how long a post is kept. */
+  readonly expiryHint: Hint
   /** The fingerprints of requests that marked a message as read, by workspace, message and key. */
   readonly readMarks: ExpiringMap<string, { readonly fingerprint: string; readonly expiresAt: Time.Instant }>
   readonly media: Table<KeptMedia>
@@ -391,6 +393,7 @@ const make = (now: Memory["now"]): Memory => ({
   inboundPosts: new Map(),
   waitingPosts: new Set(),
   inboundPostHint: new Hint(),
+  expiryHint: new Hint(),
   media: new Table(),
   mediaHint: new Hint(),
   mediaBytes: new Map(),

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Id, Polling, SubscriptionStore } from "@wac/core"
+import { Id, InboundPostStore, Polling, SubscriptionStore } from "@wac/core"
 import { Clock, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import * as InboundPosts from "../src/inbound/InboundPostStore.ts"
 import * as Memory from "../src/Polling.ts"
 import { State } from "../src/State.ts"
 import * as Subscriptions from "../src/subscriptions/SubscriptionStore.ts"
@@ -21,7 +22,17 @@ const endOf = Effect.fnUntraced(function*(look: Polling.Look, until: Duration.In
 describe("the memory storage's pause between polls", () => {
   it.effect("a rest lasts as long as nothing changes and nothing becomes due", () =>
     Effect.gen(function*() {
-      for (const look of ["sends", "deliveries", "skippedDeliveries", "replays", "posts", "events"] as const) {
+      for (
+        const look of [
+          "sends",
+          "deliveries",
+          "skippedDeliveries",
+          "replays",
+          "posts",
+          "expiredPosts",
+          "events"
+        ] as const
+      ) {
         const fiber = yield* endOf(look, "30 days")
         assert.isUndefined(fiber.pollUnsafe(), look)
         yield* Fiber.interrupt(fiber)
@@ -49,6 +60,26 @@ describe("the memory storage's pause between polls", () => {
       const fiber = yield* endOf("subscriptions", "1 minute")
       assert.deepStrictEqual(fiber.pollUnsafe(), Exit.succeed(10_000))
     }).pipe(Effect.provide(Layer.provideMerge(Subscriptions.layer, layer))))
+
+  it.effect("a rest of the sweep over posts ends once a post that was processed meanwhile has been kept long enough", () =>
+    Effect.gen(function*() {
+      const store = yield* InboundPostStore.InboundPostStore
+      const name = { provider: "sandbox", digest: "of a post" }
+      const limit = { posts: 1, bytes: 1000 }
+      const fiber = yield* endOf("expiredPosts", 0)
+      yield* store.keep({ ...name, body: new Uint8Array(), now: 0 })
+      yield* store.claim({ now: 0, provider: name.provider, token: "own", leaseUntil: 5000, limit })
+      yield* TestClock.adjust("9500 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* store.complete({ ...name, token: "own", now: 9500, keptFor: Duration.minutes(1) })
+      // once when it is known until when the post is kept, and once more when that time is over
+      yield* TestClock.adjust(every)
+      assert.deepStrictEqual(fiber.pollUnsafe(), Exit.succeed(10_000))
+      assert.strictEqual(yield* store.sweep(10_000, 10), 0)
+      const again = yield* endOf("expiredPosts", "2 minutes")
+      assert.deepStrictEqual(again.pollUnsafe(), Exit.succeed(69_500))
+      assert.strictEqual(yield* store.sweep(69_500, 10), 1)
+    }).pipe(Effect.provide(Layer.provideMerge(InboundPosts.layer, layer))))
 
   it.effect("a rest ends at the poll after a change, even if nothing was due or only later", () =>
     Effect.gen(function*() {

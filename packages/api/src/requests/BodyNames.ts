@@ -19,8 +19,7 @@ const collect = (ast: SchemaAST.AST, names: Set<string>, seen: Set<SchemaAST.AST
   for (const { type } of ast.indexSignatures) collect(type, names, seen)
 }
 
-/** Finds them in the definition of the API. It walks through all of it, so call it once. */
-export const find = (): ReadonlySet<string> => {
+const search = (): ReadonlySet<string> => {
   const names = new Set<string>()
   const seen = new Set<SchemaAST.AST>()
   HttpApi.reflect(Api, {
@@ -35,3 +34,8 @@ export const find = (): ReadonlySet<string> => {
   })
   return names
 }
+
+let found: ReadonlySet<string> | undefined
+
+/** Finds them in the definition of the API. Only the first call walks through all of it, which takes milliseconds. */
+export const find = (): ReadonlySet<string> => found ??= search()

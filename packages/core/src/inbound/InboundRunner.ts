@@ -103,7 +103,7 @@ export const layer = Layer.effectDiscard(
       Effect.tap((swept) => Metrics.retentionRemoved("inbound", swept)),
       Effect.repeat({ while: (swept) => swept > 0 }),
       Effect.catchCause((cause) => Effect.logWarning("a sweep over inbound posts failed; the next one follows", cause)),
-      Effect.andThen(Effect.sleep(sweepEvery)),
+      Effect.andThen(polling.rest("expiredPosts", sweepEvery)),
       Effect.forever,
       Effect.forkScoped
     )

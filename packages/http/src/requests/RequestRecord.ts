@@ -34,15 +34,14 @@ const shapeOf = (body: Uint8Array | undefined, known: ReadonlySet<string>): ApiR
 }
 
 /** Returns the function that records a completed request; a request whose caller is not known belongs to no workspace. */
-export const make = (record: (request: ApiRequest.ApiRequest) => void) => {
-  let known: ReadonlySet<string> | undefined
-  return (line: Line & { readonly at: number; readonly url: string }): void => {
+export const make =
+  (record: (request: ApiRequest.ApiRequest) => void) =>
+  (line: Line & { readonly at: number; readonly url: string }): void => {
     const { durationMs, exchange, method, route, status, url } = line
     const { body, changed, error, ownId } = exchange
     const caller = callerOf(exchange)
     const code = error?.code ?? null
     if (caller === undefined || !ApiRequest.isRecorded({ ...caller, code, method })) return
-    known ??= BodyNames.find()
     record({
       id: ownId,
       ...caller,
@@ -54,9 +53,8 @@ export const make = (record: (request: ApiRequest.ApiRequest) => void) => {
       at: line.at,
       durationMs,
       // a person's body may be a password, of which not even the length is kept
-      fields: caller.caller.userId === null ? shapeOf(body, known) : null,
+      fields: caller.caller.userId === null ? shapeOf(body, BodyNames.find()) : null,
       // what a refused request names need not be of the workspace
       subject: error === undefined ? ApiRequest.subjectOf(changed.target, ...url.split(/[/?]/)) : null
     })
   }
-}

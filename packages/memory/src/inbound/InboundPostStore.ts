@@ -65,7 +65,10 @@ const end = (
   post.dueAt = dueIn === null ? null : at + dueIn
   if (problem !== undefined) post.problem = problem
   if (isTry) post.tries++
-  if (expires !== undefined && !(expires.onlyIfNew && post.expiresAt !== null)) post.expiresAt = at + expires.in
+  if (expires !== undefined && !(expires.onlyIfNew && post.expiresAt !== null)) {
+    post.expiresAt = at + expires.in
+    memory.expiryHint.notify()
+  }
   if (dueIn === null) memory.waitingPosts.delete(post)
   else memory.inboundPostHint.notify()
   return true
@@ -80,6 +83,7 @@ const sweep = (memory: Memory, now: Time.Instant, limit: number): number => {
     memory.waitingPosts.delete(post)
     swept++
   }
+  memory.expiryHint.claimed(swept === limit)
   return swept
 }
 
