@@ -26,6 +26,7 @@ import type * as Simulation from "../src/Simulation.ts"
 /** A bug, the promise that it breaks, a seed that finds it, and within how many seeds one does. */
 export interface Bug {
   readonly title: string
+  /** For one run: it may remember what has happened in it. */
   readonly planted: Simulation.Planted
   readonly breaks: PromiseName
   readonly seed: number
@@ -40,19 +41,21 @@ const inFront = <I extends Ports.Ports | WebhookTransport.WebhookTransport, Shap
   inFront: Layer.effect(port, Effect.map(port, (right) => ({ ...right, ...change(right) })))
 })
 
-/** Changes what the adapter of the provider does with a message. */
-const provider = (
-  send: (right: Provider.Provider["Service"], command: Provider.ProviderSend) => Effect.Effect<Provider.ProviderOutcome>
+/** Changes how the adapter of the provider sends, in each process. */
+const adapter = (
+  send: (right: Provider.Provider["Service"]) => Provider.Provider["Service"]["send"]
 ): Simulation.Planted => ({
   provider: (right) =>
     Layer.effect(
       Provider.Provider,
-      Effect.map(Provider.Provider, (found) => ({
-        ...found,
-        send: (command: Provider.ProviderSend) => send(found, command)
-      }))
+      Effect.map(Provider.Provider, (found) => ({ ...found, send: send(found) }))
     ).pipe(Layer.provide(right))
 })
+
+/** Changes what the adapter of the provider does with a message. */
+const provider = (
+  send: (right: Provider.Provider["Service"], command: Provider.ProviderSend) => Effect.Effect<Provider.ProviderOutcome>
+): Simulation.Planted => adapter((right) => (command) => send(right, command))
 
 /** In milliseconds. */
 const days = (count: number): number => count * 24 * 60 * 60 * 1000
@@ -278,25 +281,16 @@ export const bugs: ReadonlyArray<Bug> = [
   },
   {
     title: "an adapter that returns the provider's id of the previous message",
-    planted: {
-      provider: (right) =>
-        Layer.effect(
-          Provider.Provider,
-          Effect.map(Provider.Provider, (found) => {
-            let before: string | undefined
-            return {
-              ...found,
-              send: (command) =>
-                Effect.map(found.send(command), (outcome) => {
-                  if (outcome._tag !== "Accepted") return outcome
-                  const providerMessageId = before ?? outcome.providerMessageId
-                  before = outcome.providerMessageId
-                  return { ...outcome, providerMessageId }
-                })
-            }
-          })
-        ).pipe(Layer.provide(right))
-    },
+    planted: adapter((right) => {
+      let before: string | undefined
+      return (command) =>
+        Effect.map(right.send(command), (outcome) => {
+          if (outcome._tag !== "Accepted") return outcome
+          const providerMessageId = before ?? outcome.providerMessageId
+          before = outcome.providerMessageId
+          return { ...outcome, providerMessageId }
+        })
+    }),
     breaks: "sent-was-accepted",
     seed: 1,
     within: 3
@@ -378,6 +372,23 @@ export const bugs: ReadonlyArray<Bug> = [
     within: 3
   },
   {
+    title: "a failure after which no report counts",
+    get planted() {
+      const failed = new Set<string>()
+      return inFront(MessageStore.MessageStore, (store) => ({
+        applyReport: (command) => {
+          const id = String(command.reference)
+          if (failed.has(id)) return Effect.succeed(undefined)
+          if (command.report.status === "failed") failed.add(id)
+          return store.applyReport(command)
+        }
+      }))
+    },
+    breaks: "every-event",
+    seed: 7,
+    within: 20
+  },
+  {
     title: "a report of reading that counts as a report of delivery",
     planted: inFront(MessageStore.MessageStore, (store) => ({
       applyReport: (command) =>
@@ -427,6 +438,19 @@ export const bugs: ReadonlyArray<Bug> = [
     breaks: "status-never-falls",
     seed: 1,
     within: 3
+  },
+  {
+    title: "a correction that is listed without what it corrects",
+    planted: inFront(EventStore.EventStore, (store) => ({
+      list: (workspaceId, filter, page) =>
+        Effect.map(store.list(workspaceId, filter, page), (found) => ({
+          ...found,
+          items: found.items.map((event) => ({ ...event, data: { ...event.data, corrects: undefined } as never }))
+        }))
+    })),
+    breaks: "corrections",
+    seed: 7,
+    within: 20
   },
   {
     title: "a list of events that ends one too early",
@@ -773,23 +797,14 @@ export const bugs: ReadonlyArray<Bug> = [
   },
   {
     title: "an adapter that sends to the recipient of the previous message",
-    planted: {
-      provider: (right) =>
-        Layer.effect(
-          Provider.Provider,
-          Effect.map(Provider.Provider, (found) => {
-            let before: string | undefined
-            return {
-              ...found,
-              send: (command) => {
-                const to = before ?? command.message.to
-                before = command.message.to
-                return found.send({ ...command, message: { ...command.message, to } })
-              }
-            }
-          })
-        ).pipe(Layer.provide(right))
-    },
+    planted: adapter((right) => {
+      let before: string | undefined
+      return (command) => {
+        const to = before ?? command.message.to
+        before = command.message.to
+        return right.send({ ...command, message: { ...command.message, to } })
+      }
+    }),
     breaks: "opt-out",
     seed: 2,
     within: 3
@@ -808,6 +823,23 @@ export const bugs: ReadonlyArray<Bug> = [
     })),
     breaks: "same-answer",
     seed: 1,
+    within: 3
+  },
+  {
+    title: "a fingerprint that a process remembers from the first request",
+    planted: inFront(MessageStore.MessageStore, (store) => {
+      const first = new Map<string, string>()
+      return {
+        accept: (command) => {
+          const { fingerprint: own, key } = command.request
+          const fingerprint = first.get(key) ?? own
+          first.set(key, fingerprint)
+          return store.accept({ ...command, request: { ...command.request, fingerprint } })
+        }
+      }
+    }),
+    breaks: "other-body-conflicts",
+    seed: 3,
     within: 3
   }
 ]
