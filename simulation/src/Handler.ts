@@ -15,7 +15,7 @@ const name = "world"
 export const make = (outside: Outside) => {
   const { now } = outside.timeline
 
-  const take = (eventId: string) =>
+  const take = (eventId: string, attempt: number) =>
     Effect.gen(function*() {
       const begun = now()
       const chance = outside.nextChance(`handler of ${eventId}`)
@@ -28,6 +28,7 @@ export const make = (outside: Outside) => {
         subscription: name,
         event_id: eventId,
         ok,
+        attempt,
         begun,
         ended: now()
       })
@@ -53,9 +54,9 @@ export const make = (outside: Outside) => {
         types,
         concurrency: 2,
         recorded: { count: () => 0, after: () => Effect.never },
-        handle: ({ event }) =>
+        handle: ({ attempt, event }) =>
           Effect.flatMap(
-            outside.asked(process, () => take(event.id)),
+            outside.asked(process, () => take(event.id, attempt)),
             (ok) => ok ? Effect.void : Effect.fail("the handler failed")
           )
       }

@@ -49,6 +49,9 @@ const checkCampaign = (
     if (Object.values(counts).reduce((sum, count) => sum + count, 0) !== total) {
       blame("campaign-counts", "the counts do not add up to the total", read)
     }
+    if (read.status === "completed" && (counts["queued"] ?? 0) > 0) {
+      blame("campaign-completed", "completed, and there are recipients in its queue", read)
+    }
   }
   const [first, second] = completed
   if (first !== undefined && second !== undefined) blame("campaign-completed", "completed twice", first, second)
@@ -58,6 +61,7 @@ const checkCampaign = (
   if (last !== undefined && isOver && isStarted && hasEvents && first === undefined) {
     blame("campaign-completed", "campaign.completed is missing", last)
   }
+  if (last?.status === "running") blame("campaign-completed", "still running when nothing is in progress", last)
   if (last !== undefined && !isOver && first !== undefined) {
     blame("campaign-completed", `completed, and ${last.status}`, first, last)
   }

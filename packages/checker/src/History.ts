@@ -156,6 +156,8 @@ export interface Handled extends Timed {
   readonly event_id: string
   /** Whether the handler succeeded. */
   readonly ok: boolean
+  /** Which attempt the handler was told that it is, from 1. Without it, that is not judged. */
+  readonly attempt?: number
 }
 
 /** That an event of a subscription was set aside. */
@@ -300,7 +302,7 @@ const fields: {
     counts: (value) => isRecord(value) && Object.values(value).every(isTime)
   },
   subscription: { subscription: isText, event_types: optional(texts) },
-  handled: { subscription: isText, event_id: isText, ok: isBoolean },
+  handled: { subscription: isText, event_id: isText, ok: isBoolean, attempt: optional(isTime) },
   set_aside: { subscription: isText, event_id: isText },
   event: {
     event: (value) =>

@@ -69,19 +69,21 @@ const atLeast: Readonly<Record<string, ReadonlyArray<string>>> = {
 const strictness = (status: string): number => Object.keys(atLeast).indexOf(status)
 
 const checkReads = (
-  { cancels, reads, reports }: Message,
+  { cancels, reads, reports, sends }: Message,
   clockError: number,
   settledAt: number,
   blame: Blame
 ): void => {
   // what had ended before a read began, and the status of which leaves the fewest
-  const known = [...reads, ...cancels.filter(({ status }) => status === 200)].sort((a, b) => endOf(a) - endOf(b))
+  const answers = sends.map(({ send }) => send)
+  const known = [...reads, ...[...cancels, ...answers].filter(({ status }) => status === 200)]
+    .sort((a, b) => endOf(a) - endOf(b))
   let next = 0
   let floor: { readonly status: string; readonly entry: Entry } | undefined
   for (const read of reads) {
     for (; next < known.length && endOf(known[next]!) + clockError < read.begun; next++) {
       const entry = known[next]!
-      const status = entry.kind === "cancel" ? "cancelled" : String(entry.status)
+      const status = entry.kind === "read" ? entry.status : entry.kind === "cancel" ? "cancelled" : "sent"
       if (strictness(status) > strictness(floor?.status ?? "")) floor = { status, entry }
     }
     if (floor !== undefined && !atLeast[floor.status]!.includes(read.status)) {

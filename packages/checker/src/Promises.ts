@@ -96,7 +96,7 @@ export const promises = {
   },
   "campaign-completed": {
     section: 11,
-    says: "A campaign that has ended has one event `campaign.completed`; a campaign that has not ended has none."
+    says: "A campaign ends once nobody is left in its queue, with one event `campaign.completed`, and not before."
   },
   "campaign-stopped": {
     section: 11,
@@ -121,6 +121,10 @@ export const promises = {
   "handled-in-order": {
     section: 16,
     says: "A subscription handles an event of a message after the one before it is handled or set aside."
+  },
+  "repetition-is-told": {
+    section: 16,
+    says: "A handler gets an `attempt` above 1 for an event of which a try may have been begun before."
   }
 } as const satisfies Readonly<Record<string, ContractPromise>>
 

@@ -1,9 +1,17 @@
 /**
  * The promises about durable subscriptions (contract §16).
  */
-import { type Blame, grouped } from "./Broken.ts"
+import { type Blame, endOf, grouped } from "./Broken.ts"
 import type { Handled, ListedEvent, SetAside } from "./History.ts"
 import { checkOrder, knownBy, type Passage } from "./Passage.ts"
+
+const checkRepetitions = (attempts: ReadonlyArray<Handled>, clockError: number, blame: Blame): void => {
+  for (const entry of attempts) {
+    if (entry.attempt !== 1) continue
+    const before = attempts.find((other) => endOf(other) + clockError < entry.begun)
+    if (before !== undefined) blame("repetition-is-told", "a repetition is told to be the first attempt", before, entry)
+  }
+}
 
 /** The events of one subscription on their way to its handler. An event that is not listed has no order. */
 export const checkHandled = (
@@ -18,6 +26,7 @@ export const checkHandled = (
   const passages = new Map<string, Passage>()
   for (const id of new Set([...attemptsOf.keys(), ...asideOf.keys()])) {
     const attempts = attemptsOf.get(id) ?? []
+    checkRepetitions(attempts, clockError, blame)
     const entry = listed.get(id)
     const overs = [...attempts.filter(({ ok }) => ok), ...asideOf.get(id) ?? []]
     passages.set(id, { event: knownBy(entry?.event ?? {}, id, entry), attempts, overs, isAccounted: overs.length > 0 })

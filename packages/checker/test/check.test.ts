@@ -99,13 +99,15 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
     broken: [
       history(read(1, "delivered"), read(5, "sent")),
       history(read(1, "read"), read(2, "sent"), read(5, "delivered")),
-      history(cancel(1), read(5, "queued"))
+      history(cancel(1), read(5, "queued")),
+      history(send(1), call(1), read(9, "unknown"))
     ],
     kept: [
       history(read(1, "delivered"), read(2, "sent")),
       history(read(1, "failed"), read(5, "sent")),
       history(read(1, "queued"), read(5, "sending"), read(9, "queued"), read(12, "unknown")),
-      history(cancel(1), read(5, "cancelled"))
+      history(cancel(1), read(5, "cancelled")),
+      history(send(1), call(1), read(2, "sending"), read(9, "failed"))
     ]
   },
   "corrections": {
@@ -317,13 +319,16 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
     broken: [
       history(completed(), completed("evt_d")),
       settled(changed(1, "start"), campaign(1000, "completed"), event(1, "message.sent")),
-      settled(campaign(1000, "running"), completed())
+      settled(campaign(1000, "paused"), completed()),
+      settled(campaign(1000, "running")),
+      history(campaign(1, "completed", { total: 2, queued: 1, sent: 1 }))
     ],
     kept: [
       history(completed(), completed()),
       settled(changed(1, "start"), campaign(1000, "completed"), completed()),
       settled(campaign(1000, "cancelled"), event(1, "message.sent")),
-      settled(campaign(999, "running"), completed())
+      settled(campaign(999, "running"), completed()),
+      settled(campaign(1000, "paused", { total: 2, queued: 1, sent: 1 }))
     ]
   },
   "campaign-stopped": {
@@ -409,6 +414,19 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       history(event(1, "message.sent"), event(2, "message.read"), handled(1), handled(5, 2), handled(9)),
       history(event(1, "message.sent"), event(2, "message.read"), handled(1, 1, false), setAside(3), handled(5, 2)),
       history(handled(1, 1, false), handled(5, 2))
+    ]
+  },
+  "repetition-is-told": {
+    broken: [
+      history(handled(1, 1, false, 1), handled(5, 1, true, 1)),
+      history(handled(1, 1, false), handled(5, 1, true, 1))
+    ],
+    kept: [
+      history(handled(1, 1, false, 1), handled(5, 1, true, 2)),
+      history(handled(1, 1, false, 1), handled(5, 2, true, 1)),
+      history(handled(1, 1, false, 1), handled(5)),
+      history({ ...handled(1, 1, false, 1), ended: null }, handled(5, 1, true, 1)),
+      history(handled(5, 1, true, 2))
     ]
   }
 }

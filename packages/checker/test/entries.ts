@@ -147,12 +147,13 @@ export const completed = (id = "evt_c"): ListedEvent => ({
 
 export const subscription: Subscribed = { kind: "subscription", ...during(0), subscription: "s" }
 
-export const handled = (begun: number, sequence = 1, ok = true): Handled => ({
+export const handled = (begun: number, sequence = 1, ok = true, attempt?: number): Handled => ({
   kind: "handled",
   ...during(begun),
   subscription: "s",
   event_id: `evt_${sequence}`,
-  ok
+  ok,
+  ...(attempt === undefined ? {} : { attempt })
 })
 
 export const setAside = (begun: number, sequence = 1): SetAside => ({

@@ -296,6 +296,11 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
       ({ event }) => event.type === "campaign.completed",
       (entry) => [entry, { ...entry, event: { ...entry.event, id: "evt_twice" } }]
     ),
+    "a campaign is completed while somebody is in its queue": replace(
+      "campaign",
+      ({ status }) => status === "completed",
+      (read) => [{ ...read, counts: { ...read.counts, skipped: 0, queued: 1 } }]
+    ),
     "a campaign is over without its event": replace(
       "event",
       ({ event }) => event.type === "campaign.completed",
@@ -388,6 +393,13 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
         { ...handled, begun: 1, ended: 2 }
       ])(entries, random)
     }
+  },
+  "repetition-is-told": {
+    "a repetition is told to be the first attempt": replace(
+      "handled",
+      ({ attempt }) => attempt === 2,
+      (handled) => [{ ...handled, attempt: 1 }]
+    )
   }
 }
 

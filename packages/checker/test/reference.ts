@@ -190,8 +190,10 @@ class Run {
     let at = 0
     for (const { created_at: createdAt, id } of this.events) {
       at = Math.max(at, Date.parse(createdAt)) + 1
+      let attempt = 0
       for (let ok = false; !ok;) {
         ok = this.random.chance(0.6)
+        attempt++
         this.entries.push({
           kind: "handled",
           begun: at,
@@ -199,7 +201,8 @@ class Run {
           process: this.random.pick(["a", "b"]),
           subscription: "s_1",
           event_id: id,
-          ok
+          ok,
+          attempt
         })
         at += 3 + this.random.below(minute)
       }
