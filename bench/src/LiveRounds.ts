@@ -25,7 +25,7 @@ export interface Live {
 }
 
 /** Whether a rate was recorded and delivered in time. */
-export const holds = (perSecond: number, tried: SteadyResult): boolean =>
+const holds = (perSecond: number, tried: SteadyResult): boolean =>
   tried.p99 <= mostLate && tried.perSecond >= perSecond * leastRecorded
 
 /**
