@@ -2,7 +2,6 @@
  * The guide on Nest: its files, compiled as a Nest project compiles them, are an application that sends, serves the API
  * and receives.
  */
-import { exampleEvent, signDelivery } from "@wac/verifier/testing"
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -10,9 +9,9 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, it, onTestFinished } from "vitest"
 import { root } from "../Published.ts"
+import * as GuideApplication from "./GuideApplication.ts"
 
 const guide = readFileSync(join(root, "docs/guides/nest.md"), "utf8")
-const secret = "whsec_dGhlIHNlY3JldCBvZiB0aGUgdGVzdHM="
 
 /** Writes and starts the application. Resolves to its address once it listens. */
 const start = async () => {
@@ -45,7 +44,7 @@ const start = async () => {
   assert.strictEqual(stdout, "")
   const child = spawn(process.execPath, ["main.js"], {
     cwd: project,
-    env: { PORT: "0", WEBHOOK_SECRET: secret, NO_COLOR: "1" },
+    env: { PORT: "0", WEBHOOK_SECRET: GuideApplication.secret, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"]
   })
   onTestFinished(() => void child.kill("SIGKILL"))
@@ -72,29 +71,7 @@ const start = async () => {
 
 it("the guide's application sends once per order, serves the API, receives webhooks and stops when asked", async () => {
   const { child, exited, url, written } = await start()
-  const ship = async () => {
-    const response = await fetch(`${url}/orders/1042/shipped`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ phone: "+15551234567" })
-    })
-    return response.json() as Promise<{ readonly messageId: string; readonly status: string }>
-  }
-  const [first, second] = [await ship(), await ship()]
-  assert.strictEqual(first.status, "sent")
-  assert.strictEqual(second.messageId, first.messageId)
-
-  // the body reaches wac unread: a refusal of the key, not of a body that something has read
-  const refused = await fetch(`${url}/messaging/v1/messages`, {
-    method: "POST",
-    headers: { "content-type": "application/json", authorization: "Bearer wac_live_wrong" },
-    body: "{}"
-  })
-  assert.strictEqual(refused.status, 401)
-  assert.strictEqual((await fetch(`${url}/messaging/openapi.json`)).status, 200)
-
-  const delivery = await signDelivery({ payload: exampleEvent("message.delivered"), secret })
-  assert.strictEqual((await fetch(`${url}/webhook`, delivery)).status, 200)
+  await GuideApplication.use((path, init) => fetch(url + path, init))
   await written(/received message\.delivered/)
 
   child.kill("SIGTERM")

@@ -4,7 +4,7 @@
  */
 import * as Extent from "@wac/testbed/Extent"
 import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -59,7 +59,6 @@ const projectWith = (manifest: object, settings: Readonly<Record<string, string>
 const manager = async (name: string, program: string): Promise<string> => {
   const folder = mkdtempSync(join(tmpdir(), "wac-manager-"))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  mkdirSync(folder, { recursive: true })
   await run("npm", ["install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund", name])
   return join(folder, "node_modules", program)
 }

@@ -9,18 +9,21 @@ import { applyFrame } from "./shell/FrameHeight.ts"
 import { router } from "./shell/Router.tsx"
 import { applyTheme } from "./shell/Theme.ts"
 
-applyTheme()
 applyFrame()
 
 // once a new version is installed, the parts of the old one are gone; what is open goes on until it needs one
-createRoot(document.querySelector("#root")!).render(
-  <StrictMode>
-    <CSPProvider disableStyleElements>
-      <QueryClientProvider client={queryClient}>
-        <SessionGate>
-          <RouterProvider router={router} />
-        </SessionGate>
-      </QueryClientProvider>
-    </CSPProvider>
-  </StrictMode>
-)
+const render = (): void =>
+  createRoot(document.querySelector("#root")!).render(
+    <StrictMode>
+      <CSPProvider disableStyleElements>
+        <QueryClientProvider client={queryClient}>
+          <SessionGate>
+            <RouterProvider router={router} />
+          </SessionGate>
+        </QueryClientProvider>
+      </CSPProvider>
+    </StrictMode>
+  )
+
+// a host's colours are there before anything is drawn in others
+void applyTheme().then(render)

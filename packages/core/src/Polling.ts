@@ -6,23 +6,28 @@
  */
 import { Context, type Duration, Effect } from "effect"
 
-/**
- * The work that a runner polls for: sends whose deadline has passed, deliveries, deliveries that a resume skipped,
- * replay jobs, campaigns, queued messages, a restored database, provider posts, provider posts whose time of retention is over, new events, customers' files to
- * download, or events of durable subscriptions.
- */
+/** The work that a runner polls for. */
 export type Look =
+  /** Sends whose deadline has passed. */
   | "sends"
   | "deliveries"
+  /** Deliveries that a resume skipped. */
   | "skippedDeliveries"
   | "replays"
   | "campaigns"
+  /** Queued messages. */
   | "queue"
+  /** Whether the database was restored. */
   | "restores"
+  /** Posts of the provider. */
   | "posts"
+  /** Posts that were kept long enough. */
   | "expiredPosts"
+  /** New events. */
   | "events"
+  /** Customers' files to download. */
   | "files"
+  /** Events of durable subscriptions. */
   | "subscriptions"
 
 interface Pace {

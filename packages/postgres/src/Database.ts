@@ -17,7 +17,10 @@ import type { Row, Rows, Statement } from "./Statement.ts"
 import { StatementTimeout } from "./StatementTimeout.ts"
 import * as Timeout from "./Timeout.ts"
 
-/** How long a statement that certainly left nothing behind is retried (milliseconds); about as long as a restart of PostgreSQL. */
+/**
+ * How long a statement that certainly left nothing behind is retried, in milliseconds: about as long as a restart of
+ * PostgreSQL.
+ */
 const patience = 2000
 
 /**

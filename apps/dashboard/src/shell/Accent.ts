@@ -21,21 +21,29 @@ const tint = { light: 0.1, dark: 0.12 }
 /** How far a pressed or pointed-at button is from the colour of others. */
 const emphasis = 0.15
 
+const mapped = ([red, green, blue]: Colour, change: (part: number, i: 0 | 1 | 2) => number): Colour => [
+  change(red, 0),
+  change(green, 1),
+  change(blue, 2)
+]
+
 const parse = (hex: string): Colour => {
   const digits = hex.length === 4 ? hex.replaceAll(/[\da-f]/gi, "$&$&") : hex
-  return [1, 3, 5].map((at) => Number.parseInt(digits.slice(at, at + 2), 16)) as unknown as Colour
+  const part = (at: number) => Number.parseInt(digits.slice(at, at + 2), 16)
+  return [part(1), part(3), part(5)]
 }
 
 const format = (colour: Colour): string =>
   `#${colour.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`
 
 const mix = (colour: Colour, other: Colour, part: number): Colour =>
-  colour.map((value, i) => value + (other[i]! - value) * part) as unknown as Colour
+  mapped(colour, (value, i) => value + (other[i] - value) * part)
 
 const luminance = (colour: Colour): number => {
-  const [red, green, blue] = colour.map((part) =>
-    part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4
-  ) as unknown as Colour
+  const [red, green, blue] = mapped(
+    colour,
+    (part) => part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4
+  )
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 

@@ -17,8 +17,8 @@ export const applyFrame = (): void => {
 
 /**
  * Posts how far down the last part of the page reaches, as `{type: "wac.portal.height", height}` in CSS pixels, at once
- * and after each change, to the origins that may show the portal. Returns what ends it. A
- * reference for React.
+ * and after each change, to the origins that may show the portal. Returns the function that ends this. A reference for
+ * React.
  */
 export const reportHeight = (last: Element | null): (() => void) | undefined => {
   if (!isFramed || last === null) return undefined

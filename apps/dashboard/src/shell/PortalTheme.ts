@@ -5,7 +5,6 @@
 import { familiesOf, fieldsOf, type PortalTheme, read } from "@wac/core/people/PortalTheme"
 import { tokenOfLink } from "../session/Link.ts"
 import { portal, portalOrigins } from "../session/Service.ts"
-import { coloursOf } from "./Accent.ts"
 
 /** Families that CSS or a browser itself defines; quotes would make them names of fonts. */
 const generic = /^(?:serif|sans-serif|monospace|cursive|system-ui|ui-[a-z-]+|-apple-system|BlinkMacSystemFont)$/
@@ -38,16 +37,26 @@ export const hostTheme: PortalTheme = portal === undefined
   ? themeFrom(kept())
   : keep(themeFrom(location.hash.slice(1)))
 
-/** The properties of CSS that make up a theme. */
-const propertiesOf = ({ accent, font, radius }: PortalTheme): { readonly [property: string]: string } => {
+interface Properties {
+  readonly [property: string]: string
+}
+
+/** The properties of CSS for a host's colour. The dashboard, which has none, does not load what computes them. */
+const coloursFor = async (accent: string): Promise<Properties> => {
+  const { coloursOf } = await import("./Accent.ts")
+  const { brand, dark, light } = coloursOf(accent)
+  return Object.fromEntries([
+    ...Object.entries(brand).map(([name, colour]) => [`--color-${name}`, colour]),
+    ...Object.entries(light).map(([name, colour]) => [
+      `--color-${name}`,
+      `light-dark(${colour}, ${dark[name as keyof typeof dark]})`
+    ])
+  ])
+}
+
+/** The properties of CSS for the rest of a theme. */
+const propertiesOf = ({ font, radius }: PortalTheme): Properties => {
   const properties: { [property: string]: string } = {}
-  if (accent !== undefined) {
-    const { brand, dark, light } = coloursOf(accent)
-    for (const [name, colour] of Object.entries(brand)) properties[`--color-${name}`] = colour
-    for (const [name, colour] of Object.entries(light)) {
-      properties[`--color-${name}`] = `light-dark(${colour}, ${dark[name as keyof typeof dark]})`
-    }
-  }
   if (radius !== undefined) properties["--corner"] = `${radius}px`
   const families = font === undefined ? undefined : familiesOf(font)
   if (families !== undefined) {
@@ -57,9 +66,17 @@ const propertiesOf = ({ accent, font, radius }: PortalTheme): { readonly [proper
   return properties
 }
 
-/** Has the page look like the host's, but for light and dark, which `Theme` applies. */
-export const applyHostTheme = (): void => {
-  for (const [property, value] of Object.entries(propertiesOf(hostTheme))) {
+const set = (properties: Properties): void => {
+  for (const [property, value] of Object.entries(properties)) {
     document.documentElement.style.setProperty(property, value)
   }
+}
+
+/**
+ * Has the page look like the host's, but for light and dark, which `Theme` applies. If the part that computes colours
+ * cannot be loaded, the pages have their own.
+ */
+export const applyHostTheme = async (): Promise<void> => {
+  set(propertiesOf(hostTheme))
+  if (hostTheme.accent !== undefined) await coloursFor(hostTheme.accent).then(set, () => {})
 }

@@ -27,9 +27,9 @@ const applyScheme = (): void => {
 }
 
 /** Has the page look as the host and the reader have chosen. */
-export const applyTheme = (): void => {
-  applyHostTheme()
+export const applyTheme = (): Promise<void> => {
   applyScheme()
+  return applyHostTheme()
 }
 
 export const chooseTheme = (theme: Theme): void => {

@@ -1,23 +1,43 @@
-/** The range of time of the charts, kept in the address. */
-import type { UsageQuery } from "@wac/client/internal"
+/** The ranges of time of charts, kept in the address. */
+import type { ReceiverQuery, UsageQuery } from "@wac/client/internal"
 import { range, useChosen, useRange } from "../ui/Filters.tsx"
 
-export const ranges = {
-  since: {
-    label: "Time",
-    // the shortest shows today as more than one bar
-    all: "Last 24 hours",
-    options: [["week", "Last 7 days"], ["month", "Last 30 days"], ["quarter", "Last 90 days"], [range, "From – to"]]
-  }
-} as const
+const rangesWith = <const Shorter extends ReadonlyArray<readonly [value: string, name: string]>>(...shorter: Shorter) =>
+  ({
+    since: {
+      label: "Time",
+      // the shortest of activity shows today as more than one bar
+      all: "Last 24 hours",
+      options: [
+        ...shorter,
+        ["week", "Last 7 days"],
+        ["month", "Last 30 days"],
+        ["quarter", "Last 90 days"],
+        [range, "From – to"]
+      ]
+    }
+  }) as const
 
-/** The range that the address has, as the service is asked for it. */
+export const ranges = rangesWith()
+
+/** The receiver's attempts are counted by minutes too. */
+export const receiverRanges = rangesWith(["hour", "Last hour"])
+
+const useTimes = () => {
+  const { begin, end } = useRange()
+  return { ...(begin === undefined ? {} : { since: begin }), ...(end === undefined ? {} : { until: end }) }
+}
+
+/** The range that the address has, as the service is asked for activity in it. */
 export const useUsageRange = (): UsageQuery => {
   const { since = "day" } = useChosen(ranges)
-  const { begin, end } = useRange()
-  return since !== range ? { period: since } : {
-    period: "day",
-    ...(begin === undefined ? {} : { since: begin }),
-    ...(end === undefined ? {} : { until: end })
-  }
+  const times = useTimes()
+  return since === range ? { period: "day", ...times } : { period: since }
+}
+
+/** The range that the address has, as the service is asked for the receiver in it. */
+export const useReceiverRange = (): ReceiverQuery => {
+  const { since = "day" } = useChosen(receiverRanges)
+  const times = useTimes()
+  return since === range ? times : { period: since }
 }

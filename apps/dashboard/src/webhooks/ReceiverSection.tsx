@@ -1,42 +1,20 @@
 /** How the receiver behaved over time: what it answered, how long that took, and when it was down. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
-import type { ReceiverOutage, ReceiverQuery, ReceiverReport } from "@wac/client/internal"
+import type { ReceiverOutage, ReceiverReport } from "@wac/client/internal"
 import type { LinkOf, Place, Series } from "../ui/Chart.tsx"
 import { ChartPart } from "../ui/ChartPart.tsx"
-import { ChoiceFilters, range, useChosen, useRange } from "../ui/Filters.tsx"
+import { ChoiceFilters, range } from "../ui/Filters.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { tookOf } from "../ui/Moment.ts"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { exactly } from "../ui/Time.tsx"
 import { grouped } from "../ui/Words.ts"
 import { percentiles } from "../usage/Percentiles.ts"
+import { receiverRanges, useReceiverRange } from "../usage/Range.ts"
 import { stepsOf } from "../usage/Steps.ts"
 import { bandsOf } from "./Bands.ts"
 import { outcomeName } from "./DeliveryWords.tsx"
 import { receiverQuery } from "./Queries.ts"
-
-const ranges = {
-  since: {
-    label: "Time",
-    all: "Last 24 hours",
-    options: [
-      ["hour", "Last hour"],
-      ["week", "Last 7 days"],
-      ["month", "Last 30 days"],
-      ["quarter", "Last 90 days"],
-      [range, "From – to"]
-    ]
-  }
-} as const
-
-const useReceiverRange = (): ReceiverQuery => {
-  const { since = "day" } = useChosen(ranges)
-  const { begin, end } = useRange()
-  return since !== range ? { period: since } : {
-    ...(begin === undefined ? {} : { since: begin }),
-    ...(end === undefined ? {} : { until: end })
-  }
-}
 
 /** An outcome, and the filters of the list of deliveries that ended so. */
 interface Outcome extends Series {
@@ -110,7 +88,7 @@ const Charts = ({ report }: { readonly report: ReceiverReport }) => {
         <Fact name="Half of the answers within">{took(report.p50Ms)}</Fact>
         <Fact name="19 of 20 answers within">
           {took(report.p95Ms)}
-          <span className="block text-[13px] text-muted">An attempt is given up after 5 s.</span>
+          <span className="block text-[13px] text-muted">Attempts without an answer in time count in full.</span>
         </Fact>
       </Facts>
       {report.steps.length === 0 || total === 0 ?
@@ -158,7 +136,7 @@ export const ReceiverSection = () => (
   <Section
     title="Receiver"
     description="What your server answered, and how long that took. Shaded times are outages."
-    actions={<ChoiceFilters choices={ranges} />}
+    actions={<ChoiceFilters choices={receiverRanges} />}
   >
     <Loaded query={useQuery({ ...receiverQuery(useReceiverRange()), placeholderData: keepPreviousData })} lines={6}>
       {(report) => <Charts report={report} />}

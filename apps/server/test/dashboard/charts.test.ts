@@ -2,7 +2,7 @@
  * The charts of the dashboard: their numbers without a mouse, what a bar opens, and what a range shows.
  */
 import { Effect } from "effect"
-import type { Browser, Page } from "playwright-core"
+import type { Browser, Locator, Page } from "playwright-core"
 import { assert, beforeAll, it } from "vitest"
 import * as checks from "../checks.ts"
 import { call, ownPage } from "../harness.ts"
@@ -22,6 +22,18 @@ beforeAll(async () => {
 const chart = (page: Page, name = "Messages") => page.getByRole("figure", { name, exact: true })
 
 const steps = (page: Page, name?: string) => chart(page, name).getByRole("slider")
+
+/** What a chart of a day tells of each of its hours, step by step. */
+const toldOf = async (page: Page, slider: Locator): Promise<ReadonlyArray<string>> => {
+  await slider.focus()
+  await page.keyboard.press("Home")
+  const told: Array<string> = []
+  for (let i = 0; i < 24; i++) {
+    told.push((await slider.getAttribute("aria-valuetext"))!)
+    await page.keyboard.press("ArrowRight")
+  }
+  return told
+}
 
 it("every number of a chart is reached by the keyboard, with its time and outcome", async () => {
   const { assertSound, end, open, page } = await signedIn(browser, filled)
@@ -121,15 +133,8 @@ it("today is more than one bar at first, and each range has the steps that fit i
 it("the delivery rate has a value where messages were accepted, and none elsewhere", async () => {
   const { assertSound, end, open, page } = await signedIn(browser, filled)
   await open("")
-  const slider = steps(page, "Delivery rate")
-  await slider.focus()
-  await page.keyboard.press("Home")
-  const told: Array<string> = []
-  for (let i = 0; i < 24; i++) {
-    told.push(/ ([^ ]+)$/.exec((await slider.getAttribute("aria-valuetext"))!)![1]!)
-    await page.keyboard.press("ArrowRight")
-  }
-  assert.includeMembers(told, ["100%", "–"])
+  const told = await toldOf(page, steps(page, "Delivery rate"))
+  assert.includeMembers(told.map((text) => / ([^ ]+)$/.exec(text)![1]), ["100%", "–"])
   assertSound()
   await end()
 })
@@ -163,13 +168,7 @@ it("the time until messages were delivered has a value where messages were deliv
   const { assertSound, end, open, page } = await signedIn(browser, filled)
   await open("/usage")
   const slider = steps(page, "Time until delivered")
-  await slider.focus()
-  await page.keyboard.press("Home")
-  const told: Array<string> = []
-  for (let i = 0; i < 24; i++) {
-    told.push((await slider.getAttribute("aria-valuetext"))!)
-    await page.keyboard.press("ArrowRight")
-  }
+  const told = await toldOf(page, slider)
   assert.isTrue(
     told.some((text) => /: Half within [\d.]+ m?s, 19 of 20 within [\d.]+ m?s$/.test(text)),
     told.join("\n")
@@ -184,13 +183,7 @@ it("the webhook's page shows what the receiver answered and how long that took, 
   const { assertSound, end, open, page } = await signedIn(browser, filled)
   await open("/settings/webhook")
   const slider = steps(page, "Attempts by outcome")
-  await slider.focus()
-  await page.keyboard.press("Home")
-  const told: Array<string> = []
-  for (let i = 0; i < 24; i++) {
-    told.push((await slider.getAttribute("aria-valuetext"))!)
-    await page.keyboard.press("ArrowRight")
-  }
+  const told = await toldOf(page, slider)
   // one event is refused for a day, and the others are accepted
   assert.isTrue(told.every((text) => /: Delivered \d+, 4xx \d+$/.test(text)), told[0])
   assert.isTrue(told.some((text) => / 4xx [1-9]/.test(text)) && told.some((text) => / Delivered [1-9]/.test(text)))

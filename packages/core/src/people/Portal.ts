@@ -59,7 +59,8 @@ export const themeOf = (origins: ReadonlyArray<string>) =>
     logo: Schema.optionalKey(
       checked(
         (text) => PortalTheme.isLogo(text, origins),
-        "must be the URL of an image at an origin that may show the portal, or an image as a base64 data: URL of at most 32768 characters"
+        "must be the URL of an image at an origin that may show the portal, or an image as a base64 data: URL of at most " +
+          `${PortalTheme.maxLogo} characters`
       )
     ),
     radius: Schema.optionalKey(

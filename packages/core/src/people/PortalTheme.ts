@@ -23,7 +23,9 @@ export interface PortalTheme {
 /** The largest corner, in CSS pixels. */
 export const maxRadius = 24
 
-const maxLogo = 32_768
+/** The most characters of an image in a theme. */
+export const maxLogo = 32_768
+
 const maxLogoUrl = 2048
 const maxFont = 200
 

@@ -1,5 +1,6 @@
-import { assert, expect, it } from "vitest"
-import { createWac, memory, sandbox } from "../../src/promises.ts"
+import { Portal, PortalTheme as Core } from "@wac/core"
+import { assert, expect, expectTypeOf, it } from "vitest"
+import { createWac, memory, type PortalTheme, sandbox } from "../../src/promises.ts"
 import { failure, start } from "../instance.ts"
 
 const served = { dashboard: true, publicUrl: "https://shop.example", prefix: "/messaging" } as const
@@ -48,6 +49,16 @@ it("an invalid link is refused by the name of its field", async () => {
   for (const workspaceId of ["ws_00000000000000000000000000", "nothing"]) {
     assert.deepInclude(await link({ workspaceId }), { code: "not_found" })
   }
+})
+
+it("a theme has the same fields in the façade, in what is checked and in a link's address", () => {
+  const theme: Required<PortalTheme> = { accent: "#0b7446", logo: "", radius: 4, font: "Inter", scheme: "dark" }
+  const checked = Portal.themeOf([])
+  // the compiler compares the types: the façade's declarations name no other package
+  expectTypeOf<PortalTheme>().toEqualTypeOf<Core.PortalTheme>()
+  expectTypeOf<typeof checked.Type>().toEqualTypeOf<Core.PortalTheme>()
+  assert.sameMembers(Object.keys(checked.fields), Object.keys(theme))
+  assert.sameMembers([...Core.fieldsOf(theme).keys()], Object.keys(theme))
 })
 
 it("a link carries the instance's theme, whose fields its own theme replaces", async () => {
