@@ -3,7 +3,7 @@
  */
 import { MediaLibrary } from "@wac/core"
 import { Documentation } from "@wac/http"
-import { Console, Duration, Effect } from "effect"
+import { Console, Duration, Effect, Logger } from "effect"
 import { Command } from "effect/cli"
 import * as Guide from "./Guide.ts"
 import * as Heap from "./Heap.ts"
@@ -35,6 +35,7 @@ export const start = Command.make(
     })
     return yield* Effect.scoped(StopDeadline.enforced(Signals.obeyed(main))).pipe(
       Effect.provideService(Console.Console, output.console),
+      Effect.provideService(Logger.LogToStderr, false),
       Effect.provideService(LogOutput.Output, output),
       Effect.provideService(MediaLibrary.PassageObserver, Heap.filePassage())
     )

@@ -2,7 +2,7 @@
  * The command line `wac`: the server, and the operator's commands beside it.
  */
 import { Version } from "@wac/http"
-import { Effect, Predicate } from "effect"
+import { Effect, Logger, Predicate } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { campaigns } from "./CampaignsCommand.ts"
 import { wrongMasterKey } from "./config/Kept.ts"
@@ -60,7 +60,8 @@ const said = <E>(error: E) =>
     : error
 
 /**
- * Runs a command line. Returns 0, or 1 if the command line is wrong, which has then been reported. If the command
+ * Runs a command line. What is logged goes to standard error, so that a command's result is alone on standard output;
+ * the log of the server is its output. Returns 0, or 1 if the command line is wrong, which has then been reported. If the command
  * cannot be carried out, fails with an error whose message is one line.
  */
 export const run = (environment: Environment, args: ReadonlyArray<string>) =>
@@ -69,5 +70,6 @@ export const run = (environment: Environment, args: ReadonlyArray<string>) =>
     Effect.catchTag("ShowHelp", () => Effect.succeed(1)),
     Effect.mapError(said),
     Effect.provideService(OperatorCommand.Variables, environment),
-    Effect.provideService(CliConfig.CliConfig, { builtIns })
+    Effect.provideService(CliConfig.CliConfig, { builtIns }),
+    Effect.provideService(Logger.LogToStderr, true)
   )

@@ -221,3 +221,15 @@ describe("the command line", () => {
       assert.match(stderr, /sned/)
     }))
 })
+
+it.live("a command's result alone is on standard output, and what is logged beside it on standard error", () =>
+  Effect.gen(function*() {
+    const env = { DATABASE_URL: yield* Effect.flatMap(postgres, emptyDatabase), WAC_MASTER_KEY: masterKey() }
+    const run = wac(env)
+    assert.strictEqual((yield* run("migrate", { env: { DATABASE_SCHEMA: "public" } })).code, 0)
+    for (const line of ["migrate", "doctor --json", "webhook show --json"]) {
+      const { stderr, stdout } = yield* run(line)
+      assert.match(stderr, /the tables of wac stay in the schema "public"/, line)
+      assert.notInclude(stdout, "stay in the schema", line)
+    }
+  }).pipe(Effect.scoped))
