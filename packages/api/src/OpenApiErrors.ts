@@ -137,9 +137,16 @@ export const examples = Object.fromEntries(
   ) => [anchorOf(item), { summary: item.entry.when, description: item.entry.remedy, value: bodyOf(item) }])
 )
 
+const metWith = (endpoint: Endpoint, status: number) =>
+  documented.filter((item) => item.status === status && meets(endpoint, item))
+
+/** The reasons of the errors that requests to an endpoint can get with a status that the endpoint has. */
+export const reasonsOf = (endpoint: Endpoint, status: number): ReadonlyArray<string> =>
+  metWith(endpoint, status).flatMap(({ reason }) => reason ?? [])
+
 /** The response with a status, without its headers; `undefined` if the endpoint has no such error. */
 export const answerOf = (endpoint: Endpoint, status: number) => {
-  const met = documented.filter((item) => item.status === status && meets(endpoint, item))
+  const met = metWith(endpoint, status)
   const [first] = met
   return first === undefined ? undefined : {
     description: `\`${first.code}\`` +

@@ -4,7 +4,7 @@
  * They live in the running instance's registry. `/metrics` shows them, and OTLP exports them.
  */
 import { type Context, Effect, Metric } from "effect"
-import type { Forbidden, RateLimited, Unauthorized } from "./Errors.ts"
+import { Forbidden, InvalidBody, RateLimited, ServerError, type Unauthorized } from "./Errors.ts"
 import type { InboundItem } from "./inbound/InboundItem.ts"
 import type { Problem } from "./inbound/InboundPost.ts"
 import * as LatencyHistogram from "./LatencyHistogram.ts"
@@ -232,6 +232,20 @@ const postLabels: {
   problem: { unreadable: true, storage: true, defect: true }
 }
 
+const reasonsOf = (
+  { fields }: { readonly fields: { readonly reason: { readonly literals: ReadonlyArray<string> } } }
+) => fields.reason.literals
+
+/** The ends of a send by the errors that a provider can give. No alert watches what a rule of the service refuses. */
+const watchedSends: { readonly [outcome in Exclude<SendOutcome, "refused">]: ReadonlyArray<string | undefined> } = {
+  queued: [undefined],
+  replayed: [undefined],
+  sent: [undefined],
+  failed: [InvalidBody, Forbidden].flatMap(reasonsOf),
+  not_sent: [RateLimited, ServerError].flatMap(reasonsOf),
+  unknown: ["outcome_unknown"]
+}
+
 /**
  * Exports counters with 0 before their first event: `increase` of a series that begins with 500 is 0, so an alert on a
  * first burst would never fire.
@@ -244,9 +258,17 @@ export const exportedFromZero: Effect.Effect<void> = Effect.gen(function*() {
   for (const problem of Object.keys(postLabels.problem)) {
     yield* Metric.update(Metric.withAttributes(postProblems, { problem }), 0)
   }
-  // a wrong password, one too many, and no role left at an issuer
-  const refusals: ReadonlyArray<SignInRefusal> = ["invalid_credentials", "login", "role_not_allowed"]
+  // a wrong password, one too many, no role left at an issuer, and what a second factor is refused for
+  const refusals: ReadonlyArray<SignInRefusal> = [
+    "invalid_credentials",
+    "login",
+    "role_not_allowed",
+    "invalid_code",
+    "invalid_passkey",
+    "challenge_ended"
+  ]
   for (const cause of refusals) yield* Metric.update(Metric.withAttributes(signInsRefused, { cause }), 0)
-  yield* Metric.update(sendsWith("sent", undefined), 0)
-  yield* Metric.update(sendsWith("unknown", "outcome_unknown"), 0)
+  for (const [outcome, reasons] of Object.entries(watchedSends) as Array<[SendOutcome, typeof watchedSends.sent]>) {
+    for (const reason of reasons) yield* Metric.update(sendsWith(outcome, reason), 0)
+  }
 })

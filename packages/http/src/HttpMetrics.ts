@@ -2,8 +2,10 @@
  * Metrics of requests for operators: their number by route and status, and their duration. Labels are templates of
  * routes, never requested paths or workspaces.
  */
+import { Api, OpenApiErrors } from "@wac/api"
 import { LatencyHistogram } from "@wac/core"
 import { type Context, Metric, type Tracer } from "effect"
+import { HttpApi } from "effect/http-api"
 
 const requests = Metric.counter("wac_http_requests_total", {
   description: "Completed HTTP requests, by method, template of the route and status, and by reason if it is 5xx",
@@ -33,7 +35,36 @@ export interface CompletedRequest {
   readonly span: Tracer.AnySpan | undefined
 }
 
-/** Returns the function that counts requests in the registry of `context`. */
+/** A failure of a request, as it is counted. */
+interface Failure {
+  readonly method: string
+  readonly route: string
+  readonly status: number
+  readonly reason: string
+}
+
+/** Every failure that a request of the public API can get: alerts watch them. */
+const watched = (): ReadonlyArray<Failure> => {
+  const failures: Array<Failure> = []
+  HttpApi.reflect(Api, {
+    predicate: ({ endpoint: { path } }) => path.startsWith("/v1/"),
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, errors }) => {
+      for (const status of errors.keys()) {
+        if (status < 500) continue
+        for (const reason of OpenApiErrors.reasonsOf(endpoint, status)) {
+          failures.push({ method: endpoint.method, route: endpoint.path, status, reason })
+        }
+      }
+    }
+  })
+  return failures
+}
+
+/**
+ * Returns the function that counts requests in the registry of `context`, which has the failures of the public API from
+ * 0 on: a counter that begins with a first burst would show no increase.
+ */
 export const make = (context: Context.Context<never>): (request: CompletedRequest) => void => {
   // each is made once: as many as there are routes, times the statuses that one can have
   const counters = new Map<string, ReturnType<typeof counterOf>>()
@@ -46,6 +77,11 @@ export const make = (context: Context.Context<never>): (request: CompletedReques
       ...(reason === undefined ? {} : { reason })
     })
   const timerOf = (method: string, route: string) => seconds.withLabels({ method, route })
+  for (const { method, reason, route, status } of watched()) {
+    const counter = counterOf(method, route, status, reason)
+    counters.set(`${method} ${route} ${status} ${reason}`, counter)
+    counter.updateUnsafe(0, context)
+  }
   return ({ at, durationMs, route, span, status, ...given }) => {
     const reason = status < 500 ? undefined : given.reason
     const method = methods.has(given.method) ? given.method : "other"
