@@ -16,6 +16,9 @@ const sentOnce = "+15005550003"
 /** A send to whom has an unknown outcome. */
 const outcomeUnknown = "+15005550006"
 
+/** A customer who answers every message, and about whom the sandbox reports everything. */
+const replies = "+15005550008"
+
 /** A span as a test looks at it. */
 interface Span {
   readonly traceId: string
@@ -185,6 +188,35 @@ describe("a trace", () => {
       for (const span of spans) {
         for (const name of ["url.full", "url.path", "url.query"]) assert.notProperty(span.with, name)
       }
+    }).pipe(Effect.scoped))
+
+  it.live("an attempt links to the span that recorded its event: a report, a reply, the sending of a queued message", () =>
+    Effect.gen(function*() {
+      const { spans } = yield* traced(
+        {},
+        Effect.fnUntraced(function*({ customer, server }) {
+          const answers = [
+            yield* send(server, hello(replies)),
+            yield* send(server, { ...hello(sentOnce), send_at: new Date(Date.now() + 60_000).toISOString() })
+          ]
+          assert.deepStrictEqual(answers.map(({ status }) => status), [200, 202])
+          yield* customer.take(1)
+          yield* server.pass("2 minutes")
+          // an event may come twice, since its attempt's lease ends meanwhile
+          yield* until(customer.requests, (all) => new Set(all.map(({ headers }) => headers["webhook-id"])).size === 5)
+        })
+      )
+      const recorders = spans.filter(({ name }) => name === "POST webhook").map(({ links, with: { ...of } }) => {
+        const recorder = spans.find(({ spanId }) => spanId === links[0]?.spanId)
+        return `${of["wac.event.type"]} by ${recorder?.name}`
+      })
+      assert.sameMembers([...new Set(recorders)], [
+        "message.sent by Messages.send",
+        "message.sent by QueuedMessages.send",
+        "message.delivered by Inbound.apply",
+        "message.read by Inbound.apply",
+        "message.received by Inbound.apply"
+      ])
     }).pipe(Effect.scoped))
 
   it.live("a trace shows why a send failed, in one word and without the message of its error", () =>
