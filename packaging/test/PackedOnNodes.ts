@@ -1,17 +1,18 @@
 /**
  * The packed server, and the versions of Node that a file of tests runs it on: this one, and in a full run the oldest
- * that the server claims too.
+ * that the server claims and the newest too.
  */
 import * as Extent from "@wac/testbed/Extent"
 import { afterAll, beforeAll, inject } from "vitest"
 import { installNodes } from "./Nodes.ts"
 import * as PackedServer from "./PackedServer.ts"
 
-const oldest = "22.19.0"
+const others = ["22.19.0", "26.10.0"] as const
 
-type Version = typeof oldest | "this"
+type Other = (typeof others)[number]
+type Version = Other | "this"
 
-export const versions = Extent.of<ReadonlyArray<Version>>(["this"], ["this", oldest])
+export const versions = Extent.of<ReadonlyArray<Version>>(["this"], ["this", ...others])
 
 /** Installs them for as long as the tests of the file run. */
 export const install = (): {
@@ -20,17 +21,17 @@ export const install = (): {
   readonly nodeOf: (version: Version) => string
 } => {
   let packed: PackedServer.PackedServer
-  let others: Awaited<ReturnType<typeof installNodes<typeof oldest>>> | undefined
+  let installed: Awaited<ReturnType<typeof installNodes<Other>>> | undefined
   beforeAll(async () => {
     packed = PackedServer.install(inject("packed"))
-    if (versions.includes(oldest)) others = await installNodes([oldest])
+    if (versions.length > 1) installed = await installNodes(others)
   })
   afterAll(async () => {
     await packed.remove()
-    others?.remove()
+    installed?.remove()
   })
   return {
     packed: () => packed,
-    nodeOf: (version) => version === "this" ? process.execPath : others!.nodes[version]
+    nodeOf: (version) => version === "this" ? process.execPath : installed!.nodes[version]
   }
 }

@@ -26,8 +26,9 @@ export interface Settings {
 export const noSettings: Settings = { stopWords: [], startWords: [], removed: [] }
 
 /** The characters around a word: space, punctuation, symbols with their variants, and invisible characters. */
-const around = "[\\p{Z}\\p{P}\\p{S}\\p{C}\\uFE0E\\uFE0F\\u20E3]+"
-const surroundings = new RegExp(`^${around}|${around}$`, "gu")
+const around = "[\\p{Z}\\p{P}\\p{S}\\p{C}\\uFE0E\\uFE0F\\u20E3]"
+// an end that begins anywhere in a row of such characters would take quadratic time
+const surroundings = new RegExp(`^${around}+|(?<!${around})${around}+$`, "gu")
 
 /**
  * The form in which words are compared: NFKC, without case, and without surrounding space, punctuation and symbols.
