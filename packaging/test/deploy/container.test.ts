@@ -39,6 +39,7 @@ import { delimiter, dirname, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import * as ImageRelease from "../../ImageRelease.ts"
 import { root } from "../../Published.ts"
+import * as Surroundings from "../Surroundings.ts"
 import * as Image from "./Image.ts"
 
 const text = readFileSync(join(root, "deploy/Containerfile"), "utf8")
@@ -258,13 +259,17 @@ describe("the container file", () => {
         mkdirSync(secrets)
         writeFileSync(join(secrets, "master_key"), `${randomBytes(32).toString("base64")}\n`, { mode: 0o444 })
         writeFileSync(join(secrets, "database_url"), "memory:\n", { mode: 0o444 })
+        const collector = await Surroundings.collect()
+        onTestFinished(collector.close)
         const second = await container({
           WAC_MASTER_KEY_FILE: "/run/secrets/master_key",
-          DATABASE_URL_FILE: "/run/secrets/database_url"
+          DATABASE_URL_FILE: "/run/secrets/database_url",
+          OTEL_EXPORTER_OTLP_ENDPOINT: collector.url
         })
         Image.checkHealth(image, variables)
         second.child.kill("SIGTERM")
         assert.deepEqual(await second.ended(), [0, null])
+        assert.isNotEmpty(collector.posts, "what is collected is exported at the latest when the server stops")
       }
     )
   })
