@@ -236,6 +236,8 @@ const features: ReadonlyArray<Feature> = [
         TRUST_PROXY: "10.0.0.0/8",
         METRICS_TOKEN: metricsToken,
         ALERT_URL: around.alerts.url,
+        SMTP_URL: around.mail.url,
+        SMTP_FROM: "wac@example.com",
         PORTAL_ORIGINS: "https://app.example.com",
         SECURITY_CONTACT: "security@example.com",
         LOG_FORMAT: "json",
@@ -263,12 +265,21 @@ const features: ReadonlyArray<Feature> = [
       assert.includeMembers(documents, ["/docs/quick-start.md", "/docs/errors.md"])
       for (const document of documents) await did(url + document)
       await did(`${url}/internal/usage`, { headers: session })
+      await did(`${url}/internal/alerts/settings`, {
+        headers: session,
+        json: { emails: ["on-call@example.com"], url: null },
+        method: "PUT"
+      })
       await did(`${url}/internal/webhook/pause`, { method: "POST", headers: session })
       await stop()
       // a server looks for what it has to alert of as soon as it starts
       await restart()
       const { body } = await Surroundings.until("the alert", () => around.alerts.posts[0])
       assert.deepInclude(JSON.parse(body).data, { kind: "webhook_paused" })
+      await Surroundings.until(
+        "the alert's mail",
+        () => around.mail.mails.find(({ to }) => to.includes("on-call@example.com"))
+      )
     }
   }
 ]
