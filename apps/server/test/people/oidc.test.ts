@@ -181,6 +181,53 @@ it.live("a sign-in that is refused because no role is left ends the person's ses
     checks.assertError(yield* who(one.browser), 401, { code: "unauthorized", reason: "missing_session" })
   }).pipe(Effect.scoped))
 
+it.live("a refused sign-in at the issuer is counted by cause, and is in the audit of the workspaces of the account that it concerns", () =>
+  Effect.gen(function*() {
+    const people: People = {
+      boss: { email: "boss@example.com", email_verified: true, wac_roles: "owner" },
+      ada: { email: "ada@example.com", email_verified: true, wac_roles: "admin" },
+      attacker: { email: "boss@example.com", email_verified: true, wac_roles: "owner" },
+      stranger: { email: "stranger@example.com", email_verified: true },
+      nameless: { email_verified: true, wac_roles: "owner" }
+    }
+    const { headersOf, issuerUrl, signIn, url, who } = yield* served(people)
+    const refusedIn = (text: string, cause: string) =>
+      Number(new RegExp(`^wac_sign_ins_refused_total\\{cause="${cause}"\\} (\\d+)$`, "m").exec(text)?.[1])
+    const [boss, ada] = [yield* signIn("boss"), yield* signIn("ada")]
+    const [bossId, adaId] = [(yield* who(boss.browser)).body.userId, (yield* who(ada.browser)).body.userId]
+    people["ada"] = { email: "ada@example.com", email_verified: true }
+    // without a role the second time, of which no workspace is left to tell
+    for (const name of ["attacker", "ada", "ada", "stranger", "nameless"]) {
+      assert.deepStrictEqual(refusalOf(yield* signIn(name)), notAllowed, name)
+    }
+    const forged = yield* call(`${url}/internal/oidc/callback?code=x&state=y&iss=${issuerUrl}`)
+    assert.strictEqual(forged.status, 401)
+    const entries = yield* checks.until(
+      Effect.map(
+        call(`${url}/internal/audit?limit=100`, { headers: headersOf(boss.browser) }),
+        ({ body }) =>
+          (body.data as ReadonlyArray<{ readonly [field: string]: unknown }>).filter(({ action }) =>
+            action === "session.refuse"
+          )
+      ),
+      (found) => found.length >= 2
+    )
+    assert.sameDeepMembers(
+      entries.map(({ by, detail, target }) => ({ by, detail, target })),
+      [[bossId, "boss@example.com"], [adaId, "ada@example.com"]].map(([userId, email]) => ({
+        by: { userId, email },
+        detail: { cause: "role_not_allowed" },
+        target: userId
+      }))
+    )
+    for (const { address, requestId } of entries) {
+      assert.strictEqual(address, "127.0.0.1")
+      assert.match(String(requestId), checks.idShape("req"))
+    }
+    const { text } = yield* call(`${url}/metrics`)
+    assert.deepStrictEqual([refusedIn(text, "role_not_allowed"), refusedIn(text, "invalid_credentials")], [5, 1])
+  }).pipe(Effect.scoped))
+
 it.live("the state of a sign-in is accepted only as the service gave it out, so no request reaches the issuer", () =>
   Effect.gen(function*() {
     const { issuerUrl, tokenRequests, url } = yield* served({})
