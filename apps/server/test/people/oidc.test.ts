@@ -2,7 +2,7 @@
  * Signing in at an OpenID Connect issuer (contract §12 `AUTH=oidc`), against a real one.
  */
 import { assert, it } from "@effect/vitest"
-import { Id, InvitationStore, WorkspaceStore } from "@wac/core"
+import { Id, InvitationStore, IssuerState, Vault, WorkspaceStore } from "@wac/core"
 import { Context, Effect } from "effect"
 import { createHash } from "node:crypto"
 import * as checks from "../checks.ts"
@@ -297,6 +297,22 @@ it.live("a person returns to the page of the dashboard that they asked for, and 
       ""
     ]
     for (const page of strange) assert.strictEqual(yield* returned(page), "/dashboard", page)
+  }).pipe(Effect.scoped))
+
+it.live("the page is checked again at the return, even in a state that the service has sealed", () =>
+  Effect.gen(function*() {
+    const { services, url } = yield* served({
+      ada: { email: "ada@example.com", email_verified: true, wac_roles: "admin" }
+    })
+    const vault = Context.get(services, Vault.Vault)
+    for (const page of ["https://evil.example/dashboard/", "//evil.example/dashboard/", "/internal/session"]) {
+      const browser = new Browser()
+      const callback = yield* Effect.promise(() => atIssuer(browser, url, "ada"))
+      const state = yield* IssuerState.open(vault, browser.cookie("wac_oidc")!, checks.now())
+      browser.plant("wac_oidc", yield* IssuerState.seal(vault, { ...state!, page }))
+      const returned = yield* Effect.promise(() => browser.go(callback))
+      assert.deepStrictEqual([returned.status, returned.headers.get("location")], [302, "/dashboard"], page)
+    }
   }).pipe(Effect.scoped))
 
 it.live("a forged or repeated callback, or one from a different browser, signs nobody in", () =>
