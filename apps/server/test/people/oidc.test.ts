@@ -112,6 +112,36 @@ it.live("a person without a role at the issuer, or without a verified address th
     }
   }).pipe(Effect.scoped))
 
+it.live("an address counts only with the statement beside it, where the ID token and the userinfo response disagree", () =>
+  Effect.gen(function*() {
+    const [own, others] = ["own@example.com", "others@example.com"]
+    const people: People = {}
+    const { signIn, who } = yield* served(people)
+    const cases: ReadonlyArray<
+      readonly [inToken: People[string]["inToken"], ofPerson: People[string]["inToken"], address: string | undefined]
+    > = [
+      [{ email: own, email_verified: true }, { email: others, email_verified: false }, own],
+      [{ email: own, email_verified: true }, { email: others, email_verified: true }, own],
+      [{ email: others }, { email: own, email_verified: true }, own],
+      [{ email: others, email_verified: false }, { email: others, email_verified: true }, undefined],
+      [{ email: others, email_verified: false }, { email: own, email_verified: true }, undefined],
+      [{ email: others, email_verified: "true" }, { email: others, email_verified: true }, undefined],
+      [{ email_verified: true }, { email: others, email_verified: false }, undefined],
+      [{ email_verified: true }, { email: others }, undefined],
+      [{ email: others }, { email_verified: true }, undefined],
+      [{ email: others }, { email: others, email_verified: false }, undefined]
+    ]
+    for (const [n, [inToken, ofPerson, address]] of cases.entries()) {
+      // a person of their own each, as an address counts at the first sign-in alone
+      const distinct = (claims: typeof inToken) =>
+        claims?.email === undefined ? claims : { ...claims, email: `${n}-${claims.email}` }
+      people[`person${n}`] = { ...distinct(ofPerson), inToken: distinct(inToken)!, wac_roles: "member" }
+      const returned = yield* signIn(`person${n}`)
+      if (address === undefined) assert.deepStrictEqual(refusalOf(returned), notAllowed, String(n))
+      else assert.strictEqual((yield* who(returned.browser)).body.email, `${n}-${address}`, String(n))
+    }
+  }).pipe(Effect.scoped))
+
 it.live("a different person at the issuer never becomes the person of an address, whatever the issuer says of it", () =>
   Effect.gen(function*() {
     const people: People = {
