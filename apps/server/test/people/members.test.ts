@@ -73,6 +73,8 @@ it.live("resetting a password works while a server runs, without its master key,
       const [line, input, words] of [
         ["reset-password nobody@example.com", "", /there is no member nobody@example\.com/],
         ["reset-password --password-from -", "short\n", /8 to 256 characters/],
+        ["reset-password --password-from -", "password\n", /the password must not be one of the most common/],
+        ["reset-password --password-from -", `${owner}\n`, /the password must not be the person's own e-mail address/],
         ["reset-password --password-from -", "", /no password came on standard input/],
         ["reset-password --password-from NOT_SET", "", /NOT_SET/]
       ] as const

@@ -3,10 +3,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Access, Api } from "@wac/api"
-import { Context, Effect } from "effect"
+import { Setup } from "@wac/core"
+import { Context, Effect, Redacted } from "effect"
+import { run } from "../../src/Run.ts"
 import * as checks from "../checks.ts"
-import { type Answer, call, ownPage, ready } from "../harness.ts"
+import { type Answer, call, environment, ownPage, ready, start } from "../harness.ts"
 import { moving } from "../movable.ts"
+import { freshDatabase, masterKey, postgres } from "../processes.ts"
 import { cookieOf, type Headers, invite, join } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
@@ -170,6 +173,57 @@ describe.concurrent("a password that is set", () => {
       }
       assert.strictEqual((yield* accept("a horse of another colour")).status, 200)
     }).pipe(Effect.scoped))
+
+  it.live("a first owner cannot choose a common password or their own address, and the set-up link stays valid", () =>
+    Effect.gen(function*() {
+      const { services, url } = yield* start({ environment: { WAC_OWNER_EMAIL: "", WAC_OWNER_PASSWORD: "" } })
+      const token = Redacted.value((yield* Effect.orDie(Context.get(services, Setup.Setup).token))!)
+      const setUp = (password: string) =>
+        call(`${url}/internal/setup`, {
+          headers: ownPage,
+          body: { token, email: owner.email, password, workspaceName: "First" }
+        })
+      for (const password of ["password", owner.email]) {
+        checks.assertInvalid(yield* setUp(password), "invalid_field", "password")
+      }
+      assert.strictEqual((yield* setUp(owner.password)).status, 201)
+    }).pipe(Effect.scoped))
+
+  it.live("a reset link sets no common password and not the person's own address, and stays valid", () =>
+    Effect.gen(function*() {
+      const mail = yield* mailbox
+      const { url } = yield* ready({ environment: { ...checks.unlimited, SMTP_URL: mail.url } })
+      yield* call(`${url}/internal/password/reset-request`, { headers: ownPage, body: { email: owner.email } })
+      const token = tokenIn((yield* mail.to(owner.email)).text)
+      const reset = (password: string) =>
+        call(`${url}/internal/password/reset`, { headers: ownPage, body: { token, password } })
+      for (const password of ["password", owner.email]) {
+        checks.assertInvalid(yield* reset(password), "invalid_field", "password")
+      }
+      assert.strictEqual((yield* call(`${url}/internal/session`, { headers: ownPage, body: owner })).status, 200)
+      assert.strictEqual((yield* reset("a horse of another colour")).status, 204)
+    }).pipe(Effect.scoped))
+
+  it.live("a new owner's WAC_OWNER_PASSWORD that is common or their own address fails the start", () =>
+    Effect.gen(function*() {
+      for (const WAC_OWNER_PASSWORD of ["password", owner.email]) {
+        const { message } = yield* Effect.scoped(Effect.flip(run({ ...environment, WAC_OWNER_PASSWORD })))
+        assert.match(message, /^WAC_OWNER_PASSWORD: expected a password, which must not be [^\n]+$/)
+      }
+    }))
+
+  it.live("a common WAC_OWNER_PASSWORD fails no start if the owner exists, whose password stays", () =>
+    Effect.gen(function*() {
+      const kept = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
+      yield* Effect.scoped(start({ environment: kept }))
+      const { url } = yield* start({ environment: { ...kept, WAC_OWNER_PASSWORD: "password" } })
+      const signIn = (password: string) =>
+        Effect.map(
+          call(`${url}/internal/session`, { headers: ownPage, body: { email: owner.email, password } }),
+          ({ status }) => status
+        )
+      assert.deepStrictEqual([yield* signIn("password"), yield* signIn(owner.password)], [401, 200])
+    }).pipe(Effect.scoped, Effect.orDie))
 })
 
 describe.concurrent("a notice", () => {
