@@ -265,6 +265,38 @@ describe.concurrent("a notice", () => {
       for (const password of [owner.password, next]) assert.notInclude(text, password)
     }).pipe(Effect.scoped))
 
+  it.live("a person is mailed when a mailed link resets their password", () =>
+    Effect.gen(function*() {
+      const { mail, url } = yield* mailed
+      yield* call(`${url}/internal/password/reset-request`, { headers: ownPage, body: { email: owner.email } })
+      const token = tokenIn((yield* mail.to(owner.email)).text)
+      const next = "a horse of another colour"
+      const reset = yield* call(`${url}/internal/password/reset`, { headers: ownPage, body: { token, password: next } })
+      assert.strictEqual(reset.status, 204)
+      const { text } = yield* mail.notice(owner.email, "Your password was changed")
+      assert.match(text, /from the address (127\.0\.0\.1|::1|::ffff:127\.0\.0\.1)/)
+      for (const secret of [token, next]) assert.notInclude(text, secret)
+    }).pipe(Effect.scoped))
+
+  it.live("owners are mailed about a rotated signing secret, without a secret", () =>
+    Effect.gen(function*() {
+      const { mail, session, url } = yield* mailed
+      yield* join(url, session, "ben@example.com", "developer")
+      const set = yield* call(`${url}/internal/webhook`, {
+        method: "PUT",
+        headers: session,
+        body: { url: "https://example.com/hook" }
+      })
+      const rotated = yield* ask(url, session, "POST /internal/webhook/rotate-secret")
+      assert.strictEqual(rotated.status, 200, rotated.text)
+      const { text, to } = yield* mail.notice(owner.email, "A new signing secret of the webhook in wac")
+      assert.deepStrictEqual(to, [owner.email])
+      for (const secret of [set.body.signingSecret, rotated.body.signingSecret]) {
+        assert.match(secret, /^whsec_/)
+        assert.notInclude(text, secret)
+      }
+    }).pipe(Effect.scoped))
+
   it.live("owners are mailed about a new key, a changed webhook and a new owner, without a secret", () =>
     Effect.gen(function*() {
       const { mail, session, url } = yield* mailed
