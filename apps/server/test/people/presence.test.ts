@@ -3,11 +3,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Access, Api } from "@wac/api"
-import { Setup } from "@wac/core"
-import { Context, Effect, Redacted } from "effect"
+import { Portals, Setup, WorkspaceStore } from "@wac/core"
+import { Clock, Context, Duration, Effect, Redacted } from "effect"
 import { run } from "../../src/Run.ts"
 import * as checks from "../checks.ts"
-import { type Answer, call, environment, ownPage, ready, start } from "../harness.ts"
+import { actorHeader, type Answer, call, environment, hostAuthenticator, ownPage, ready, start } from "../harness.ts"
 import { moving } from "../movable.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
 import { cookieOf, type Headers, invite, join } from "./joining.ts"
@@ -95,6 +95,41 @@ describe.concurrent("a fresh session", () => {
       let refused: Answer | undefined
       for (let n = 0; n < 12 && refused?.status !== 429; n++) refused = yield* confirm(`guess number ${n}`)
       checks.assertError(refused!, 429, { code: "rate_limited", reason: "login" })
+    }).pipe(Effect.scoped))
+
+  it.live("sessions of a portal and of a host count as fresh however old they are, because they are the host's", () =>
+    Effect.gen(function*() {
+      const { clock, pass, services, session, url } = yield* moving(ready({ environment: checks.unlimited }))
+      const { workspaceId } = (yield* call(`${url}/internal/session`, { headers: session })).body
+      const link = yield* Context.get(services, Portals.Portals).link({
+        workspaceId,
+        role: "developer",
+        visitor: "ana@shop.example",
+        lifetime: Duration.hours(1)
+      }).pipe(Effect.orDie, Effect.provideService(Clock.Clock, clock))
+      const opened = yield* call(`${url}/internal/portal`, {
+        headers: ownPage,
+        body: { token: Redacted.value(link.token) }
+      })
+      assert.strictEqual(opened.status, 200, opened.text)
+      const portal = {
+        ...ownPage,
+        cookie: opened.headers.getSetCookie()[0]!.split(";")[0]!,
+        "wac-portal": workspaceId as string
+      }
+      const host = yield* moving(start({ adapters: { authenticator: hostAuthenticator } }))
+      const [workspace] = yield* Effect.orDie(Context.get(host.services, WorkspaceStore.WorkspaceStore).list)
+      const hosts = { ...ownPage, [actorHeader]: `owner@${workspace!.id}` }
+      yield* pass("59 minutes")
+      yield* host.pass("59 minutes")
+      checks.assertError(yield* ask(url, session, "POST /internal/api-keys"), 403, notFresh)
+      for (const [place, headers] of [[url, portal], [host.url, hosts]] as const) {
+        for (const route of ["PUT /internal/webhook", "POST /internal/webhook/rotate-secret"]) {
+          const { status, text } = yield* ask(place, headers, route)
+          assert.strictEqual(status, 200, text)
+        }
+        assert.strictEqual((yield* ask(place, headers, "POST /internal/api-keys")).status, 201)
+      }
     }).pipe(Effect.scoped))
 })
 
