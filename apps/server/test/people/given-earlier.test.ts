@@ -236,12 +236,12 @@ const rights: {
 }
 
 describe("what a person gave or made earlier", () => {
-  it("has a test for each right that the record decides about", () => {
+  it("each right that the record decides about has a test", () => {
     assert.sameMembers(Object.keys(rights), decided)
   })
 
   for (const happened of how) {
-    it.live(`stays or ends as the record says when its maker is ${happened}`, () =>
+    it.live(`each right stays or ends as the record says when its maker is ${happened}`, () =>
       Effect.gen(function*() {
         const all = yield* world
         const { isChanged, maker, session, url } = all
