@@ -10,6 +10,7 @@ import {
   Base62,
   EmailAddress,
   FactorStore,
+  Mail,
   Member,
   Members,
   MemberStore,
@@ -17,7 +18,7 @@ import {
   Portals,
   Time
 } from "@wac/core"
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as OperatorCommand from "./OperatorCommand.ts"
@@ -81,6 +82,19 @@ const audited = Effect.fnUntraced(function*(
   }
 })
 
+/** Mails a person what was done to their account, if there is a mailer. What was done stands if the mail fails. */
+const notified = Effect.fnUntraced(function*(mail: Mail.Mail) {
+  const mailer = yield* Mail.Mailer
+  if (mailer === undefined) return
+  yield* mailer.send(mail).pipe(
+    Effect.catch(({ message }) => Effect.logWarning(`a mail could not be sent: ${message}`))
+  )
+})
+
+/** When and for whom. The operator has no address. */
+const circumstancesOf = ({ email: to }: Pick<Member.Person, "email">) =>
+  Effect.map(Clock.currentTimeMillis, (at) => ({ to, at, address: undefined }))
+
 const readPassword = Schema.decodeUnknownEffect(Password.Password)
 
 const givenPassword = (source: string) =>
@@ -128,6 +142,7 @@ const resetPassword = Command.make(
       return yield* new OperatorCommand.CannotDo({ message: `${member.email} no longer exists` })
     }
     yield* audited(member, { action: "password.reset", detail: { email: member.email } })
+    yield* notified(Mail.passwordNotice({ ...yield* circumstancesOf(member), by: "operator" }))
     const made = Option.isNone(passwordFrom) ? Redacted.value(password) : undefined
     yield* OperatorCommand.printed(
       { email: member.email, sessionsEnded: ended.value, password: made },
@@ -146,6 +161,7 @@ const resetFactor = Command.make(
       return yield* new OperatorCommand.CannotDo({ message: `${member.email} has no second factor` })
     }
     yield* audited(member, { action: "member.reset_factor", detail: { email: member.email } })
+    yield* notified(Mail.factorNotice({ ...yield* circumstancesOf(member), change: { _tag: "Reset", by: null } }))
     yield* OperatorCommand.printed(
       { email: member.email },
       `${member.email} has no second factor any more: their password is enough, until they set up another`
@@ -222,8 +238,11 @@ export const members = Command.make("members").pipe(
       Command.provide(invite, Layer.provide(Members.Members.layer, Password.Passwords.layer)),
       OperatorCommand.unopened
     ),
-    Command.provide(Command.provide(resetPassword, Password.Passwords.layer), OperatorCommand.unopened),
-    Command.provide(resetFactor, OperatorCommand.unopened),
+    Command.provide(
+      Command.provide(resetPassword, Layer.merge(Password.Passwords.layer, OperatorCommand.mailing)),
+      OperatorCommand.unopened
+    ),
+    Command.provide(Command.provide(resetFactor, OperatorCommand.mailing), OperatorCommand.unopened),
     Command.provide(unlink, OperatorCommand.unopened),
     Command.provide(Command.provide(portalLink, Portals.Portals.layer), OperatorCommand.unopened)
   ])

@@ -8,7 +8,7 @@ import { Composition } from "@wac/effect"
 import { Console, Context, Effect, Layer, Redacted, Schema, Stdio, Stream } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
-import { keptFromEnvironment, storageFromEnvironment } from "./ServerConfig.ts"
+import { keptFromEnvironment, mailFromEnvironment, storageFromEnvironment } from "./ServerConfig.ts"
 import { BadVariable, type Environment } from "./Variable.ts"
 import * as Variable from "./Variable.ts"
 
@@ -51,6 +51,14 @@ export const unopened = Layer.unwrap(Effect.gen(function*() {
   const storage = yield* storageFromEnvironment(yield* Variables)
   yield* durable(storage)
   return Composition.layerUnopened(storage)
+}))
+
+/** The mailer, for commands that notify people; none unless `SMTP_URL` is set. */
+export const mailing = Layer.unwrap(Effect.gen(function*() {
+  const mail = yield* mailFromEnvironment(yield* Variables)
+  if (mail === undefined) return Layer.empty
+  const { layer } = yield* Effect.promise(() => import("./MailerSmtp.ts"))
+  return layer(mail)
 }))
 
 const fromInput = Effect.map(

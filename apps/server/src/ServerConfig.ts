@@ -68,6 +68,12 @@ const effectLevels = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn
 /** When customers' files are downloaded (contract §8). */
 const InboundMedia = Schema.Literals(["keep", "on_demand"])
 
+const mail = Effect.gen(function*() {
+  const { host } = yield* Addresses.listening
+  const publicUrl = yield* Addresses.publicAddress
+  return yield* People.mail((publicUrl ?? new URL(`http://${Addresses.authorityOf(host)}`)).hostname)
+})
+
 const config = Effect.gen(function*() {
   const opened = yield* kept
   const { host, port } = yield* Addresses.listening
@@ -89,7 +95,7 @@ const config = Effect.gen(function*() {
       (opened.storage._tag === "Embedded" ? join(opened.storage.directory, "setup-link") : undefined),
     receiverRules: yield* Addresses.receiverRules,
     oidc: yield* People.auth,
-    mail: yield* People.mail((publicUrl ?? new URL(`http://${Addresses.authorityOf(host)}`)).hostname),
+    mail: yield* mail,
     alertUrl: (yield* optional("ALERT_URL", WebAddress, "an http or https URL"))?.href,
     isRestored: yield* flag("WAC_RESTORED"),
     portalOrigins: yield* People.portalOrigins,
@@ -138,6 +144,10 @@ export const publicUrlFromEnvironment = (environment: Environment): Effect.Effec
       ([publicUrl, { host, port }]) => Addresses.addressFor(publicUrl, host, port)
     )
   )
+
+/** Reads the mail server, for an operator's command that mails: `SMTP_URL` and `SMTP_FROM`. */
+export const mailFromEnvironment = (environment: Environment): Effect.Effect<ServerConfig["mail"], BadVariable> =>
+  given(environment)(mail)
 
 /** Reads the origins that may show the portal, for links that an operator's command makes: `PORTAL_ORIGINS`. */
 export const portalOriginsFromEnvironment = (

@@ -209,6 +209,31 @@ describe("pages in browsers", () => {
       }
     }).pipe(Effect.scoped))
 
+  it.live("no response but the framed portal can be embedded by pages of other origins, whether it is a page, a result, an error or a stream", () =>
+    Effect.gen(function*() {
+      const { key, session, url } = yield* ready()
+      const opened = { authorization: `Bearer ${key.apiKey}` }
+      const responses = [
+        ["/healthz", {}, 200],
+        ["/openapi.json", {}, 200],
+        ["/dashboard", {}, 200],
+        ["/nowhere", {}, 404],
+        ["/v1/templates", {}, 401],
+        ["/v1/templates", opened, 200],
+        ["/internal/members", session, 200],
+        ["/internal/messages?limit=0", session, 400],
+        ["/internal/stream", session, 200]
+      ] as const
+      for (const [path, headers, status] of responses) {
+        const answer = yield* call(url + path, { headers })
+        assert.deepStrictEqual(
+          [answer.status, answer.headers.get("cross-origin-resource-policy")],
+          [status, "same-origin"],
+          path
+        )
+      }
+    }).pipe(Effect.scoped))
+
   it.live("pages run only their own scripts and styles", () =>
     Effect.gen(function*() {
       const { url } = yield* start()

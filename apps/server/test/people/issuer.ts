@@ -7,8 +7,17 @@ import { Provider } from "oidc-provider"
 
 const secret = "a client's secret"
 
-/** The issuer's claims about people, by name. Real issuers send `email_verified` in every form, or not at all. */
-export type People = { [name: string]: { email?: string; email_verified?: unknown; wac_roles?: unknown } }
+/** What an issuer says of an address. Real issuers send `email_verified` in every form, or not at all. */
+interface Address {
+  email?: string
+  email_verified?: unknown
+}
+
+/**
+ * The issuer's claims about people, by name. Their address is in the response of the userinfo endpoint, and in the ID
+ * token is what `inToken` says.
+ */
+export type People = { [name: string]: Address & { wac_roles?: unknown; inToken?: Address } }
 
 /** An issuer on loopback, in the present scope. Clients are whoever it is told of. */
 export const issuer = Effect.fnUntraced(function*(people: People) {
@@ -33,8 +42,14 @@ export const issuer = Effect.fnUntraced(function*(people: People) {
       response_types: ["code"],
       require_auth_time: true
     }],
-    claims: { openid: ["sub", "wac_roles"], email: ["email", "email_verified"] },
-    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...people[id] }) }),
+    claims: { openid: ["sub", "wac_roles", "email", "email_verified"], email: null },
+    findAccount: (_, id) => ({
+      accountId: id,
+      claims: (use) => {
+        const { inToken, wac_roles, ...address } = people[id] ?? {}
+        return { sub: id, wac_roles, ...(use === "id_token" ? inToken : address) }
+      }
+    }),
     cookies: { keys: ["k"] }
   })
   // any port of ours

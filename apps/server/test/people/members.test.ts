@@ -10,6 +10,8 @@ import { join } from "node:path"
 import { wac } from "../commandLine.ts"
 import { call, environment, ownPage, signIn, start } from "../harness.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
+import { enrol } from "./enrolment.ts"
+import { mailbox } from "./mailbox.ts"
 
 const owner = environment.WAC_OWNER_EMAIL
 
@@ -73,6 +75,8 @@ it.live("resetting a password works while a server runs, without its master key,
       const [line, input, words] of [
         ["reset-password nobody@example.com", "", /there is no member nobody@example\.com/],
         ["reset-password --password-from -", "short\n", /8 to 256 characters/],
+        ["reset-password --password-from -", "password\n", /the password must not be one of the most common/],
+        ["reset-password --password-from -", `${owner}\n`, /the password must not be the person's own e-mail address/],
         ["reset-password --password-from -", "", /no password came on standard input/],
         ["reset-password --password-from NOT_SET", "", /NOT_SET/]
       ] as const
@@ -82,6 +86,35 @@ it.live("resetting a password works while a server runs, without its master key,
       assert.match(String(refused.code), words)
     }
     assert.strictEqual(yield* signInWith(url, chosen), 200)
+  }).pipe(Effect.scoped, Effect.orDie))
+
+it.live("a person is mailed what the operator does to their account, and a mail server that is away undoes nothing", () =>
+  Effect.gen(function*() {
+    const mail = yield* mailbox
+    const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
+    const members = wac({ DATABASE_URL, SMTP_URL: mail.url }, "members")
+    const { url } = yield* start({ environment: { DATABASE_URL, WAC_MASTER_KEY: masterKey() } })
+    const headers = yield* signIn(url)
+    yield* enrol(url, headers, yield* Clock.Clock)
+    const factor = yield* members("reset-factor")
+    assert.deepStrictEqual([factor.code, factor.stderr], [0, ""])
+    const { text: ofFactor } = yield* mail.notice(owner, "Your second factor was reset")
+    assert.match(ofFactor, /was reset by the operator of the service, at 2\S+Z\./)
+    const chosen = "a horse of another colour"
+    const given = yield* members("reset-password --password-from -", { input: chosen })
+    assert.deepStrictEqual([given.code, given.stderr], [0, ""])
+    const { text } = yield* mail.notice(owner, "Your password was changed")
+    assert.match(text, /was changed by the operator of the service, at 2\S+Z\./)
+    assert.notInclude(text, chosen)
+
+    const away = yield* members("reset-password", { env: { SMTP_URL: "smtp://127.0.0.1:1" } })
+    assert.strictEqual(away.code, 0)
+    const password = /shown this once: ([0-9A-Za-z]{20})$/.exec(away.stdout)![1]!
+    assert.strictEqual(yield* signInWith(url, password), 200)
+    const wrong = yield* members("reset-password", { env: { SMTP_URL: "hunter2" } })
+    assert.match(String(wrong.code), /^SMTP_URL: expected [^\n]+$/)
+    assert.strictEqual(yield* signInWith(url, password), 200)
+    assert.lengthOf(mail.notices, 2)
   }).pipe(Effect.scoped, Effect.orDie))
 
 it.live("unlinking a member while a server runs ends their sessions, so that another identity can have the account", () =>

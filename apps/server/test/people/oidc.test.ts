@@ -2,7 +2,7 @@
  * Signing in at an OpenID Connect issuer (contract §12 `AUTH=oidc`), against a real one.
  */
 import { assert, it } from "@effect/vitest"
-import { Id, InvitationStore, WorkspaceStore } from "@wac/core"
+import { Id, InvitationStore, IssuerState, Vault, WorkspaceStore } from "@wac/core"
 import { Context, Effect } from "effect"
 import { createHash } from "node:crypto"
 import * as checks from "../checks.ts"
@@ -112,6 +112,36 @@ it.live("a person without a role at the issuer, or without a verified address th
     }
   }).pipe(Effect.scoped))
 
+it.live("an address counts only with the statement beside it, where the ID token and the userinfo response disagree", () =>
+  Effect.gen(function*() {
+    const [own, others] = ["own@example.com", "others@example.com"]
+    const people: People = {}
+    const { signIn, who } = yield* served(people)
+    const cases: ReadonlyArray<
+      readonly [inToken: People[string]["inToken"], ofPerson: People[string]["inToken"], address: string | undefined]
+    > = [
+      [{ email: own, email_verified: true }, { email: others, email_verified: false }, own],
+      [{ email: own, email_verified: true }, { email: others, email_verified: true }, own],
+      [{ email: others }, { email: own, email_verified: true }, own],
+      [{ email: others, email_verified: false }, { email: others, email_verified: true }, undefined],
+      [{ email: others, email_verified: false }, { email: own, email_verified: true }, undefined],
+      [{ email: others, email_verified: "true" }, { email: others, email_verified: true }, undefined],
+      [{ email_verified: true }, { email: others, email_verified: false }, undefined],
+      [{ email_verified: true }, { email: others }, undefined],
+      [{ email: others }, { email_verified: true }, undefined],
+      [{ email: others }, { email: others, email_verified: false }, undefined]
+    ]
+    for (const [n, [inToken, ofPerson, address]] of cases.entries()) {
+      // a person of their own each, as an address counts at the first sign-in alone
+      const distinct = (claims: typeof inToken) =>
+        claims?.email === undefined ? claims : { ...claims, email: `${n}-${claims.email}` }
+      people[`person${n}`] = { ...distinct(ofPerson), inToken: distinct(inToken)!, wac_roles: "member" }
+      const returned = yield* signIn(`person${n}`)
+      if (address === undefined) assert.deepStrictEqual(refusalOf(returned), notAllowed, String(n))
+      else assert.strictEqual((yield* who(returned.browser)).body.email, `${n}-${address}`, String(n))
+    }
+  }).pipe(Effect.scoped))
+
 it.live("a different person at the issuer never becomes the person of an address, whatever the issuer says of it", () =>
   Effect.gen(function*() {
     const people: People = {
@@ -179,6 +209,53 @@ it.live("a sign-in that is refused because no role is left ends the person's ses
     people["ada"]!.wac_roles = "member"
     yield* signIn("ada")
     checks.assertError(yield* who(one.browser), 401, { code: "unauthorized", reason: "missing_session" })
+  }).pipe(Effect.scoped))
+
+it.live("a refused sign-in at the issuer is counted by cause, and is in the audit of the workspaces of the account that it concerns", () =>
+  Effect.gen(function*() {
+    const people: People = {
+      boss: { email: "boss@example.com", email_verified: true, wac_roles: "owner" },
+      ada: { email: "ada@example.com", email_verified: true, wac_roles: "admin" },
+      attacker: { email: "boss@example.com", email_verified: true, wac_roles: "owner" },
+      stranger: { email: "stranger@example.com", email_verified: true },
+      nameless: { email_verified: true, wac_roles: "owner" }
+    }
+    const { headersOf, issuerUrl, signIn, url, who } = yield* served(people)
+    const refusedIn = (text: string, cause: string) =>
+      Number(new RegExp(`^wac_sign_ins_refused_total\\{cause="${cause}"\\} (\\d+)$`, "m").exec(text)?.[1])
+    const [boss, ada] = [yield* signIn("boss"), yield* signIn("ada")]
+    const [bossId, adaId] = [(yield* who(boss.browser)).body.userId, (yield* who(ada.browser)).body.userId]
+    people["ada"] = { email: "ada@example.com", email_verified: true }
+    // without a role the second time, of which no workspace is left to tell
+    for (const name of ["attacker", "ada", "ada", "stranger", "nameless"]) {
+      assert.deepStrictEqual(refusalOf(yield* signIn(name)), notAllowed, name)
+    }
+    const forged = yield* call(`${url}/internal/oidc/callback?code=x&state=y&iss=${issuerUrl}`)
+    assert.strictEqual(forged.status, 401)
+    const entries = yield* checks.until(
+      Effect.map(
+        call(`${url}/internal/audit?limit=100`, { headers: headersOf(boss.browser) }),
+        ({ body }) =>
+          (body.data as ReadonlyArray<{ readonly [field: string]: unknown }>).filter(({ action }) =>
+            action === "session.refuse"
+          )
+      ),
+      (found) => found.length >= 2
+    )
+    assert.sameDeepMembers(
+      entries.map(({ by, detail, target }) => ({ by, detail, target })),
+      [[bossId, "boss@example.com"], [adaId, "ada@example.com"]].map(([userId, email]) => ({
+        by: { userId, email },
+        detail: { cause: "role_not_allowed" },
+        target: userId
+      }))
+    )
+    for (const { address, requestId } of entries) {
+      assert.strictEqual(address, "127.0.0.1")
+      assert.match(String(requestId), checks.idShape("req"))
+    }
+    const { text } = yield* call(`${url}/metrics`)
+    assert.deepStrictEqual([refusedIn(text, "role_not_allowed"), refusedIn(text, "invalid_credentials")], [5, 1])
   }).pipe(Effect.scoped))
 
 it.live("the state of a sign-in is accepted only as the service gave it out, so no request reaches the issuer", () =>
@@ -250,6 +327,22 @@ it.live("a person returns to the page of the dashboard that they asked for, and 
       ""
     ]
     for (const page of strange) assert.strictEqual(yield* returned(page), "/dashboard", page)
+  }).pipe(Effect.scoped))
+
+it.live("the page is checked again at the return, even in a state that the service has sealed", () =>
+  Effect.gen(function*() {
+    const { services, url } = yield* served({
+      ada: { email: "ada@example.com", email_verified: true, wac_roles: "admin" }
+    })
+    const vault = Context.get(services, Vault.Vault)
+    for (const page of ["https://evil.example/dashboard/", "//evil.example/dashboard/", "/internal/session"]) {
+      const browser = new Browser()
+      const callback = yield* Effect.promise(() => atIssuer(browser, url, "ada"))
+      const state = yield* IssuerState.open(vault, browser.cookie("wac_oidc")!, checks.now())
+      browser.plant("wac_oidc", yield* IssuerState.seal(vault, { ...state!, page }))
+      const returned = yield* Effect.promise(() => browser.go(callback))
+      assert.deepStrictEqual([returned.status, returned.headers.get("location")], [302, "/dashboard"], page)
+    }
   }).pipe(Effect.scoped))
 
 it.live("a forged or repeated callback, or one from a different browser, signs nobody in", () =>

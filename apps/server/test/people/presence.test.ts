@@ -3,10 +3,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Access, Api } from "@wac/api"
-import { Context, Effect } from "effect"
+import { Portals, Setup, WorkspaceStore } from "@wac/core"
+import { Clock, Context, Duration, Effect, Redacted } from "effect"
+import { run } from "../../src/Run.ts"
 import * as checks from "../checks.ts"
-import { type Answer, call, ownPage, ready } from "../harness.ts"
+import { actorHeader, type Answer, call, environment, hostAuthenticator, ownPage, ready, start } from "../harness.ts"
 import { moving } from "../movable.ts"
+import { freshDatabase, masterKey, postgres } from "../processes.ts"
 import { cookieOf, type Headers, invite, join } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
@@ -93,6 +96,41 @@ describe.concurrent("a fresh session", () => {
       for (let n = 0; n < 12 && refused?.status !== 429; n++) refused = yield* confirm(`guess number ${n}`)
       checks.assertError(refused!, 429, { code: "rate_limited", reason: "login" })
     }).pipe(Effect.scoped))
+
+  it.live("sessions of a portal and of a host count as fresh however old they are, because they are the host's", () =>
+    Effect.gen(function*() {
+      const { clock, pass, services, session, url } = yield* moving(ready({ environment: checks.unlimited }))
+      const { workspaceId } = (yield* call(`${url}/internal/session`, { headers: session })).body
+      const link = yield* Context.get(services, Portals.Portals).link({
+        workspaceId,
+        role: "developer",
+        visitor: "ana@shop.example",
+        lifetime: Duration.hours(1)
+      }).pipe(Effect.orDie, Effect.provideService(Clock.Clock, clock))
+      const opened = yield* call(`${url}/internal/portal`, {
+        headers: ownPage,
+        body: { token: Redacted.value(link.token) }
+      })
+      assert.strictEqual(opened.status, 200, opened.text)
+      const portal = {
+        ...ownPage,
+        cookie: opened.headers.getSetCookie()[0]!.split(";")[0]!,
+        "wac-portal": workspaceId as string
+      }
+      const host = yield* moving(start({ adapters: { authenticator: hostAuthenticator } }))
+      const [workspace] = yield* Effect.orDie(Context.get(host.services, WorkspaceStore.WorkspaceStore).list)
+      const hosts = { ...ownPage, [actorHeader]: `owner@${workspace!.id}` }
+      yield* pass("59 minutes")
+      yield* host.pass("59 minutes")
+      checks.assertError(yield* ask(url, session, "POST /internal/api-keys"), 403, notFresh)
+      for (const [place, headers] of [[url, portal], [host.url, hosts]] as const) {
+        for (const route of ["PUT /internal/webhook", "POST /internal/webhook/rotate-secret"]) {
+          const { status, text } = yield* ask(place, headers, route)
+          assert.strictEqual(status, 200, text)
+        }
+        assert.strictEqual((yield* ask(place, headers, "POST /internal/api-keys")).status, 201)
+      }
+    }).pipe(Effect.scoped))
 })
 
 describe.concurrent("ending sessions", () => {
@@ -170,6 +208,57 @@ describe.concurrent("a password that is set", () => {
       }
       assert.strictEqual((yield* accept("a horse of another colour")).status, 200)
     }).pipe(Effect.scoped))
+
+  it.live("a first owner cannot choose a common password or their own address, and the set-up link stays valid", () =>
+    Effect.gen(function*() {
+      const { services, url } = yield* start({ environment: { WAC_OWNER_EMAIL: "", WAC_OWNER_PASSWORD: "" } })
+      const token = Redacted.value((yield* Effect.orDie(Context.get(services, Setup.Setup).token))!)
+      const setUp = (password: string) =>
+        call(`${url}/internal/setup`, {
+          headers: ownPage,
+          body: { token, email: owner.email, password, workspaceName: "First" }
+        })
+      for (const password of ["password", owner.email]) {
+        checks.assertInvalid(yield* setUp(password), "invalid_field", "password")
+      }
+      assert.strictEqual((yield* setUp(owner.password)).status, 201)
+    }).pipe(Effect.scoped))
+
+  it.live("a reset link sets no common password and not the person's own address, and stays valid", () =>
+    Effect.gen(function*() {
+      const mail = yield* mailbox
+      const { url } = yield* ready({ environment: { ...checks.unlimited, SMTP_URL: mail.url } })
+      yield* call(`${url}/internal/password/reset-request`, { headers: ownPage, body: { email: owner.email } })
+      const token = tokenIn((yield* mail.to(owner.email)).text)
+      const reset = (password: string) =>
+        call(`${url}/internal/password/reset`, { headers: ownPage, body: { token, password } })
+      for (const password of ["password", owner.email]) {
+        checks.assertInvalid(yield* reset(password), "invalid_field", "password")
+      }
+      assert.strictEqual((yield* call(`${url}/internal/session`, { headers: ownPage, body: owner })).status, 200)
+      assert.strictEqual((yield* reset("a horse of another colour")).status, 204)
+    }).pipe(Effect.scoped))
+
+  it.live("a new owner's WAC_OWNER_PASSWORD that is common or their own address fails the start", () =>
+    Effect.gen(function*() {
+      for (const WAC_OWNER_PASSWORD of ["password", owner.email]) {
+        const { message } = yield* Effect.scoped(Effect.flip(run({ ...environment, WAC_OWNER_PASSWORD })))
+        assert.match(message, /^WAC_OWNER_PASSWORD: expected a password, which must not be [^\n]+$/)
+      }
+    }))
+
+  it.live("a common WAC_OWNER_PASSWORD fails no start if the owner exists, whose password stays", () =>
+    Effect.gen(function*() {
+      const kept = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
+      yield* Effect.scoped(start({ environment: kept }))
+      const { url } = yield* start({ environment: { ...kept, WAC_OWNER_PASSWORD: "password" } })
+      const signIn = (password: string) =>
+        Effect.map(
+          call(`${url}/internal/session`, { headers: ownPage, body: { email: owner.email, password } }),
+          ({ status }) => status
+        )
+      assert.deepStrictEqual([yield* signIn("password"), yield* signIn(owner.password)], [401, 200])
+    }).pipe(Effect.scoped, Effect.orDie))
 })
 
 describe.concurrent("a notice", () => {
@@ -209,6 +298,38 @@ describe.concurrent("a notice", () => {
       assert.strictEqual(changed.status, 204)
       const { text } = yield* mail.notice(owner.email, "Your password was changed")
       for (const password of [owner.password, next]) assert.notInclude(text, password)
+    }).pipe(Effect.scoped))
+
+  it.live("a person is mailed when a mailed link resets their password", () =>
+    Effect.gen(function*() {
+      const { mail, url } = yield* mailed
+      yield* call(`${url}/internal/password/reset-request`, { headers: ownPage, body: { email: owner.email } })
+      const token = tokenIn((yield* mail.to(owner.email)).text)
+      const next = "a horse of another colour"
+      const reset = yield* call(`${url}/internal/password/reset`, { headers: ownPage, body: { token, password: next } })
+      assert.strictEqual(reset.status, 204)
+      const { text } = yield* mail.notice(owner.email, "Your password was changed")
+      assert.match(text, /from the address (127\.0\.0\.1|::1|::ffff:127\.0\.0\.1)/)
+      for (const secret of [token, next]) assert.notInclude(text, secret)
+    }).pipe(Effect.scoped))
+
+  it.live("owners are mailed about a rotated signing secret, without a secret", () =>
+    Effect.gen(function*() {
+      const { mail, session, url } = yield* mailed
+      yield* join(url, session, "ben@example.com", "developer")
+      const set = yield* call(`${url}/internal/webhook`, {
+        method: "PUT",
+        headers: session,
+        body: { url: "https://example.com/hook" }
+      })
+      const rotated = yield* ask(url, session, "POST /internal/webhook/rotate-secret")
+      assert.strictEqual(rotated.status, 200, rotated.text)
+      const { text, to } = yield* mail.notice(owner.email, "A new signing secret of the webhook in wac")
+      assert.deepStrictEqual(to, [owner.email])
+      for (const secret of [set.body.signingSecret, rotated.body.signingSecret]) {
+        assert.match(secret, /^whsec_/)
+        assert.notInclude(text, secret)
+      }
     }).pipe(Effect.scoped))
 
   it.live("owners are mailed about a new key, a changed webhook and a new owner, without a secret", () =>

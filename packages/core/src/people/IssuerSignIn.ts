@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { type Forbidden, NotFound, type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
+import { NotFound, type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import { Vault } from "../secrets/Vault.ts"
@@ -14,6 +14,7 @@ import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import { CurrentIssuer, provenAt, rolesOf, verifiedEmail } from "./Issuer.ts"
 import * as IssuerState from "./IssuerState.ts"
 import * as LoginLimits from "./LoginLimits.ts"
+import type { Recognized } from "./MemberStep.ts"
 import { MemberStore } from "./MemberStore.ts"
 import { isFresh as isFreshSession, type Roles } from "./Session.ts"
 
@@ -29,6 +30,7 @@ export interface Returned {
 
 /** A person whom the issuer has confirmed. */
 export interface Confirmed {
+  readonly _tag: "Confirmed"
   readonly userId: Id.UserId
   /** The roles of this sign-in. They belong to the session that it opens. */
   readonly roles: Roles
@@ -37,6 +39,9 @@ export interface Confirmed {
   /** The page to which they return, as `begin` got it. */
   readonly page: string
 }
+
+/** A person whom the issuer has confirmed, and who may not sign in. */
+export type Refused = Extract<Recognized, { readonly _tag: "Refused" }>
 
 const notFresh = () =>
   new Unauthorized({
@@ -62,12 +67,12 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
   ) => Effect.Effect<{ readonly url: URL; readonly kept: string }, ServerError | NotFound>
   /**
    * Verifies the browser's return and replaces the person's roles by those that the issuer states. If it states none,
-   * the person's sessions end. The issuer is asked only about sign-ins that this service began, and failures are limited
+   * the person's sessions end, and they are refused. The issuer is asked only about sign-ins that this service began, and failures are limited
    * per address, together with wrong passwords.
    */
   readonly complete: (
     returned: Returned
-  ) => Effect.Effect<Confirmed, Forbidden | Unauthorized | RateLimited | ServerError | NotFound | StoreError>
+  ) => Effect.Effect<Confirmed | Refused, Unauthorized | RateLimited | ServerError | NotFound | StoreError>
 }>()("@wac/core/people/IssuerSignIn") {
   static readonly layer = Layer.effect(
     IssuerSignIn,
@@ -109,8 +114,9 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
             now: returnedAt,
             roles
           })
-          if (recognized._tag === "Refused") return yield* recognized.error
+          if (recognized._tag === "Refused") return recognized
           return {
+            _tag: "Confirmed",
             userId: recognized.userId,
             roles: new Map(roles.map(({ role, workspaceId }) => [workspaceId, role])),
             provenAt: proven,

@@ -94,24 +94,28 @@ interface Circumstances {
 const circumstances = ({ address, at }: Circumstances): string =>
   `at ${iso(at)}${address === undefined ? "" : `, from the address ${line(address)}`}`
 
-/** The mail to a person whose password was changed or reset. */
-export const passwordNotice = (notice: Circumstances): Mail => ({
+const byOperator = " by the operator of the service,"
+
+/** The mail to a person whose password was changed or reset: by the person, or by the operator's command. */
+export const passwordNotice = (notice: Circumstances & { readonly by: "person" | "operator" }): Mail => ({
   to: notice.to,
   subject: "Your password was changed",
-  text: `The password of this address was changed ${circumstances(notice)}.
+  text: `The password of this address was changed${notice.by === "operator" ? byOperator : ""} ${circumstances(notice)}.
 
-If it was not you, ask for a link that resets the password on the sign-in page, and tell an admin of your workspace.
+If ${
+    notice.by === "operator" ? "you did not ask for it" : "it was not you"
+  }, ask for a link that resets the password on the sign-in page, and tell an admin of your workspace.
 `
 })
 
-/** What became of a person's second factor: by the person, or by the owner who reset it. */
+/** What became of a person's second factor: by the person, by the owner who reset it, or by the operator (`null`). */
 export type FactorChange =
   | { readonly _tag: "On" }
   | { readonly _tag: "Off" }
   | { readonly _tag: "Codes" }
   | { readonly _tag: "PasskeyAdded"; readonly name: string }
   | { readonly _tag: "PasskeyRemoved"; readonly name: string; readonly isLast: boolean }
-  | { readonly _tag: "Reset"; readonly by: string }
+  | { readonly _tag: "Reset"; readonly by: string | null }
 
 /** What a mail about a second factor says of its change: what was done to what, and what to do if it was not wanted. */
 const factorWords = (change: FactorChange): {
@@ -165,7 +169,7 @@ const factorWords = (change: FactorChange): {
       return {
         ...factor,
         done: "reset",
-        by: ` by ${line(change.by)}, an owner of your workspace,`,
+        by: change.by === null ? byOperator : ` by ${line(change.by)}, an owner of your workspace,`,
         now: passwordAlone,
         remedy: setUpAgain
       }

@@ -105,7 +105,12 @@ export interface Assign {
 /** The person of an identity, or why they may not sign in. */
 export type Recognized =
   | { readonly _tag: "Recognized"; readonly userId: UserId }
-  | { readonly _tag: "Refused"; readonly error: Forbidden }
+  | {
+    readonly _tag: "Refused"
+    readonly error: Forbidden
+    /** The account that the sign-in concerns in each of its workspaces, those that it has just lost included. */
+    readonly account: ReadonlyArray<Pick<Member, "userId" | "email" | "workspaceId">>
+  }
 
 /** An identity and its person, who has one at most at each issuer. */
 export interface Link extends Identity {
@@ -145,9 +150,12 @@ export interface AssignWrites {
   readonly assigned: ReadonlyArray<Assigned>
 }
 
-const refused = (message: string): Recognized => ({
+type Refused = Extract<Recognized, { readonly _tag: "Refused" }>
+
+const refused = (message: string, account: Refused["account"] = []): Refused => ({
   _tag: "Refused",
-  error: new Forbidden({ reason: "role_not_allowed", message })
+  error: new Forbidden({ reason: "role_not_allowed", message }),
+  account
 })
 
 const keyOf = ({ issuer, subject }: Identity): string => JSON.stringify([issuer, subject])
@@ -161,6 +169,9 @@ export const assign: Decide<Assign, LoadedPeople, Recognized, AssignWrites> = (l
   const people = new Map<string, Person>()
   const links = new Map<string, Link & Pick<Person, "email">>()
   const assigned = new Map<UserId, Assigned>()
+  const membershipsOf = (userId: UserId) => assigned.get(userId)?.members ?? loaded.memberships(userId)
+  const accountOf = ({ email, userId }: Pick<Person, "userId" | "email">): Refused["account"] =>
+    membershipsOf(userId).map(({ workspaceId }) => ({ userId, email, workspaceId }))
   const answers = commands.map((command): Recognized => {
     const { identity, roles } = command
     const now = loaded.now(command.now)
@@ -173,7 +184,10 @@ export const assign: Decide<Assign, LoadedPeople, Recognized, AssignWrites> = (l
       const isTaken = known !== undefined && ("isLinked" in known && known.isLinked ||
         [...links.values()].some(({ issuer, userId }) => issuer === identity.issuer && userId === known.userId))
       if (isTaken) {
-        return refused("the account of your e-mail address belongs to another person at the issuer: ask the operator")
+        return refused(
+          "the account of your e-mail address belongs to another person at the issuer: ask the operator",
+          accountOf(known)
+        )
       }
       if (known !== undefined || roles.length > 0) {
         person = { userId: known?.userId ?? command.userId, email }
@@ -181,13 +195,12 @@ export const assign: Decide<Assign, LoadedPeople, Recognized, AssignWrites> = (l
         links.set(key, { ...identity, ...person, createdAt: now })
       }
     }
+    const account = person === undefined ? [] : accountOf(person)
     if (person !== undefined) {
       const { email, userId } = person
       const before = assigned.get(userId)
       // whoever stays a member has joined when they joined
-      const joined = new Map(
-        (before?.members ?? loaded.memberships(userId)).map(({ createdAt, workspaceId }) => [workspaceId, createdAt])
-      )
+      const joined = new Map(membershipsOf(userId).map(({ createdAt, workspaceId }) => [workspaceId, createdAt]))
       const stated = new Set(roles.map(({ workspaceId }) => workspaceId))
       assigned.set(userId, {
         userId,
@@ -202,7 +215,7 @@ export const assign: Decide<Assign, LoadedPeople, Recognized, AssignWrites> = (l
       })
       if (roles.length > 0) return { _tag: "Recognized", userId }
     }
-    return refused("the issuer does not assign you a role in any workspace")
+    return refused("the issuer does not assign you a role in any workspace", account)
   })
   return {
     answers,

@@ -87,7 +87,7 @@ const accountNotice = (
 ): Mail.Mail => {
   switch (matter._tag) {
     case "Password":
-      return Mail.passwordNotice({ ...circumstances, to: by })
+      return Mail.passwordNotice({ ...circumstances, to: by, by: "person" })
     case "Factor":
       return Mail.factorNotice({ ...circumstances, to: by, change: matter.change })
     case "FactorReset":

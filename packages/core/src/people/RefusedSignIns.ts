@@ -9,14 +9,22 @@ import type { RequestId } from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import * as Metrics from "../Metrics.ts"
+import type { StoreError } from "../StoreError.ts"
 import * as EmailAddress from "./EmailAddress.ts"
+import type { Member } from "./Member.ts"
 import { MemberStore } from "./MemberStore.ts"
+
+/** An account in one of its workspaces. */
+type Acting = Pick<Member, "userId" | "email" | "workspaceId">
 
 /** A sign-in that was refused. */
 export interface Refused {
   readonly error: Unauthorized | Forbidden | RateLimited
-  /** As it was given; `undefined` if the attempt names no account. */
-  readonly email: string | undefined
+  /**
+   * The account that the attempt concerns: the address that it names, as it was given, or the account in each of its
+   * workspaces; `undefined` if it concerns none.
+   */
+  readonly account: string | ReadonlyArray<Acting> | undefined
   /** The client's address. */
   readonly address: string
   readonly requestId: RequestId
@@ -40,27 +48,32 @@ export class RefusedSignIns extends Context.Service<RefusedSignIns, {
       const audit = yield* Audit
       const recording = yield* FiberSet.make()
 
+      const named = (email: string): Effect.Effect<ReadonlyArray<Acting>, StoreError> =>
+        Effect.map(
+          members.findByEmail(EmailAddress.normalize(email)),
+          Option.match({
+            onNone: () => [],
+            onSome: ({ memberships, person: { email, userId } }) =>
+              memberships.map(({ workspace }) => ({ userId, email, workspaceId: workspace.id }))
+          })
+        )
+
       const audited = Effect.fnUntraced(
-        function*({ address, error: { reason: cause }, requestId }: Refused, email: string) {
-          const found = Option.getOrUndefined(yield* members.findByEmail(EmailAddress.normalize(email)))
-          if (found === undefined) return
-          const { memberships, person: { email: own, userId } } = found
-          const bucket = { key: `login:audit:${userId}:${cause}`, policy }
+        function*({ account = [], address, error: { reason: cause }, requestId }: Refused) {
+          const actors = typeof account === "string" ? yield* named(account) : account
+          const target = actors[0]?.userId
+          if (target === undefined) return
+          const bucket = { key: `login:audit:${target}:${cause}`, policy }
           const readings = yield* limits.spend([bucket], yield* Clock.currentTimeMillis)
           if (RateLimit.refusal(readings) !== undefined) return
-          yield* audit.record(
-            memberships.map(({ workspace }) => ({ userId, email: own, workspaceId: workspace.id })),
-            { action: "session.refuse", target: userId, detail: { cause }, address, requestId }
-          )
+          yield* audit.record(actors, { action: "session.refuse", target, detail: { cause }, address, requestId })
         }
       )
 
       return RefusedSignIns.of({
         record: Effect.fnUntraced(function*(refused) {
           yield* Metrics.signInRefused(refused.error.reason)
-          if (refused.email !== undefined) {
-            yield* FiberSet.run(recording, Effect.ignore(audited(refused, refused.email)))
-          }
+          if (refused.account !== undefined) yield* FiberSet.run(recording, Effect.ignore(audited(refused)))
         })
       })
     })

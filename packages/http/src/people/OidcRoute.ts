@@ -82,6 +82,12 @@ export const layer = HttpRouter.use((router) =>
       })
     })
 
+    /** Completes a sign-in, and records it if it is refused. */
+    const completed = Effect.fnUntraced(function*(returned: IssuerSignIn.Returned) {
+      const result = yield* SignIn.recorded(undefined, signIn.complete(returned))
+      return result._tag === "Confirmed" ? result : yield* SignIn.recorded(result.account, result.error)
+    })
+
     yield* router.add(
       "GET",
       begin,
@@ -100,7 +106,7 @@ export const layer = HttpRouter.use((router) =>
         const place = new URL(yield* redirectUri)
         place.search = new URL((yield* HttpServerRequest.HttpServerRequest).url, place).search
         const returned = { callback: place, kept: yield* cookie.kept, address: yield* SignIn.addressOf }
-        const confirmed = yield* SignIn.recorded(undefined, signIn.complete(returned)).pipe(
+        const confirmed = yield* completed(returned).pipe(
           Effect.provideService(RefusedSignIns.RefusedSignIns, refusedSignIns)
         )
         yield* opened(confirmed)

@@ -30,15 +30,15 @@ const isRefusal = (error: unknown): error is RefusedSignIns.Refused["error"] =>
 
 const refusals = ["Unauthorized", "Forbidden", "RateLimited"]
 
-/** Records a sign-in if it is refused. A demand for the second factor is no refusal. `email` is the account that it names, if it names one. */
-export const recorded = <A, E, R>(email: string | undefined, signIn: Effect.Effect<A, E, R>) =>
+/** Records a sign-in if it is refused. A demand for the second factor is no refusal. `account` is the one that it concerns, if it concerns one. */
+export const recorded = <A, E, R>(account: RefusedSignIns.Refused["account"], signIn: Effect.Effect<A, E, R>) =>
   Effect.tapError(signIn, (error) =>
     Effect.gen(function*() {
       if (!isRefusal(error) || error.reason === "second_factor_required") return
       const { ownId } = yield* Exchange
       const address = yield* addressOf
       const refused = yield* RefusedSignIns.RefusedSignIns
-      yield* refused.record({ error, email, address, requestId: ownId })
+      yield* refused.record({ error, account, address, requestId: ownId })
     }))
 
 /** A session as the dashboard shows it. */

@@ -170,7 +170,9 @@ export const tests = (it: Fixture.It): void => {
           absoluteUntil: own.start + hour
         })
       }
-      assert.strictEqual((yield* members.assign(after))._tag, "Refused")
+      const refused = yield* members.assign(after)
+      const theirs = { userId, email: before.email!, workspaceId: own.workspace.id }
+      assert.deepStrictEqual(People.refusedAccount(refused), [theirs])
       assert.strictEqual(yield* members.unlink(userId), 1)
       assert.strictEqual(yield* members.unlink(userId), 0)
       assert.deepStrictEqual(yield* sessions.list(userId, own.start), [])
@@ -201,7 +203,7 @@ export const tests = (it: Fixture.It): void => {
       const unverified = yield* People.assignment([own], { email: null })
       const without = yield* People.assignment([])
       for (const command of [unverified, without]) {
-        assert.strictEqual((yield* members.assign(command))._tag, "Refused")
+        assert.deepStrictEqual(People.refusedAccount(yield* members.assign(command)), [])
         assert.deepStrictEqual(yield* members.findByUserId(command.userId), Option.none())
       }
       assert.deepStrictEqual(yield* members.findByEmail(without.email!), Option.none())
@@ -210,7 +212,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(People.recognized(yield* members.assign({ ...without, roles })), without.userId)
     }))
 
-  it.effect("assign ends the sessions in workspaces that it takes away, and without roles all of them", () =>
+  it.effect("assign ends the sessions in workspaces that it takes away, and without roles all of them, and returns what the refused person lost", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore
       const sessions = yield* SessionStore.SessionStore
@@ -237,7 +239,10 @@ export const tests = (it: Fixture.It): void => {
       )
       yield* members.assign({ ...command, roles: command.roles.slice(1) })
       assert.deepStrictEqual(yield* left, [other.workspace.id])
-      assert.strictEqual((yield* members.assign({ ...command, email: null, roles: [] }))._tag, "Refused")
+      const refused = () => Effect.map(members.assign({ ...command, email: null, roles: [] }), People.refusedAccount)
+      const lost = { userId, email: command.email!, workspaceId: other.workspace.id }
+      assert.deepStrictEqual(yield* refused(), [lost])
+      assert.deepStrictEqual(yield* refused(), [])
       assert.deepStrictEqual(yield* left, [])
       assert.deepStrictEqual(Option.getOrThrow(yield* members.findByUserId(userId)).memberships, [])
     }))

@@ -111,6 +111,10 @@ export const assignment = (worlds: ReadonlyArray<Fixture.World>, fields: Partial
 export const recognized = (answer: MemberStep.Recognized): Id.UserId =>
   answer._tag === "Recognized" ? answer.userId : assert.fail(answer.error.message)
 
+/** The account whose sign-in *assign* refused, in each of its workspaces. */
+export const refusedAccount = (answer: MemberStep.Recognized) =>
+  answer._tag === "Refused" ? answer.account : assert.fail("the sign-in was not refused")
+
 /** A person who requests a change. */
 export const asker = (
   role: Member.Role,
