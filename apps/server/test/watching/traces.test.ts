@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { RecordingReceiver } from "@wac/testkit"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { vi } from "vitest"
 import { until } from "../checks.ts"
 import { call, hello, ready, receiver, send, setWebhook } from "../harness.ts"
@@ -197,7 +197,10 @@ describe("a trace", () => {
         Effect.fnUntraced(function*({ customer, server }) {
           const answers = [
             yield* send(server, hello(replies)),
-            yield* send(server, { ...hello(sentOnce), send_at: new Date(Date.now() + 60_000).toISOString() })
+            yield* send(server, {
+              ...hello(sentOnce),
+              send_at: DateTime.formatIso(DateTime.add(yield* DateTime.now, { minutes: 1 }))
+            })
           ]
           assert.deepStrictEqual(answers.map(({ status }) => status), [200, 202])
           yield* customer.take(1)
