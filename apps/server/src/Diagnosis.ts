@@ -82,6 +82,18 @@ export const ofUnopened = (
   advice: string
 ): Finding => wrong("database", message, problem === undefined ? advice : remedies[problem])
 
+/**
+ * The findings about an embedded database that a running server uses. The doctor cannot look into it, only at the disk.
+ */
+export const ofUsed = ({ message, problem }: Parameters<typeof ofUnopened>[0]): ReadonlyArray<Finding> => [
+  doubtful(
+    "database",
+    message,
+    "request GET /readyz from its server, which reports whether the database can be written; stop the server to have the doctor look into it"
+  ),
+  ...problem === undefined ? [] : [wrong("database", Readiness.explain(problem), remedies[problem])]
+]
+
 /** The findings about a database server. */
 export const ofServer = (found: Inspection.Inspection): ReadonlyArray<Finding> => {
   const { clockAhead, connections, isEncrypted, isWritable, maxConnections, roundTrip, settings, unprovenMode } = found

@@ -58,7 +58,7 @@ const provider = Layer.mergeAll(
   Layer.succeed(ProviderWebhook.ProviderWebhook, {
     name: "sandbox",
     handshake: () => undefined,
-    isAuthentic: () => Effect.succeed(false),
+    verify: () => Effect.succeed(false),
     read: () => Effect.succeed([])
   })
 )

@@ -135,7 +135,11 @@ describe("wac doctor", () => {
       assert.deepStrictEqual(yield* Effect.promise(() => readdir(directory)), [], "it creates nothing")
       yield* start({ environment: embedded })
       const used = yield* doctor("")
-      assert.match(wrongOf(used)[0]!.message, /is in use by process \d+/)
+      assert.deepStrictEqual(wrongOf(used), [])
+      const [doubt] = findingsOf(used).filter(({ check }) => check === "database")
+      assert.strictEqual(doubt!.state, "doubtful")
+      assert.match(doubt!.message, /is in use by process \d+/)
+      assert.include(doubt!.advice, "GET /readyz")
     }).pipe(Effect.scoped))
 
   it.live("the doctor requests the number from the provider with the configured token, and reports the response", () =>
