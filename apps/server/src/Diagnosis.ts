@@ -147,6 +147,13 @@ export const ofEmbedded = (directory: string, found: Inspection.Inspection | und
 const ofSchema = ({ neededSchemaVersion, schemaVersion }: Inspection.Inspection): Finding =>
   schemaVersion === neededSchemaVersion
     ? fine("database", `the schema has version ${schemaVersion}, as this wac needs`)
+    // the doctor cannot tell a new database from one that lost everything
+    : schemaVersion === 0
+    ? doubtful(
+      "database",
+      "the database does not contain the schema of this service",
+      "if it should contain data, check the database's name in DATABASE_URL, or restore the backup; otherwise, run `wac migrate`, or start a server, which does it too"
+    )
     : doubtful(
       "database",
       `the schema has version ${schemaVersion}, and this wac needs ${neededSchemaVersion}`,

@@ -40,7 +40,8 @@ describe("wac doctor", () => {
       assert.strictEqual(before.code, 0)
       assert.deepInclude(
         findingsOf(before).filter(({ state }) => state === "doubtful").map(({ advice }) => advice),
-        "run `wac migrate`, or start a server, which does it too"
+        "if it should contain data, check the database's name in DATABASE_URL, or restore the backup; " +
+          "otherwise, run `wac migrate`, or start a server, which does it too"
       )
       assert.deepStrictEqual(
         yield* sql(env.DATABASE_URL, "select 1 from pg_namespace where nspname = 'wac'"),
