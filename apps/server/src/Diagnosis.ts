@@ -82,6 +82,18 @@ export const ofUnopened = (
   advice: string
 ): Finding => wrong("database", message, problem === undefined ? advice : remedies[problem])
 
+/**
+ * The findings about an embedded database that a running server uses. The doctor cannot look into it, only at the disk.
+ */
+export const ofUsed = ({ message, problem }: Parameters<typeof ofUnopened>[0]): ReadonlyArray<Finding> => [
+  doubtful(
+    "database",
+    message,
+    "request GET /readyz from its server, which reports whether the database can be written; stop the server to have the doctor look into it"
+  ),
+  ...problem === undefined ? [] : [wrong("database", Readiness.explain(problem), remedies[problem])]
+]
+
 /** The findings about a database server. */
 export const ofServer = (found: Inspection.Inspection): ReadonlyArray<Finding> => {
   const { clockAhead, connections, isEncrypted, isWritable, maxConnections, roundTrip, settings, unprovenMode } = found
@@ -135,6 +147,13 @@ export const ofEmbedded = (directory: string, found: Inspection.Inspection | und
 const ofSchema = ({ neededSchemaVersion, schemaVersion }: Inspection.Inspection): Finding =>
   schemaVersion === neededSchemaVersion
     ? fine("database", `the schema has version ${schemaVersion}, as this wac needs`)
+    // the doctor cannot tell a new database from one that lost everything
+    : schemaVersion === 0
+    ? doubtful(
+      "database",
+      "the database does not contain the schema of this service",
+      "if it should contain data, check the database's name in DATABASE_URL, or restore the backup; otherwise, run `wac migrate`, or start a server, which does it too"
+    )
     : doubtful(
       "database",
       `the schema has version ${schemaVersion}, and this wac needs ${neededSchemaVersion}`,

@@ -65,7 +65,7 @@ const database = Effect.fnUntraced(function*({ storage }: ServerConfig) {
   const { Inspection } = yield* postgres
   const advice = storage._tag === "Server"
     ? "check DATABASE_URL, the server, and the network between"
-    : "stop the server that uses it, and see that this user may write there"
+    : "see that this user may write there"
   return yield* (storage._tag === "Server"
     ? Effect.map(Inspection.ofServer(storage), (found) => ({ findings: Diagnosis.ofServer(found), found }))
     : Effect.map(Inspection.ofEmbedded(storage), (found) => ({
@@ -78,7 +78,11 @@ const database = Effect.fnUntraced(function*({ storage }: ServerConfig) {
       })),
       Effect.catchTag(
         "OpenError",
-        (error) => Effect.succeed({ findings: [Diagnosis.ofUnopened(error, advice)], isReadable: false })
+        (error) =>
+          Effect.succeed({
+            findings: error.isInUse === true ? Diagnosis.ofUsed(error) : [Diagnosis.ofUnopened(error, advice)],
+            isReadable: false
+          })
       )
     )
 })

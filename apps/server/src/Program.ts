@@ -4,7 +4,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
-import { teardown } from "./Teardown.ts"
+import { formOf, teardown } from "./Teardown.ts"
 import type { Environment } from "./Variable.ts"
 import * as WacCommand from "./WacCommand.ts"
 
@@ -14,5 +14,9 @@ export const main = (environment: Environment, argv: ReadonlyArray<string>): voi
   const program = Effect.gen(function*() {
     process.exitCode = yield* WacCommand.run(environment, args)
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
-  NodeRuntime.runMain(program, { disableErrorReporting: true, teardown: teardown(args.includes("--json")) })
+  const form = formOf(environment, {
+    isJson: args.includes("--json"),
+    isServer: args.find((arg) => !arg.startsWith("-")) === "start"
+  })
+  NodeRuntime.runMain(program, { disableErrorReporting: true, teardown: teardown(form) })
 }

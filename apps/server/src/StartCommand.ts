@@ -13,6 +13,7 @@ import { orphaned } from "./Orphaned.ts"
 import { run } from "./Run.ts"
 import * as Signals from "./Signals.ts"
 import * as StopDeadline from "./StopDeadline.ts"
+import { formOf } from "./Teardown.ts"
 
 /** The documentation is prepared after the start, once waiting requests have been served. */
 const documentationAfter = Duration.seconds(1)
@@ -25,6 +26,7 @@ export const start = Command.make(
     const output = LogOutput.make()
     const isJson = yield* OperatorCommand.Json
     const variables = yield* OperatorCommand.Variables
+    const form = formOf(variables, { isJson, isServer: true })
     const main = Effect.gen(function*() {
       const { guide, summary } = yield* run(isJson ? { ...variables, LOG_FORMAT: "json" } : variables)
       if (guide !== undefined) yield* Console.log(Guide.text(guide))
@@ -33,7 +35,7 @@ export const start = Command.make(
       yield* Effect.forkScoped(Heap.settled)
       return yield* orphaned(variables)
     })
-    return yield* Effect.scoped(StopDeadline.enforced(Signals.obeyed(main))).pipe(
+    return yield* Effect.scoped(StopDeadline.enforced(Signals.obeyed(main), form)).pipe(
       Effect.provideService(Console.Console, output.console),
       Effect.provideService(Logger.LogToStderr, false),
       Effect.provideService(LogOutput.Output, output),

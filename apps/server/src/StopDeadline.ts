@@ -2,7 +2,7 @@
  * The last resort of a shutdown: whatever the database, the provider and receivers do, the process ends in time.
  */
 import { Effect, Exit } from "effect"
-import { teardown } from "./Teardown.ts"
+import { type Form, teardown } from "./Teardown.ts"
 
 /** Milliseconds from the signal (contract §8); supervisors kill a process after 10 s. */
 const stopsWithin = 9500
@@ -11,15 +11,16 @@ const signals = ["SIGTERM", "SIGINT", "SIGQUIT"] as const
 
 /**
  * After a signal, or after the end of the effect, the process has this time to close everything; then it exits. For its
- * work in progress that is like a crash, from which other processes recover everything.
+ * work in progress that is like a crash, from which other processes recover everything. `form` is how an error is
+ * printed.
  */
-export const enforced = <A, E, R>(main: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const enforced = <A, E, R>(main: Effect.Effect<A, E, R>, form: Form): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
     let isRunning = false
     const begin = (exit: Exit.Exit<unknown, unknown>): void => {
       if (isRunning) return
       isRunning = true
-      setTimeout(() => teardown(false)(exit, (code) => process.exit(code)), stopsWithin).unref()
+      setTimeout(() => teardown(form)(exit, (code) => process.exit(code)), stopsWithin).unref()
     }
     const asked = (): void => begin(Exit.void)
     // does not wait for the end of the effect, which may be uninterruptible

@@ -1,7 +1,20 @@
 /**
  * The end of the process.
  */
-import { Cause, Exit, Predicate, type Runtime } from "effect"
+import { Cause, Effect, Exit, Logger, Predicate, type Runtime } from "effect"
+import type { Environment } from "./Variable.ts"
+
+/**
+ * How an error is printed: `text` for people, `json` as the result of a command, `log` as a line of the server's log in
+ * JSON.
+ */
+export type Form = "text" | "json" | "log"
+
+/** The form that a command line and the environment ask for, even if the configuration is wrong otherwise. */
+export const formOf = (
+  environment: Environment,
+  { isJson, isServer }: { readonly isJson: boolean; readonly isServer: boolean }
+): Form => isJson ? "json" : isServer && environment["LOG_FORMAT"] === "json" ? "log" : "text"
 
 /** The message for the operator. If the storage cannot be opened, the message names its variable. */
 const messageOf = (error: unknown): string =>
@@ -11,10 +24,19 @@ const messageOf = (error: unknown): string =>
     ? `DATABASE_URL: ${error.message}`
     : error.message
 
-/** Exits with 0 after a signal; after an error, prints one line, for programs as JSON, and exits with 1. */
-export const teardown = (isJson: boolean): Runtime.Teardown => (exit, onExit) => {
+const print: { readonly [form in Form]: (message: string) => void } = {
+  text: (message) => void process.stderr.write(`wac: ${message}\n`),
+  json: (message) => void process.stderr.write(`${JSON.stringify({ error: { message } })}\n`),
+  // the server's own log ended with the server
+  log: (message) =>
+    Effect.runSync(
+      Effect.provide(Effect.logError(message), Logger.layer([Logger.withConsoleError(Logger.formatJson)]))
+    )
+}
+
+/** Exits with 0 after a signal; after an error, prints one line to standard error, and exits with 1. */
+export const teardown = (form: Form): Runtime.Teardown => (exit, onExit) => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
-  const message = messageOf(Cause.squash(exit.cause))
-  process.stderr.write(isJson ? `${JSON.stringify({ error: { message } })}\n` : `wac: ${message}\n`)
+  print[form](messageOf(Cause.squash(exit.cause)))
   onExit(1)
 }

@@ -53,7 +53,7 @@ const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
 const said = <E>(error: E) =>
   Predicate.isTagged(error, "UnreadableSecret")
     ? wrongMasterKey
-    : Predicate.isTagged(error, "OpenError") && error instanceof Error && error.message.includes("is in use")
+    : Predicate.isTagged(error, "OpenError") && error instanceof Error && "isInUse" in error && error.isInUse === true
     ? new OperatorCommand.CannotDo({
       message: `DATABASE_URL: ${error.message}; only one process can use an embedded database: stop the server first`
     })

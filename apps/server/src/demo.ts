@@ -280,4 +280,4 @@ const demo = Effect.gen(function*() {
   return yield* Effect.never
 })
 
-NodeRuntime.runMain(Effect.scoped(demo), { disableErrorReporting: true, teardown: teardown(false) })
+NodeRuntime.runMain(Effect.scoped(demo), { disableErrorReporting: true, teardown: teardown("text") })

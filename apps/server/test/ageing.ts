@@ -45,4 +45,4 @@ const main = Effect.gen(function*() {
   return yield* Effect.never
 })
 
-NodeRuntime.runMain(Effect.scoped(main), { disableErrorReporting: true, teardown: teardown(false) })
+NodeRuntime.runMain(Effect.scoped(main), { disableErrorReporting: true, teardown: teardown("text") })

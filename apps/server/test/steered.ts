@@ -134,4 +134,4 @@ const main = Effect.gen(function*() {
   return yield* Effect.never
 })
 
-NodeRuntime.runMain(Effect.scoped(main), { disableErrorReporting: true, teardown: teardown(false) })
+NodeRuntime.runMain(Effect.scoped(main), { disableErrorReporting: true, teardown: teardown("text") })

@@ -14,6 +14,7 @@ import { OutboxStore } from "./outbox/OutboxStore.ts"
 import { FactorStore } from "./people/FactorStore.ts"
 import { PortalStore } from "./people/PortalStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
+import * as RepeatedFailure from "./RepeatedFailure.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
 import * as Retention from "./Retention.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -73,8 +74,8 @@ const kinds = Effect.gen(function*() {
 })
 
 /** Deletes everything that is older than its retention now. A kind that fails leaves the others alone. */
-export const round = Effect.gen(function*() {
-  yield* Effect.forEach(
+const round = Effect.gen(function*() {
+  yield* RepeatedFailure.each(
     yield* kinds,
     ({ forget, kind, retention }) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => forget(now - Duration.toMillis(retention))).pipe(
@@ -82,14 +83,8 @@ export const round = Effect.gen(function*() {
         Effect.tap(({ isMore }) => isMore ? Effect.sleep(pause) : Effect.void),
         Effect.repeat({ while: ({ isMore }) => isMore }),
         Effect.andThen(Effect.flatMap(Clock.currentTimeMillis, (now) => Metrics.retentionEnded(kind, now))),
-        Effect.catchCause((cause) =>
-          Effect.andThen(
-            Metrics.retentionFailed(kind),
-            Effect.logWarning("deleting expired data failed; the next round follows", cause)
-          )
-        )
-      ),
-    { discard: true }
+        Effect.tapCause(() => Metrics.retentionFailed(kind))
+      )
   )
 })
 
@@ -101,10 +96,14 @@ const began = Effect.gen(function*() {
 
 /** Runs as long as its scope. Any number of processes may run it. */
 export const layer = Layer.effectDiscard(
-  round.pipe(
-    Effect.andThen(Effect.sleep(every)),
-    Effect.forever,
-    Effect.forkScoped,
-    (rounds) => Effect.andThen(began, rounds)
+  Effect.suspend(() =>
+    round.pipe(
+      RepeatedFailure.watch("deleting expired data"),
+      Effect.ignoreCause,
+      Effect.andThen(Effect.sleep(every)),
+      Effect.forever,
+      Effect.forkScoped,
+      (rounds) => Effect.andThen(began, rounds)
+    )
   )
 )

@@ -2,6 +2,7 @@
  * Creates an embedded database's directory, and tests it before PostgreSQL starts there. PostgreSQL itself takes
  * seconds to fail if it cannot write, with an unhelpful message.
  */
+import type { StoreError } from "@wac/core"
 import { Predicate } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -41,6 +42,16 @@ export const tryWriting = (directory: string, bytes: number): void => {
     fs.rmSync(name, { force: true })
   }
 }
+
+/** Whether the disk of a directory has less room than {@link roomOfOld}. */
+export const isFull = (directory: string): boolean => {
+  const { bavail, bsize } = fs.statfsSync(directory)
+  return bavail * bsize < roomOfOld
+}
+
+/** Why files cannot be written, if the system's error says what an operator has to mend. */
+export const problemOf = (error: unknown): StoreError.Problem | undefined =>
+  Predicate.hasProperty(error, "code") && (error.code === "ENOSPC" || error.code === "EDQUOT") ? "disk_full" : undefined
 
 /** Describes an error in one line: for a system error its code and message, whoever threw it. */
 export const describe = (error: unknown): string =>

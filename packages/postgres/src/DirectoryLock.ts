@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import { dirname } from "node:path"
-import { describe } from "./DataDirectory.ts"
+import { describe, problemOf } from "./DataDirectory.ts"
 import { OpenError } from "./OpenError.ts"
 
 /** Process ids are comparable within one `space`: a machine since its boot, and within it a container. */
@@ -41,7 +41,9 @@ export const hold = (path: string): Effect.Effect<void, OpenError, Scope.Scope> 
         Effect.try({
           try: () => take(path, now),
           catch: (error) =>
-            error instanceof OpenError ? error : new OpenError({ message: `cannot be locked: ${describe(error)}` })
+            error instanceof OpenError
+              ? error
+              : new OpenError({ message: `cannot be locked: ${describe(error)}`, problem: problemOf(error) })
         }),
         (isCopy) => isCopy ? Effect.logWarning(copied(path)) : Effect.void
       ),
@@ -160,5 +162,8 @@ const hasCode = (error: unknown, code: string): boolean => Predicate.hasProperty
 
 const inUse = (path: string): OpenError => {
   const holder = read(path)
-  return new OpenError({ message: `is in use${holder ? ` by process ${holder.pid}` : ""}, as ${path} says` })
+  return new OpenError({
+    message: `is in use${holder ? ` by process ${holder.pid}` : ""}, as ${path} says`,
+    isInUse: true
+  })
 }

@@ -2,6 +2,7 @@
  * Notifications from other processes (`LISTEN`), as hints: they survive reconnections but may be lost.
  */
 import { PgConnection } from "@effect/sql-pg"
+import { RepeatedFailure } from "@wac/core"
 import { Context, Effect, Exit, Fiber, Layer, Queue, Schedule, Scope, Stream } from "effect"
 import { describe } from "./SqlFailure.ts"
 
@@ -30,6 +31,7 @@ export class Notifications extends Context.Service<Notifications, {
       Effect.gen(function*() {
         const readers = new Readers()
         const unheard = yield* Queue.unbounded<string>()
+        const log = RepeatedFailure.make()
 
         const follow = Effect.fnUntraced(function*(connection: PgConnection.PgConnection, channel: string) {
           const notifications = yield* connection.listen(channel)
@@ -62,7 +64,7 @@ export class Notifications extends Context.Service<Notifications, {
           )
         }).pipe(
           Effect.scoped,
-          Effect.tapError((error) => Effect.logWarning(`the connection for notifications was lost: ${describe(error)}`))
+          Effect.tapError((error) => log("lost", `the connection for notifications was lost: ${describe(error)}`))
         )
 
         yield* Effect.forkScoped(Effect.retry(session, Schedule.spaced(pause)))

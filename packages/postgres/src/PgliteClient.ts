@@ -113,7 +113,13 @@ const openDirectory = Effect.fnUntraced(function*(directory: string) {
   yield* attempt(directory, () => DataDirectory.make(directory))
   yield* Effect.mapError(
     DirectoryLock.hold(path.join(directory, "lock")),
-    ({ message }) => new OpenError({ message: `the embedded database in ${directory} ${message}` })
+    ({ isInUse, message, problem }) =>
+      new OpenError({
+        message: `the embedded database in ${directory} ${message}`,
+        // all that can be known from outside while another process uses the database
+        problem: problem ?? (DataDirectory.isFull(directory) ? "disk_full" : undefined),
+        isInUse
+      })
   )
   const data = path.join(directory, "postgres")
   const isNew = !fs.existsSync(data)
@@ -144,5 +150,8 @@ const attempt = (directory: string, step: () => unknown): Effect.Effect<void, Op
   Effect.try({
     try: () => void step(),
     catch: (error) =>
-      new OpenError({ message: `cannot keep a database in ${directory}: ${DataDirectory.describe(error)}` })
+      new OpenError({
+        message: `cannot keep a database in ${directory}: ${DataDirectory.describe(error)}`,
+        problem: DataDirectory.problemOf(error)
+      })
   })

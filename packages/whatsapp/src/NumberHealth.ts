@@ -7,6 +7,7 @@ import {
   type InboundItem,
   type PhoneNumber,
   PhoneNumberStore,
+  RepeatedFailure,
   type SenderCredentials,
   WorkspaceStore
 } from "@wac/core"
@@ -76,19 +77,18 @@ export const layer = (
             : []
           if (items.length === 0) yield* Effect.logWarning(`the provider reported nothing about ${number.phoneNumber}`)
           else yield* inbound.receive(items)
-        },
-        // one number's trouble is not another's
-        Effect.catchCause((cause) => Effect.logWarning("the provider's data on a number could not be applied", cause))
+        }
       )
 
       yield* workspaces.list.pipe(
         Effect.flatMap(Effect.forEach(({ id }) =>
           Effect.flatMap(
             numbers.list(id),
-            (all) => Effect.forEach(all.filter(({ provider }) => provider === providerName), look)
+            (all) => RepeatedFailure.each(all.filter(({ provider }) => provider === providerName), look)
           )
         )),
-        Effect.catchCause((cause) => Effect.logWarning("checking the numbers failed; it is tried again", cause)),
+        RepeatedFailure.watch("checking the numbers"),
+        Effect.ignoreCause,
         Effect.andThen(Effect.sleep(every)),
         Effect.forever,
         Effect.forkScoped

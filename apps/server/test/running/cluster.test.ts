@@ -101,7 +101,7 @@ const listeners = (database: string) =>
     (rows) => rows.map(({ pid }) => pid)
   )
 
-/** What a process says that does not start beside the two, which go on. */
+/** The message of a process that does not start beside the two, which go on. */
 const refused = Effect.fnUntraced(function*(env: Record<string, string>) {
   const { a, b } = yield* Cluster
   const running = yield* launch(env)
@@ -112,7 +112,8 @@ const refused = Effect.fnUntraced(function*(env: Record<string, string>) {
   for (const { url } of [a, b]) {
     assert.strictEqual((yield* call(`${url}/readyz`)).status, 200)
   }
-  return stderr
+  assert.match(stderr, /^[^\n]+\n$/)
+  return JSON.parse(stderr).message
 }, Effect.scoped)
 
 layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
@@ -246,7 +247,7 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
   it.effect("a third process with a different master key fails to start, with one line", () =>
     Effect.gen(function*() {
       const { env } = yield* Cluster
-      assert.match(yield* refused({ ...env, WAC_MASTER_KEY: masterKey() }), /^wac: WAC_MASTER_KEY: expected [^\n]+\n$/)
+      assert.match(yield* refused({ ...env, WAC_MASTER_KEY: masterKey() }), /^WAC_MASTER_KEY: expected [^\n]+$/)
     }))
 
   it.effect("a third process that is older than the schema fails to start, with one line", () =>
@@ -262,10 +263,8 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
       )
       assert.strictEqual(
         yield* refused(env),
-        `wac: DATABASE_URL: the database has schema version ${
-          known + 1
-        } (of tomorrow), newer than this wac, which knows ` +
-          `${known}: start a newer wac\n`
+        `DATABASE_URL: the database has schema version ${known + 1} (of tomorrow), newer than this wac, which knows ` +
+          `${known}: start a newer wac`
       )
     }).pipe(Effect.scoped))
 })

@@ -40,7 +40,8 @@ describe("wac doctor", () => {
       assert.strictEqual(before.code, 0)
       assert.deepInclude(
         findingsOf(before).filter(({ state }) => state === "doubtful").map(({ advice }) => advice),
-        "run `wac migrate`, or start a server, which does it too"
+        "if it should contain data, check the database's name in DATABASE_URL, or restore the backup; " +
+          "otherwise, run `wac migrate`, or start a server, which does it too"
       )
       assert.deepStrictEqual(
         yield* sql(env.DATABASE_URL, "select 1 from pg_namespace where nspname = 'wac'"),
@@ -135,7 +136,11 @@ describe("wac doctor", () => {
       assert.deepStrictEqual(yield* Effect.promise(() => readdir(directory)), [], "it creates nothing")
       yield* start({ environment: embedded })
       const used = yield* doctor("")
-      assert.match(wrongOf(used)[0]!.message, /is in use by process \d+/)
+      assert.deepStrictEqual(wrongOf(used), [])
+      const [doubt] = findingsOf(used).filter(({ check }) => check === "database")
+      assert.strictEqual(doubt!.state, "doubtful")
+      assert.match(doubt!.message, /is in use by process \d+/)
+      assert.include(doubt!.advice, "GET /readyz")
     }).pipe(Effect.scoped))
 
   it.live("the doctor requests the number from the provider with the configured token, and reports the response", () =>

@@ -294,6 +294,38 @@ describe("an invalid configuration", () => {
       })
     }).pipe(Effect.scoped))
 
+  it.live("with LOG_FORMAT=json, a failed start ends with one line in the form of the log", () =>
+    Effect.gen(function*() {
+      const wrong: ReadonlyArray<readonly [env: Record<string, string>, message: RegExp]> = [
+        [{ PORT: "80a" }, /^PORT: expected a port number, 0 to 65535$/],
+        [
+          {
+            DATABASE_URL: "postgres://wac:hunter2@127.0.0.1:1/wac",
+            WAC_MASTER_KEY: Buffer.alloc(32, 1).toString("base64")
+          },
+          /^DATABASE_URL: cannot use PostgreSQL: /
+        ],
+        [{ DATABASE_URL: `pglite:${fileURLToPath(import.meta.url)}` }, /^DATABASE_URL: cannot keep a database in /]
+      ]
+      const log = yield* service({ LOG_FORMAT: "json" })
+      yield* log.written(/listening on/)
+      const [shape] = log.output().stdout.split("\n")
+      yield* Effect.forEach(wrong, ([env, message]) =>
+        Effect.gen(function*() {
+          const running = yield* service({ LOG_FORMAT: "json", ...env })
+          assert.deepStrictEqual(yield* running.ended, { code: 1, signal: null })
+          const { stderr, stdout } = running.output()
+          assert.strictEqual(stdout, "")
+          assert.notInclude(stderr, "hunter2")
+          assert.match(stderr, /^[^\n]+\n$/)
+          const line = JSON.parse(stderr)
+          assert.deepStrictEqual(Object.keys(line).sort(), Object.keys(JSON.parse(shape!)).sort())
+          assert.strictEqual(line.level, "ERROR")
+          assert.match(line.message, message)
+          assert.match(line.timestamp, /^\d{4}-\d\d-\d\dT[0-9:.]+Z$/)
+        }), { concurrency: "unbounded" })
+    }).pipe(Effect.scoped))
+
   it.live("a storage that cannot be opened makes the start fail", () =>
     Effect.gen(function*() {
       const running = yield* service({ DATABASE_URL: `pglite:${fileURLToPath(import.meta.url)}` })

@@ -65,7 +65,8 @@ describe("a storage that cannot be written", () => {
     "a server without requests is not ready while its database is without the schema",
     () =>
       Effect.gen(function*() {
-        const { database, postgres, server: { url } } = yield* served
+        const { database, env, postgres, server } = yield* served
+        const { url } = server
         assert.strictEqual((yield* readiness(url)).status, 200)
         const name = new URL(database).pathname.slice(1)
         yield* processes.sql(postgres, `drop database ${name} with (force)`)
@@ -75,6 +76,21 @@ describe("a storage that cannot be written", () => {
           ({ text }) => text.includes("does not contain the schema")
         )
         checks.assertError(ready, 503, unavailable)
+        const answer = yield* send(server, hello())
+        checks.assertError(answer, 503, unavailable)
+        assert.include(answer.text, "storage cannot be written at the moment")
+        const status = yield* call(`${url}/status`)
+        assert.strictEqual(status.status, 503)
+        assert.deepInclude(status.body, {
+          status: "down",
+          parts: { requests: "down", deliveries: "down", inbound: "down" }
+        })
+        const doctor = yield* processes.carryOut(env, "doctor")
+        assert.include(
+          doctor.stdout,
+          "check  database: the database does not contain the schema of this service\n" +
+            "       → if it should contain data, check the database's name in DATABASE_URL, or restore the backup"
+        )
       })
   )
 })

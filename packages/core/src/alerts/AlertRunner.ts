@@ -14,6 +14,7 @@ import * as Quota from "../limits/Quota.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import * as Mail from "../people/Mail.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { Vault } from "../secrets/Vault.ts"
 import { SubscriptionStore } from "../subscriptions/SubscriptionStore.ts"
 import { TemplateStore } from "../templates/TemplateStore.ts"
@@ -199,11 +200,12 @@ export const layer = Layer.effectDiscard(
           )
         )
       }
-    }, Effect.catchCause((cause) => Effect.logWarning("checking for alerts failed; the next round follows", cause)))
+    })
 
     yield* workspaces.list.pipe(
-      Effect.flatMap((all) => Effect.forEach(all, look, { concurrency: places, discard: true })),
-      Effect.catchCause((cause) => Effect.logWarning("checking for alerts failed; the next round follows", cause)),
+      Effect.flatMap((all) => RepeatedFailure.each(all, look, { concurrency: places })),
+      RepeatedFailure.watch("checking for alerts"),
+      Effect.ignoreCause,
       (looking) => Effect.andThen(Effect.sleep(every), looking),
       Effect.forever,
       Effect.forkScoped

@@ -13,6 +13,7 @@ import * as Departures from "../queue/Departures.ts"
 import { Heartbeats } from "../queue/Heartbeats.ts"
 import type { QueuedEnd } from "../queue/QueuedMessages.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { Vault } from "../secrets/Vault.ts"
 import { CurrentRateCard } from "../usage/RateCard.ts"
 import { CampaignStore } from "./CampaignStore.ts"
@@ -114,7 +115,8 @@ export const layer = Layer.effectDiscard(
     })
 
     const works = workAll.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("work on a campaign failed; the next look follows", cause)),
+      RepeatedFailure.watch("work on campaigns"),
+      Effect.ignoreCause,
       (looking) => Effect.andThen(Effect.suspend(() => rest("campaigns", isBusy ? soon : every)), looking),
       Effect.forever
     )

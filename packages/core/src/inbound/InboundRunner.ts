@@ -6,6 +6,7 @@ import { SecureRandom } from "effect/crypto"
 import * as Defect from "../Defect.ts"
 import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import * as Retention from "../Retention.ts"
 import { StoreError } from "../StoreError.ts"
 import * as IgnoredItems from "./IgnoredItems.ts"
@@ -102,7 +103,8 @@ export const layer = Layer.effectDiscard(
       Effect.flatMap((now) => store.sweep(now, sweepBatch)),
       Effect.tap((swept) => Metrics.retentionRemoved("inbound", swept)),
       Effect.repeat({ while: (swept) => swept > 0 }),
-      Effect.catchCause((cause) => Effect.logWarning("a sweep over inbound posts failed; the next one follows", cause)),
+      RepeatedFailure.watch("sweeping provider posts"),
+      Effect.ignoreCause,
       Effect.andThen(polling.rest("expiredPosts", sweepEvery)),
       Effect.forever,
       Effect.forkScoped
@@ -193,12 +195,8 @@ export const layer = Layer.effectDiscard(
 
     yield* round.pipe(
       Effect.flatMap((worked) => worked ? Effect.void : rest),
-      Effect.catchCause((cause) =>
-        Effect.andThen(
-          Effect.logWarning("claiming inbound posts failed; it is tried again", cause),
-          Effect.sleep(pollEvery)
-        )
-      ),
+      RepeatedFailure.watch("claiming provider posts"),
+      Effect.catchCause(() => Effect.sleep(pollEvery)),
       Effect.forever,
       Effect.forkScoped
     )

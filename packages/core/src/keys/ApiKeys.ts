@@ -12,6 +12,7 @@ import { fingerprint, type IdempotencyKey } from "../messages/Idempotency.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import * as Recorder from "../Recorder.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -178,7 +179,8 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           Effect.onError(() => Effect.sync(() => batch.forEach((at, id) => uses.has(id) || uses.set(id, at))))
         )
       }).pipe(
-        Effect.catchCause((cause) => Effect.logWarning("recording the uses of keys failed; it is tried again", cause))
+        RepeatedFailure.watch("recording the uses of keys"),
+        Effect.ignoreCause
       )
       const flushes = yield* Recorder.Flushes
       flushes?.push(touch)

@@ -5,6 +5,7 @@
 import { Clock, Duration, Effect, Layer } from "effect"
 import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import * as Media from "./Media.ts"
 import { MediaBytes } from "./MediaBytes.ts"
 import { InboundFiles, MediaLibrary } from "./MediaLibrary.ts"
@@ -29,7 +30,7 @@ const fetchLease = Duration.minutes(5)
 const concurrency = 4
 
 /** Deletes what is due, in small steps. Returns whether more may be left. */
-export const tidy = Effect.gen(function*() {
+const tidy = Effect.gen(function*() {
   const store = yield* MediaStore
   const bytes = yield* MediaBytes
   const now = yield* Clock.currentTimeMillis
@@ -46,7 +47,7 @@ export const tidy = Effect.gen(function*() {
 })
 
 /** Downloads the customers' files that are due. Returns whether there were any. */
-export const fetchDue = Effect.gen(function*() {
+const fetchDue = Effect.fnUntraced(function*(log: RepeatedFailure.Log) {
   const store = yield* MediaStore
   const { fetch } = yield* MediaLibrary
   const now = yield* Clock.currentTimeMillis
@@ -57,7 +58,7 @@ export const fetchDue = Effect.gen(function*() {
       fetch(awaited).pipe(
         // what the provider no longer has, or somebody has removed, is no failure
         Effect.catchTag("NotFound", () => Effect.void),
-        Effect.tapCause((cause) => Effect.logWarning(`${awaited.id} could not be downloaded`, cause)),
+        Effect.tapCause((cause) => log("download", `${awaited.id} could not be downloaded`, cause)),
         Effect.catchCause(() => store.postpone(awaited, Media.fetchAgainAt(awaited, now)))
       ),
     { concurrency, discard: true }
@@ -71,16 +72,16 @@ export const layer = Layer.effectDiscard(
     const { rest } = yield* Polling
     yield* Metrics.retentionRemoved("media", 0)
     yield* Effect.repeat(tidy, { while: (isMore) => isMore }).pipe(
-      Effect.catchCause((cause) => Effect.logWarning("deleting files failed; the next round follows", cause)),
+      RepeatedFailure.watch("deleting files"),
+      Effect.ignoreCause,
       Effect.andThen(Effect.sleep(tidyEvery)),
       Effect.forever,
       Effect.forkScoped
     )
     if ((yield* InboundFiles) === "on_demand") return
-    yield* fetchDue.pipe(
-      Effect.catchCause((cause) =>
-        Effect.as(Effect.logWarning("claiming customers' files failed; it is tried again", cause), false)
-      ),
+    yield* fetchDue(RepeatedFailure.make()).pipe(
+      RepeatedFailure.watch("claiming customers' files"),
+      Effect.catchCause(() => Effect.succeed(false)),
       Effect.flatMap((worked) => worked ? Effect.void : rest("files", fetchEvery)),
       Effect.forever,
       Effect.forkScoped

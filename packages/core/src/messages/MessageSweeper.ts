@@ -3,6 +3,7 @@
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { Polling } from "../Polling.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { MessageStore } from "./MessageStore.ts"
 
 /** How soon an ended lease or a timeout takes effect. Judging a key does not depend on it. */
@@ -15,7 +16,8 @@ export const layer = Layer.effectDiscard(
     const { rest } = yield* Polling
     yield* Clock.currentTimeMillis.pipe(
       Effect.flatMap((now) => store.sweep(now)),
-      Effect.catchCause((cause) => Effect.logWarning("a sweep over messages failed; the next one follows", cause)),
+      RepeatedFailure.watch("sweeping messages"),
+      Effect.ignoreCause,
       (looking) => Effect.andThen(rest("sends", every), looking),
       Effect.forever,
       Effect.forkScoped

@@ -12,6 +12,7 @@ import type { KeyedRequest } from "../messages/MessageStore.ts"
 import { Provider } from "../messages/Provider.ts"
 import { SendLifecycle } from "../messages/SendLifecycle.ts"
 import * as Metrics from "../Metrics.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { orUnavailable } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import * as OutboxEntry from "./OutboxEntry.ts"
@@ -102,7 +103,8 @@ export const layer = Layer.effectDiscard(
     yield* Effect.gen(function*() {
       while (yield* work);
     }).pipe(
-      Effect.catchCause((cause) => Effect.logWarning("work on the outbox failed; the next look follows", cause)),
+      RepeatedFailure.watch("work on the outbox"),
+      Effect.ignoreCause,
       Effect.andThen(Effect.raceFirst(store.awaitHint, Effect.sleep(every))),
       Effect.forever,
       Effect.forkScoped

@@ -3,6 +3,7 @@
  */
 import { Clock, Context, Deferred, Effect, Layer, Schedule } from "effect"
 import { Polling } from "../Polling.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import type { Instant } from "../Time.ts"
 import * as Heartbeat from "./Heartbeat.ts"
 import { QueueStore } from "./QueueStore.ts"
@@ -48,7 +49,7 @@ export class Heartbeats extends Context.Service<Heartbeats, {
       })
 
       const first = Effect.retry(
-        Effect.tapCause(beat, (cause) => Effect.logWarning("queued messages wait for the storage", cause)),
+        RepeatedFailure.watch("the heartbeat that queued messages wait for")(beat),
         Schedule.spaced(Heartbeat.every)
       )
       const next = Effect.catchCause(

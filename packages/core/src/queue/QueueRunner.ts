@@ -8,6 +8,7 @@ import { CurrentLimits } from "../limits/Limits.ts"
 import { notSentInTime } from "../messages/Message.ts"
 import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import * as Departures from "./Departures.ts"
 import { Heartbeats } from "./Heartbeats.ts"
 import type { QueueEnd } from "./QueueEndStep.ts"
@@ -81,9 +82,8 @@ export const layer = Layer.effectDiscard(
       const now = yield* Clock.currentTimeMillis
       return Duration.min(every, Duration.max(soon, Duration.millis(nextAt - (now - departures.ahead()))))
     }).pipe(
-      Effect.catchCause((cause) =>
-        Effect.as(Effect.logWarning("work on the queue failed; the next look follows", cause), every)
-      ),
+      RepeatedFailure.watch("work on the queue"),
+      Effect.catchCause(() => Effect.succeed(every)),
       Effect.flatMap((wait) => rest("queue", wait)),
       Effect.forever
     )

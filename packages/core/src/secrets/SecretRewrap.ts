@@ -3,6 +3,7 @@
  * the background, until the previous one is no longer needed.
  */
 import { Duration, Effect, Layer } from "effect"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { type Rewrapped, type SealedSecret, SealedSecretStore, type SecretRow } from "./SealedSecretStore.ts"
 import { Vault } from "./Vault.ts"
 
@@ -74,7 +75,8 @@ export const layer = Layer.effectDiscard(
     })
 
     yield* look.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("rewrapping secrets failed; it is tried again", cause)),
+      RepeatedFailure.watch("rewrapping secrets"),
+      Effect.ignoreCause,
       Effect.andThen(Effect.sleep(lookEvery)),
       Effect.forever,
       Effect.forkScoped

@@ -6,6 +6,7 @@ import { SecureRandom } from "effect/crypto"
 import type { EventType } from "../events/Event.ts"
 import type { EventId } from "../Id.ts"
 import { Polling } from "../Polling.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import type { StoreError } from "../StoreError.ts"
 import * as Subscription from "./Subscription.ts"
 import type { Begun, Ended } from "./SubscriptionStep.ts"
@@ -146,14 +147,11 @@ export const start = (options: Options) =>
 
     const isDone = () => isStopping && handlers.size + ended.length === 0
 
+    const watched = RepeatedFailure.watch(`work on the subscription ${name}`)
     const loop = Effect.gen(function*() {
       while (!isDone()) {
         const seen = recorded.count()
-        const pause = yield* Effect.catchCause(step, (cause) =>
-          Effect.as(
-            Effect.logWarning(`the subscription ${name} could not reach the storage; it waits`, cause),
-            null
-          ))
+        const pause = yield* Effect.catchCause(watched(step), () => Effect.succeed(null))
         if (isDone()) break
         if (pause === null) {
           yield* Effect.sleep(retryAfter)

@@ -8,6 +8,7 @@ import * as Elapsed from "../Elapsed.ts"
 import type { WorkspaceId } from "../Id.ts"
 import { TemplatesUnavailable } from "../messages/Provider.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { StoreError } from "../StoreError.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import { TemplateRequests } from "./TemplateRequests.ts"
@@ -84,10 +85,15 @@ export const layer = Layer.effectDiscard(
         turns.set(id, how(turns.get(id) ?? first(now), now))
       })
 
+    const log = RepeatedFailure.make()
     const warn = (id: WorkspaceId, cause: Cause.Cause<unknown>) => {
       const error = Cause.squash(cause)
+      // a storage that fails does so for every workspace
       return error instanceof TemplatesUnavailable || error instanceof StoreError
-        ? Effect.logWarning(`not all templates of ${id} could be listed: ${error.message}`)
+        ? log(
+          error instanceof StoreError ? "storage" : id,
+          `not all templates of ${id} could be listed: ${error.message}`
+        )
         : Effect.logError(`listing the templates of ${id} failed unexpectedly: ${Defect.placeOf(error)}`)
     }
 
@@ -147,12 +153,8 @@ export const layer = Layer.effectDiscard(
 
     yield* round.pipe(
       Effect.andThen(rest),
-      Effect.catchCause((cause) =>
-        Effect.andThen(
-          Effect.logWarning("syncing templates failed; it is tried again", cause),
-          Effect.sleep(atMostEvery)
-        )
-      ),
+      RepeatedFailure.watch("syncing templates"),
+      Effect.catchCause(() => Effect.sleep(atMostEvery)),
       Effect.forever,
       Effect.forkScoped
     )

@@ -3,6 +3,7 @@
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { Polling } from "../Polling.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { DeliveryStore } from "./DeliveryStore.ts"
 
 /** After a small resume, deliveries behind a skipped one become due within about this time. */
@@ -21,9 +22,8 @@ export const layer = Layer.effectDiscard(
       Effect.repeat({ while: (written) => written > 0 })
     )
     yield* tidy.pipe(
-      Effect.catchCause((cause) =>
-        Effect.logWarning("tidying skipped deliveries failed; the next round follows", cause)
-      ),
+      RepeatedFailure.watch("tidying skipped deliveries"),
+      Effect.ignoreCause,
       (looking) => Effect.andThen(rest("skippedDeliveries", every), looking),
       Effect.forever,
       Effect.forkScoped

@@ -3,6 +3,7 @@
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { Polling } from "../Polling.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { ReplayStore } from "./ReplayStore.ts"
 
 /** A new or paused job is picked up within this time. */
@@ -21,7 +22,8 @@ export const layer = Layer.effectDiscard(
       Effect.repeat({ while: (worked) => worked })
     )
     yield* work.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("a step of a replay failed; the next one follows", cause)),
+      RepeatedFailure.watch("work on replays"),
+      Effect.ignoreCause,
       (looking) => Effect.andThen(rest("replays", every), looking),
       Effect.forever,
       Effect.forkScoped

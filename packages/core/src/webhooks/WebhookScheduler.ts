@@ -4,6 +4,7 @@
 import { Cause, Clock, Duration, Effect, Exit, FiberSet, Latch, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Polling } from "../Polling.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import type { UnreadableSecret } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import { DeliveryAttempt, lease } from "./DeliveryAttempt.ts"
@@ -51,6 +52,7 @@ export const layer = Layer.effectDiscard(
     const polling = yield* Polling
     const fork = yield* FiberSet.makeRuntime<never>()
     const free = { ...maxInFlight }
+    const unrecorded = RepeatedFailure.make("Error")
     /** Whether the last claim for healthy deliveries filled all slots. */
     let isFull = false
     const isCramped = () => isFull && free.healthy < maxInFlight.healthy / 2
@@ -85,7 +87,9 @@ export const layer = Layer.effectDiscard(
       // a fault of ours must not cost the receiver an attempt: the delivery is due again when the lease ends, which
       // also limits how often a delivery whose secret cannot be opened is tried. The vault has logged that
       const told = Option.exists(Cause.findErrorOption(cause), (error) => error._tag === "UnreadableSecret")
-      return told ? Effect.void : Effect.logError(`the attempt at ${delivery.id} could not be recorded`, cause)
+      return told
+        ? Effect.void
+        : unrecorded("attempt", `the attempt at ${delivery.id} could not be recorded`, cause)
     }
 
     const carryOut = (claimed: ClaimedDelivery, token: string) => {
@@ -149,12 +153,8 @@ export const layer = Layer.effectDiscard(
     })
 
     yield* claim.pipe(
-      Effect.catchCause((cause) =>
-        Effect.andThen(
-          Effect.logWarning("claiming deliveries failed; it is tried again", cause),
-          Effect.sleep(pollEvery)
-        )
-      ),
+      RepeatedFailure.watch("claiming deliveries"),
+      Effect.catchCause(() => Effect.sleep(pollEvery)),
       Effect.forever,
       Effect.forkScoped
     )

@@ -340,6 +340,8 @@ describe("the runner", () => {
         assert.deepStrictEqual(lines.map(({ message }) => /claim|sweep/.exec(message)![0]), [
           "sweep",
           "claim",
+          // it succeeds again
+          "claim",
           "sweep",
           "sweep"
         ])

@@ -2,7 +2,15 @@
  * Events (specification §6, contract §6): reading recorded events, and calling listeners in this process.
  */
 import { EventsApi } from "@wac/api"
-import { Event as Core, Events as Service, type EventStore, type Id, type Page, Polling } from "@wac/core"
+import {
+  Event as Core,
+  Events as Service,
+  type EventStore,
+  type Id,
+  type Page,
+  Polling,
+  RepeatedFailure
+} from "@wac/core"
 import { Cause, Clock, Context, Duration, Effect, Fiber, Schema, Semaphore } from "effect"
 import type { Background } from "../Background.ts"
 import type { Event, EventType } from "../generated/Event.ts"
@@ -89,12 +97,8 @@ export const listening = Effect.gen(function*() {
           if (page.next === null) yield* Effect.raceFirst(recorded.after(seen), polling.rest("events", pollEvery))
         }).pipe(
           // continues where it was once the storage is back
-          Effect.catchCause((cause) =>
-            Effect.delay(
-              Effect.logWarning("events for a listener could not be read; the listener waits", cause),
-              retryAfter
-            )
-          ),
+          RepeatedFailure.watch("reading events for a listener"),
+          Effect.catchCause(() => Effect.sleep(retryAfter)),
           Effect.forever
         )
     }

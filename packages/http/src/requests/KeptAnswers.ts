@@ -10,6 +10,7 @@ import {
   Idempotency,
   KeptAnswer,
   KeptAnswerStore,
+  RepeatedFailure,
   type Session,
   StoreError
 } from "@wac/core"
@@ -128,10 +129,12 @@ export const keeper = Effect.gen(function*() {
     StoreError.orUnavailable
   )
 
+  const log = RepeatedFailure.make()
+
   const record = (place: KeptAnswer.Place, token: string, answer: KeptAnswer.Answer | null) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => store.settle(place, token, answer, now)).pipe(
       Effect.retry({ times: recordingRetries }),
-      Effect.catch((error) => Effect.logWarning("an answer could not be kept under its Idempotency-Key", error))
+      Effect.catch((error) => log("keep", "an answer could not be kept under its Idempotency-Key", Cause.fail(error)))
     )
 
   const keep: Keep = (place, { body, isRepeatable = false, token }, work, { answerOf, resultOf }) =>

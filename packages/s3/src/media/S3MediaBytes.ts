@@ -2,7 +2,7 @@
  * `MediaBytes` in an S3-compatible object store. A file is several objects of bounded size under one prefix: why, and
  * not one object by a multipart upload, is in docs/decisions/0030.
  */
-import { MediaBytes, MediaPieces, OptionalPackage, StoreError } from "@wac/core"
+import { MediaBytes, MediaPieces, OptionalPackage, RepeatedFailure, StoreError } from "@wac/core"
 import { Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
 import type { Readable } from "node:stream"
 import type { S3Location } from "./S3Location.ts"
@@ -161,17 +161,6 @@ export const check = (options: Options): Effect.Effect<void, S3ClientMissing | S
     })
   }))
 
-/** A failure of the store, which the log explains. */
-const failing = (operation: string) => (failure: Failure) =>
-  Effect.andThen(
-    Effect.logWarning(`${operation} failed: ${describe(failure)}`),
-    Effect.fail(new StoreError.StoreError({ operation }))
-  )
-
-/** A request to the store. */
-const asked = <A>(operation: string, send: (abortSignal: AbortSignal) => Promise<A>) =>
-  Effect.catch(Effect.tryPromise({ try: send, catch: failureOf }), failing(operation))
-
 /**
  * The files in the store, which is asked when they are first used. {@link check} finds out earlier whether it can be.
  */
@@ -180,6 +169,18 @@ export const layer = (options: Options): Layer.Layer<MediaBytes.MediaBytes, S3Cl
     MediaBytes.MediaBytes,
     Effect.map(opened(options), ({ client, commands }) => {
       const { bucket: Bucket, prefix } = options
+      const log = RepeatedFailure.make()
+
+      /** A failure of the store, which the log explains. */
+      const failing = (operation: string) => (failure: Failure) => {
+        const line = `${operation} failed: ${describe(failure)}`
+        return Effect.andThen(log(line, line), Effect.fail(new StoreError.StoreError({ operation })))
+      }
+
+      /** A request to the store. */
+      const asked = <A>(operation: string, send: (abortSignal: AbortSignal) => Promise<A>) =>
+        Effect.catch(Effect.tryPromise({ try: send, catch: failureOf }), failing(operation))
+
       const folderOf = ({ id, workspaceId }: MediaBytes.Named) => `${prefix}${workspaceId}/${id}/`
 
       const put = (file: MediaBytes.Named, piece: Uint8Array, n: number) => {
