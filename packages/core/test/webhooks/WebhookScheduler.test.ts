@@ -1255,6 +1255,26 @@ describe("our own faults", () => {
     )
   )
 
+  it.effect(
+    "attempts that the storage cannot record are logged with one line a minute, however many they are",
+    scheduling(({ interfere }) =>
+      logged((lines) =>
+        Effect.gen(function*() {
+          const { happens } = yield* receiver()
+          yield* startScheduler
+          interfere.complete = () => unavailable
+          for (let i = 0; i < 10; i++) yield* happens
+          yield* advance("3 minutes")
+          const told = lines.filter(({ message }) => message.includes("could not be recorded"))
+          assert.isAtMost(told.length, 3)
+          assert.match(told[0]!.message, /^the attempt at dlv_\w+ could not be recorded/)
+          assert.strictEqual(told[0]!.level, "Error")
+          assert.match(told[1]!.message, / \(and \d+ more times? since the last line\)/)
+        })
+      )
+    )
+  )
+
   it.effect.each<[string, () => Effect.Effect<never, StoreError>]>([
     ["fails", unavailable],
     ["dies", () => Effect.die(new Error("a bug in the storage's adapter"))]
