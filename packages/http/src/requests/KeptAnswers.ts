@@ -17,6 +17,7 @@ import { Cause, Clock, Context, Duration, Effect, Fiber } from "effect"
 import { Digest } from "effect/crypto"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import * as RequestBody from "../bodies/RequestBody.ts"
 import { Exchange } from "../Exchange.ts"
 
 /** How often a request that waits for an equal one looks for its answer. */
@@ -186,7 +187,8 @@ export const make = Effect.gen(function*() {
           token: exchange.ownId,
           isRepeatable: EndpointAnnotations.has(endpoint, EndpointAnnotations.IsRepeatable)
         },
-        handled,
+        // the body is walked through once more to decode it
+        Effect.andThen(RequestBody.turn(exchange.body ?? new Uint8Array()), handled),
         { answerOf: (response) => answerOf(response, secrets), resultOf: responseOf }
       )
       if (isReplayed) exchange.isReplayed = true
