@@ -55,7 +55,9 @@ describe("free JSON of a host's message", () => {
 
   it("32 levels are taken as far as any rule of messages", async () => {
     const { wac } = await start()
-    assert.deepInclude(await failure(wac.messages.send(flow(nested(31)), fresh())), { reason: "outside_service_window" })
+    assert.deepInclude(await failure(wac.messages.send(flow(nested(31)), fresh())), {
+      reason: "outside_service_window"
+    })
   })
 
   it("JSON that contains itself is refused", async () => {
