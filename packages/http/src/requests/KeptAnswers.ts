@@ -33,7 +33,7 @@ const inProgress = new Errors.ServerError({
 })
 
 /** The body of a request as JSON, or the bytes that are none, which its decoder refuses. */
-const jsonOf = (bytes: Uint8Array | undefined): unknown => {
+const jsonOf = (bytes: Uint8Array): unknown => {
   const text = new TextDecoder().decode(bytes)
   try {
     return text === "" ? null : JSON.parse(text)
@@ -180,15 +180,18 @@ export const make = Effect.gen(function*() {
         key: yield* Effect.fromResult(Idempotency.parseKey(header))
       }
       const secrets = Context.get(endpoint.annotations, EndpointAnnotations.ShownOnce)
+      const bytes = exchange.body ?? new Uint8Array()
+      const body = jsonOf(bytes)
+      yield* RequestBody.turn(bytes)
       const { isReplayed, result } = yield* keep(
         place,
         {
-          body: jsonOf(exchange.body),
+          body,
           token: exchange.ownId,
           isRepeatable: EndpointAnnotations.has(endpoint, EndpointAnnotations.IsRepeatable)
         },
         // the body is walked through once more to decode it
-        Effect.andThen(RequestBody.turn(exchange.body ?? new Uint8Array()), handled),
+        Effect.andThen(RequestBody.turn(bytes), handled),
         { answerOf: (response) => answerOf(response, secrets), resultOf: responseOf }
       )
       if (isReplayed) exchange.isReplayed = true
