@@ -162,7 +162,7 @@ describe("reading", () => {
     }))
 
   // the turns are counted and no time, so that the test holds on a machine of any speed
-  it.live.each([
+  it.live.each<readonly [what: string, change: Schema.Json]>([
     ["statuses", conversation({ statuses: Array.from({ length: 10_000 }, () => ({})) })],
     ["messages", conversation({ messages: Array.from({ length: 10_000 }, () => 0) })],
     ["errors", conversation({ errors: Array.from({ length: 10_000 }, () => []) })],

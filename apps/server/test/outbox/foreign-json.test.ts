@@ -22,8 +22,11 @@ it.live("deep JSON in the outbox is a failed message with its field, and message
     const workspace = yield* checks.workspaceOf(server)
     const enqueue = (key: string, message: string) =>
       Effect.map(
-        sql(database, `select wac.enqueue('${workspace}', '${key}', $json$${message}$json$::jsonb) as id`),
-        ([row]) => String(row!["id"])
+        sql<{ id: string }>(
+          database,
+          `select wac.enqueue('${workspace}', '${key}', $json$${message}$json$::jsonb) as id`
+        ),
+        ([row]) => row!.id
       )
     const good = [yield* enqueue("before", JSON.stringify(hello()))]
     const deep = [yield* enqueue("33", flow(nested(33))), yield* enqueue("3000", flow(nested(3000)))]
@@ -44,6 +47,6 @@ it.live("deep JSON in the outbox is a failed message with its field, and message
         data.slice(0, 20)
       )
     }
-    const [left] = yield* sql(database, "select count(*)::int as entries from wac.outbox")
-    assert.strictEqual(left!["entries"], good.length + deep.length)
+    const [left] = yield* sql<{ entries: number }>(database, "select count(*)::int as entries from wac.outbox")
+    assert.strictEqual(left!.entries, good.length + deep.length)
   }).pipe(Effect.scoped))

@@ -168,7 +168,7 @@ const tooMany = new Errors.InvalidBody({
 })
 
 /** How many bytes of JSON are walked through before other work of the process gets its turn. */
-export const bytesAtOnce = 64 * 1024
+const bytesAtOnce = 64 * 1024
 
 /** A turn of the event loop after a walk through a body that is longer. */
 export const turn = ({ length }: Uint8Array): Effect.Effect<void> =>

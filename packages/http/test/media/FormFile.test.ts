@@ -255,7 +255,7 @@ describe("reading a form takes time in proportion to its bytes", () => {
       }
     })
 
-  it.effect.each([
+  it.effect.each<readonly [what: string, body: string]>([
     ["beginnings of a boundary", form("b".repeat(70), `\r\n--${"b".repeat(69)}`.repeat(mebibyte / 73))],
     ["line breaks", form("b".repeat(70), "\r\n".repeat(mebibyte / 2))],
     ["hyphens", form("b".repeat(70), "-".repeat(mebibyte))]

@@ -42,7 +42,7 @@ const counted = (message: object, step: (size: number) => void) => {
 describe("the messages of a batch", () => {
   const lists = Array.from({ length: 4000 }, () => [])
 
-  it.live.each([
+  it.live.each<readonly [what: string, messages: ReadonlyArray<object>]>([
     ["one large message after the other", Array.from({ length: 40 }, () => flow({ lists }))],
     ["very many small messages", Array.from({ length: 500 }, () => text("x".repeat(2000)))]
   ])("%s: as many bytes as one may have are read in one turn", ([, messages]) =>
