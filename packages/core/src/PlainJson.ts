@@ -103,4 +103,6 @@ export const maxValues = 100_000
  * Whether JSON in UTF-8 has more than {@link maxValues}, without parsing it: counts what opens and what separates. Of
  * anything else it may return either.
  */
-export const hasTooMany = (json: Uint8Array): boolean => !isWithin(json, Infinity, maxValues)
+export const hasTooMany = (json: Uint8Array): boolean =>
+  // fewer bytes cannot have so many, and nearly all bodies are short
+  json.length > maxValues && !isWithin(json, Infinity, maxValues)
