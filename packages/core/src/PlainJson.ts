@@ -62,11 +62,12 @@ export const PlainJsonObject = Schema.Record(PlainText.PlainText, Schema.Json).c
 const quote = 0x22
 const backslash = 0x5c
 
-/**
- * Whether JSON in UTF-8 nests deeper than `depth`, without parsing it. Of anything else it may return either.
- */
-export const isDeeper = (json: Uint8Array, depth: number): boolean => {
+const comma = 0x2c
+
+/** Whether JSON in UTF-8 nests no deeper and has no more values than this. A loop of its own, since every body is judged. */
+const isWithin = (json: Uint8Array, depth: number, values: number): boolean => {
   let level = 0
+  let seen = 0
   let isText = false
   for (let i = 0; i < json.length; i++) {
     const byte = json[i]!
@@ -76,10 +77,32 @@ export const isDeeper = (json: Uint8Array, depth: number): boolean => {
       continue
     }
     if (byte === quote) isText = true
+    else if (byte === comma) seen++
     // [ and {, which differ from ] and } by 2, and from each other by 0x20
     else if ((byte & 0xdf) === 0x5b) {
-      if (++level > depth) return true
+      seen++
+      level++
     } else if ((byte & 0xdf) === 0x5d) level--
+    if (level > depth || seen > values) return false
   }
-  return false
+  return true
 }
+
+/**
+ * Whether JSON in UTF-8 nests deeper than `depth`, without parsing it. Of anything else it may return either.
+ */
+export const isDeeper = (json: Uint8Array, depth: number): boolean => !isWithin(json, depth, Infinity)
+
+/**
+ * Values in a body of JSON, at most. To parse, compare and decode so many takes some hundredths of a second, which all
+ * other work of the process waits for; bodies of 64 KiB cannot have so many.
+ */
+export const maxValues = 100_000
+
+/**
+ * Whether JSON in UTF-8 has more than {@link maxValues}, without parsing it: counts what opens and what separates. Of
+ * anything else it may return either.
+ */
+export const hasTooMany = (json: Uint8Array): boolean =>
+  // fewer bytes cannot have so many, and nearly all bodies are short
+  json.length > maxValues && !isWithin(json, Infinity, maxValues)

@@ -73,3 +73,13 @@ it("the depth of JSON in UTF-8 is judged without parsing it, and brackets inside
   assert.isTrue(isDeeper(String.raw`{"\\":[[]]}`, 2))
   assert.isFalse(isDeeper(`[${"[],".repeat(1000)}[]]`, 2))
 })
+
+it("the values of JSON in UTF-8 are counted without parsing it, and what is inside of text does not count", () => {
+  const hasTooMany = (json: string) => PlainJson.hasTooMany(new TextEncoder().encode(json))
+  const zeros = (count: number) => `[${"0,".repeat(count - 1)}0]`
+  assert.isFalse(hasTooMany(zeros(PlainJson.maxValues)))
+  assert.isTrue(hasTooMany(zeros(PlainJson.maxValues + 1)))
+  assert.isTrue(hasTooMany("[".repeat(PlainJson.maxValues + 1)))
+  assert.isTrue(hasTooMany("{\"a\":".repeat(PlainJson.maxValues + 1)))
+  assert.isFalse(hasTooMany(`["${",[{".repeat(PlainJson.maxValues)}\\"",1]`))
+})

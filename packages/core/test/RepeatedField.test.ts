@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Schema } from "effect"
 import * as FieldPath from "../src/FieldPath.ts"
 import * as RepeatedField from "../src/RepeatedField.ts"
@@ -51,4 +51,25 @@ describe("a repeated field", () => {
     const json = `${"{\"a\":[".repeat(deep)}{"b":1,"b":2}${"]}".repeat(deep)}`
     assert.lengthOf(RepeatedField.find(json) ?? [], 2 * deep + 1)
   })
+})
+
+it.each<readonly [what: string, json: (count: number) => string]>([
+  ["names", (count) => `{${Array.from({ length: count }, (_, i) => `"${i}":0`).join()}}`],
+  ["escaped names", (count) => `{${Array.from({ length: count }, (_, i) => `"\\u0061${i}":0`).join()}}`],
+  ["objects", (count) => `[${"{\"a\":1},".repeat(count)}{}]`],
+  ["lists in lists", (count) => "[".repeat(count) + "]".repeat(count)],
+  ["texts that do not end", (count) => `["${"\\\"".repeat(count)}`]
+])("each character of very many %s is looked at once", (_, json) => {
+  const look = vi.spyOn(String.prototype, "charCodeAt")
+  try {
+    for (const count of [1000, 20_000]) {
+      look.mockClear()
+      const text = json(count)
+      RepeatedField.find(text)
+      assert.isAtLeast(look.mock.calls.length, count)
+      assert.isAtMost(look.mock.calls.length, 2 * text.length)
+    }
+  } finally {
+    look.mockRestore()
+  }
 })

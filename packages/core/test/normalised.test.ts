@@ -4,6 +4,9 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Option, Schema } from "effect"
+import * as CustomerNames from "../src/contacts/CustomerNames.ts"
+import * as WrittenName from "../src/contacts/WrittenName.ts"
+import * as Media from "../src/media/Media.ts"
 import * as EmailAddress from "../src/people/EmailAddress.ts"
 import * as PlainText from "../src/PlainText.ts"
 import * as Url from "../src/Url.ts"
@@ -16,7 +19,17 @@ const stored: { readonly [field: string]: (given: string) => string | undefined 
     return url instanceof URL ? url.href : undefined
   },
   "a name": (given) => Option.getOrUndefined(Schema.decodeUnknownOption(PlainText.trimmed(100))(given)),
-  "an e-mail address": EmailAddress.normalize
+  "an e-mail address": EmailAddress.normalize,
+  "the URL of alerts": (given) => {
+    const url = parseUrl(given, { allowInsecure: true })
+    return url instanceof URL ? url.href : undefined
+  },
+  "a file's name": (given) => Media.nameOf(given) ?? undefined,
+  "a number as people write it": (given) => {
+    const read = WrittenName.read(given, "DE")
+    return "to" in read ? read.to : undefined
+  },
+  "a customer's name": (given) => CustomerNames.isName(given) ? CustomerNames.keyOf(given) : undefined
 }
 
 /** Texts that grow or shrink when they are normalised, around the limits. */
@@ -24,10 +37,15 @@ const texts: ReadonlyArray<(part: string, count: number) => string> = [
   (part, count) => `https://receiver.example/${part.repeat(count)}`,
   (part, count) => `https://${part}.example/${"./".repeat(count)}`,
   (part, count) => `${" ".repeat(count)}${part}${"\u3000".repeat(count)}`,
-  (part, count) => `${part.repeat(count)}@Example.com`
+  (part, count) => `${part.repeat(count)}@Example.com`,
+  (part, count) => `${part.repeat(count)}.pdf`,
+  (part, count) => `a${part.repeat(count)}.. . b`,
+  (part, count) => `.${part} . .a${"\u200d".repeat(count)}${part}/.${part}e\u200d\u0301..`,
+  (part, count) => `+49${part}(0)${" -/.".repeat(count)}170${part}1234567`,
+  (part, count) => `0170${part.repeat(count)}1234567`
 ]
 
-const parts = ["a", "é", "İ", "ß", "👋", "%", " ", "\u0301", "ﬃ", "Å"]
+const parts = ["", ".", "7", "٣", "a", "é", "İ", "ß", "👋", "%", " ", "\u0301", "ﬃ", "Å"]
 
 it.each(Object.entries(stored))("%s that was accepted is accepted again as it is stored", (_, store) => {
   for (const text of texts) {

@@ -13,18 +13,33 @@ const maxWord = 512
 /** The last millisecond of the year 9999: later times cannot be written as others are. */
 const latest = 253_402_300_799_999
 
-/** The same as every storage can hold it, and no deeper: what lies deeper is left out. */
+/** Sets a field, even one that has the name of a setter of every object. */
+const set = (fields: object, name: string, value: unknown): void =>
+  void Object.defineProperty(fields, name, { value, writable: true, enumerable: true, configurable: true })
+
+/**
+ * Makes parsed JSON such as every storage can hold, and no deeper: what lies deeper is left out. Changes it in place,
+ * since a copy of a large post would take several times as long.
+ */
 const storable = (json: unknown, depth: number): Json => {
-  if (Predicate.isString(json)) return PlainText.cleaned(json)
-  if (Predicate.isBoolean(json)) return json
+  if (Predicate.isString(json)) return PlainText.issueOf(json) === undefined ? json : PlainText.cleaned(json)
   // a number such as 1e999 is read as infinite, and cannot be written again
   if (Predicate.isNumber(json)) return Number.isFinite(json) ? json : null
+  if (Predicate.isBoolean(json)) return json
   if (!Predicate.isObjectOrArray(json) || depth === 0) return null
-  return Array.isArray(json)
-    ? json.map((element) => storable(element, depth - 1))
-    : Object.fromEntries(
-      Object.entries(json).map(([name, value]) => [PlainText.cleaned(name), storable(value, depth - 1)])
-    )
+  if (Array.isArray(json)) {
+    for (let i = 0; i < json.length; i++) json[i] = storable(json[i], depth - 1)
+    return json as ReadonlyArray<Json>
+  }
+  const given = json as { readonly [name: string]: unknown }
+  const names = Object.keys(given)
+  const areClean = names.every((name) => PlainText.issueOf(name) === undefined)
+  const fields = areClean ? given : {}
+  for (const name of names) {
+    const value = storable(given[name], depth - 1)
+    if (!areClean || value !== given[name]) set(fields, PlainText.cleaned(name), value)
+  }
+  return fields as Fields
 }
 
 /** The JSON in this text, in a form that every storage can hold; undefined when it is none. */
@@ -80,12 +95,14 @@ export const instant: Read<Time.Instant | undefined> = (json) => {
 /** An object of which these fields are read, each in its way. Anything else is an object without fields. */
 export const shape = <R extends { readonly [name: string]: Read<unknown> }>(
   reads: R
-): Read<{ readonly [N in keyof R]: ReturnType<R[N]> }> =>
-(json) => {
-  const given = fields(json) ?? {}
-  return Object.fromEntries(
-    Object.entries(reads).map(([name, read]) => [name, read(Object.hasOwn(given, name) ? given[name] : undefined)])
-  ) as { readonly [N in keyof R]: ReturnType<R[N]> }
+): Read<{ readonly [N in keyof R]: ReturnType<R[N]> }> => {
+  const all = Object.entries(reads)
+  return (json) => {
+    const given = fields(json) ?? {}
+    const found: { [name: string]: unknown } = {}
+    for (const [name, read] of all) found[name] = read(Object.hasOwn(given, name) ? given[name] : undefined)
+    return found as { readonly [N in keyof R]: ReturnType<R[N]> }
+  }
 }
 
 /** Of an object, the fields of these names that hold something, as they are; of anything else, none. */

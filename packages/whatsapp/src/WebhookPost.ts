@@ -12,7 +12,8 @@ import * as Replies from "./Replies.ts"
 import * as Statuses from "./Statuses.ts"
 import * as TemplateChanges from "./TemplateChanges.ts"
 
-type Items = ReadonlyArray<InboundItem.InboundItem>
+/** Items that are read one by one, so that the reader of a long post can let other work have its turn. */
+type Items = Iterable<InboundItem.InboundItem>
 
 /** The fields that are read of a conversation's value. */
 const known = {
@@ -34,27 +35,27 @@ const outOfBand = (json: Payload.Json, source: PostSource): Items => {
   return effects.length === 0 ? [skipped("error", `${error.code}`)] : effects
 }
 
-const callsIn = (value: Payload.Fields, source: PostSource): Items => {
+function* callsIn(value: Payload.Fields, source: PostSource): Items {
   const { calls, contacts, metadata } = Value(value)
+  if (calls.length === 0) return
   const customers = Customers.directory(contacts)
-  return calls.map((call) => Replies.readCall(call, metadata.display_phone_number, customers, source))
+  for (const call of calls) yield Replies.readCall(call, metadata.display_phone_number, customers, source)
 }
 
 /** The items between a number and its customers; one value may hold items of several kinds. */
-const conversation = (value: Payload.Fields, source: PostSource): Items => {
+function* conversation(value: Payload.Fields, source: PostSource): Items {
   const { contacts, errors, messages, statuses, user_preferences } = Value(value)
   const customers = Customers.directory(contacts)
-  return [
-    ...messages.map((message) => Replies.read(message, customers, source)),
-    ...statuses.flatMap((status) => Statuses.read(status, customers, source)),
-    ...errors.flatMap((error) => outOfBand(error, source)),
-    ...user_preferences.map((preference) => Customers.preference(preference, customers, source)),
-    ...callsIn(value, source),
-    // what comes later
-    ...Object.entries(value)
-      .filter(([name]) => !Object.hasOwn(known, name))
-      .flatMap(([name, items]) => Payload.list(items).map(() => skipped("messages", name)))
-  ]
+  for (const message of messages) yield Replies.read(message, customers, source)
+  for (const status of statuses) yield* Statuses.read(status, customers, source)
+  for (const error of errors) yield* outOfBand(error, source)
+  for (const preference of user_preferences) yield Customers.preference(preference, customers, source)
+  yield* callsIn(value, source)
+  // what comes later
+  for (const [name, items] of Object.entries(value)) {
+    if (Object.hasOwn(known, name)) continue
+    for (const _ of Payload.list(items)) yield skipped("messages", name)
+  }
 }
 
 const Change = Payload.shape({ field: Payload.word, value: Payload.fields })
@@ -76,9 +77,9 @@ const Renames = Payload.shape({ user_id_update: Payload.list })
 
 const Echoes = Payload.shape({ message_echoes: Payload.list })
 
-const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt: Time.Instant): Items => {
+function* change(json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt: Time.Instant): Items {
   const { field: named, value } = Change(json)
-  if (value === undefined) return [skipped("change", named)]
+  if (value === undefined) return yield skipped("change", named)
   const source: PostSource = {
     accountId: entry.id,
     numberId: Value(value).metadata.phone_number_id,
@@ -87,35 +88,45 @@ const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt:
   }
   // some of Meta's own examples have the name one level too deep or too high, and some posts have none
   const field = named ?? Payload.word(value["field"]) ?? entry.field ?? "messages"
-  if (conversations.has(field)) return some(conversation(value, source), field)
+  if (conversations.has(field)) return yield* some(conversation(value, source), field)
   if (field === echoes) {
-    return some(Echoes(value).message_echoes.map((echo) => Replies.readEcho(echo, source)), field)
+    return yield* some(Echoes(value).message_echoes.map((echo) => Replies.readEcho(echo, source)), field)
   }
-  if (field === calls) return some(callsIn(value, source), field)
+  if (field === calls) return yield* some(callsIn(value, source), field)
   if (field === renames) {
-    return some(Renames(value).user_id_update.map((update) => Customers.renamed(update, source)), field)
+    return yield* some(Renames(value).user_id_update.map((update) => Customers.renamed(update, source)), field)
   }
-  if (TemplateChanges.isTemplateField(field)) return TemplateChanges.read(value, source)
+  if (TemplateChanges.isTemplateField(field)) return yield* TemplateChanges.read(value, source)
   const read = AccountChanges.byField.get(field)
-  return [read === undefined ? skipped("field", field) : read(value, source)]
+  yield read === undefined ? skipped("field", field) : read(value, source)
 }
 
 /** Empty entries are counted too. */
-const some = (items: Items, what: string): Items => items.length === 0 ? [skipped(what, "empty")] : items
+function* some(items: Items, what: string): Items {
+  let isEmpty = true
+  for (const item of items) {
+    isEmpty = false
+    yield item
+  }
+  if (isEmpty) yield skipped(what, "empty")
+}
+
+function* changesIn(entry: ReturnType<typeof Entry>, receivedAt: Time.Instant): Items {
+  for (const json of entry.changes) yield* change(json, entry, receivedAt)
+}
+
+function* entriesIn(entries: ReadonlyArray<Payload.Json>, receivedAt: Time.Instant): Items {
+  for (const json of entries) yield* some(changesIn(Entry(json), receivedAt), "entry")
+}
 
 const Post = Payload.shape({ object: Payload.word, entry: Payload.list })
 
 /**
- * The items of a post; undefined when it is none of Meta's posts of WhatsApp. Never fails: what cannot be made out of
- * it is `Skipped`.
+ * The items of a post, each read when it is asked for; undefined when it is none of Meta's posts of WhatsApp. Never
+ * fails: what cannot be made out of it is `Skipped`.
  */
 export const read = (json: Payload.Json | undefined, receivedAt: Time.Instant): Items | undefined => {
   const { entry: entries, object } = Post(json)
   if (object === undefined ? entries.length === 0 : object !== "whatsapp_business_account") return undefined
-  return some(
-    entries.map(Entry).flatMap((entry) =>
-      some(entry.changes.flatMap((json) => change(json, entry, receivedAt)), "entry")
-    ),
-    "post"
-  )
+  return some(entriesIn(entries, receivedAt), "post")
 }

@@ -5,12 +5,15 @@
  * bytes as they are sent: text that is not ASCII is escaped in them, so that JSON which was read and written again
  * would have another signature.
  */
-import { ProviderWebhook } from "@wac/core"
+import { type InboundItem, PlainJson, ProviderWebhook } from "@wac/core"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { Mac } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import * as Payload from "./Payload.ts"
 import * as WebhookPost from "./WebhookPost.ts"
+
+/** How many items are read before other work of the process gets its turn: some milliseconds. */
+export const itemsAtOnce = 500
 
 /** The secrets agreed on with Meta in the app's settings; neither is empty. */
 export interface Agreed {
@@ -47,15 +50,24 @@ export const make = Effect.fnUntraced(function*({ appSecret, verifyToken }: Agre
       const signature = signatureOf(header("x-hub-signature-256"))
       return signature === undefined ? Effect.succeed(false) : Effect.orDie(mac.verify(key, signature, body))
     },
-    read: (body, receivedAt) =>
-      Effect.suspend(() => {
-        const json = Payload.parse(new TextDecoder().decode(body))
-        if (json === undefined) return new ProviderWebhook.UnreadablePost({ message: "it is not JSON" })
-        const items = WebhookPost.read(json, receivedAt)
-        return items === undefined
-          ? new ProviderWebhook.UnreadablePost({ message: "it is not a WhatsApp webhook" })
-          : Effect.succeed(items)
-      })
+    read: Effect.fnUntraced(function*(body, receivedAt) {
+      // Meta puts at most 1,000 updates into a post, which have a dozen values each
+      if (PlainJson.hasTooMany(body)) {
+        return yield* new ProviderWebhook.UnreadablePost({ message: `it has more than ${PlainJson.maxValues} values` })
+      }
+      const json = Payload.parse(new TextDecoder().decode(body))
+      if (json === undefined) return yield* new ProviderWebhook.UnreadablePost({ message: "it is not JSON" })
+      yield* Effect.yieldNow
+      const found = WebhookPost.read(json, receivedAt)
+      if (found === undefined) {
+        return yield* new ProviderWebhook.UnreadablePost({ message: "it is not a WhatsApp webhook" })
+      }
+      const items: Array<InboundItem.InboundItem> = []
+      for (const item of found) {
+        if (items.push(item) % itemsAtOnce === 0) yield* Effect.yieldNow
+      }
+      return items
+    })
   }
   return webhook
 })

@@ -265,7 +265,7 @@ const flaw = (u: unknown, name = ""): unknown => {
 
 /** Reads it, if it is a post, and fails for what could not be stored or counted. */
 const check = (json: Json, name = ""): void => {
-  const items = WebhookPost.read(Payload.parse(JSON.stringify(json)), now) ?? []
+  const items = [...WebhookPost.read(Payload.parse(JSON.stringify(json)), now) ?? []]
   assert.isUndefined(flaw(items), name)
   for (const item of items) if (item._tag === "Skipped") assert.match(item.kind, /^[a-z_]{1,40}(:[a-z0-9_]{1,64})?$/)
 }

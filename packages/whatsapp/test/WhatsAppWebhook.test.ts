@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ProviderWebhook } from "@wac/core"
+import { PlainJson, ProviderWebhook } from "@wac/core"
 import { Effect, Layer, Predicate, Redacted, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { createHmac } from "node:crypto"
@@ -137,7 +137,8 @@ describe("reading", () => {
         const [body, message] of [
           ["", "it is not JSON"],
           ["{\"text\":\"my secret", "it is not JSON"],
-          ["[".repeat(600_000), "it is not JSON"],
+          ["[".repeat(90_000), "it is not JSON"],
+          [`[${"0,".repeat(PlainJson.maxValues)}0]`, "it has more than 100000 values"],
           ["{\"object\":\"my secret\"}", "it is not a WhatsApp webhook"],
           ["7", "it is not a WhatsApp webhook"]
         ] as const
@@ -150,7 +151,7 @@ describe("reading", () => {
 
   it.effect("a post that nests as deep as it is long is read", () =>
     Effect.gen(function*() {
-      const depth = 300_000
+      const depth = 90_000
       const text = JSON.stringify(message({ type: "text", text: { body: "hi" } }))
       const metadata = "\"metadata\":{\"phone_number_id\":\"1\"}"
       const items = yield* read(bytes(
@@ -158,6 +159,43 @@ describe("reading", () => {
           `{"changes":[{"field":"messages","value":{${metadata},"messages":[${text}]}}]}]}`
       ))
       assert.deepStrictEqual(items.map(({ _tag }) => _tag), ["Skipped", "Message"])
+    }))
+
+  // the turns are counted and no time, so that the test holds on a machine of any speed
+  it.live.each<readonly [what: string, change: Schema.Json]>([
+    ["statuses", conversation({ statuses: Array.from({ length: 10_000 }, () => ({})) })],
+    ["messages", conversation({ messages: Array.from({ length: 10_000 }, () => 0) })],
+    ["errors", conversation({ errors: Array.from({ length: 10_000 }, () => []) })],
+    ["items of an unknown kind", conversation({ later: Array.from({ length: 10_000 }, () => "") })]
+  ])("a post of very many %s is read in many turns of the event loop", ([, change]) =>
+    Effect.gen(function*() {
+      let turns = 0
+      let isReading = true
+      const next = () => {
+        turns++
+        if (isReading) setImmediate(next)
+      }
+      setImmediate(next)
+      const items = yield* read(bytes(JSON.stringify(post(entry([change])))))
+      isReading = false
+      assert.isAtLeast(items.length, 10_000)
+      assert.isAtLeast(turns, Math.floor(items.length / WhatsAppWebhook.itemsAtOnce))
+    }))
+
+  it.effect("a post of as many values as Meta can have put into it is read", () =>
+    Effect.gen(function*() {
+      const status = {
+        id: "wamid.x",
+        status: "delivered",
+        timestamp: "1700000000",
+        recipient_id: "491700000000",
+        biz_opaque_callback_data: "msg_01",
+        conversation: { id: "x", origin: { type: "utility" } },
+        pricing: { billable: true, pricing_model: "PMP", category: "utility", type: "regular" }
+      }
+      const statuses = Array.from({ length: 1000 }, () => status)
+      const items = yield* read(bytes(JSON.stringify(post(entry([conversation({ statuses })])))))
+      assert.lengthOf(items, 1000)
     }))
 
   it.effect.prop("any bytes are read or refused", { body: Schema.Uint8Array }, ({ body }) =>

@@ -42,7 +42,7 @@ export const conversation = (value: { readonly [name: string]: Json }): Json =>
 export const readPost = (json: Json): ReadonlyArray<InboundItem.InboundItem> => {
   const items = WebhookPost.read(Payload.parse(JSON.stringify(json)), now)
   assert.isDefined(items)
-  return items
+  return [...items]
 }
 
 /** What a conversation is read as. */

@@ -194,6 +194,42 @@ describe.concurrent("tools for AI agents", () => {
       assert.deepStrictEqual(yield* messagesOf(server), [])
     }))
 
+  it.live("free JSON that no storage holds, or that is too deep, is an error that names its field, and hurts no other call", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      const data = "template.buttons[0].flowData"
+      const json = { "content-type": "application/json" }
+      const calling = (data: string) =>
+        `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_template","arguments":{"intent":"a",` +
+        `"message":{"to":"+15551234567","type":"template","template":{"name":"hello_world","language":"en_US",` +
+        `"buttons":[{"index":0,"flowToken":"t","flowData":${data}}]}}}}}`
+      const nested = (levels: number) => `${"{\"a\":".repeat(levels)}1${"}".repeat(levels)}`
+      for (
+        const [given, field] of [
+          [nested(33), data],
+          ["{\"b\":\"\\u0000\"}", `${data}.b`],
+          ["{\"b\":[\"\\ud800\"]}", `${data}.b[0]`],
+          ["{\"b\\u0000\":1}", data],
+          ["{\"b\":{\"\\udfff\":1}}", `${data}.b`]
+        ] as const
+      ) {
+        const { body, status } = yield* post(server, calling(given), json)
+        assert.strictEqual(status, 200)
+        assert.isTrue(body.result.isError, given)
+        const { error } = body.result.structuredContent
+        assert.deepInclude(error, { code: "invalid_body", reason: "invalid_field" })
+        assert.isTrue(error.param.startsWith(field), error.param)
+      }
+      // what is too deep for a body at all never comes to a tool
+      const deep = yield* post(server, calling(nested(6000)), json)
+      assert.strictEqual(deep.status, 400)
+      assert.match(deep.body.error.param, /^params\.arguments\.message\.template\.buttons\[0\]\.flowData/)
+      const twice = yield* post(server, calling("{\"b\":1,\"\\u0062\":2}"), json)
+      checks.assertInvalid(twice, "invalid_field", `params.arguments.message.${data}.b`)
+      assert.deepStrictEqual(yield* messagesOf(server), [])
+      assert.strictEqual((yield* post(server, listing)).status, 200)
+    }))
+
   it.live("a key has the tools that its scopes open, and no other tool does anything", () =>
     Effect.gen(function*() {
       const server = yield* ready()

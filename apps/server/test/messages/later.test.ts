@@ -2,7 +2,7 @@
  * Messages that are accepted now and sent later (contract §15), over HTTP.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Id, PhoneNumberStore } from "@wac/core"
+import { Id, PhoneNumberStore, PlainJson } from "@wac/core"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as checks from "../checks.ts"
@@ -354,6 +354,12 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.lengthOf(new Set(answer.body.results.map((one: { message_id: string }) => one.message_id)), 500)
           const tooLarge = yield* batch(server, [{ ...item(), client_reference: "r".repeat(1024 * 1024) }])
           assert.strictEqual(tooLarge.status, 413, tooLarge.text)
+          const tooMany = yield* batch(server, [{
+            ...item(),
+            values: Array.from({ length: PlainJson.maxValues }, () => 0)
+          }])
+          assert.strictEqual(tooMany.status, 413, tooMany.text)
+          assert.match(tooMany.body.error.message, /more than 100000 values/)
         }))
     })
 

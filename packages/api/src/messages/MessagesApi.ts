@@ -129,7 +129,7 @@ export const QueuedMessage = Schema.Struct({
  * A message of a batch. Its own decoder is that of {@link SendMessage}, which the handler runs for each: a message that
  * does not decode is refused alone.
  */
-const BatchItem = Schema.Record(Schema.String, Schema.Json).annotate({
+const BatchItem = Schema.Record(Schema.String, Schema.Unknown).annotate({
   identifier: "BatchItem",
   description: "A message as in `POST /v1/messages`, and its `idempotency_key`.",
   intersection: [

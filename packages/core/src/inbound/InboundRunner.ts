@@ -26,6 +26,9 @@ const maxBytes = 8 * 1024 * 1024
 /** The maximum number of items in flight: as many as fit one statement of the storage. */
 const maxInFlight = 64
 
+/** How many items are divided into lanes and applied before other work of the process gets its turn. */
+export const itemsAtOnce = 2000
+
 /** After this, other processes take over the posts of a process that died. A round takes a fraction of it. */
 export const lease = Duration.seconds(15)
 
@@ -158,14 +161,20 @@ export const layer = Layer.effectDiscard(
       ))
 
     const process = Effect.fnUntraced(function*(round: ReadonlyArray<Progress>, token: string) {
-      const steps = (yield* Effect.forEach(round, read)).flat()
+      // a turn of the event loop between posts, since the posts of a round are read one after the other
+      const steps = (yield* Effect.forEach(round, (progress) => Effect.tap(read(progress), () => Effect.yieldNow)))
+        .flat()
       const empty = round.filter(({ left }) => left === 0)
       yield* Effect.forEach(empty, conclude(token), { concurrency: "unbounded", discard: true })
-      const lanes = InboundLane.divide(steps, ({ item }) => item)
-      yield* Effect.forEach(lanes, (lane) => Effect.forEach(lane, step(token), { discard: true }), {
-        concurrency: maxInFlight,
-        discard: true
-      })
+      for (let at = 0; at < steps.length; at += itemsAtOnce) {
+        const lanes = InboundLane.divide(steps.slice(at, at + itemsAtOnce), ({ item }) => item)
+        yield* Effect.forEach(lanes, (lane) => Effect.forEach(lane, step(token), { discard: true }), {
+          concurrency: maxInFlight,
+          discard: true
+        })
+        // items that need no storage are applied without a turn of the event loop
+        yield* Effect.yieldNow
+      }
     })
 
     /** Claims and processes due posts. Returns whether there were any. */

@@ -102,12 +102,14 @@ export const nameOf = (given: string | undefined): string | null => {
   const text = given ?? ""
   const from = Math.max(text.lastIndexOf("/"), text.lastIndexOf("\\")) + 1
   // cut before anything else, so that a very long name costs no more than another
-  const name = text.slice(from, from + longestGiven).toWellFormed().normalize("NFC")
+  const name = text.slice(from, from + longestGiven).toWellFormed()
     // what separates, hides or reverses the rest of a name
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\uFFFD]/gu, "")
+    .normalize("NFC")
     .replace(/["*:<>?|]/g, "_")
-    .trim().replace(/^\.+/, "").replace(/(?<![. ])[. ]+$/, "")
-  const short = [...name].slice(0, longestName).join("").trim()
+    .replace(/^[.\s]+/, "")
+  // the end comes last, since a cut may bring it forth: a name that is given again stays as it is
+  const short = [...name].slice(0, longestName).join("").replace(/(?<![.\s])[.\s]+$/, "")
   return short === "" ? null : short
 }
 

@@ -4,7 +4,7 @@ import { Clock, Deferred, Duration, Effect, Latch, Layer, Metric, References } f
 import { TestClock } from "effect/testing"
 import type { InboundItem } from "../../src/inbound/InboundItem.ts"
 import { InboundPostStore } from "../../src/inbound/InboundPostStore.ts"
-import { lease, separatesAfter } from "../../src/inbound/InboundRunner.ts"
+import { itemsAtOnce, lease, separatesAfter } from "../../src/inbound/InboundRunner.ts"
 import { ProviderWebhook } from "../../src/inbound/ProviderWebhook.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { day, hour, minute } from "../checks.ts"
@@ -69,6 +69,25 @@ describe("the runner", () => {
       assert.deepStrictEqual(applied, [])
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(applied, ["wamid.in.1"])
+    })))
+
+  it.effect("very many items that need no storage are applied in many turns of the event loop", () =>
+    posting(Effect.gen(function*() {
+      let turns = 0
+      let isRunning = true
+      const next = () => {
+        turns++
+        if (isRunning) setImmediate(next)
+      }
+      setImmediate(next)
+      const applied = new Map<number, number>()
+      const count = 20_000
+      yield* post(Array.from({ length: count }, () => ({ _tag: "Skipped" as const, kind: "x" })))
+      yield* startRunner(() => Effect.sync(() => void applied.set(turns, (applied.get(turns) ?? 0) + 1)))
+      const sum = () => [...applied.values()].reduce((sum, items) => sum + items, 0)
+      while (sum() < count) yield* Effect.yieldNow
+      isRunning = false
+      assert.isAtMost(Math.max(...applied.values()), 2 * itemsAtOnce)
     })))
 
   it.effect("many items are in flight, but for one contact one at a time, in order, across posts", () =>

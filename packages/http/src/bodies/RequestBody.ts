@@ -152,22 +152,34 @@ const read = (
       isUtf8(bytes)
         ? Effect.flatMap(Exchange, (exchange) => {
           exchange.body = bytes
+          if (PlainJson.hasTooMany(bytes)) return Effect.fail(tooMany)
           // before anything walks through the JSON that calls itself for each level
-          return PlainJson.isDeeper(bytes, maxDepth)
-            ? Effect.flatMap(json, tooDeep)
-            : Effect.succeed({ bytes, request: having(request, bytes) })
+          if (PlainJson.isDeeper(bytes, maxDepth)) return Effect.flatMap(json, tooDeep)
+          return Effect.as(turn(bytes), { bytes, request: having(request, bytes) })
         })
         : Effect.fail(malformed("the body is not UTF-8")),
     onFailure: (missing) => Effect.fail(refusal(missing, ByteSize.bytes(limit), timeout))
   })
 }
 
+const tooMany = new Errors.InvalidBody({
+  reason: "too_large",
+  message: `the body has more than ${PlainJson.maxValues} values`
+})
+
+/** How many bytes of JSON are walked through before other work of the process gets its turn. */
+const bytesAtOnce = 64 * 1024
+
+/** A turn of the event loop after a walk through a body that is longer. */
+export const turn = ({ length }: Uint8Array): Effect.Effect<void> =>
+  length > bytesAtOnce ? Effect.yieldNow : Effect.void
+
 const utf8 = new TextDecoder()
 
 /** Fails if an object in the body has a field twice. A body that is not JSON is for its decoder to refuse. */
 export const onlyOnce = (bytes: Uint8Array): Effect.Effect<void, Errors.InvalidBody> => {
   const refusal = bytes.length === 0 ? undefined : InvalidInput.repeated(utf8.decode(bytes))
-  return refusal === undefined ? Effect.void : Effect.fail(refusal)
+  return refusal === undefined ? turn(bytes) : Effect.fail(refusal)
 }
 
 /** A copy of the request with a body that was already read, so its stream has ended. */

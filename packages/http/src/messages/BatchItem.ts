@@ -3,7 +3,7 @@
  */
 import { MessagesApi } from "@wac/api"
 import { Errors, Idempotency, type Message } from "@wac/core"
-import { type DateTime, Result, Schema } from "effect"
+import { type DateTime, Effect, Result, Schema } from "effect"
 import * as InvalidInput from "../InvalidInput.ts"
 
 /** A message with its key and the times that it asks for. */
@@ -31,10 +31,18 @@ const keyOf = (given: unknown): Result.Result<Idempotency.IdempotencyKey, Errors
   )
 }
 
+/** The bytes of a message as JSON, at most: those of the body of a send. */
+export const maxBytes = 64 * 1024
+
+const tooLarge = new Errors.InvalidBody({
+  reason: "too_large",
+  message: `a message may have at most ${maxBytes} bytes, as the body of a send`
+})
+
 const decode = Schema.decodeUnknownResult(MessagesApi.SendMessage)
 
 /** Decodes a message of a batch. Errors name the fields of the message. */
-export const read = (item: { readonly [name: string]: unknown }): Result.Result<BatchItem, Errors.InvalidBody> => {
+const readOne = (item: { readonly [name: string]: unknown }): Result.Result<BatchItem, Errors.InvalidBody> => {
   const { [param]: givenKey, ...body } = item
   const key = keyOf(givenKey)
   if (Result.isFailure(key)) return Result.fail(key.failure)
@@ -49,3 +57,22 @@ export const read = (item: { readonly [name: string]: unknown }): Result.Result<
     times: { ...(sendAt === undefined ? {} : { sendAt }), ...(sendUntil === undefined ? {} : { sendUntil }) }
   })
 }
+
+/** A message of a batch as it was sent. */
+type Given = Parameters<typeof readOne>[0]
+
+/** Decodes the messages of a batch. Other work of the process gets its turn when as many bytes as one may have are read. */
+export const readAll = Effect.fnUntraced(function*(messages: ReadonlyArray<Given>) {
+  const items: Array<ReturnType<typeof readOne>> = []
+  let seen = 0
+  for (const message of messages) {
+    const bytes = Buffer.byteLength(JSON.stringify(message))
+    if (seen + bytes > maxBytes) {
+      yield* Effect.yieldNow
+      seen = 0
+    }
+    seen += bytes
+    items.push(bytes > maxBytes ? Result.fail(tooLarge) : readOne(message))
+  }
+  return items
+})

@@ -189,7 +189,7 @@ const publicLayer = HandlerGroup.layer(
           const { key, workspace } = principal
           const { errorsPage, requestId } = yield* Exchange
           yield* surcharge(principal, Batch.costOf(payload.messages.length))
-          const items = payload.messages.map(BatchItem.read)
+          const items = yield* BatchItem.readAll(payload.messages)
           const answers = yield* messages.sendBatch({
             workspaceId: workspace.id,
             apiKeyId: key.id,

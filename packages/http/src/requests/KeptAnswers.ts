@@ -18,6 +18,7 @@ import { Cause, Clock, Context, Duration, Effect, Fiber } from "effect"
 import { Digest } from "effect/crypto"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import * as RequestBody from "../bodies/RequestBody.ts"
 import { Exchange } from "../Exchange.ts"
 
 /** How often a request that waits for an equal one looks for its answer. */
@@ -33,7 +34,7 @@ const inProgress = new Errors.ServerError({
 })
 
 /** The body of a request as JSON, or the bytes that are none, which its decoder refuses. */
-const jsonOf = (bytes: Uint8Array | undefined): unknown => {
+const jsonOf = (bytes: Uint8Array): unknown => {
   const text = new TextDecoder().decode(bytes)
   try {
     return text === "" ? null : JSON.parse(text)
@@ -182,14 +183,18 @@ export const make = Effect.gen(function*() {
         key: yield* Effect.fromResult(Idempotency.parseKey(header))
       }
       const secrets = Context.get(endpoint.annotations, EndpointAnnotations.ShownOnce)
+      const bytes = exchange.body ?? new Uint8Array()
+      const body = jsonOf(bytes)
+      yield* RequestBody.turn(bytes)
       const { isReplayed, result } = yield* keep(
         place,
         {
-          body: jsonOf(exchange.body),
+          body,
           token: exchange.ownId,
           isRepeatable: EndpointAnnotations.has(endpoint, EndpointAnnotations.IsRepeatable)
         },
-        handled,
+        // the body is walked through once more to decode it
+        Effect.andThen(RequestBody.turn(bytes), handled),
         { answerOf: (response) => answerOf(response, secrets), resultOf: responseOf }
       )
       if (isReplayed) exchange.isReplayed = true

@@ -4,6 +4,7 @@ import { Effect, Exit, Option, Schema, Stream } from "effect"
 import { vi } from "vitest"
 import * as RecordFile from "../../src/bodies/RecordFile.ts"
 import * as RecipientFile from "../../src/campaigns/RecipientFile.ts"
+import * as Turns from "../bodies/Turns.ts"
 
 const [a, b] = ["+12025550001", "+12025550002"]
 
@@ -421,51 +422,14 @@ describe("reading a file of recipients gives other work its turn", () => {
   const bytesOf = (file: string | Uint8Array) => typeof file === "string" ? utf8(file) : file.slice()
   const reading = { defaultCountry: "DE" }
 
-  /** The most rows that come between two turns of the event loop, and the most bytes of them that are read. */
-  const mostAtOnce = (file: string | Uint8Array, type: RecordFile.FileType) =>
-    Effect.promise(async () => {
-      let turns = 0
-      let going = true
-      const next = () => {
-        turns++
-        if (going) setImmediate(next)
-      }
-      setImmediate(next)
-      const counts = new Map<number, { rows: number; bytes: number }>()
-      const at = () => {
-        const count = counts.get(turns) ?? { rows: 0, bytes: 0 }
-        counts.set(turns, count)
-        return count
-      }
-      // a piece that counts when it is taken out of the body, as one that the parser reads
-      const subarray = Uint8Array.prototype.subarray
-      const body = Object.assign(bytesOf(file), {
-        subarray: function(this: Uint8Array, from?: number, to?: number) {
-          const piece = subarray.call(this, from, to)
-          at().bytes += piece.length
-          return piece
-        }
-      })
-      await Effect.runPromise(
-        Stream.runForEach(
-          RecipientFile.rows(Stream.make(body), type, reading),
-          () => Effect.sync(() => void at().rows++)
-        )
-      )
-      going = false
-      const all = [...counts.values()]
-      return {
-        total: all.reduce((sum, { rows }) => sum + rows, 0),
-        rows: Math.max(...all.map(({ rows }) => rows)),
-        bytes: Math.max(...all.map(({ bytes }) => bytes))
-      }
-    })
-
   it.effect.each(files)(
     "%s: a few rows and some kilobytes are read in one turn",
     ([, type, file]) =>
       Effect.gen(function*() {
-        const { bytes, rows, total } = yield* mostAtOnce(file, type)
+        const { bytes, rows, total } = yield* Turns.mostAtOnce(
+          (body) => RecipientFile.rows(body, type, reading),
+          bytesOf(file)
+        )
         assert.isAbove(total, 5)
         assert.isAtMost(rows, 2 * RecordFile.recordsAtOnce)
         assert.isAtMost(bytes, RecordFile.bytesAtOnce)

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Errors } from "@wac/core"
 import * as Extent from "@wac/testbed/Extent"
 import { SeededRandom } from "@wac/testkit"
@@ -232,5 +232,49 @@ describe("a form with a file", () => {
       )
       assert.strictEqual(passed, 1_000_000)
       assert.isAtMost(most, 1000 + "\r\n--b".length)
+    }))
+})
+
+describe("reading a form takes time in proportion to its bytes", () => {
+  const mebibyte = 1024 * 1024
+
+  /** The bytes that are searched while a form is read in pieces of this size, as connections give them. */
+  const searchedIn = (body: string, size: number) =>
+    Effect.gen(function*() {
+      const all = Buffer.from(body, "latin1")
+      const pieces = Array.from(
+        { length: Math.ceil(all.length / size) },
+        (_, i) => all.subarray(i * size, (i + 1) * size)
+      )
+      const search = vi.spyOn(Buffer.prototype, "indexOf")
+      try {
+        yield* outcomeOf(pieces, "b".repeat(70))
+        return search.mock.contexts.reduce((sum: number, searched) => sum + (searched as Buffer).length, 0)
+      } finally {
+        search.mockRestore()
+      }
+    })
+
+  it.effect.each<readonly [what: string, body: string]>([
+    ["beginnings of a boundary", form("b".repeat(70), `\r\n--${"b".repeat(69)}`.repeat(mebibyte / 73))],
+    ["line breaks", form("b".repeat(70), "\r\n".repeat(mebibyte / 2))],
+    ["hyphens", form("b".repeat(70), "-".repeat(mebibyte))]
+  ])("content of %s is searched once", ([, body]) =>
+    Effect.gen(function*() {
+      for (const size of [65_536, 1000]) {
+        // the first piece is searched for the boundary, the headers and the content; what may be the beginning of a
+        // boundary is searched again with the next piece
+        assert.isAtMost(
+          yield* searchedIn(body, size),
+          body.length + 3 * size + Math.ceil(body.length / size) * 80 + 1000
+        )
+      }
+    }))
+
+  it.effect("headers have a limit, so that searching them again with each byte has one too", () =>
+    Effect.gen(function*() {
+      const body = form("b".repeat(70), "x", `${disposition}\r\nA: ${"x".repeat(100_000)}`)
+      // 16 KiB of headers, whose end is looked for with each piece
+      assert.isAtMost(yield* searchedIn(body, 1000), 17 * 2 * 20_000)
     }))
 })
