@@ -97,7 +97,7 @@ export const isDeeper = (json: Uint8Array, depth: number): boolean => !isWithin(
  * Values in a body of JSON, at most. To parse, compare and decode so many takes some hundredths of a second, which all
  * other work of the process waits for; bodies of 64 KiB cannot have so many.
  */
-export const maxValues = 100_000
+export const maxValues = 75_000
 
 /**
  * Whether JSON in UTF-8 has more than {@link maxValues}, without parsing it: counts what opens and what separates. Of

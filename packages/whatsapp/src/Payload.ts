@@ -42,13 +42,22 @@ const storable = (json: unknown, depth: number): Json => {
   return fields as Fields
 }
 
-/** The JSON in this text, in a form that every storage can hold; undefined when it is none. */
-export const parse = (text: string): Json | undefined => {
+/** The JSON in this text as it is; undefined when it is none. */
+export const parseGiven = (text: string): unknown => {
   try {
-    return storable(JSON.parse(text), PlainJson.maxDepth)
+    return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/** The same in a form that every storage can hold, by changing it. */
+export const clean = (json: unknown): Json => storable(json, PlainJson.maxDepth)
+
+/** The JSON in this text, in a form that every storage can hold; undefined when it is none. */
+export const parse = (text: string): Json | undefined => {
+  const json = parseGiven(text)
+  return json === undefined ? undefined : clean(json)
 }
 
 /** An object's fields. */

@@ -137,8 +137,8 @@ describe("reading", () => {
         const [body, message] of [
           ["", "it is not JSON"],
           ["{\"text\":\"my secret", "it is not JSON"],
-          ["[".repeat(90_000), "it is not JSON"],
-          [`[${"0,".repeat(PlainJson.maxValues)}0]`, "it has more than 100000 values"],
+          ["[".repeat(PlainJson.maxValues), "it is not JSON"],
+          [`[${"0,".repeat(PlainJson.maxValues)}0]`, `it has more than ${PlainJson.maxValues} values`],
           ["{\"object\":\"my secret\"}", "it is not a WhatsApp webhook"],
           ["7", "it is not a WhatsApp webhook"]
         ] as const
@@ -151,7 +151,7 @@ describe("reading", () => {
 
   it.effect("a post that nests as deep as it is long is read", () =>
     Effect.gen(function*() {
-      const depth = 90_000
+      const depth = PlainJson.maxValues - 100
       const text = JSON.stringify(message({ type: "text", text: { body: "hi" } }))
       const metadata = "\"metadata\":{\"phone_number_id\":\"1\"}"
       const items = yield* read(bytes(

@@ -359,7 +359,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
             values: Array.from({ length: PlainJson.maxValues }, () => 0)
           }])
           assert.strictEqual(tooMany.status, 413, tooMany.text)
-          assert.match(tooMany.body.error.message, /more than 100000 values/)
+          assert.match(tooMany.body.error.message, /more than 75000 values/)
         }))
     })
 
