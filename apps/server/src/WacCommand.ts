@@ -60,9 +60,9 @@ const said = <E>(error: E) =>
     : error
 
 /**
- * Runs a command line. What is logged goes to standard error, so that a command's result is alone on standard output;
- * the log of the server is its output. Returns 0, or 1 if the command line is wrong, which has then been reported. If the command
- * cannot be carried out, fails with an error whose message is one line.
+ * Runs a command line. A command logs to standard error, so that its result is alone on standard output; the server's
+ * log is its output. Returns 0, or 1 if the command line is wrong, which has then been reported. If the command cannot
+ * be carried out, fails with an error whose message is one line.
  */
 export const run = (environment: Environment, args: ReadonlyArray<string>) =>
   Command.runWith(wac, { version: Version.version })(args).pipe(

@@ -101,9 +101,12 @@ export const BodyIsOptional = Context.Reference<boolean>("@wac/api/EndpointAnnot
   defaultValue: () => false
 })
 
+/** The maximum size of a JSON body, in bytes, unless an endpoint has another one (contract §2). */
+export const bodyLimit = 64 * 1024
+
 /** The maximum size of a JSON body, in bytes (contract §2). */
 export const BodyLimit = Context.Reference<number>("@wac/api/EndpointAnnotations/BodyLimit", {
-  defaultValue: () => 64 * 1024
+  defaultValue: () => bodyLimit
 })
 
 /** The endpoint cancels a message, so the message's status may forbid it. */

@@ -1,8 +1,10 @@
 /**
  * The errors of invalid requests and of failed authentication: see {@link file://./ErrorReference.ts}.
  */
-import { FactorChallenge, Idempotency, Passkey } from "@wac/core"
+import { FactorChallenge, Idempotency, Passkey, PlainJson } from "@wac/core"
 import { type Entry, type Reasons, retries } from "./ErrorEntry.ts"
+
+const values = PlainJson.maxValues.toLocaleString("en")
 
 export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
   malformed_json: {
@@ -70,7 +72,7 @@ export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
   },
   too_large: {
     when:
-      "The body is larger than 64 KiB (1 MiB or 75,000 values for a batch of messages), or a file is larger than 100 MB.",
+      `The body is larger than 64 KiB (1 MiB or ${values} values for a batch of messages), or a file is larger than 100 MB.`,
     remedy: "Send a smaller body. No valid JSON comes near its limit.",
     retry: retries.no,
     example: { message: "the body is larger than 65536 bytes" }

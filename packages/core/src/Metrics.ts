@@ -3,7 +3,7 @@
  *
  * They live in the running instance's registry. `/metrics` shows them, and OTLP exports them.
  */
-import { type Context, Effect, Metric } from "effect"
+import { type Context, Effect, Metric, Record } from "effect"
 import { Forbidden, InvalidBody, RateLimited, ServerError, type Unauthorized } from "./Errors.ts"
 import type { InboundItem } from "./inbound/InboundItem.ts"
 import type { Problem } from "./inbound/InboundPost.ts"
@@ -268,7 +268,7 @@ export const exportedFromZero: Effect.Effect<void> = Effect.gen(function*() {
     "challenge_ended"
   ]
   for (const cause of refusals) yield* Metric.update(Metric.withAttributes(signInsRefused, { cause }), 0)
-  for (const [outcome, reasons] of Object.entries(watchedSends) as Array<[SendOutcome, typeof watchedSends.sent]>) {
+  for (const [outcome, reasons] of Record.toEntries(watchedSends)) {
     for (const reason of reasons) yield* Metric.update(sendsWith(outcome, reason), 0)
   }
 })

@@ -64,7 +64,7 @@ const backslash = 0x5c
 
 const comma = 0x2c
 
-/** Whether JSON in UTF-8 nests no deeper and has no more values than this. A loop of its own, since every body is judged. */
+/** Whether JSON in UTF-8 nests no deeper and has no more values than this. One loop, since every body is judged. */
 const isWithin = (json: Uint8Array, depth: number, values: number): boolean => {
   let level = 0
   let seen = 0

@@ -67,8 +67,8 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
   ) => Effect.Effect<{ readonly url: URL; readonly kept: string }, ServerError | NotFound>
   /**
    * Verifies the browser's return and replaces the person's roles by those that the issuer states. If it states none,
-   * the person's sessions end, and they are refused. The issuer is asked only about sign-ins that this service began, and failures are limited
-   * per address, together with wrong passwords.
+   * the person's sessions end, and the sign-in is refused. The issuer is asked only about sign-ins that this service
+   * began, and failures are limited per address, together with wrong passwords.
    */
   readonly complete: (
     returned: Returned

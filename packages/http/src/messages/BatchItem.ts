@@ -1,7 +1,7 @@
 /**
  * A message of a batch: each is decoded as the body of a send, so that one that does not decode is refused alone.
  */
-import { MessagesApi } from "@wac/api"
+import { EndpointAnnotations, MessagesApi } from "@wac/api"
 import { Errors, Idempotency, type Message } from "@wac/core"
 import { type DateTime, Effect, Result, Schema } from "effect"
 import * as InvalidInput from "../InvalidInput.ts"
@@ -32,7 +32,7 @@ const keyOf = (given: unknown): Result.Result<Idempotency.IdempotencyKey, Errors
 }
 
 /** The bytes of a message as JSON, at most: those of the body of a send. */
-export const maxBytes = 64 * 1024
+export const maxBytes = EndpointAnnotations.bodyLimit
 
 const tooLarge = new Errors.InvalidBody({
   reason: "too_large",
@@ -61,7 +61,7 @@ const readOne = (item: { readonly [name: string]: unknown }): Result.Result<Batc
 /** A message of a batch as it was sent. */
 type Given = Parameters<typeof readOne>[0]
 
-/** Decodes the messages of a batch. Other work of the process gets its turn when as many bytes as one may have are read. */
+/** Decodes the messages of a batch. Other work of the process gets its turn after every {@link maxBytes}. */
 export const readAll = Effect.fnUntraced(function*(messages: ReadonlyArray<Given>) {
   const items: Array<ReturnType<typeof readOne>> = []
   let seen = 0

@@ -30,7 +30,10 @@ const isRefusal = (error: unknown): error is RefusedSignIns.Refused["error"] =>
 
 const refusals = ["Unauthorized", "Forbidden", "RateLimited"]
 
-/** Records a sign-in if it is refused. A demand for the second factor is no refusal. `account` is the one that it concerns, if it concerns one. */
+/**
+ * Records a sign-in if it is refused. A demand for the second factor is no refusal. `account` is the one that the
+ * sign-in concerns, if there is one.
+ */
 export const recorded = <A, E, R>(account: RefusedSignIns.Refused["account"], signIn: Effect.Effect<A, E, R>) =>
   Effect.tapError(signIn, (error) =>
     Effect.gen(function*() {
