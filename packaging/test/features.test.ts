@@ -272,7 +272,7 @@ const features: ReadonlyArray<Feature> = [
       })
       await did(`${url}/internal/webhook/pause`, { method: "POST", headers: session })
       await stop()
-      // a server looks for what it has to alert of as soon as it starts
+      // a server looks for what it has to alert of a minute after its start
       await restart()
       const { body } = await Surroundings.until("the alert", () => around.alerts.posts[0])
       assert.deepInclude(JSON.parse(body).data, { kind: "webhook_paused" })
