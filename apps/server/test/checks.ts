@@ -261,9 +261,18 @@ export const untilRefused = (
     return { refusal, accepted }
   })
 
-/** Waits until the message has the status. */
+/** The statuses of a message that nothing goes wrong with, in their order. */
+const life: ReadonlyArray<string> = ["queued", "sent", "delivered", "read"]
+
+/**
+ * Waits until a message has a status, or one that comes after it in its life: on a busy machine, a message that is sent
+ * is read before anybody looks.
+ */
 export const untilStatus = (server: Pick<Ready, "key" | "url">, id: string, status: string): Effect.Effect<Answer> =>
-  until(stored(server, id), ({ body }) => body.status === status)
+  until(
+    stored(server, id),
+    ({ body }) => body.status === status || life.includes(status) && life.indexOf(body.status) > life.indexOf(status)
+  )
 
 /** The workspace that a session belongs to. */
 export const workspaceOf = Effect.fnUntraced(function*({ session, url }: Pick<Ready, "session" | "url">) {

@@ -75,15 +75,17 @@ const selectorsIn = (expression: string) =>
 /** The part of a rule that counts what is wrong: a ratio's numerator. What it is a part of may begin at any number. */
 const watchedBy = ({ expr }: Rule) => selectorsIn(expr.split("/ clamp_min")[0]!)
 
-/** The series of a server on PostgreSQL that has sent a message and delivered its event. */
+/**
+ * The series of a server on PostgreSQL that has sent messages and delivered their events. How long a first attempt waited
+ * counts once the webhook is known to work, so messages are sent until one is about such an attempt.
+ */
 const used = Effect.gen(function*() {
   const database = yield* Effect.flatMap(postgres, emptyDatabase)
   const server = yield* ready({ environment: { DATABASE_URL: database, WAC_MASTER_KEY: masterKey() } })
   yield* setWebhook(server, { url: (yield* receiver).url })
-  yield* send(server, hello())
   yield* call(`${server.url}/internal/messages`, { headers: server.session })
   return yield* until(
-    scrape(server),
+    Effect.andThen(send(server, hello()), scrape(server)),
     (exported) => exported.some(({ name }) => name === "wac_webhook_first_attempt_delay_seconds_count")
   )
 })
