@@ -55,9 +55,13 @@ export const portalLink = Command.make(
         "The look of the pages as JSON, of the fields accent, logo, radius, font and scheme: '{\"accent\":\"#0b7446\"}'"
       ),
       Flag.withDefault("{}")
+    ),
+    language: Flag.Literals("language", Portal.Language.literals).pipe(
+      Flag.withDescription("The language of the pages; auto: the visitor's own, if the pages have it"),
+      Flag.withDefault("en")
     )
   },
-  Effect.fnUntraced(function*({ expiresIn, path, role, theme, visitor, workspace }) {
+  Effect.fnUntraced(function*({ expiresIn, language, path, role, theme, visitor, workspace }) {
     const variables = yield* OperatorCommand.Variables
     const publicUrl = yield* publicUrlFromEnvironment(variables)
     const look = yield* themeFrom(theme, yield* portalOriginsFromEnvironment(variables))
@@ -66,7 +70,7 @@ export const portalLink = Command.make(
       portals.link({ workspaceId: Id.WorkspaceId.make(id), role, visitor, lifetime: Duration.seconds(expiresIn) })
     )
     const base = publicUrl.href.replace(/\/$/, "")
-    const url = Portal.addressOf({ base, workspaceId: id, path, token, theme: look })
+    const url = Portal.addressOf({ base, workspaceId: id, path, token, theme: look, language })
     yield* OperatorCommand.printed({ url, expiresAt: Time.iso(expiresAt) }, url)
     yield* Console.error(`works once, until ${Time.iso(expiresAt)}: whoever opens it first is let in`)
   })

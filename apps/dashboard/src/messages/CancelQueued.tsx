@@ -6,7 +6,7 @@ import { api, isNotFound } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { BulkDialog, type LeftOut } from "../ui/BulkDialog.tsx"
 import { Button } from "../ui/Button.tsx"
-import { grouped } from "../ui/Words.ts"
+import { grouped } from "../ui/Language.ts"
 
 /** Messages of campaigns are cancelled by their campaign. */
 const isCancellable = ({ sendAt, status }: ListedMessage): boolean => status === "queued" && sendAt !== null

@@ -1,8 +1,9 @@
 /** Opening the portal: these pages in a frame of a host's application, or by a link of the host's. */
 import { WacError } from "@wac/client/internal"
 import { Empty } from "../ui/Loaded.tsx"
+import { portal } from "./Document.ts"
 import { tokenOfLink } from "./Link.ts"
-import { api, portal } from "./Service.ts"
+import { api } from "./Service.ts"
 
 let opening: Promise<unknown> | undefined
 

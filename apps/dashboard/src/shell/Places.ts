@@ -1,5 +1,5 @@
 /** Every page that the menus lead to. */
-import { channel, portal } from "../session/Service.ts"
+import { channel, portal } from "../session/Document.ts"
 import type { IconName } from "../ui/Icon.tsx"
 
 interface Place {

@@ -7,7 +7,7 @@ import {
   Link,
   redirect
 } from "@tanstack/react-router"
-import { pages, portal } from "../session/Service.ts"
+import { pages, portal } from "../session/Document.ts"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Empty, Skeleton } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"

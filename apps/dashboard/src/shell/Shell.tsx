@@ -2,7 +2,7 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { Link, Outlet, useRouterState } from "@tanstack/react-router"
 import { useEffect, useId, useState } from "react"
-import { portal, root, version } from "../session/Service.ts"
+import { portal, root, version } from "../session/Document.ts"
 import { useSession, useSignOut } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"

@@ -5,7 +5,8 @@ import { Bar } from "./Bar.tsx"
 import { Button } from "./Button.tsx"
 import { Dialog } from "./Dialog.tsx"
 import { Failure } from "./Failure.tsx"
-import { counted, grouped } from "./Words.ts"
+import { grouped } from "./Language.ts"
+import { counted } from "./Words.ts"
 
 /** The most items of one go. */
 const most = 50_000

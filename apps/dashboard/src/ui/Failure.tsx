@@ -1,7 +1,8 @@
 /** A failure, in words, with the id by which the operator finds the request in the log. */
 import { WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
-import { isSignedOut, pages, portal } from "../session/Service.ts"
+import { pages, portal } from "../session/Document.ts"
+import { isSignedOut } from "../session/Service.ts"
 import { Icon } from "./Icon.tsx"
 import { Problem } from "./Problem.ts"
 import type { Tone } from "./Status.tsx"

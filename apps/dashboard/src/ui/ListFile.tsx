@@ -5,8 +5,9 @@ import { useEffect, useRef, useState } from "react"
 import { lazyModule } from "../shell/LazyPart.ts"
 import { Button } from "./Button.tsx"
 import { Failure } from "./Failure.tsx"
+import { grouped } from "./Language.ts"
 import type { ListColumn } from "./Table.tsx"
-import { counted, grouped } from "./Words.ts"
+import { counted } from "./Words.ts"
 
 const csv = lazyModule(() => import("csv-stringify/browser/esm/sync"))
 

@@ -12,12 +12,13 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, Field, TextField } from "../ui/Field.tsx"
+import { grouped } from "../ui/Language.ts"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { actions, Table } from "../ui/Table.tsx"
 import { exactly, Time, timeZone } from "../ui/Time.tsx"
-import { capitalized, grouped } from "../ui/Words.ts"
+import { capitalized } from "../ui/Words.ts"
 
 const statuses: ReadonlyArray<ReplayedStatus> = ["delivered", "exhausted", "skipped"]
 
