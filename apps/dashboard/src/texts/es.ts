@@ -14,7 +14,6 @@ export const texts: Catalogue = {
   "From – to": "Desde – hasta",
   "From": "Desde",
   "To": "Hasta",
-  "Time zone: {timeZone}": "Zona horaria: {timeZone}",
   "to {end}": "hasta {end}",
   "from {begin}": "desde {begin}",
   "from {begin} to {end}": "desde {begin} hasta {end}",
@@ -30,9 +29,6 @@ export const texts: Catalogue = {
     "Esta página lo hace poco a poco. Si detiene el proceso o cierra la página, lo ya hecho se conserva y lo demás queda como antes.",
   "Progress": "Progreso",
   "{count} of {total} {done}": "{count} de {total}",
-  "Stop": "Detener",
-  "Close": "Cerrar",
-  "Cancel": "Cancelar",
   "Go on with {count}": "Continuar con {count}",
   "{label}, step of time": "{label}, intervalo de tiempo",
   "No step is chosen": "Ningún intervalo elegido",
@@ -94,11 +90,8 @@ export const texts: Catalogue = {
   "Your receiver verifies deliveries with it. It is not shown again; if it is lost, rotate it.":
     "Su receptor verifica las entregas con él. No se vuelve a mostrar; si se pierde, renuévelo.",
   "The secret before also signs, and ends {when}.": "El secreto anterior también firma y deja de ser válido {when}.",
-  "Signing secret": "Secreto de firma",
-  "I have stored it": "Lo he guardado",
   "Store the secret, then tick the box: it is not shown again.":
     "Guarde el secreto y marque la casilla: no se vuelve a mostrar.",
-  "Done": "Listo",
   "Delivered": "Entregada",
   "2xx, not 200": "2xx, no 200",
   "Another status": "Otro código",
@@ -149,7 +142,6 @@ export const texts: Catalogue = {
   "Status {code}": "Código {code}",
   "unknown": "desconocido",
   "After an earlier event": "Después de un evento anterior",
-  "Status": "Estado",
   "Event": "Evento",
   "Last attempt": "Último intento",
   "Status code": "Código de estado",
@@ -159,7 +151,6 @@ export const texts: Catalogue = {
   "Deliver again…": "Volver a entregar…",
   "Deliver all {count} again…": "Volver a entregar todas ({count})…",
   "Deliver all again…": "Volver a entregar todas…",
-  "Deliveries": "Entregas",
   "Each event on its way to your webhook. An event is delivered in one or more attempts.":
     "Cada evento de camino a su webhook. Un evento se entrega en uno o varios intentos.",
   "Status code, message id or delivery id": "Código de estado, id de mensaje o id de entrega",
@@ -169,7 +160,6 @@ export const texts: Catalogue = {
   "Choose": "Elegir",
   "Choose {type} {id}": "Elegir {type} {id}",
   "Customer": "Cliente",
-  "Created": "Creada",
   "Next attempt": "Próximo intento",
   "Event id": "Id del evento",
   "No delivery is found by “{code}”": "No se encuentra ninguna entrega con “{code}”",
@@ -238,7 +228,6 @@ export const texts: Catalogue = {
   "Set a webhook": "Configurar un webhook",
   "Every event is posted to one address of yours, signed and retried for 24 hours.":
     "Cada evento se envía por POST a una dirección suya, firmado y con reintentos durante 24 horas.",
-  "Webhooks": "Webhooks",
   "What happens to your messages is reported to your server by signed webhooks.":
     "Lo que ocurre con sus mensajes se comunica a su servidor mediante webhooks firmados.",
   "Delivered only": "Solo entregadas",

@@ -14,7 +14,6 @@ export const texts: Catalogue = {
   "From – to": "De – até",
   "From": "De",
   "To": "Até",
-  "Time zone: {timeZone}": "Fuso horário: {timeZone}",
   "to {end}": "até {end}",
   "from {begin}": "a partir de {begin}",
   "from {begin} to {end}": "de {begin} até {end}",
@@ -30,9 +29,6 @@ export const texts: Catalogue = {
     "Esta página faz isso aos poucos. Se você parar o processo ou fechar a página, o que já foi feito é mantido e o restante fica como antes.",
   "Progress": "Progresso",
   "{count} of {total} {done}": "{count} de {total}",
-  "Stop": "Parar",
-  "Close": "Fechar",
-  "Cancel": "Cancelar",
   "Go on with {count}": "Continuar com {count}",
   "{label}, step of time": "{label}, intervalo de tempo",
   "No step is chosen": "Nenhum intervalo escolhido",
@@ -94,11 +90,8 @@ export const texts: Catalogue = {
   "Your receiver verifies deliveries with it. It is not shown again; if it is lost, rotate it.":
     "Seu receptor verifica as entregas com ele. Ele não será mostrado de novo; se for perdido, renove-o.",
   "The secret before also signs, and ends {when}.": "O segredo anterior também assina e deixa de valer {when}.",
-  "Signing secret": "Segredo de assinatura",
-  "I have stored it": "Já guardei",
   "Store the secret, then tick the box: it is not shown again.":
     "Guarde o segredo e marque a caixa: ele não será mostrado de novo.",
-  "Done": "Concluir",
   "Delivered": "Entregue",
   "2xx, not 200": "2xx, não 200",
   "Another status": "Outro código",
@@ -148,7 +141,6 @@ export const texts: Catalogue = {
   "Status {code}": "Código {code}",
   "unknown": "desconhecido",
   "After an earlier event": "Depois de um evento anterior",
-  "Status": "Status",
   "Event": "Evento",
   "Last attempt": "Última tentativa",
   "Status code": "Código de status",
@@ -158,7 +150,6 @@ export const texts: Catalogue = {
   "Deliver again…": "Entregar novamente…",
   "Deliver all {count} again…": "Entregar todas novamente ({count})…",
   "Deliver all again…": "Entregar todas novamente…",
-  "Deliveries": "Entregas",
   "Each event on its way to your webhook. An event is delivered in one or more attempts.":
     "Cada evento a caminho do seu webhook. Um evento é entregue em uma ou mais tentativas.",
   "Status code, message id or delivery id": "Código de status, id de mensagem ou id de entrega",
@@ -168,7 +159,6 @@ export const texts: Catalogue = {
   "Choose": "Escolher",
   "Choose {type} {id}": "Escolher {type} {id}",
   "Customer": "Cliente",
-  "Created": "Criada",
   "Next attempt": "Próxima tentativa",
   "Event id": "Id do evento",
   "No delivery is found by “{code}”": "Nenhuma entrega encontrada com “{code}”",
@@ -237,7 +227,6 @@ export const texts: Catalogue = {
   "Set a webhook": "Configurar um webhook",
   "Every event is posted to one address of yours, signed and retried for 24 hours.":
     "Cada evento é enviado por POST a um endereço seu, assinado e com novas tentativas por 24 horas.",
-  "Webhooks": "Webhooks",
   "What happens to your messages is reported to your server by signed webhooks.":
     "O que acontece com suas mensagens é informado ao seu servidor por webhooks assinados.",
   "Delivered only": "Só entregues",

@@ -64,7 +64,7 @@ export const triggers: Record<Attempt["trigger"], string> = {
   probe: t("Probe before a resume")
 }
 
-/** What an attempt came to, as a sentence. */
+/** What an attempt came to, for readers of other languages than English. */
 const came: Record<Attempt["outcome"], (status: number | string) => string> = {
   delivered: (status) => t("The receiver answered {status}.", { status }),
   status: (status) => t("The receiver answered {status}; only 200 counts.", { status }),
@@ -76,7 +76,10 @@ const came: Record<Attempt["outcome"], (status: number | string) => string> = {
   blocked_address: () => t("The receiver’s address is not allowed.")
 }
 
-/** What the service says of an attempt, after a sentence of its own language where the reader's is another. */
+/**
+ * What an attempt came to: in English the service's words, in another language a sentence of its own, before the
+ * service's words where these say more.
+ */
 export const attemptWords = (
   { message, outcome, statusCode }: Pick<Attempt, "message" | "outcome" | "statusCode">
 ): string => {
