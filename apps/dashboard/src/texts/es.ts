@@ -325,4 +325,11 @@ export const texts: Catalogue = {
   "{begun}, {held} until the webhook is resumed.": "{begun}; {held} hasta que se reanude el webhook.",
   "{count} are on the way": ["{count} está en camino", "{count} están en camino"],
   "{count} are held": ["{count} queda retenida", "{count} quedan retenidas"]
+  //
+
+  //
+
+  //
+
+  // everywhere
 }

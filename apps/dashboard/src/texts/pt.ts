@@ -324,4 +324,11 @@ export const texts: Catalogue = {
   "{begun}, {held} until the webhook is resumed.": "{begun}; {held} até o webhook ser retomado.",
   "{count} are on the way": ["{count} está a caminho", "{count} estão a caminho"],
   "{count} are held": ["{count} fica retida", "{count} ficam retidas"]
+  //
+
+  //
+
+  //
+
+  // everywhere
 }
