@@ -4,6 +4,7 @@ import type { Role, Session } from "@wac/client/internal"
 import {
   createContext,
   type ReactNode,
+  Suspense,
   useCallback,
   useContext,
   useEffect,
@@ -12,19 +13,23 @@ import {
   useSyncExternalStore
 } from "react"
 import { roles } from "../generated/Names.ts"
+import { lazyPart } from "../shell/LazyPart.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Skeleton } from "../ui/Loaded.tsx"
 import { follow, isFollowing } from "./Changes.ts"
 import { pages, portal } from "./Document.ts"
-import { InvitationPage } from "./InvitationPage.tsx"
-import { LostPassword, PasswordResetPage } from "./PasswordReset.tsx"
 import { openPortal, PortalEnded } from "./Portal.tsx"
 import { PresenceDialog } from "./PresenceDialog.tsx"
 import { api, isNotFound, isSignedOut } from "./Service.ts"
-import { SetUpPage } from "./SetUpPage.tsx"
 import { SignInAgain, SignInPage } from "./SignIn.tsx"
+
+// few need them, and only once
+const InvitationPage = lazyPart(() => import("./InvitationPage.tsx"), "InvitationPage")
+const SetUpPage = lazyPart(() => import("./SetUpPage.tsx"), "SetUpPage")
+const PasswordResetPage = lazyPart(() => import("./PasswordReset.tsx"), "PasswordResetPage")
+const LostPassword = lazyPart(() => import("./PasswordReset.tsx"), "LostPassword")
 
 /** Whether the service said that the session is over, since it was last asked. */
 let isOver = false
@@ -105,6 +110,14 @@ export const useSignOut = () => {
   }, [client])
 }
 
+/** The content before it is known who is signed in, and while a page without a session is loaded. */
+const Outer = ({ children = <Skeleton /> }: { readonly children?: ReactNode }) => (
+  <main className="mx-auto max-w-lg p-6">{children}</main>
+)
+
+/** A page without a session, which is loaded when it is shown. */
+const Lazy = ({ children }: { readonly children: ReactNode }) => <Suspense fallback={<Outer />}>{children}</Suspense>
+
 /** Shows what is within to who is signed in. When the session ends it stays, behind a dialog that asks to sign in. */
 export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
   const client = useQueryClient()
@@ -143,39 +156,54 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
   const page = useMemo(() => location.pathname.slice(pages.length), [])
 
   // who a link is for need not be who is signed in
-  if (page === "/password-reset") return <PasswordResetPage />
+  if (page === "/password-reset") {
+    return (
+      <Lazy>
+        <PasswordResetPage />
+      </Lazy>
+    )
+  }
   if (page === "/invitation" && !isIn) {
     return (
-      <InvitationPage
-        onDone={(session) => {
-          setIn(true)
-          began(session)
-        }}
-      />
+      <Lazy>
+        <InvitationPage
+          onDone={(session) => {
+            setIn(true)
+            began(session)
+          }}
+        />
+      </Lazy>
     )
   }
   if (session === undefined) {
     if (portal !== undefined && isSignedOut(query.error)) return <PortalEnded />
-    if (page === "/setup") return <SetUpPage onDone={began} />
-    if (isSignedOut(query.error)) return <SignInPage lostPassword={<LostPassword />} onDone={began} />
+    if (page === "/setup") {
+      return (
+        <Lazy>
+          <SetUpPage onDone={began} />
+        </Lazy>
+      )
+    }
+    if (isSignedOut(query.error)) {
+      return (
+        <SignInPage
+          lostPassword={
+            <Suspense>
+              <LostPassword />
+            </Suspense>
+          }
+          onDone={began}
+        />
+      )
+    }
+    if (query.error === null) return <Outer />
     return (
-      <main className="mx-auto max-w-lg p-6">
-        {query.error === null ?
-          <Skeleton /> :
-          (
-            <Failure
-              error={query.error}
-              actions={
-                <Button
-                  small
-                  onClick={() => void query.refetch()}
-                >
-                  Try again
-                </Button>
-              }
-            />
-          )}
-      </main>
+      <Outer>
+        <Failure
+          error={query.error}
+          actions={<Button small onClick={() => void query.refetch()}>Try again</Button>}
+        />
+      </Outer>
     )
   }
   return (
