@@ -17,11 +17,13 @@ import { lazyPart } from "../shell/LazyPart.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
+import { t } from "../ui/Language.ts"
 import { Skeleton } from "../ui/Loaded.tsx"
 import { follow, isFollowing } from "./Changes.ts"
 import { pages, portal } from "./Document.ts"
 import { openPortal, PortalEnded } from "./Portal.tsx"
 import { PresenceDialog } from "./PresenceDialog.tsx"
+import { roleInWords } from "./RoleWords.ts"
 import { api, isNotFound, isSignedOut } from "./Service.ts"
 import { SignInAgain, SignInPage } from "./SignIn.tsx"
 
@@ -92,10 +94,13 @@ export const useSession = (): Session => {
 /** Why the person's role may not do what needs these roles (`RoleOf`); `undefined` if it may. */
 export const useRefusal = (...needed: ReadonlyArray<Role>): string | undefined => {
   const { role } = useSession()
-  const needs = Math.max(...needed.map((each) => roles.indexOf(each)))
-  return roles.indexOf(role) >= needs
+  const [most] = [...needed].sort((one, other) => roles.indexOf(other) - roles.indexOf(one))
+  return most === undefined || roles.indexOf(role) >= roles.indexOf(most)
     ? undefined
-    : `This needs the role ${roles[needs]}; you are ${role}. An admin of the workspace can change that.`
+    : t("This needs the role {needed}; you are {role}. An admin of the workspace can change that.", {
+      needed: roleInWords(most),
+      role: roleInWords(role)
+    })
 }
 
 /** Signs out, and forgets all that was shown. */
@@ -201,7 +206,7 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
       <Outer>
         <Failure
           error={query.error}
-          actions={<Button small onClick={() => void query.refetch()}>Try again</Button>}
+          actions={<Button small onClick={() => void query.refetch()}>{t("Try again")}</Button>}
         />
       </Outer>
     )
@@ -210,7 +215,13 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
     <Current value={session}>
       {children}
       <PresenceDialog email={session.email} />
-      <Dialog title="Your session has ended" isOpen={over} isDismissible={false} onClose={() => {}} width="max-w-md">
+      <Dialog
+        title={t("Your session has ended")}
+        isOpen={over}
+        isDismissible={false}
+        onClose={() => {}}
+        width="max-w-md"
+      >
         {portal === undefined
           ? (
             <>
@@ -218,7 +229,7 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
               <SignInAgain email={session.email} onDone={began} />
             </>
           )
-          : <p className="text-muted">Reload the page in the application that embeds this view.</p>}
+          : <p className="text-muted">{t("Reload the page in the application that embeds this view.")}</p>}
       </Dialog>
     </Current>
   )
