@@ -32,8 +32,8 @@ export const messageOf = (error: unknown, words?: string): string => {
   if (!(error instanceof WacError)) return t("Something went wrong in this page. Reload it.")
   if (error.code === "no_response") return t("The service did not respond: {why}.", { why: error.message })
   // pages show the id apart
-  const said = words ?? error.message.replace(` (${error.requestId})`, "")
-  return language === "en" ? asSentence(said) : `${gistOf(error)} (“${said}”)`
+  const said = asSentence(words ?? error.message.replace(` (${error.requestId})`, ""))
+  return language === "en" ? said : `${gistOf(error)} (“${said}”)`
 }
 
 const tones: Record<Tone, string> = {
