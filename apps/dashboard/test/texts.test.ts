@@ -94,18 +94,18 @@ it("what is loaded before the catalogue is asks it for nothing as it is loaded",
 })
 
 describe.each<readonly [string, Catalogue]>([["Spanish", es], ["Portuguese", pt]])("%s", (_, texts) => {
-  it("has a translation of each text, and no other", () => {
+  it("each text has a translation, and no translation is without its text", () => {
     assert.deepStrictEqual([...asked].filter((text) => texts[text] === undefined), [])
     assert.deepStrictEqual(Object.keys(texts).filter((text) => !asked.has(text)), [])
   })
 
-  it("has a form for one and for many of each text about a number, and one form of the others", () => {
+  it("a text about a number has a form for one and one for many, and each other text has one form", () => {
     const wrong = [...asked].filter((text) => texts[text] !== undefined)
       .filter((text) => plurals.has(text) !== (typeof texts[text] !== "string"))
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("has no placeholder that its text lacks, and ends its sentences as the text does", () => {
+  it("a translation has no placeholder that its text lacks, and ends its sentences as the text does", () => {
     for (const [text, translation] of Object.entries(texts)) {
       const known = [...placeholders(text), "{count}"]
       for (const form of [translation].flat()) {

@@ -70,7 +70,14 @@ export const portalLink = Command.make(
       portals.link({ workspaceId: Id.WorkspaceId.make(id), role, visitor, lifetime: Duration.seconds(expiresIn) })
     )
     const base = publicUrl.href.replace(/\/$/, "")
-    const url = Portal.addressOf({ base, workspaceId: id, path, token, theme: look, language: Option.getOrUndefined(language) })
+    const url = Portal.addressOf({
+      base,
+      workspaceId: id,
+      path,
+      token,
+      theme: look,
+      language: Option.getOrUndefined(language)
+    })
     yield* OperatorCommand.printed({ url, expiresAt: Time.iso(expiresAt) }, url)
     yield* Console.error(`works once, until ${Time.iso(expiresAt)}: whoever opens it first is let in`)
   })
