@@ -18,11 +18,15 @@ export default defineConfig(({ command }) => ({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    // a test holds what a browser loads, compressed
+    chunkSizeWarningLimit: Infinity,
     // "use client" is for servers that render
     rolldownOptions: {
       checks: { moduleLevelDirective: false },
       // so that a page has the generated constants that it uses, and no file of them is loaded
-      optimization: { inlineConst: true }
+      optimization: { inlineConst: true },
+      // every page loads all of what the entry imports: in one file it names less and packs better
+      output: { codeSplitting: { groups: [{ name: "first", tags: ["$initial"] }] } }
     }
   },
   server: {

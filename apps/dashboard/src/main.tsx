@@ -8,6 +8,7 @@ import { queryClient, SessionGate } from "./session/Session.tsx"
 import { applyFrame } from "./shell/FrameHeight.ts"
 import { router } from "./shell/Router.tsx"
 import { applyTheme } from "./shell/Theme.ts"
+import { applyLanguage } from "./ui/Language.ts"
 
 applyFrame()
 
@@ -25,5 +26,5 @@ const render = (): void =>
     </StrictMode>
   )
 
-// a host's colours are there before anything is drawn in others
-void applyTheme().then(render)
+// a host's colours and language are there before anything is drawn in others
+void Promise.all([applyTheme(), applyLanguage()]).then(render)

@@ -3,7 +3,7 @@
  */
 import { Id, Member, PlainText, Portal, Portals, Time } from "@wac/core"
 import { InvalidInput } from "@wac/http"
-import { Console, Duration, Effect, Schema } from "effect"
+import { Console, Duration, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { portalOriginsFromEnvironment, publicUrlFromEnvironment } from "./ServerConfig.ts"
@@ -55,9 +55,13 @@ export const portalLink = Command.make(
         "The look of the pages as JSON, of the fields accent, logo, radius, font and scheme: '{\"accent\":\"#0b7446\"}'"
       ),
       Flag.withDefault("{}")
+    ),
+    language: Flag.Literals("language", Portal.Language.literals).pipe(
+      Flag.withDescription("The language of the pages; auto: the visitor's own, if the pages have it"),
+      Flag.optional
     )
   },
-  Effect.fnUntraced(function*({ expiresIn, path, role, theme, visitor, workspace }) {
+  Effect.fnUntraced(function*({ expiresIn, language, path, role, theme, visitor, workspace }) {
     const variables = yield* OperatorCommand.Variables
     const publicUrl = yield* publicUrlFromEnvironment(variables)
     const look = yield* themeFrom(theme, yield* portalOriginsFromEnvironment(variables))
@@ -66,7 +70,14 @@ export const portalLink = Command.make(
       portals.link({ workspaceId: Id.WorkspaceId.make(id), role, visitor, lifetime: Duration.seconds(expiresIn) })
     )
     const base = publicUrl.href.replace(/\/$/, "")
-    const url = Portal.addressOf({ base, workspaceId: id, path, token, theme: look })
+    const url = Portal.addressOf({
+      base,
+      workspaceId: id,
+      path,
+      token,
+      theme: look,
+      language: Option.getOrUndefined(language)
+    })
     yield* OperatorCommand.printed({ url, expiresAt: Time.iso(expiresAt) }, url)
     yield* Console.error(`works once, until ${Time.iso(expiresAt)}: whoever opens it first is let in`)
   })

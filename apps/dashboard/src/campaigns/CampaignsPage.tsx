@@ -6,10 +6,10 @@ import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { buttonClass } from "../ui/Button.tsx"
 import { useChosen, useFilter } from "../ui/Filters.tsx"
+import { grouped } from "../ui/Language.ts"
 import { ListPage, useList } from "../ui/List.tsx"
 import { idInFile, type ListColumn, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
-import { grouped } from "../ui/Words.ts"
 import { CampaignState, campaignStatuses } from "./CampaignWords.tsx"
 
 const choices = { status: { label: "Status", options: campaignStatuses } }

@@ -1,9 +1,9 @@
 /** How the two variants of a campaign's template did, and whether the difference can be told from chance. */
 import type { Campaign, CampaignComparison, CampaignDifference } from "@wac/client/internal"
 import type { ReactNode } from "react"
+import { grouped } from "../ui/Language.ts"
 import { Section } from "../ui/Page.tsx"
 import { Table } from "../ui/Table.tsx"
-import { grouped } from "../ui/Words.ts"
 
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 })
 

@@ -1,7 +1,7 @@
 /** How far a campaign's messages came, and where the others are. */
 import type { Campaign, CampaignOutcome } from "@wac/client/internal"
 import { Bar } from "../ui/Bar.tsx"
-import { grouped } from "../ui/Words.ts"
+import { grouped } from "../ui/Language.ts"
 import { outcomeNames, outcomes } from "./CampaignWords.tsx"
 
 type Counts = Campaign["counts"]

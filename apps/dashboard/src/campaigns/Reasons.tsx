@@ -1,9 +1,10 @@
 /** Why customers of a campaign did not get its message. */
 import { Link } from "@tanstack/react-router"
 import type { Campaign } from "@wac/client/internal"
+import { grouped } from "../ui/Language.ts"
 import { Section } from "../ui/Page.tsx"
 import { type Column, Table } from "../ui/Table.tsx"
-import { capitalized, grouped } from "../ui/Words.ts"
+import { capitalized } from "../ui/Words.ts"
 import { outcomes } from "./CampaignWords.tsx"
 
 const reasonColumns: ReadonlyArray<Column<Campaign["reasons"][number]>> = [

@@ -2,9 +2,10 @@
 import { Link } from "@tanstack/react-router"
 import type { Campaign, CampaignForecast } from "@wac/client/internal"
 import { Bar } from "../ui/Bar.tsx"
+import { grouped } from "../ui/Language.ts"
 import { lengthOf } from "../ui/Moment.ts"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
-import { counted, grouped } from "../ui/Words.ts"
+import { counted } from "../ui/Words.ts"
 import { marketName } from "../usage/Market.ts"
 import { reachedBy } from "./Pace.ts"
 

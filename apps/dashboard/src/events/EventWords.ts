@@ -1,15 +1,16 @@
 /** The names of the types of events, and whom they are about. Pure. */
 import type { Event, EventType } from "@wac/client/internal"
+import { t } from "../ui/Language.ts"
 
 const words: { readonly [Type in EventType]: readonly [name: string, meaning: string] } = {
-  "message.sent": ["Message sent", "The provider accepted a message"],
-  "message.delivered": ["Message delivered", "A message arrived at the phone"],
-  "message.read": ["Message read", "A message was read"],
-  "message.failed": ["Message failed", "A message did not arrive, as far as is known"],
-  "message.received": ["Customer reply", "A customer wrote"],
-  "message.echoed": ["Message echoed", "A person wrote to a customer from the phone itself"],
-  "campaign.completed": ["Campaign completed", "A campaign ended"],
-  "webhook.test": ["Webhook test", "A test event, or the probe before a resume"]
+  "message.sent": [t("Message sent"), t("The provider accepted a message")],
+  "message.delivered": [t("Message delivered"), t("A message arrived at the phone")],
+  "message.read": [t("Message read"), t("A message was read")],
+  "message.failed": [t("Message failed"), t("A message did not arrive, as far as is known")],
+  "message.received": [t("Customer reply"), t("A customer wrote")],
+  "message.echoed": [t("Message echoed"), t("A person wrote to a customer from the phone itself")],
+  "campaign.completed": [t("Campaign completed"), t("A campaign ended")],
+  "webhook.test": [t("Webhook test"), t("A test event, or the probe before a resume")]
 }
 
 /** Every type of event with its name. */

@@ -11,16 +11,20 @@ import { Code, Secret } from "../ui/Copy.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Check, elsewhere, Field, TextField } from "../ui/Field.tsx"
+import { t } from "../ui/Language.ts"
 import { timeZone } from "../ui/Time.tsx"
 import { choices, preset } from "./ScopeWords.ts"
 import { sendCurl } from "./SendCurl.ts"
 
 const day = 24 * 60 * 60 * 1000
 
-const lifetimes = [["", "Never"], ["30", "In 30 days"], ["90", "In 90 days"], ["365", "In a year"], [
-  "at",
-  "At a time…"
-]] as const
+const lifetimes = [
+  ["", t("Never")],
+  ["30", t("In 30 days")],
+  ["90", t("In 90 days")],
+  ["365", t("In a year")],
+  ["at", t("At a time…")]
+] as const
 
 const expiryOf = (lifetime: string, at: string): string | undefined =>
   lifetime === "" ? undefined : new Date(lifetime === "at" ? at : Date.now() + Number(lifetime) * day).toISOString()
@@ -78,8 +82,8 @@ const Form = (
       }}
     >
       <TextField
-        label="Name"
-        hint="What uses the key, for example “Order service”."
+        label={t("Name")}
+        hint={t("What uses the key, for example “Order service”.")}
         error={error}
         param="name"
         required
@@ -87,7 +91,7 @@ const Form = (
         value={name}
         onChange={setName}
       />
-      <Field label="Expires" error={error} param="expiresAt">
+      <Field label={t("Expires")} error={error} param="expiresAt">
         {(control) => (
           <select
             {...control}
@@ -102,8 +106,8 @@ const Form = (
       {lifetime === "at"
         ? (
           <TextField
-            label="Expires at"
-            hint={`Time zone: ${timeZone}`}
+            label={t("Expires at")}
+            hint={t("Time zone: {timeZone}", { timeZone })}
             type="datetime-local"
             required
             value={at}
@@ -112,7 +116,7 @@ const Form = (
         )
         : null}
       <fieldset className="space-y-2">
-        <legend className="mb-1 font-medium">Besides sending messages, the key may</legend>
+        <legend className="mb-1 font-medium">{t("Besides sending messages, the key may")}</legend>
         {choices.map(([scope, name, hint]) => (
           <Check
             key={scope}
@@ -126,15 +130,19 @@ const Form = (
         ))}
       </fieldset>
       <Check checked={requireSignature} onChange={setRequireSignature}>
-        Require signed requests
+        {t("Require signed requests")}
         <span className="block text-[13px] text-muted">
-          Requests with this key that change something are refused unless they are signed with its signing secret.
+          {t(
+            "Requests with this key that change something are refused unless they are signed with its signing secret."
+          )}
         </span>
       </Check>
       {numbers.data === undefined || numbers.data.length < 2 ? null : (
         <fieldset className="space-y-2">
-          <legend className="mb-1 font-medium">It sends from</legend>
-          <p className="text-[13px] text-muted">If you choose none: from every number, also from those added later.</p>
+          <legend className="mb-1 font-medium">{t("It sends from")}</legend>
+          <p className="text-[13px] text-muted">
+            {t("If you choose none: from every number, also from those added later.")}
+          </p>
           {numbers.data.map(({ id, phoneNumber }) => (
             <Check
               key={id}
@@ -150,8 +158,8 @@ const Form = (
         </fieldset>
       )}
       <TextField
-        label="Used from"
-        hint="Networks or addresses, for example 203.0.113.0/24. If you name none: from anywhere."
+        label={t("Used from")}
+        hint={t("Networks or addresses, for example 203.0.113.0/24. If you name none: from anywhere.")}
         error={error}
         param="allowedCidrs"
         spellCheck={false}
@@ -161,8 +169,8 @@ const Form = (
       />
       <Failure error={elsewhere(error, "name", "expiresAt", "allowedCidrs")} />
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button look="primary" type="submit" isPending={create.isPending}>Create key</Button>
+        <Button onClick={onCancel}>{t("Cancel")}</Button>
+        <Button look="primary" type="submit" isPending={create.isPending}>{t("Create key")}</Button>
       </div>
     </form>
   )
@@ -181,27 +189,29 @@ const Reveal = (
   return (
     <div className="space-y-4">
       <Notice tone="warn">
-        These secrets are shown this once. Store both now, for example in your secret manager.
+        {t("These secrets are shown this once. Store both now, for example in your secret manager.")}
       </Notice>
-      <Secret label="API key" value={apiKey} />
-      {created.signingSecret === undefined ? null : <Secret label="Signing secret" value={created.signingSecret} />}
+      <Secret label={t("API key")} value={apiKey} />
+      {created.signingSecret === undefined
+        ? null
+        : <Secret label={t("Signing secret")} value={created.signingSecret} />}
       <details>
-        <summary className="font-medium">Try it: send a first message</summary>
+        <summary className="font-medium">{t("Try it: send a first message")}</summary>
         <div className="mt-2">
           <Code
-            label="Command"
+            label={t("Command")}
             text={sendCurl(address, apiKey, idempotencyKey, isSigned ? created.signingSecret : undefined)}
           />
         </div>
       </details>
-      <Check checked={isStored} onChange={setStored}>I have stored it</Check>
+      <Check checked={isStored} onChange={setStored}>{t("I have stored it")}</Check>
       <div className="flex justify-end">
         <Button
           look="primary"
           onClick={onDone}
-          refusal={isStored ? undefined : "Store both secrets, then tick the box: they are not shown again."}
+          refusal={isStored ? undefined : t("Store both secrets, then tick the box: they are not shown again.")}
         >
-          Done
+          {t("Done")}
         </Button>
       </div>
     </div>
@@ -212,7 +222,7 @@ export const CreateKeyDialog = ({ onClose }: { readonly onClose: () => void }) =
   const [created, setCreated] = useState<{ readonly key: CreatedApiKey; readonly isSigned: boolean }>()
   return (
     <Dialog
-      title={created === undefined ? "Create an API key" : `API key “${created.key.name}”`}
+      title={created === undefined ? t("Create an API key") : t("API key “{name}”", { name: created.key.name })}
       isOpen
       isDismissible={created === undefined}
       onClose={onClose}
@@ -224,11 +234,12 @@ export const CreateKeyDialog = ({ onClose }: { readonly onClose: () => void }) =
         ? (
           <div className="space-y-4">
             <Notice tone="warn" role="alert">
-              The key was created, but the response with its secrets was lost, and they are not shown again. Revoke this
-              key and create another.
+              {t(
+                "The key was created, but the response with its secrets was lost, and they are not shown again. Revoke this key and create another."
+              )}
             </Notice>
             <div className="flex justify-end">
-              <Button onClick={onClose}>Close</Button>
+              <Button onClick={onClose}>{t("Close")}</Button>
             </div>
           </div>
         )

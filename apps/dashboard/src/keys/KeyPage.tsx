@@ -7,6 +7,7 @@ import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { api } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
+import { t } from "../ui/Language.ts"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Missing } from "../ui/Missing.tsx"
 import { Fact, Facts, Page } from "../ui/Page.tsx"
@@ -30,49 +31,51 @@ export const KeyPage = () => {
   const isExpired = useNow((now) => key?.expiresAt != null && Date.parse(key.expiresAt) <= now)
   return (
     <Page
-      title={key === undefined ? "API key" : key.name}
+      title={key === undefined ? t("API key") : key.name}
       lead={<Id>{id}</Id>}
       actions={key === undefined || key.revokedAt !== null
         ? undefined
-        : <Button look="danger" refusal={refusal} onClick={() => setRevoking(true)}>Revoke…</Button>}
+        : <Button look="danger" refusal={refusal} onClick={() => setRevoking(true)}>{t("Revoke…")}</Button>}
     >
       <div className="card">
-        <Loaded query={query} missing={<Missing what="API key" to="/api-keys" all="All API keys" />}>
+        <Loaded query={query} missing={<Missing what={t("API key")} to="/api-keys" all={t("All API keys")} />}>
           {(key) => (
             <div className="p-4">
               <Facts>
-                <Fact name="Status">
+                <Fact name={t("Status")}>
                   {key.revokedAt !== null
-                    ? <Status tone="bad">Revoked</Status>
+                    ? <Status tone="bad">{t("Revoked")}</Status>
                     : isExpired
-                    ? <Status tone="bad" icon="clock">Expired</Status>
-                    : <Status tone="good">Active</Status>}
+                    ? <Status tone="bad" icon="clock">{t("Expired")}</Status>
+                    : <Status tone="good">{t("Active")}</Status>}
                 </Fact>
-                <Fact name="Begins with">
+                <Fact name={t("Begins with")}>
                   <Id>{`${key.prefix}…`}</Id>
                 </Fact>
-                <Fact name="May">
+                <Fact name={t("May")}>
                   {scopesInWords(key.scopes)}
                 </Fact>
-                <Fact name="Sends from">
+                <Fact name={t("Sends from")}>
                   {key.phoneNumberIds === null
-                    ? "Every number"
+                    ? t("Every number")
                     : key.phoneNumberIds.map((id) => numbers.data?.find((one) => one.id === id)?.phoneNumber ?? id)
                       .join(", ")}
                 </Fact>
-                <Fact name="Used from">{key.allowedCidrs === null ? "Anywhere" : key.allowedCidrs.join(", ")}</Fact>
-                <Fact name="Last used">
-                  <TimeOr at={key.lastUsedAt} none="Never" />
+                <Fact name={t("Used from")}>
+                  {key.allowedCidrs === null ? t("Anywhere") : key.allowedCidrs.join(", ")}
                 </Fact>
-                <Fact name="Created">
+                <Fact name={t("Last used")}>
+                  <TimeOr at={key.lastUsedAt} none={t("Never")} />
+                </Fact>
+                <Fact name={t("Created")}>
                   <Time at={key.createdAt} />
                 </Fact>
-                <Fact name="Expires">
-                  <TimeOr at={key.expiresAt} none="Never" />
+                <Fact name={t("Expires")}>
+                  <TimeOr at={key.expiresAt} none={t("Never")} />
                 </Fact>
-                <Fact name="Signed requests">{key.requireSignature ? "Required" : "Optional"}</Fact>
+                <Fact name={t("Signed requests")}>{key.requireSignature ? t("Required") : t("Optional")}</Fact>
                 {key.revokedAt === null ? null : (
-                  <Fact name="Revoked">
+                  <Fact name={t("Revoked")}>
                     <Time at={key.revokedAt} />
                   </Fact>
                 )}

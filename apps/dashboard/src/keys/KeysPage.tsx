@@ -7,6 +7,7 @@ import * as RoleOf from "../generated/RoleOf.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
 import { Button } from "../ui/Button.tsx"
+import { t } from "../ui/Language.ts"
 import { ListPage, onePage } from "../ui/List.tsx"
 import { actions, idInFile, rowLink } from "../ui/Table.tsx"
 import { TimeOr } from "../ui/Time.tsx"
@@ -25,34 +26,36 @@ export const KeysPage = () => {
   const [revoked, setRevoked] = useState<ListedApiKey>()
   const query = useQuery({ ...activeKeysQuery, select: asPage })
   const create = (
-    <Button look="primary" icon="key" refusal={refusal} onClick={() => setOpened("create")}>Create API key</Button>
+    <Button look="primary" icon="key" refusal={refusal} onClick={() => setOpened("create")}>
+      {t("Create API key")}
+    </Button>
   )
   return (
     <ListPage
-      title="API keys"
-      lead="Your servers send messages with an API key. Keep keys out of browsers and apps."
+      title={t("API keys")}
+      lead={t("Your servers send messages with an API key. Keep keys out of browsers and apps.")}
       actions={create}
       list={{ query, walk }}
-      what="API key"
+      what={t("API key")}
       columns={[
         {
-          name: "Name",
+          name: t("Name"),
           text: ({ name }) => name,
           className: "break-words",
           cell: ({ id, name }) => <Link to="/api-keys/$id" params={{ id }} className={rowLink}>{name}</Link>
         },
         {
-          name: "May",
+          name: t("May"),
           from: "sm",
           className: "text-muted",
           text: ({ scopes }) => scopes.join(" "),
           cell: ({ scopes }) => scopesInWords(scopes)
         },
         {
-          name: "Last used",
+          name: t("Last used"),
           text: ({ lastUsedAt }) => lastUsedAt,
           className: "text-muted",
-          cell: ({ lastUsedAt }) => <TimeOr at={lastUsedAt} none="Never" />
+          cell: ({ lastUsedAt }) => <TimeOr at={lastUsedAt} none={t("Never")} />
         },
         idInFile,
         actions((key: ListedApiKey) => (
@@ -61,17 +64,17 @@ export const KeysPage = () => {
               small
               look="danger"
               refusal={refusal}
-              aria-label={`Revoke ${key.name}`}
+              aria-label={t("Revoke {name}", { name: key.name })}
               onClick={() => setRevoked(key)}
             >
-              Revoke…
+              {t("Revoke…")}
             </Button>
           </span>
         ))
       ]}
       none={{
-        title: "There is no active API key",
-        children: "A key’s secrets are shown once, when it is created.",
+        title: t("There is no active API key"),
+        children: t("A key’s secrets are shown once, when it is created."),
         actions: create
       }}
     >

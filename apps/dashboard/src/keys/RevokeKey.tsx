@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { api } from "../session/Service.ts"
 import { Confirm } from "../ui/Dialog.tsx"
+import { rich, t } from "../ui/Language.ts"
 import { Time } from "../ui/Time.tsx"
 
 export const RevokeKey = (
@@ -18,20 +19,17 @@ export const RevokeKey = (
   })
   return (
     <Confirm
-      title={`Revoke “${apiKey.name}”?`}
-      action="Revoke key"
+      title={t("Revoke “{name}”?", { name: apiKey.name })}
+      action={t("Revoke key")}
       isOpen
       isPending={revoke.isPending}
       error={revoke.error}
       onClose={onClose}
       onConfirm={() => revoke.mutate()}
     >
-      Every request with this key is refused within 2 seconds. This cannot be undone.{" "}
-      {apiKey.lastUsedAt === null ? "It was never used." : (
-        <>
-          It was last used <Time at={apiKey.lastUsedAt} />.
-        </>
-      )}
+      {t("Every request with this key is refused within 2 seconds. This cannot be undone.")} {apiKey.lastUsedAt === null
+        ? t("It was never used.")
+        : rich("It was last used {time}.", { time: <Time at={apiKey.lastUsedAt} /> })}
     </Confirm>
   )
 }

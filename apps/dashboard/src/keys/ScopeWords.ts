@@ -1,13 +1,14 @@
-/** The scopes of keys, in words. Pure. */
+/** The scopes of keys, in words of the reader's language. */
 import type { ApiScope } from "@wac/client/internal"
 import { defaultScopes, scopeOfAll, scopes } from "../generated/Names.ts"
+import { t } from "../ui/Language.ts"
 
 const words: { readonly [Scope in ApiScope]: readonly [name: string, hint: string] } = {
-  "messages:send": ["Send messages", ""],
-  "messages:read": ["Read messages", "With their text and files, and the events of all customers."],
-  "media:write": ["Store files", "Upload the files that messages send, and delete files."],
-  "contacts:write": ["Change opt-outs", "Record that a customer wants no messages, or wants them again."],
-  "campaigns:write": ["Run campaigns", "Send a template to all customers of a file, and read who got it."]
+  "messages:send": [t("Send messages"), ""],
+  "messages:read": [t("Read messages"), t("With their text and files, and the events of all customers.")],
+  "media:write": [t("Store files"), t("Upload the files that messages send, and delete files.")],
+  "contacts:write": [t("Change opt-outs"), t("Record that a customer wants no messages, or wants them again.")],
+  "campaigns:write": [t("Run campaigns"), t("Send a template to all customers of a file, and read who got it.")]
 }
 
 /** The scopes that a person chooses from, each with its words. */

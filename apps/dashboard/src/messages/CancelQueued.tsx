@@ -6,7 +6,8 @@ import { api, isNotFound } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { BulkDialog, type LeftOut } from "../ui/BulkDialog.tsx"
 import { Button } from "../ui/Button.tsx"
-import { grouped } from "../ui/Words.ts"
+import { grouped } from "../ui/Language.ts"
+import { counted } from "../ui/Words.ts"
 
 /** Messages of campaigns are cancelled by their campaign. */
 const isCancellable = ({ sendAt, status }: ListedMessage): boolean => status === "queued" && sendAt !== null
@@ -48,8 +49,8 @@ export const CancelQueued = (
       {isAsked
         ? (
           <BulkDialog
-            title={(messages) => `Cancel ${messages}?`}
-            noun={["message", "messages"]}
+            title={(count) => `Cancel ${count === undefined ? "messages" : counted(count, "message", "messages")}?`}
+            noun="message"
             action="Cancel messages"
             look="destroy"
             done="cancelled"

@@ -2,12 +2,13 @@
 import { useQuery } from "@tanstack/react-query"
 import type { PhoneNumber } from "@wac/client/internal"
 import { Notice } from "../ui/Failure.tsx"
+import { grouped } from "../ui/Language.ts"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
-import { asSentence, capitalized, grouped } from "../ui/Words.ts"
+import { asSentence, capitalized } from "../ui/Words.ts"
 import { phoneNumbersQuery } from "./Queries.ts"
 
 const State = ({ status }: { readonly status: PhoneNumber["status"] }) =>

@@ -1,6 +1,7 @@
 /** The queries of pages about phone numbers. */
 import { queryOptions } from "@tanstack/react-query"
-import { api, portal } from "../session/Service.ts"
+import { portal } from "../session/Document.ts"
+import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
 /** Every number of the workspace; there are few. The portal is shown none. */

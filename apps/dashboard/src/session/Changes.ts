@@ -1,7 +1,7 @@
 /** Asks again for what has changed once the service reports it; pages also ask by themselves, only more slowly. */
 import type { QueryClient } from "@tanstack/react-query"
 import type { Changed, Topic } from "@wac/client/internal"
-import { root } from "./Service.ts"
+import { root } from "./Document.ts"
 
 /** The first words of the keys of the queries that are about a topic. */
 const queries: Record<Topic, ReadonlyArray<string>> = {

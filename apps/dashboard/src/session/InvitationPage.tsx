@@ -5,10 +5,11 @@ import { Button } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { pages } from "./Document.ts"
 import { challengeIn, FactorForm } from "./FactorForm.tsx"
 import { tokenOfLink } from "./Link.ts"
 import { PasswordForm } from "./PasswordForm.tsx"
-import { api, pages } from "./Service.ts"
+import { api } from "./Service.ts"
 import { Outside } from "./SignIn.tsx"
 
 const withArticle = (role: ShownInvitation["role"]): string => `${/^[aeio]/.test(role) ? "an" : "a"} ${role}`

@@ -3,9 +3,10 @@ import { useMutation } from "@tanstack/react-query"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
+import { pages, sendsMail } from "./Document.ts"
 import { tokenOfLink } from "./Link.ts"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
-import { api, pages, sendsMail } from "./Service.ts"
+import { api } from "./Service.ts"
 import { Outside } from "./SignIn.tsx"
 
 export const PasswordResetPage = () => {

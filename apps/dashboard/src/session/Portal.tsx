@@ -1,8 +1,10 @@
 /** Opening the portal: these pages in a frame of a host's application, or by a link of the host's. */
 import { WacError } from "@wac/client/internal"
+import { t } from "../ui/Language.ts"
 import { Empty } from "../ui/Loaded.tsx"
+import { portal } from "./Document.ts"
 import { tokenOfLink } from "./Link.ts"
-import { api, portal } from "./Service.ts"
+import { api } from "./Service.ts"
 
 let opening: Promise<unknown> | undefined
 
@@ -27,6 +29,6 @@ export const openPortal = async (): Promise<void> => {
 /** The page without a session or a link that opens one. */
 export const PortalEnded = () => (
   <main className="mx-auto max-w-lg p-6">
-    <Empty title="This view has ended">Reload the page of the application that shows it.</Empty>
+    <Empty title={t("This view has ended")}>{t("Reload the page of the application that shows it.")}</Empty>
   </main>
 )

@@ -1,39 +1,7 @@
-/** The service that these pages belong to: where it is, what it says of itself, and how it is called. */
+/** The service that these pages belong to, and how it is called. */
 import { createInternalClient, WacError } from "@wac/client/internal"
+import { portal, root } from "./Document.ts"
 import { withProof } from "./Presence.ts"
-
-const meta = (name: string): string | undefined =>
-  document.querySelector<HTMLMetaElement>(`meta[name="wac-${name}"]`)?.content
-
-/** The path of the service's own routes, with its slash at the end: a host may mount them anywhere. */
-export const root = meta("root") ?? "/"
-
-/** The workspace whose portal these pages are, for a host's customer; `undefined`: they are the dashboard. */
-export const portal = meta("portal") === undefined
-  ? undefined
-  : location.pathname.slice(`${root}portal/`.length).split("/", 1)[0]
-
-/** The origins whose pages may show the portal. */
-export const portalOrigins: ReadonlyArray<string> = meta("portal-origins")?.split(" ") ?? []
-
-/** The path of the pages. */
-export const pages = portal === undefined ? `${root}dashboard` : `${root}portal/${portal}`
-
-export const version = meta("version")
-
-const lacking: ReadonlyArray<string> = (meta("lacks") ?? "").split(" ")
-
-/** What the provider's channel has, of what these pages show. */
-export const channel = {
-  serviceWindow: !lacking.includes("serviceWindow"),
-  templates: !lacking.includes("templates")
-}
-
-/** Whether the service has a mail server. */
-export const sendsMail = !lacking.includes("mail")
-
-/** Whether somebody has set the service up; `undefined` if that is not known. */
-export const isSetUp = { yes: true, no: false }[meta("set-up") ?? ""]
 
 /** The address of the service, without a slash at the end. */
 export const address = new URL(root, location.origin).href.replace(/\/$/, "")

@@ -4,6 +4,7 @@ import type { Role, Session } from "@wac/client/internal"
 import {
   createContext,
   type ReactNode,
+  Suspense,
   useCallback,
   useContext,
   useEffect,
@@ -12,18 +13,25 @@ import {
   useSyncExternalStore
 } from "react"
 import { roles } from "../generated/Names.ts"
+import { lazyPart } from "../shell/LazyPart.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
+import { t } from "../ui/Language.ts"
 import { Skeleton } from "../ui/Loaded.tsx"
 import { follow, isFollowing } from "./Changes.ts"
-import { InvitationPage } from "./InvitationPage.tsx"
-import { LostPassword, PasswordResetPage } from "./PasswordReset.tsx"
+import { pages, portal } from "./Document.ts"
 import { openPortal, PortalEnded } from "./Portal.tsx"
 import { PresenceDialog } from "./PresenceDialog.tsx"
-import { api, isNotFound, isSignedOut, pages, portal } from "./Service.ts"
-import { SetUpPage } from "./SetUpPage.tsx"
+import { roleInWords } from "./RoleWords.ts"
+import { api, isNotFound, isSignedOut } from "./Service.ts"
 import { SignInAgain, SignInPage } from "./SignIn.tsx"
+
+// few need them, and only once
+const InvitationPage = lazyPart(() => import("./InvitationPage.tsx"), "InvitationPage")
+const SetUpPage = lazyPart(() => import("./SetUpPage.tsx"), "SetUpPage")
+const PasswordResetPage = lazyPart(() => import("./PasswordReset.tsx"), "PasswordResetPage")
+const LostPassword = lazyPart(() => import("./PasswordReset.tsx"), "LostPassword")
 
 /** Whether the service said that the session is over, since it was last asked. */
 let isOver = false
@@ -86,10 +94,13 @@ export const useSession = (): Session => {
 /** Why the person's role may not do what needs these roles (`RoleOf`); `undefined` if it may. */
 export const useRefusal = (...needed: ReadonlyArray<Role>): string | undefined => {
   const { role } = useSession()
-  const needs = Math.max(...needed.map((each) => roles.indexOf(each)))
-  return roles.indexOf(role) >= needs
+  const [most] = [...needed].sort((one, other) => roles.indexOf(other) - roles.indexOf(one))
+  return most === undefined || roles.indexOf(role) >= roles.indexOf(most)
     ? undefined
-    : `This needs the role ${roles[needs]}; you are ${role}. An admin of the workspace can change that.`
+    : t("This needs the role {needed}; you are {role}. An admin of the workspace can change that.", {
+      needed: roleInWords(most),
+      role: roleInWords(role)
+    })
 }
 
 /** Signs out, and forgets all that was shown. */
@@ -103,6 +114,14 @@ export const useSignOut = () => {
     location.assign(pages)
   }, [client])
 }
+
+/** The content before it is known who is signed in, and while a page without a session is loaded. */
+const Outer = ({ children = <Skeleton /> }: { readonly children?: ReactNode }) => (
+  <main className="mx-auto max-w-lg p-6">{children}</main>
+)
+
+/** A page without a session, which is loaded when it is shown. */
+const Lazy = ({ children }: { readonly children: ReactNode }) => <Suspense fallback={<Outer />}>{children}</Suspense>
 
 /** Shows what is within to who is signed in. When the session ends it stays, behind a dialog that asks to sign in. */
 export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
@@ -142,46 +161,67 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
   const page = useMemo(() => location.pathname.slice(pages.length), [])
 
   // who a link is for need not be who is signed in
-  if (page === "/password-reset") return <PasswordResetPage />
+  if (page === "/password-reset") {
+    return (
+      <Lazy>
+        <PasswordResetPage />
+      </Lazy>
+    )
+  }
   if (page === "/invitation" && !isIn) {
     return (
-      <InvitationPage
-        onDone={(session) => {
-          setIn(true)
-          began(session)
-        }}
-      />
+      <Lazy>
+        <InvitationPage
+          onDone={(session) => {
+            setIn(true)
+            began(session)
+          }}
+        />
+      </Lazy>
     )
   }
   if (session === undefined) {
     if (portal !== undefined && isSignedOut(query.error)) return <PortalEnded />
-    if (page === "/setup") return <SetUpPage onDone={began} />
-    if (isSignedOut(query.error)) return <SignInPage lostPassword={<LostPassword />} onDone={began} />
+    if (page === "/setup") {
+      return (
+        <Lazy>
+          <SetUpPage onDone={began} />
+        </Lazy>
+      )
+    }
+    if (isSignedOut(query.error)) {
+      return (
+        <SignInPage
+          lostPassword={
+            <Suspense>
+              <LostPassword />
+            </Suspense>
+          }
+          onDone={began}
+        />
+      )
+    }
+    if (query.error === null) return <Outer />
     return (
-      <main className="mx-auto max-w-lg p-6">
-        {query.error === null ?
-          <Skeleton /> :
-          (
-            <Failure
-              error={query.error}
-              actions={
-                <Button
-                  small
-                  onClick={() => void query.refetch()}
-                >
-                  Try again
-                </Button>
-              }
-            />
-          )}
-      </main>
+      <Outer>
+        <Failure
+          error={query.error}
+          actions={<Button small onClick={() => void query.refetch()}>{t("Try again")}</Button>}
+        />
+      </Outer>
     )
   }
   return (
     <Current value={session}>
       {children}
       <PresenceDialog email={session.email} />
-      <Dialog title="Your session has ended" isOpen={over} isDismissible={false} onClose={() => {}} width="max-w-md">
+      <Dialog
+        title={t("Your session has ended")}
+        isOpen={over}
+        isDismissible={false}
+        onClose={() => {}}
+        width="max-w-md"
+      >
         {portal === undefined
           ? (
             <>
@@ -189,7 +229,7 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
               <SignInAgain email={session.email} onDone={began} />
             </>
           )
-          : <p className="text-muted">Reload the page in the application that embeds this view.</p>}
+          : <p className="text-muted">{t("Reload the page in the application that embeds this view.")}</p>}
       </Dialog>
     </Current>
   )

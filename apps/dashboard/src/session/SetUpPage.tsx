@@ -5,8 +5,9 @@ import * as MaxLength from "../generated/MaxLength.ts"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
+import { isSetUp, pages } from "./Document.ts"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
-import { api, isSetUp, pages } from "./Service.ts"
+import { api } from "./Service.ts"
 import { Outside } from "./SignIn.tsx"
 
 export const SetUpPage = ({ onDone }: { readonly onDone: (session: Session) => void }) => {

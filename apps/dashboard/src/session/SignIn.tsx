@@ -6,10 +6,11 @@ import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { isSetUp, root, version } from "./Document.ts"
 import { challengeIn, FactorForm } from "./FactorForm.tsx"
 import { refusalOfLink } from "./Link.ts"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
-import { api, isSetUp, root, version } from "./Service.ts"
+import { api } from "./Service.ts"
 
 /** The frame of the pages before the sign-in. */
 export const Outside = ({ children, title }: { readonly title: string; readonly children: ReactNode }) => {

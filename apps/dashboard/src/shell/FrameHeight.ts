@@ -1,5 +1,5 @@
 /** Reports to the page that shows the portal how high its content is, so that the host can make the frame as high. */
-import { portal, portalOrigins } from "../session/Service.ts"
+import { portal, portalOrigins } from "../session/Document.ts"
 
 /** Whether another page shows this one. */
 const isFramed = portal !== undefined && window.parent !== window

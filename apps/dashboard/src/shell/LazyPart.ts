@@ -3,7 +3,7 @@
  * the service does not serve now is asked for again until it does; nothing that is open is lost meanwhile.
  */
 import { createElement, type FunctionComponent, type ReactNode, use, useSyncExternalStore } from "react"
-import { pages } from "../session/Service.ts"
+import { pages } from "../session/Document.ts"
 
 /** How long after a failure a part is asked for again, in milliseconds. */
 const again = 2000

@@ -1,9 +1,11 @@
 /** Every page that the menus lead to. */
-import { channel, portal } from "../session/Service.ts"
+import { channel, portal } from "../session/Document.ts"
 import type { IconName } from "../ui/Icon.tsx"
+import { t } from "../ui/Language.ts"
 
 interface Place {
   readonly to: string
+  /** In the reader's language, if the portal has the page. */
   readonly name: string
   readonly icon: IconName
 }
@@ -23,7 +25,13 @@ const all = [
       { to: "/messages", name: "Messages", icon: "message" },
       { to: "/campaigns", name: "Campaigns", icon: "campaign" },
       { to: "/events", name: "Events", icon: "event" },
-      { to: "/deliveries", name: "Deliveries", icon: "delivery" },
+      {
+        to: "/deliveries",
+        get name() {
+          return t("Deliveries")
+        },
+        icon: "delivery"
+      },
       { to: "/requests", name: "Requests", icon: "list" },
       { to: "/usage", name: "Usage", icon: "usage" }
     ]
@@ -39,8 +47,20 @@ const all = [
   {
     name: "Settings",
     places: [
-      { to: "/api-keys", name: "API keys", icon: "key" },
-      { to: "/settings/webhook", name: "Webhooks", icon: "webhook" },
+      {
+        to: "/api-keys",
+        get name() {
+          return t("API keys")
+        },
+        icon: "key"
+      },
+      {
+        to: "/settings/webhook",
+        get name() {
+          return t("Webhooks")
+        },
+        icon: "webhook"
+      },
       { to: "/settings/opt-out", name: "Opt-out words", icon: "contact" },
       { to: "/settings/members", name: "Members", icon: "members" },
       { to: "/settings/audit", name: "Audit", icon: "shield" },

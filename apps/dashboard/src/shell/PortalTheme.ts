@@ -1,41 +1,13 @@
-/**
- * The look of a host's pages, which the link of the portal has behind `#`. The frame keeps it for when it is loaded
- * again. What is set on the page are CSS properties of checked values, and nothing else.
- */
-import { familiesOf, fieldsOf, type PortalTheme, read } from "@wac/core/people/PortalTheme"
-import { tokenOfLink } from "../session/Link.ts"
-import { portal, portalOrigins } from "../session/Service.ts"
+/** The look of a host's pages. What is set on the page are CSS properties of checked values, and nothing else. */
+import { familiesOf, type PortalTheme, read } from "@wac/core/people/PortalTheme"
+import { portalOrigins } from "../session/Document.ts"
+import { hostFields } from "./HostFields.ts"
 
 /** Families that CSS or a browser itself defines; quotes would make them names of fonts. */
 const generic = /^(?:serif|sans-serif|monospace|cursive|system-ui|ui-[a-z-]+|-apple-system|BlinkMacSystemFont)$/
 
-const name = `wac-portal-theme-${portal}`
-
-const keep = (theme: PortalTheme): PortalTheme => {
-  try {
-    sessionStorage.setItem(name, fieldsOf(theme).toString())
-  } catch {
-    // a browser may keep nothing in a frame
-  }
-  return theme
-}
-
-const kept = (): string => {
-  try {
-    return sessionStorage.getItem(name) ?? ""
-  } catch {
-    return ""
-  }
-}
-
-const themeFrom = (fields: string): PortalTheme => read(new URLSearchParams(fields), portalOrigins)
-
-/** The theme of the link in the address, or of the link that this frame was opened with; empty in the dashboard. */
-export const hostTheme: PortalTheme = portal === undefined
-  ? {}
-  : tokenOfLink() === ""
-  ? themeFrom(kept())
-  : keep(themeFrom(location.hash.slice(1)))
+/** The theme of the link that opened this frame; empty in the dashboard. */
+export const hostTheme: PortalTheme = read(hostFields, portalOrigins)
 
 interface Properties {
   readonly [property: string]: string

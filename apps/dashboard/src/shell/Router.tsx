@@ -7,8 +7,9 @@ import {
   Link,
   redirect
 } from "@tanstack/react-router"
-import { pages, portal } from "../session/Service.ts"
+import { pages, portal } from "../session/Document.ts"
 import { Button, buttonClass } from "../ui/Button.tsx"
+import { t } from "../ui/Language.ts"
 import { Empty, Skeleton } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { lazyPart, loadAhead } from "./LazyPart.ts"
@@ -16,29 +17,29 @@ import { isInPortal, portalHome } from "./Places.ts"
 import { Shell } from "./Shell.tsx"
 
 const Missing = () => (
-  <Page title="Not found">
+  <Page title={t("Not found")}>
     <div className="card">
       <Empty
-        title="There is no page at this address"
-        actions={<Link to="/" className={buttonClass()}>Overview</Link>}
+        title={t("There is no page at this address")}
+        actions={<Link to="/" className={buttonClass()}>{t("Overview")}</Link>}
       />
     </div>
   </Page>
 )
 
 const Broken = ({ reset }: ErrorComponentProps) => (
-  <Page title="Something went wrong">
+  <Page title={t("Something went wrong")}>
     <div className="card">
       <Empty
-        title="This page cannot be shown"
+        title={t("This page cannot be shown")}
         actions={
           <span className="flex gap-2">
-            <Button onClick={() => location.reload()}>Reload</Button>
-            <Button onClick={reset}>Try again</Button>
+            <Button onClick={() => location.reload()}>{t("Reload")}</Button>
+            <Button onClick={reset}>{t("Try again")}</Button>
           </span>
         }
       >
-        An error in the page prevents that. What happened is in the browser’s console.
+        {t("An error in the page prevents that. What happened is in the browser’s console.")}
       </Empty>
     </div>
   </Page>

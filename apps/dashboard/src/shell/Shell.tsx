@@ -2,10 +2,12 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { Link, Outlet, useRouterState } from "@tanstack/react-router"
 import { useEffect, useId, useState } from "react"
-import { portal, root, version } from "../session/Service.ts"
+import { portal, root, version } from "../session/Document.ts"
+import { roleInWords } from "../session/RoleWords.ts"
 import { useSession, useSignOut } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { t } from "../ui/Language.ts"
 import { Empty, Skeleton } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { WebhookBanner } from "../webhooks/WebhookBanner.tsx"
@@ -20,7 +22,7 @@ const navLink =
   "flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent"
 
 const Navigation = ({ onGo }: { readonly onGo?: () => void }) => (
-  <nav aria-label="Pages" className="space-y-4">
+  <nav aria-label={t("Pages")} className="space-y-4">
     {places.map((group) => (
       <div key={group.name}>
         {group.name === "" ? null : <p className="px-2.5 pb-1 text-xs font-medium text-muted">{group.name}</p>}
@@ -44,10 +46,10 @@ const Navigation = ({ onGo }: { readonly onGo?: () => void }) => (
   </nav>
 )
 
-const themes: ReadonlyArray<readonly [Theme, string]> = [
-  ["system", "As the system"],
-  ["light", "Light"],
-  ["dark", "Dark"]
+const themes = (): ReadonlyArray<readonly [Theme, string]> => [
+  ["system", t("As the system")],
+  ["light", t("Light")],
+  ["dark", t("Dark")]
 ]
 
 /** Who is signed in, with their choices behind it. */
@@ -76,21 +78,21 @@ const Account = () => {
       {isOpen
         ? (
           <div id={id} className="space-y-2 border-t border-line p-2.5">
-            <p className="text-[13px] text-muted">Your role: {role}</p>
+            <p className="text-[13px] text-muted">{t("Your role: {role}", { role: roleInWords(role) })}</p>
             {isChosenHere
               ? (
                 <label className="block">
-                  <span className="mb-1 block text-[13px] text-muted">Appearance</span>
+                  <span className="mb-1 block text-[13px] text-muted">{t("Appearance")}</span>
                   <select
                     className="field"
                     value={theme}
                     onChange={(event) => {
-                      const chosen = themes.find(([value]) => value === event.target.value)?.[0] ?? "system"
+                      const chosen = themes().find(([value]) => value === event.target.value)?.[0] ?? "system"
                       chooseTheme(chosen)
                       setTheme(chosen)
                     }}
                   >
-                    {themes.map(([value, name]) => <option key={value} value={value}>{name}</option>)}
+                    {themes().map(([value, name]) => <option key={value} value={value}>{name}</option>)}
                   </select>
                 </label>
               )
@@ -165,16 +167,16 @@ const NotLoaded = () => {
     if (isReplaced) renew()
   }, [isReplaced])
   return (
-    <Page title="Not loaded">
+    <Page title={t("Not loaded")}>
       <div className="card" role="status">
         <Empty
-          title="This page could not be loaded"
-          actions={<Button onClick={() => location.reload()}>Reload</Button>}
+          title={t("This page could not be loaded")}
+          actions={<Button onClick={() => location.reload()}>{t("Reload")}</Button>}
         >
           {isReplaced
-            ? "The service has another version of the dashboard: reload it. "
-            : "The service may be restarting. The page comes by itself once the service has it. "}
-          What you have filled in is kept until you reload: Back leads to it.
+            ? t("The service has another version of the dashboard: reload it.")
+            : t("The service may be restarting. The page comes by itself once the service has it.")}{" "}
+          {t("What you have filled in is kept until you reload: Back leads to it.")}
         </Empty>
       </div>
     </Page>
@@ -231,18 +233,18 @@ export const Shell = () => {
           document.querySelector<HTMLElement>("#content")?.focus()
         }}
       >
-        Skip to content
+        {t("Skip to content")}
       </a>
       <header className="flex items-center justify-between gap-3 border-b border-line bg-surface px-4 py-2 md:hidden">
         <Brand />
         <Dialog.Root open={isMenuOpen} onOpenChange={setMenuOpen}>
-          <Dialog.Trigger aria-label="Menu" className="rounded-md p-2 hover:bg-sunken">
+          <Dialog.Trigger aria-label={t("Menu")} className="rounded-md p-2 hover:bg-sunken">
             <Icon name="menu" className="size-5" />
           </Dialog.Trigger>
           <Dialog.Portal>
             <Dialog.Backdrop className="fixed inset-0 z-30 animate-appear bg-scrim" />
             <Dialog.Popup className="fixed inset-y-0 left-0 z-30 flex w-72 max-w-[85vw] animate-appear flex-col gap-4 overflow-y-auto bg-surface p-3 shadow-xl">
-              <Dialog.Title className="sr-only">Menu</Dialog.Title>
+              <Dialog.Title className="sr-only">{t("Menu")}</Dialog.Title>
               <SearchButton
                 onOpen={() => {
                   setMenuOpen(false)
@@ -254,7 +256,7 @@ export const Shell = () => {
                 <Account />
                 <Links />
                 <Dialog.Close className="w-full rounded-md px-2.5 py-1.5 text-left text-muted hover:bg-sunken">
-                  Close menu
+                  {t("Close menu")}
                 </Dialog.Close>
               </div>
             </Dialog.Popup>

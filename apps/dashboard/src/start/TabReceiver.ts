@@ -2,7 +2,7 @@
 import type { StreamDelivery, StreamReceiver } from "@wac/client/internal"
 import { receive } from "@wac/verifier"
 import { useEffect, useState } from "react"
-import { root } from "../session/Service.ts"
+import { root } from "../session/Document.ts"
 
 /** An event that came, and what its verification found. */
 export interface Arrival extends StreamDelivery {

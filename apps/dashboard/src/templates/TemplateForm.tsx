@@ -10,8 +10,8 @@ import { useRefusal } from "../session/Session.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Check, Choices, elsewhere, Field, TextField } from "../ui/Field.tsx"
+import { grouped } from "../ui/Language.ts"
 import { Section } from "../ui/Page.tsx"
-import { grouped } from "../ui/Words.ts"
 import { ButtonFields } from "./ButtonFields.tsx"
 import {
   type Category,

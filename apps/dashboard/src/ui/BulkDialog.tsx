@@ -5,7 +5,8 @@ import { Bar } from "./Bar.tsx"
 import { Button } from "./Button.tsx"
 import { Dialog } from "./Dialog.tsx"
 import { Failure } from "./Failure.tsx"
-import { counted, grouped } from "./Words.ts"
+import { grouped, t } from "./Language.ts"
+import { counted } from "./Words.ts"
 
 /** The most items of one go. */
 const most = 50_000
@@ -25,9 +26,10 @@ const sum = ({ done, leftOut }: Tally): number => [...leftOut.values()].reduce((
 
 export const BulkDialog = <Item extends { readonly id: string }>(
   { act, action, children, done, ended, filter, fits, look, noun, onClose, onDone, title, walk }: {
-    /** The title, for items such as `12 messages`. */
-    readonly title: (items: string) => string
-    readonly noun: readonly [one: string, many: string]
+    /** The title, for a number of items, or before they are counted. */
+    readonly title: (count?: number) => string
+    /** What an item is. */
+    readonly noun: string
     /** The label of the button that begins. */
     readonly action: string
     readonly look: "primary" | "destroy"
@@ -113,7 +115,7 @@ export const BulkDialog = <Item extends { readonly id: string }>(
   const isEnded = items !== undefined && left === 0 && !run.isPending
   return (
     <Dialog
-      title={title(items === undefined ? noun[1] : counted(total, ...noun))}
+      title={title(items?.length)}
       isOpen
       isDismissible={!run.isPending}
       onClose={onClose}
@@ -122,34 +124,46 @@ export const BulkDialog = <Item extends { readonly id: string }>(
       <div className="space-y-4">
         {filter === undefined ? null : (
           <div>
-            <p>All of the list with this filter:</p>
+            <p>{t("All of the list with this filter:")}</p>
             <ul className="mt-1 list-disc pl-5">
               {filter.map(([name, value]) => <li key={name}>{name}: {value}</li>)}
             </ul>
           </div>
         )}
         {items === undefined
-          ? gather.isError ? null : <p role="status" className="tabular-nums">Counting: {grouped(found)} so far</p>
+          ? gather.isError ?
+            null :
+            <p role="status" className="tabular-nums">{t("Counting: {count} so far", { count: grouped(found) })}</p>
           : total === 0
-          ? <p role="status">There is nothing to do: no {noun[0]} of the list can be {done} now.</p>
+          ? (
+            <p role="status">
+              {t("There is nothing to do: no {noun} of the list can be {done} now.", { done, noun })}
+            </p>
+          )
           : (
             <>
               <div>{children}</div>
               {total === most
-                ? <p>These are the first {grouped(most)}: do it again for those that follow.</p>
+                ? (
+                  <p>
+                    {t("These are the first {count}: do it again for those that follow.", { count: grouped(most) })}
+                  </p>
+                )
                 : null}
               {isEnded ? null : (
                 <p className="text-muted">
-                  This page does it, a few at a time. If you stop it or close the page, those that are {done} stay{" "}
-                  {done}, and the others are as before.
+                  {t(
+                    "This page does it, a few at a time. If you stop it or close the page, those that are {done} stay {done}, and the others are as before.",
+                    { done }
+                  )}
                 </p>
               )}
               {run.isIdle ? null : (
                 <div role="status">
-                  <Bar label="Progress" max={total} value={sum(tally)} />
+                  <Bar label={t("Progress")} max={total} value={sum(tally)} />
                   <p className="mt-1 tabular-nums">
                     {[
-                      `${grouped(tally.done)} of ${grouped(total)} ${done}`,
+                      t("{count} of {total} {done}", { count: grouped(tally.done), total: grouped(total), done }),
                       ...[...tally.leftOut].map(([words, count]) => counted(count, ...words))
                     ].join(", ")}
                   </p>
@@ -161,13 +175,13 @@ export const BulkDialog = <Item extends { readonly id: string }>(
         {isEnded && total > 0 ? ended?.() : null}
         <div className="flex flex-wrap justify-end gap-2">
           {run.isPending
-            ? <Button onClick={() => running.current?.abort()}>Stop</Button>
-            : <Button onClick={onClose}>{isEnded || !run.isIdle ? "Close" : "Cancel"}</Button>}
+            ? <Button onClick={() => running.current?.abort()}>{t("Stop")}</Button>
+            : <Button onClick={onClose}>{isEnded || !run.isIdle ? t("Close") : t("Cancel")}</Button>}
           {items === undefined || isEnded ?
             null :
             (
               <Button look={look} isPending={run.isPending} onClick={() => run.mutate(items)}>
-                {run.isIdle || run.isPending ? action : `Go on with ${grouped(left)}`}
+                {run.isIdle || run.isPending ? action : t("Go on with {count}", { count: grouped(left) })}
               </Button>
             )}
         </div>

@@ -7,6 +7,7 @@ import { AxisBottom, AxisLeft, type TickRendererProps } from "@visx/axis"
 import { scaleBand, scaleLinear, scaleTime } from "@visx/scale"
 import { BarStack, LinePath } from "@visx/shape"
 import { type KeyboardEvent, type PointerEvent, useId, useLayoutEffect, useRef, useState } from "react"
+import { locale, t } from "./Language.ts"
 import { type Column, Table } from "./Table.tsx"
 import { lineOf, type Look, Textured, Textures } from "./Texture.tsx"
 
@@ -47,9 +48,9 @@ const margin = { top: 8, right: 8, bottom: 24 }
 const axis = { width: 44, sign: 7.5, gap: 10 }
 const plotHeight = height - margin.top - margin.bottom
 
-const dayName = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" })
-const timeName = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" })
-const span = new Intl.DateTimeFormat("en-GB", {
+const dayName = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" })
+const timeName = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" })
+const span = new Intl.DateTimeFormat(locale, {
   day: "numeric",
   month: "short",
   hour: "2-digit",
@@ -169,7 +170,7 @@ export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, s
   }
 
   const columns: ReadonlyArray<Column<Step>> = [
-    { name: "Time", cell: spanOf },
+    { name: t("Time"), cell: spanOf },
     ...series.map(({ key, name }) => ({
       name,
       className: "tabular-nums",
@@ -182,12 +183,12 @@ export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, s
         ref={plot}
         role="slider"
         tabIndex={0}
-        aria-label={`${label}, step of time`}
+        aria-label={t("{label}, step of time", { label })}
         aria-valuemin={1}
         aria-valuemax={steps.length}
         aria-valuenow={at === -1 ? steps.length : at + 1}
         aria-valuetext={step === undefined
-          ? "No step is chosen"
+          ? t("No step is chosen")
           : `${headOf(step)}: ${series.map(({ key, name }) => `${name} ${valueOf(step, key)}`).join(", ")}`}
         className="touch-pan-y rounded"
         onKeyDown={onKeyDown}
@@ -306,7 +307,7 @@ export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, s
       </div>
       <figcaption className="mt-1.5 min-h-11 text-[13px]">
         {step === undefined
-          ? <span className="text-muted">Point at a step, touch it, or choose it with the arrow keys.</span>
+          ? <span className="text-muted">{t("Point at a step, touch it, or choose it with the arrow keys.")}</span>
           : <span className="font-medium tabular-nums">{headOf(step)}</span>}
         <ul className="flex flex-wrap gap-x-4 gap-y-1">
           {series.map(({ key, name, ...look }) => (
@@ -326,14 +327,14 @@ export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, s
         </ul>
       </figcaption>
       <details className="mt-1 text-[13px]" onToggle={({ currentTarget }) => setIsTable(currentTarget.open)}>
-        <summary className="text-muted">All numbers</summary>
+        <summary className="text-muted">{t("All numbers")}</summary>
         {isTable
           ? (
             <div
               className="mt-1 max-h-72 overflow-y-auto"
               tabIndex={0}
               role="region"
-              aria-label={`${label}, all numbers`}
+              aria-label={t("{label}, all numbers", { label })}
             >
               <Table label={label} columns={columns} items={steps} keyOf={({ from }) => `${from}`} />
             </div>

@@ -1,10 +1,15 @@
 /** Text to take along. */
 import { useEffect, useState } from "react"
 import { Button } from "./Button.tsx"
+import { t } from "./Language.ts"
 import { withinSentence } from "./Words.ts"
 
 export const CopyButton = (
-  { label = "Copy", small = true, text }: { readonly text: string; readonly label?: string; readonly small?: boolean }
+  { label = t("Copy"), small = true, text }: {
+    readonly text: string
+    readonly label?: string
+    readonly small?: boolean
+  }
 ) => {
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle")
   useEffect(() => {
@@ -21,11 +26,13 @@ export const CopyButton = (
       }}
     >
       <span aria-live="polite">
-        {state === "copied" ? "Copied" : state === "failed" ? "Select and copy it" : label}
+        {state === "copied" ? t("Copied") : state === "failed" ? t("Select and copy it") : label}
       </span>
     </Button>
   )
 }
+
+const copyOf = (label: string): string => t("Copy {what}", { what: withinSentence(label) })
 
 /** Text of a program's, as it is, with a button that copies it. */
 export const Code = (
@@ -40,7 +47,7 @@ export const Code = (
     >{text}</pre>
     {copy === false ? null : (
       <div className="mt-2">
-        <CopyButton text={text} label={`Copy ${withinSentence(label)}`} />
+        <CopyButton text={text} label={copyOf(label)} />
       </div>
     )}
   </div>
@@ -54,7 +61,7 @@ export const Secret = ({ label, value }: { readonly label: string; readonly valu
       <code className="min-w-0 flex-1 basis-60 rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-[13px] break-all">
         {value}
       </code>
-      <CopyButton text={value} label={`Copy ${withinSentence(label)}`} small={false} />
+      <CopyButton text={value} label={copyOf(label)} small={false} />
     </div>
   </div>
 )

@@ -3,6 +3,7 @@ import { Dialog as Base } from "@base-ui/react/dialog"
 import type { ReactNode } from "react"
 import { Button } from "./Button.tsx"
 import { Failure } from "./Failure.tsx"
+import { t } from "./Language.ts"
 
 export const Dialog = (
   { children, isDismissible = true, isOpen, onClose, title, width = "max-w-lg" }: {
@@ -36,7 +37,7 @@ export const Dialog = (
 
 /** Asks before something that cannot be taken back; its text says in numbers what it will do. */
 export const Confirm = (
-  { action, children, dismiss = "Cancel", error, isOpen, isPending, look = "destroy", onClose, onConfirm, title }: {
+  { action, children, dismiss = t("Cancel"), error, isOpen, isPending, look = "destroy", onClose, onConfirm, title }: {
     readonly title: string
     /** The label of the button that confirms. */
     readonly action: string

@@ -1,19 +1,39 @@
 /** A failure, in words, with the id by which the operator finds the request in the log. */
-import { WacError } from "@wac/client/internal"
+import { type ErrorCode, WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
-import { isSignedOut, pages, portal } from "../session/Service.ts"
+import { pages, portal } from "../session/Document.ts"
+import { isSignedOut } from "../session/Service.ts"
 import { Icon } from "./Icon.tsx"
+import { language, rich, t } from "./Language.ts"
 import { Problem } from "./Problem.ts"
 import type { Tone } from "./Status.tsx"
 import { asSentence } from "./Words.ts"
 
-/** An error for people. */
-export const messageOf = (error: unknown): string => {
+/** What the service's refusal comes down to, for readers of other languages than its own. */
+const gistOf = ({ code, reason }: WacError): string =>
+  reason === "role_not_allowed"
+    ? t("Your role may not do this.")
+    : reason === "outcome_unknown"
+    ? t("It is not known whether this was done.")
+    : ({
+      invalid_body: t("A value is not valid."),
+      unauthorized: t("You are not signed in."),
+      forbidden: t("This is not allowed."),
+      not_found: t("This was not found."),
+      idempotency_conflict: t("This conflicts with an earlier request."),
+      rate_limited: t("Too many requests. Try again later."),
+      server_error: t("The service failed. Try again later.")
+    } satisfies Record<Exclude<ErrorCode, "no_response">, string> as { readonly [code: string]: string })[code] ??
+      t("The service refused this.")
+
+/** An error for people. `words` are the service's, if not its whole message. */
+export const messageOf = (error: unknown, words?: string): string => {
   if (error instanceof Problem) return asSentence(error.message)
-  if (!(error instanceof WacError)) return "Something went wrong in this page. Reload it."
-  if (error.code === "no_response") return `The service did not respond: ${error.message}.`
+  if (!(error instanceof WacError)) return t("Something went wrong in this page. Reload it.")
+  if (error.code === "no_response") return t("The service did not respond: {why}.", { why: error.message })
   // pages show the id apart
-  return asSentence(error.message.replace(` (${error.requestId})`, ""))
+  const said = asSentence(words ?? error.message.replace(` (${error.requestId})`, ""))
+  return language === "en" ? said : `${gistOf(error)} (“${said}”)`
 }
 
 const tones: Record<Tone, string> = {
@@ -55,7 +75,7 @@ export const Failure = ({ actions, error }: { readonly error: unknown; readonly 
       {error instanceof WacError && error.requestId !== undefined
         ? (
           <span className="block text-[13px]">
-            Request <RequestId error={error} id={error.requestId} />
+            {rich("Request {id}", { id: <RequestId error={error} id={error.requestId} /> })}
           </span>
         )
         : null}

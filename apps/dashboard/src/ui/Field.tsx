@@ -3,7 +3,6 @@ import { WacError } from "@wac/client/internal"
 import { type ComponentProps, type ReactNode, useId } from "react"
 import { messageOf } from "./Failure.tsx"
 import { Problem } from "./Problem.ts"
-import { asSentence } from "./Words.ts"
 
 interface FieldProps {
   readonly label: string
@@ -19,11 +18,11 @@ const isAbout = (error: unknown, param: string | undefined): boolean =>
   (error.param === param || error.param?.startsWith(`${param}.`) === true ||
     error.param?.startsWith(`${param}[`) === true)
 
-/** The words of an error at its field, whose label stands for a path such as `components[1].text`. */
-const wordsOf = (error: unknown): string =>
+/** An error at its field, whose label stands for a path such as `components[1].text`. */
+const messageAt = (error: unknown): string =>
   error instanceof WacError && error.param !== undefined && /[.[]/.test(error.param) &&
     error.message.startsWith(`${error.param} `)
-    ? asSentence(error.message.slice(error.param.length + 1))
+    ? messageOf(error, error.message.slice(error.param.length + 1))
     : messageOf(error)
 
 /** The error, unless one of the fields shows it. */
@@ -49,7 +48,7 @@ export const Field = (
       <label htmlFor={id} className="block font-medium">{label}</label>
       {children({ id, "aria-describedby": describedBy.join(" ") || undefined, "aria-invalid": isWrong })}
       {hint === undefined ? null : <p id={`${id}-hint`} className="text-[13px] text-muted">{hint}</p>}
-      {isWrong ? <p id={`${id}-error`} role="alert" className="text-[13px] text-bad">{wordsOf(error)}</p> : null}
+      {isWrong ? <p id={`${id}-error`} role="alert" className="text-[13px] text-bad">{messageAt(error)}</p> : null}
     </div>
   )
 }

@@ -2,6 +2,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Fragment, type ReactNode, useId, useState } from "react"
 import { Button } from "./Button.tsx"
+import { t } from "./Language.ts"
 import { fromLocal, toLocal } from "./Moment.ts"
 import { exactly, timeZone } from "./Time.tsx"
 
@@ -23,7 +24,7 @@ export const Filters = ({ children }: { readonly children: ReactNode }) => (
 )
 
 export const SelectFilter = (
-  { all = "All", label, onChange, options, value }: {
+  { all = t("All"), label, onChange, options, value }: {
     readonly label: string
     readonly value: string | undefined
     readonly options: ReadonlyArray<readonly [value: string, name: string]>
@@ -67,14 +68,14 @@ export const range = "range"
 
 /** A range of time: up to now, in hours, or {@link range}. */
 export const period = {
-  label: "Time",
-  all: "Any time",
+  label: t("Time"),
+  all: t("Any time"),
   options: [
-    ["1", "Last hour"],
-    ["24", "Last 24 hours"],
-    ["168", "Last 7 days"],
-    ["720", "Last 30 days"],
-    [range, "From – to"]
+    ["1", t("Last hour")],
+    ["24", t("Last 24 hours")],
+    ["168", t("Last 7 days")],
+    ["720", t("Last 30 days")],
+    [range, t("From – to")]
   ]
 } as const satisfies Choice
 
@@ -94,12 +95,12 @@ const RangeFilter = () => {
   return (["begin", "end"] as const).map((name) => (
     <div key={name}>
       <label htmlFor={`${id} ${name}`} className="mb-1 block text-[13px] text-muted">
-        {name === "begin" ? "From" : "To"}
+        {name === "begin" ? t("From") : t("To")}
       </label>
       <input
         id={`${id} ${name}`}
         type="datetime-local"
-        title={`Time zone: ${timeZone}`}
+        title={t("Time zone: {timeZone}", { timeZone })}
         className="field"
         value={times[name] === undefined ? "" : toLocal(times[name])}
         onChange={({ target }) => setFilter({ [name]: fromLocal(target.value) })}
@@ -125,16 +126,17 @@ export const useFilterWords = (
 ): ReadonlyArray<readonly [name: string, value: string]> => {
   const chosen = useChosen(choices)
   const { begin, end } = useRange()
-  const times = [
-    ...begin === undefined ? [] : [`from ${exactly(begin)}`],
-    ...end === undefined ? [] : [`to ${exactly(end)}`]
-  ]
+  const times = begin === undefined
+    ? end === undefined ? undefined : t("to {end}", { end: exactly(end) })
+    : end === undefined
+    ? t("from {begin}", { begin: exactly(begin) })
+    : t("from {begin} to {end}", { begin: exactly(begin), end: exactly(end) })
   return [
     ...Object.entries(others).flatMap(([name, value]) => value === undefined ? [] : [[name, value] as const]),
-    ...Object.entries(choices).flatMap(([parameter, { all = "All", label, options }]) => {
+    ...Object.entries(choices).flatMap(([parameter, { all = t("All"), label, options }]) => {
       const value = chosen[parameter]
       if (value === undefined) return []
-      if (value === range) return [[label, times.join(" ") || all] as const]
+      if (value === range) return [[label, times ?? all] as const]
       return [[label, options.find(([each]) => each === value)![1]] as const]
     })
   ]
@@ -165,7 +167,7 @@ export const ChosenFilter = (
 ) => (
   <p className="flex min-h-9 items-center gap-2">
     <span className="text-muted">{children}</span>
-    <Button small icon="cross" onClick={onClear}>Clear</Button>
+    <Button small icon="cross" onClick={onClear}>{t("Clear")}</Button>
   </p>
 )
 
@@ -204,7 +206,7 @@ export const SearchFilter = (
           onChange={(event) => setText(event.target.value)}
         />
       </div>
-      <Button type="submit" icon="search">Search</Button>
+      <Button type="submit" icon="search">{t("Search")}</Button>
     </form>
   )
 }

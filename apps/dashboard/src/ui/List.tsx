@@ -11,6 +11,7 @@ import { live } from "../session/Session.tsx"
 import { buttonClass } from "./Button.tsx"
 import { Notice } from "./Failure.tsx"
 import { ChoiceFilters, type Choices, Filters, range, SearchFilter, useRange } from "./Filters.tsx"
+import { t } from "./Language.ts"
 import { ListFile } from "./ListFile.tsx"
 import { Empty, Loaded } from "./Loaded.tsx"
 import { Page } from "./Page.tsx"
@@ -114,14 +115,14 @@ export const isWhole = ({ cursor, query: { data } }: Listing<PageOf<unknown>>): 
 
 const Paging = ({ cursor, next }: { readonly cursor: string | undefined; readonly next: string | null }) =>
   cursor === undefined && next === null ? null : (
-    <nav aria-label="Pages of the list" className="flex justify-end gap-2 border-t border-line px-4 py-3">
+    <nav aria-label={t("Pages of the list")} className="flex justify-end gap-2 border-t border-line px-4 py-3">
       {cursor === undefined ? null : (
         <Link
           to="."
           search={({ cursor: _, ...search }: Record<string, unknown>) => search as never}
           className={buttonClass("secondary", true)}
         >
-          First page
+          {t("First page")}
         </Link>
       )}
       {next === null ? null : (
@@ -130,7 +131,7 @@ const Paging = ({ cursor, next }: { readonly cursor: string | undefined; readonl
           search={((search: Record<string, unknown>) => ({ ...search, cursor: next })) as never}
           className={buttonClass("secondary", true)}
         >
-          Next page
+          {t("Next page")}
         </Link>
       )}
     </nav>
@@ -139,9 +140,6 @@ const Paging = ({ cursor, next }: { readonly cursor: string | undefined; readonl
 /** Whether an error says that a filter is not of the form of what it filters by: nothing can fit it. */
 const isOfFilter = (error: unknown): boolean =>
   error instanceof WacError && error.status === 400 && error.param !== undefined && error.param !== "cursor"
-
-/** The text of an empty page that others follow. */
-const soFar = "So far: the newest were looked at. The next page goes on with the older ones."
 
 /** The text of an empty list. */
 interface Nothing {
@@ -172,34 +170,38 @@ export const List = <Item extends object>(
       readonly label: string
     }
 ) =>
-  isUnasked === true || isOfFilter(query.error) ? <Empty title={`No ${what} fits these filters`} {...noMatch} /> : (
-    <Loaded query={query} lines={8}>
-      {(page) => {
-        const next = nextOf(page)
-        return (
-          <>
-            {page.data.length > 0
-              ? (
-                <>
-                  {above?.(page.data)}
-                  <Table label={label} columns={columns} items={page.data} keyOf={keyOf} />
-                </>
-              )
-              : isFiltered === true
-              ? (
-                <Empty title={`No ${what} fits these filters`} {...noMatch}>
-                  {next === null ? noMatch?.children : soFar}
-                </Empty>
-              )
-              : cursor === undefined && next === null
-              ? <Empty {...none} />
-              : <Empty title={`No ${what} on this page`} />}
-            <Paging cursor={cursor} next={next} />
-          </>
-        )
-      }}
-    </Loaded>
-  )
+  isUnasked === true || isOfFilter(query.error) ?
+    <Empty title={t("No {what} fits these filters", { what })} {...noMatch} /> :
+    (
+      <Loaded query={query} lines={8}>
+        {(page) => {
+          const next = nextOf(page)
+          return (
+            <>
+              {page.data.length > 0
+                ? (
+                  <>
+                    {above?.(page.data)}
+                    <Table label={label} columns={columns} items={page.data} keyOf={keyOf} />
+                  </>
+                )
+                : isFiltered === true
+                ? (
+                  <Empty title={t("No {what} fits these filters", { what })} {...noMatch}>
+                    {next === null
+                      ? noMatch?.children
+                      : t("So far: the newest were looked at. The next page goes on with the older ones.")}
+                  </Empty>
+                )
+                : cursor === undefined && next === null
+                ? <Empty {...none} />
+                : <Empty title={t("No {what} on this page", { what })} />}
+              <Paging cursor={cursor} next={next} />
+            </>
+          )
+        }}
+      </Loaded>
+    )
 
 /** A page that is a list: its filters, its table, and what it has besides. */
 export const ListPage = <Item extends object>(

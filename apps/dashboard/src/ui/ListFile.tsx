@@ -5,8 +5,8 @@ import { useEffect, useRef, useState } from "react"
 import { lazyModule } from "../shell/LazyPart.ts"
 import { Button } from "./Button.tsx"
 import { Failure } from "./Failure.tsx"
+import { grouped, plural, t } from "./Language.ts"
 import type { ListColumn } from "./Table.tsx"
-import { counted, grouped } from "./Words.ts"
 
 const csv = lazyModule(() => import("csv-stringify/browser/esm/sync"))
 
@@ -63,14 +63,17 @@ export const ListFile = <Item extends object>({ columns, name, walk }: {
         {download.isIdle || download.isError
           ? null
           : download.isPending
-          ? `${grouped(rows)} rows so far`
+          ? t("{count} rows so far", { count: grouped(rows) })
           : isStopped
-          ? "Stopped: no file was saved."
-          : `${counted(rows, "row", "rows")} saved.${rows === most ? " A file has at most this many rows." : ""}`}
+          ? t("Stopped: no file was saved.")
+          : [
+            plural(rows, "{count} row saved.", "{count} rows saved."),
+            ...rows === most ? [t("A file has at most this many rows.")] : []
+          ].join(" ")}
       </p>
       <Failure error={download.error} />
-      {download.isPending ? <Button small onClick={() => running.current?.abort()}>Stop</Button> : null}
-      <Button small isPending={download.isPending} onClick={() => download.mutate()}>Download CSV</Button>
+      {download.isPending ? <Button small onClick={() => running.current?.abort()}>{t("Stop")}</Button> : null}
+      <Button small isPending={download.isPending} onClick={() => download.mutate()}>{t("Download CSV")}</Button>
     </div>
   )
 }

@@ -5,12 +5,13 @@ import type { ReactNode } from "react"
 import { isNotFound, isSignedOut } from "../session/Service.ts"
 import { Button } from "./Button.tsx"
 import { Failure, messageOf, Notice } from "./Failure.tsx"
+import { rich, t } from "./Language.ts"
 import { Time } from "./Time.tsx"
 
 /** Grey lines in the place of what comes. */
 export const Skeleton = ({ lines = 4 }: { readonly lines?: number }) => (
   <div role="status" className="space-y-3 p-4">
-    <span className="sr-only">Loading</span>
+    <span className="sr-only">{t("Loading")}</span>
     {Array.from(
       { length: lines },
       (_, i) => <div key={i} aria-hidden="true" className={`h-4 rounded-sm bg-sunken ${i % 3 === 2 ? "w-1/2" : ""}`} />
@@ -27,7 +28,7 @@ export function Loaded<Data>(
     readonly children: (data: Data) => ReactNode
   }
 ) {
-  const again = <Button small onClick={() => void query.refetch()} icon="refresh">Try again</Button>
+  const again = <Button small onClick={() => void query.refetch()} icon="refresh">{t("Try again")}</Button>
   if (query.data === undefined) {
     return missing !== undefined && isNotFound(query.error)
       ? missing
@@ -44,17 +45,19 @@ export function Loaded<Data>(
       {query.error === null || isSignedOut(query.error) ? null : (
         <div className="p-3">
           <Notice tone="warn" role="status" actions={again}>
-            This is from <Time at={new Date(query.dataUpdatedAt).toISOString()} />:{" "}
-            {query.error instanceof WacError && query.error.code !== "no_response"
-              ? messageOf(query.error)
-              : "the service does not respond now."}
+            {rich("This is from {time}: {why}", {
+              time: <Time at={new Date(query.dataUpdatedAt).toISOString()} />,
+              why: query.error instanceof WacError && query.error.code !== "no_response"
+                ? messageOf(query.error)
+                : t("the service does not respond now.")
+            })}
           </Notice>
         </div>
       )}
       {query.isPlaceholderData
         ? (
           <div aria-busy="true">
-            <p role="status" className="px-4 py-2 text-muted">Loading. What is below is from before.</p>
+            <p role="status" className="px-4 py-2 text-muted">{t("Loading. What is below is from before.")}</p>
             <div inert className="opacity-40">{children(query.data)}</div>
           </div>
         )

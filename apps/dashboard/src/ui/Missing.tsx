@@ -2,6 +2,7 @@
 import { Link, type LinkProps } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { buttonClass } from "./Button.tsx"
+import { t } from "./Language.ts"
 import { Empty } from "./Loaded.tsx"
 
 export const Missing = (
@@ -15,7 +16,7 @@ export const Missing = (
     readonly children?: ReactNode
   }
 ) => (
-  <Empty title={`There is no such ${what}`} actions={<Link to={to} className={buttonClass()}>{all}</Link>}>
+  <Empty title={t("There is no such {what}", { what })} actions={<Link to={to} className={buttonClass()}>{all}</Link>}>
     {children}
   </Empty>
 )

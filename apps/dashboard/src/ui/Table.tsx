@@ -1,5 +1,6 @@
 /** Tables that stay readable: they scroll by themselves where the screen is narrow. */
 import type { ReactNode } from "react"
+import { t } from "./Language.ts"
 
 /** A column: its heading, and what it shows of each item. */
 export interface Column<Item> {
@@ -86,7 +87,7 @@ export const Table = <Item extends object>(
 
 /** The last column of a table: what can be done with an item. */
 export function actions<Item>(cell: (item: Item) => ReactNode): Column<Item> & { readonly text: null } {
-  return { name: "Actions", isUnseen: true, className: "text-right", text: null, cell }
+  return { name: t("Actions"), isUnseen: true, className: "text-right", text: null, cell }
 }
 
 /** A link in a cell that the whole row leads to. */

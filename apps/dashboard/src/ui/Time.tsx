@@ -1,8 +1,9 @@
 /** A time, relative to now and exact on hover, with the time zone named. */
 import { useSyncExternalStore } from "react"
+import { locale } from "./Language.ts"
 import { lengthOf, relativeTo } from "./Moment.ts"
 
-const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" })
+const exact = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "long" })
 
 const every = 1000
 

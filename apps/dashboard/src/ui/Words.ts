@@ -1,13 +1,9 @@
-/** Numbers with their nouns. Pure. */
+/** Words as pages in English have them. Pure. */
+import { grouped } from "./Language.ts"
 
-const format = new Intl.NumberFormat("en")
-
-/** `12,401 events`, `1 event`. */
+/** `12,401 events`, `1 event`. What is in the portal too has `plural` instead. */
 export const counted = (count: number, one: string, many: string): string =>
-  `${format.format(count)} ${count === 1 ? one : many}`
-
-/** `12,401`. */
-export const grouped = (count: number): string => format.format(count)
+  `${grouped(count)} ${count === 1 ? one : many}`
 
 /** Words of the service as a sentence: `answered 422` becomes `Answered 422.` */
 export const asSentence = (words: string): string =>

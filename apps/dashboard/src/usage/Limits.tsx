@@ -1,9 +1,9 @@
 /** The limits of a workspace, and the part that is used. */
 import { useQuery } from "@tanstack/react-query"
 import { Bar } from "../ui/Bar.tsx"
+import { grouped } from "../ui/Language.ts"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
-import { grouped } from "../ui/Words.ts"
 import { usageQuery } from "./Queries.ts"
 
 const monthName = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" })

@@ -1,19 +1,20 @@
 /** The ranges of time of charts, kept in the address. */
 import type { ReceiverQuery, UsageQuery } from "@wac/client/internal"
 import { range, useChosen, useRange } from "../ui/Filters.tsx"
+import { t } from "../ui/Language.ts"
 
 const rangesWith = <const Shorter extends ReadonlyArray<readonly [value: string, name: string]>>(...shorter: Shorter) =>
   ({
     since: {
-      label: "Time",
+      label: t("Time"),
       // the shortest of activity shows today as more than one bar
-      all: "Last 24 hours",
+      all: t("Last 24 hours"),
       options: [
         ...shorter,
-        ["week", "Last 7 days"],
-        ["month", "Last 30 days"],
-        ["quarter", "Last 90 days"],
-        [range, "From – to"]
+        ["week", t("Last 7 days")],
+        ["month", t("Last 30 days")],
+        ["quarter", t("Last 90 days")],
+        [range, t("From – to")]
       ]
     }
   }) as const
@@ -21,7 +22,7 @@ const rangesWith = <const Shorter extends ReadonlyArray<readonly [value: string,
 export const ranges = rangesWith()
 
 /** The receiver's attempts are counted by minutes too. */
-export const receiverRanges = rangesWith(["hour", "Last hour"])
+export const receiverRanges = rangesWith(["hour", t("Last hour")])
 
 const useTimes = () => {
   const { begin, end } = useRange()

@@ -1,10 +1,10 @@
 /** The workspace's activity over time, and the used part of its quota. */
 import { useQuery } from "@tanstack/react-query"
 import type { Usage } from "@wac/client/internal"
+import { grouped } from "../ui/Language.ts"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page, Section } from "../ui/Page.tsx"
 import { type Column, Table } from "../ui/Table.tsx"
-import { grouped } from "../ui/Words.ts"
 import { Activity } from "./Activity.tsx"
 import { Limits, named } from "./Limits.tsx"
 import { Prices } from "./Prices.tsx"

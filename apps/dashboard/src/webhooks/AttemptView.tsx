@@ -1,17 +1,17 @@
 /** One attempt: how long each phase took, what was sent, and what came back. */
 import type { Attempt } from "@wac/client/internal"
 import { CopyButton } from "../ui/Copy.tsx"
+import { t } from "../ui/Language.ts"
 import { durationOf } from "../ui/Moment.ts"
 import { Time } from "../ui/Time.tsx"
-import { asSentence } from "../ui/Words.ts"
-import { AttemptState, triggers } from "./DeliveryWords.tsx"
+import { AttemptState, attemptWords, triggers } from "./DeliveryWords.tsx"
 
 const phases = [
-  ["lookupMs", "DNS lookup", "fill-muted/50"],
-  ["connectMs", "Connect", "fill-muted"],
+  ["lookupMs", t("DNS lookup"), "fill-muted/50"],
+  ["connectMs", t("Connect"), "fill-muted"],
   ["tlsMs", "TLS", "fill-warn"],
-  ["firstByteMs", "Wait for response", "fill-accent"],
-  ["bodyMs", "Read response", "fill-accent-strong"]
+  ["firstByteMs", t("Wait for response"), "fill-accent"],
+  ["bodyMs", t("Read response"), "fill-accent-strong"]
 ] as const
 
 /** The phases in one bar; the words beside it say the same. */
@@ -68,7 +68,7 @@ const Half = (
   <div className="min-w-0 space-y-1.5">
     <div className="flex items-center justify-between gap-2">
       <h3 className="font-medium">{title}</h3>
-      {body === "" ? null : <CopyButton text={body} label="Copy body" />}
+      {body === "" ? null : <CopyButton text={body} label={t("Copy body")} />}
     </div>
     <pre
       tabIndex={0}
@@ -88,9 +88,9 @@ export const AttemptView = ({ attempt, isOpen = false }: { readonly attempt: Att
   <details open={isOpen} className="group rounded-md border border-line">
     <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md px-3 py-2 hover:bg-sunken">
       <AttemptState attempt={attempt} />
-      <span className="min-w-0 flex-1 basis-48 break-words">{asSentence(attempt.message)}</span>
+      <span className="min-w-0 flex-1 basis-48 break-words">{attemptWords(attempt)}</span>
       <span className="text-[13px] text-muted">
-        {attempt.number > 0 ? `Attempt ${attempt.number} · ` : ""}
+        {attempt.number > 0 ? `${t("Attempt {number}", { number: attempt.number })} · ` : ""}
         {triggers[attempt.trigger]} · <Time at={attempt.startedAt} /> · {durationOf(attempt.durationMs)}
       </span>
     </summary>
@@ -98,8 +98,8 @@ export const AttemptView = ({ attempt, isOpen = false }: { readonly attempt: Att
       <Phases attempt={attempt} />
       <div className="grid gap-4 lg:grid-cols-2">
         <Half
-          title="Request"
-          label={`Request of attempt ${attempt.number}`}
+          title={t("Request")}
+          label={t("Request of attempt {number}", { number: attempt.number })}
           first={`POST ${attempt.request.url}${
             attempt.request.address === null ? "" : `  (${attempt.request.address})`
           }`}
@@ -109,19 +109,19 @@ export const AttemptView = ({ attempt, isOpen = false }: { readonly attempt: Att
         {attempt.response === null
           ? (
             <div className="space-y-1.5">
-              <h3 className="font-medium">Response</h3>
+              <h3 className="font-medium">{t("Response")}</h3>
               <p className="text-muted">
                 {attempt.outcome === "delivered"
-                  ? "The receiver answered 200. Of successful first attempts, only a sample keeps the response."
-                  : `No response came. ${asSentence(attempt.message)}`}
+                  ? t("The receiver answered 200. Of successful first attempts, only a sample keeps the response.")
+                  : `${t("No response came.")} ${attemptWords(attempt)}`}
               </p>
             </div>
           )
           : (
             <Half
-              title="Response"
-              label={`Response of attempt ${attempt.number}`}
-              first={`Status ${attempt.statusCode ?? "unknown"}`}
+              title={t("Response")}
+              label={t("Response of attempt {number}", { number: attempt.number })}
+              first={t("Status {code}", { code: attempt.statusCode ?? t("unknown") })}
               headers={attempt.response.headers}
               body={attempt.response.body}
             />

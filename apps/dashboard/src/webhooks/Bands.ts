@@ -1,10 +1,13 @@
 /** The outages of the receiver, as charts shade them. */
 import type { ReceiverOutage } from "@wac/client/internal"
 import type { Band } from "../ui/Chart.tsx"
+import { t } from "../ui/Language.ts"
+
+const kinds: Record<ReceiverOutage["kind"], string> = { failing: t("failing"), paused: t("paused") }
 
 export const bandsOf = (outages: ReadonlyArray<ReceiverOutage>): ReadonlyArray<Band> =>
   outages.map(({ kind, since, until }) => ({
     from: Date.parse(since),
     until: until === null ? Infinity : Date.parse(until),
-    name: kind
+    name: kinds[kind]
   }))

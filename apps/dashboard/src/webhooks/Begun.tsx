@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router"
 import type { DeliveryStatus } from "@wac/client/internal"
 import { buttonClass } from "../ui/Button.tsx"
 import { Notice } from "../ui/Failure.tsx"
+import { t } from "../ui/Language.ts"
 import { begunWords } from "./RoundWords.ts"
 
 export const Begun = ({ statuses }: { readonly statuses: ReadonlyArray<DeliveryStatus> }) => {
@@ -14,7 +15,7 @@ export const Begun = ({ statuses }: { readonly statuses: ReadonlyArray<DeliveryS
       actions={isHeld
         ? (
           <Link to="/settings/webhook" search={{ dialog: "resume" }} className={buttonClass("secondary", true)}>
-            Resume…
+            {t("Resume…")}
           </Link>
         )
         : undefined}

@@ -3,6 +3,7 @@ import type { DeliveryStatus } from "@wac/client/internal"
 import { type ComponentProps, useRef } from "react"
 import { api } from "../session/Service.ts"
 import { BulkDialog } from "../ui/BulkDialog.tsx"
+import { plural, t } from "../ui/Language.ts"
 import { Begun } from "./Begun.tsx"
 
 type Again = Pick<
@@ -15,11 +16,14 @@ export const DeliverAgain = (props: Again) => {
   return (
     <BulkDialog
       {...props}
-      title={(events) => `Deliver ${events} again?`}
-      noun={["event", "events"]}
-      action="Deliver again"
+      title={(count) =>
+        count === undefined
+          ? t("Deliver events again?")
+          : plural(count, "Deliver {count} event again?", "Deliver {count} events again?")}
+      noun={t("event")}
+      action={t("Deliver again")}
       look="primary"
-      done="begun"
+      done={t("begun")}
       fits={() => true}
       act={async ({ id }, idempotencyKey) => {
         const { status } = await api.deliveries.retry(id, { idempotencyKey })
@@ -28,8 +32,9 @@ export const DeliverAgain = (props: Again) => {
       }}
       ended={() => <Begun statuses={begun.current} />}
     >
-      Begins a new round of attempts for each delivery under the same event id, so a receiver that remembers ids handles
-      each event once.
+      {t(
+        "Begins a new round of attempts for each delivery under the same event id, so a receiver that remembers ids handles each event once."
+      )}
     </BulkDialog>
   )
 }

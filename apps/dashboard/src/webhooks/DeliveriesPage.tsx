@@ -6,23 +6,24 @@ import { EventType } from "../events/EventType.tsx"
 import { eventTypes } from "../events/EventWords.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { Elsewhere } from "../messages/Elsewhere.tsx"
-import { api, portal } from "../session/Service.ts"
+import { portal } from "../session/Document.ts"
+import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { ChosenFilter, period, useChosen, useFilter, useFilterWords } from "../ui/Filters.tsx"
+import { grouped, plural, t } from "../ui/Language.ts"
 import { isWhole, ListPage, onePage, useList } from "../ui/List.tsx"
 import { isIdOf, statusCodeOf } from "../ui/Sought.ts"
 import { idInFile, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
-import { capitalized, counted, grouped } from "../ui/Words.ts"
 import { DeliverAgain } from "./DeliverAgain.tsx"
-import { AttemptState, DeliveryState, deliveryStatuses, outcomeNames } from "./DeliveryWords.tsx"
+import { AttemptState, DeliveryState, outcomeNames, statusNames } from "./DeliveryWords.tsx"
 import { isRepeatable, meanings, waitsItsTurn } from "./RoundWords.ts"
 
 const choices = {
-  status: { label: "Status", options: deliveryStatuses.map((status) => [status, capitalized(status)] as const) },
-  type: { label: "Event", options: eventTypes },
-  outcome: { label: "Last attempt", options: outcomeNames },
+  status: { label: t("Status"), options: statusNames },
+  type: { label: t("Event"), options: eventTypes },
+  outcome: { label: t("Last attempt"), options: outcomeNames },
   since: period
 }
 
@@ -40,7 +41,7 @@ export const DeliveriesPage = () => {
   const list = useList("deliveries", { ...rest, eventType, statusCode, messageId: message }, api.deliveries.list, {
     enabled: !isUnknown
   })
-  const words = useFilterWords(choices, { "Status code": code, Message: message })
+  const words = useFilterWords(choices, { [t("Status code")]: code, [t("Message")]: message })
   const askAll = () =>
     setAsked({
       filter: words,
@@ -69,15 +70,19 @@ export const DeliveriesPage = () => {
             disabled={ids.length === 0}
             onChange={({ target }) => setChosen(new Set(target.checked ? ids : []))}
           />
-          {chosen.size === 0 ? "Choose all on this page" : `${counted(chosen.size, "is", "are")} chosen`}
+          {chosen.size === 0
+            ? t("Choose all on this page")
+            : plural(chosen.size, "{count} is chosen", "{count} are chosen")}
         </label>
         {chosen.size === 0 ?
           null :
-          <Button small icon="refresh" refusal={refusal} onClick={askChosen}>Deliver again…</Button>}
+          <Button small icon="refresh" refusal={refusal} onClick={askChosen}>{t("Deliver again…")}</Button>}
         {chosen.size === 0 && isOver && ids.length > 0
           ? (
             <Button small refusal={refusal} onClick={askAll}>
-              {isWhole(list) ? `Deliver all ${grouped(ids.length)} again…` : "Deliver all again…"}
+              {isWhole(list)
+                ? t("Deliver all {count} again…", { count: grouped(ids.length) })
+                : t("Deliver all again…")}
             </Button>
           )
           : null}
@@ -86,11 +91,11 @@ export const DeliveriesPage = () => {
   }
   return (
     <ListPage
-      title="Deliveries"
-      lead="Each event on its way to your webhook. An event is delivered in one or more attempts."
+      title={t("Deliveries")}
+      lead={t("Each event on its way to your webhook. An event is delivered in one or more attempts.")}
       search={{
-        label: "Status code, message id or delivery id",
-        placeholder: "503, msg_… or dlv_…",
+        label: t("Status code, message id or delivery id"),
+        placeholder: t("503, msg_… or dlv_…"),
         value: code,
         onSearch: (text) => {
           if (isIdOf("dlv_", text)) void navigate({ to: "/deliveries/$id", params: { id: text } })
@@ -103,14 +108,18 @@ export const DeliveriesPage = () => {
       choices={choices}
       filters={message === undefined
         ? null
-        : <ChosenFilter onClear={() => setFilter({ message: undefined })}>Of message {message}</ChosenFilter>}
+        : (
+          <ChosenFilter onClear={() => setFilter({ message: undefined })}>
+            {t("Of message {message}", { message })}
+          </ChosenFilter>
+        )}
       about={rest.status === undefined ? null : <p className="text-muted">{meanings[rest.status]}</p>}
       list={list}
-      what="delivery"
+      what={t("delivery")}
       above={above}
       columns={[
         {
-          name: "Choose",
+          name: t("Choose"),
           isUnseen: true,
           text: null,
           className: "w-0",
@@ -119,7 +128,7 @@ export const DeliveriesPage = () => {
               ? (
                 <input
                   type="checkbox"
-                  aria-label={`Choose ${delivery.eventType} ${delivery.id}`}
+                  aria-label={t("Choose {type} {id}", { type: delivery.eventType, id: delivery.id })}
                   className="relative z-10 block size-4 accent-accent"
                   checked={chosen.has(delivery.id)}
                   onChange={({ target }) => choose(delivery.id, target.checked)}
@@ -128,7 +137,7 @@ export const DeliveriesPage = () => {
               : null
         },
         {
-          name: "Event",
+          name: t("Event"),
           text: ({ eventType }) => eventType,
           cell: ({ eventType, id }) => (
             <Link to="/deliveries/$id" params={{ id }} className={rowLink}>
@@ -137,34 +146,34 @@ export const DeliveriesPage = () => {
           )
         },
         {
-          name: "Customer",
+          name: t("Customer"),
           from: "sm",
           className: "text-muted",
           text: ({ customer }) => customer,
           cell: ({ customer }) => customer ?? "–"
         },
-        { name: "Status", text: ({ status }) => status, cell: (delivery) => <DeliveryState delivery={delivery} /> },
+        { name: t("Status"), text: ({ status }) => status, cell: (delivery) => <DeliveryState delivery={delivery} /> },
         {
-          name: "Last attempt",
+          name: t("Last attempt"),
           text: ({ lastAttempt }) => lastAttempt === null ? null : lastAttempt.statusCode ?? lastAttempt.outcome,
           from: "md",
           cell: ({ lastAttempt }) => lastAttempt === null ? "–" : <AttemptState attempt={lastAttempt} />
         },
         {
-          name: "Attempts",
+          name: t("Attempts"),
           from: "sm",
           className: "tabular-nums",
           text: ({ attemptCount }) => attemptCount,
           cell: ({ attemptCount }) => attemptCount
         },
         {
-          name: "Created",
+          name: t("Created"),
           className: "text-muted",
           text: ({ createdAt }) => createdAt,
           cell: ({ createdAt }) => <Time at={createdAt} />
         },
         {
-          name: "Next attempt",
+          name: t("Next attempt"),
           text: ({ nextAttemptAt }) => nextAttemptAt,
           from: "md",
           className: "text-muted",
@@ -172,25 +181,27 @@ export const DeliveriesPage = () => {
             delivery.nextAttemptAt !== null
               ? <Time at={delivery.nextAttemptAt} />
               : waitsItsTurn(delivery)
-              ? "After an earlier event"
+              ? t("After an earlier event")
               : "–"
         },
         idInFile,
-        { name: "Event id", text: ({ eventId }) => eventId, cell: null }
+        { name: t("Event id"), text: ({ eventId }) => eventId, cell: null }
       ]}
       noMatch={isUnknown
         ? {
-          title: `No delivery is found by “${code}”`,
+          title: t("No delivery is found by “{code}”", { code }),
           children: (
             <Elsewhere text={code}>
-              Deliveries are found by a status code, such as 503, or by an id: their own, or that of their message.
+              {t(
+                "Deliveries are found by a status code, such as 503, or by an id: their own, or that of their message."
+              )}
             </Elsewhere>
           )
         }
         : {}}
       none={{
-        title: "No deliveries yet",
-        children: "Events that are recorded once a webhook is set are delivered to it, and are listed here."
+        title: t("No deliveries yet"),
+        children: t("Events that are recorded once a webhook is set are delivered to it, and are listed here.")
       }}
     >
       {asked === undefined

@@ -2,11 +2,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import * as RoleOf from "../generated/RoleOf.ts"
-import { api, portal } from "../session/Service.ts"
+import { portal } from "../session/Document.ts"
+import { api } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
 import { Failure } from "../ui/Failure.tsx"
+import { t } from "../ui/Language.ts"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Missing } from "../ui/Missing.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
@@ -34,15 +36,15 @@ export const DeliveryPage = () => {
   const { data: delivery } = query
   return (
     <Page
-      title="Delivery"
+      title={t("Delivery")}
       lead={<Id>{id}</Id>}
       actions={delivery === undefined ? undefined : (
         <>
-          {delivery.curl === null ? null : <CopyButton text={delivery.curl} label="Copy as curl" small={false} />}
+          {delivery.curl === null ? null : <CopyButton text={delivery.curl} label={t("Copy as curl")} small={false} />}
           {isRepeatable(delivery)
             ? (
               <Button icon="refresh" refusal={refusal} isPending={retry.isPending} onClick={() => retry.mutate()}>
-                Deliver again
+                {t("Deliver again")}
               </Button>
             )
             : null}
@@ -52,15 +54,15 @@ export const DeliveryPage = () => {
       <Failure error={retry.error} />
       {retry.isSuccess ? <Begun statuses={[retry.data.status]} /> : null}
       <div className="card">
-        <Loaded query={query} missing={<Missing what="delivery" to="/deliveries" all="All deliveries" />}>
+        <Loaded query={query} missing={<Missing what={t("delivery")} to="/deliveries" all={t("All deliveries")} />}>
           {(delivery) => (
             <div className="p-4">
               <Facts>
-                <Fact name="Status">
+                <Fact name={t("Status")}>
                   <DeliveryState delivery={delivery} />
                   <span className="block text-[13px] text-muted">{meaningOf(delivery)}</span>
                 </Fact>
-                <Fact name="Event">
+                <Fact name={t("Event")}>
                   {portal === undefined
                     ? (
                       <Link to="/events/$id" params={{ id: delivery.eventId }} className="text-accent underline">
@@ -69,17 +71,17 @@ export const DeliveryPage = () => {
                     )
                     : delivery.eventType}
                 </Fact>
-                <Fact name="Attempts">{delivery.attemptCount}</Fact>
-                <Fact name="Created">
+                <Fact name={t("Attempts")}>{delivery.attemptCount}</Fact>
+                <Fact name={t("Created")}>
                   <Time at={delivery.createdAt} />
                 </Fact>
-                <Fact name="Next attempt">
+                <Fact name={t("Next attempt")}>
                   {waitsItsTurn(delivery)
                     ? <Earlier delivery={delivery} />
-                    : <TimeOr at={delivery.nextAttemptAt} none="None planned" />}
+                    : <TimeOr at={delivery.nextAttemptAt} none={t("None planned")} />}
                 </Fact>
-                <Fact name="Ended">
-                  <TimeOr at={delivery.completedAt} none="Not yet" />
+                <Fact name={t("Ended")}>
+                  <TimeOr at={delivery.completedAt} none={t("Not yet")} />
                 </Fact>
               </Facts>
             </div>
@@ -89,9 +91,12 @@ export const DeliveryPage = () => {
       {delivery === undefined ?
         null :
         (
-          <Section title="Attempts" description="Newest first. Open one to see what was sent and what came back.">
+          <Section
+            title={t("Attempts")}
+            description={t("Newest first. Open one to see what was sent and what came back.")}
+          >
             {delivery.attempts.length === 0
-              ? <Empty title="No attempt was made yet" />
+              ? <Empty title={t("No attempt was made yet")} />
               : (
                 <ol className="space-y-2">
                   {delivery.attempts.toReversed().map((attempt, i) => (

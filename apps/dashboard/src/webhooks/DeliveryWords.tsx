@@ -1,21 +1,25 @@
-/** The names of the states of deliveries and attempts. */
+/** The names of the states of deliveries and attempts, and what an attempt came to. */
 import type { Attempt, Delivery, DeliveryStatus } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import type { IconName } from "../ui/Icon.tsx"
+import { language, t } from "../ui/Language.ts"
 import { Status, type Tone } from "../ui/Status.tsx"
+import { asSentence } from "../ui/Words.ts"
 import { isTriedAgain } from "./RoundWords.ts"
 
 const statuses: Record<DeliveryStatus, readonly [Tone, string, IconName]> = {
-  pending: ["calm", "Pending", "clock"],
-  held: ["warn", "Held", "pause"],
-  delivered: ["good", "Delivered", "check"],
-  exhausted: ["bad", "Exhausted", "cross"],
-  skipped: ["calm", "Skipped", "minus"]
+  pending: ["calm", t("Pending"), "clock"],
+  held: ["warn", t("Held"), "pause"],
+  delivered: ["good", t("Delivered"), "check"],
+  exhausted: ["bad", t("Exhausted"), "cross"],
+  skipped: ["calm", t("Skipped"), "minus"]
 }
 
-export const deliveryStatuses = Object.keys(statuses) as ReadonlyArray<DeliveryStatus>
+/** Every status of a delivery with its name. */
+export const statusNames: ReadonlyArray<readonly [DeliveryStatus, string]> = Object.entries(statuses)
+  .map(([status, [, name]]) => [status as DeliveryStatus, name])
 
-const triedAgain = ["warn", "Trying again", "refresh"] as const
+const triedAgain = ["warn", t("Trying again"), "refresh"] as const
 
 export const DeliveryState = (
   { delivery }: { readonly delivery: Pick<Delivery, "attemptCount" | "status"> }
@@ -28,20 +32,20 @@ export const AttemptState = (
   { attempt }: { readonly attempt: Pick<Attempt, "outcome" | "statusCode"> }
 ): ReactNode => (
   <Status tone={attempt.outcome === "delivered" ? "good" : "bad"}>
-    {attempt.statusCode === null ? outcomes[attempt.outcome] : `Status ${attempt.statusCode}`}
+    {attempt.statusCode === null ? outcomes[attempt.outcome] : t("Status {code}", { code: attempt.statusCode })}
   </Status>
 )
 
 /** The result of an attempt, in words. */
 const outcomes: Record<Attempt["outcome"], string> = {
-  delivered: "Delivered",
-  dns: "Name not found",
-  connect: "Not reachable",
-  tls: "TLS failed",
-  timeout: "Timed out",
-  status: "Refused",
-  redirect: "Redirected",
-  blocked_address: "Address not allowed"
+  delivered: t("Delivered"),
+  dns: t("Name not found"),
+  connect: t("Not reachable"),
+  tls: t("TLS failed"),
+  timeout: t("Timed out"),
+  status: t("Refused"),
+  redirect: t("Redirected"),
+  blocked_address: t("Address not allowed")
 }
 
 /** The name of an outcome. */
@@ -53,9 +57,34 @@ export const outcomeNames: ReadonlyArray<readonly [Attempt["outcome"], string]> 
 
 /** The cause of a round of attempts, in words. */
 export const triggers: Record<Attempt["trigger"], string> = {
-  automatic: "Automatic",
-  manual: "By hand",
-  replay: "By a replay",
-  test: "Test event",
-  probe: "Probe before a resume"
+  automatic: t("Automatic"),
+  manual: t("By hand"),
+  replay: t("By a replay"),
+  test: t("Test event"),
+  probe: t("Probe before a resume")
+}
+
+/** What an attempt came to, for readers of other languages than English. */
+const came: Record<Attempt["outcome"], (status: number | string) => string> = {
+  delivered: (status) => t("The receiver answered {status}.", { status }),
+  status: (status) => t("The receiver answered {status}; only 200 counts.", { status }),
+  redirect: (status) => t("The receiver answered {status}, a redirect; redirects are not followed.", { status }),
+  timeout: () => t("The receiver did not answer in time."),
+  dns: () => t("The receiver’s name was not found."),
+  connect: () => t("The connection to the receiver failed."),
+  tls: () => t("The secure connection to the receiver failed."),
+  blocked_address: () => t("The receiver’s address is not allowed.")
+}
+
+/**
+ * What an attempt came to: in English the service's words, in another language a sentence of its own, before the
+ * service's words where these say more.
+ */
+export const attemptWords = (
+  { message, outcome, statusCode }: Pick<Attempt, "message" | "outcome" | "statusCode">
+): string => {
+  const said = asSentence(message)
+  if (language === "en") return said
+  const sentence = came[outcome](statusCode ?? "–")
+  return outcome === "delivered" || outcome === "status" ? sentence : `${sentence} (“${said}”)`
 }

@@ -3,7 +3,9 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { Delivery } from "@wac/client/internal"
 import { messageOf } from "../events/EventWords.ts"
-import { api, portal } from "../session/Service.ts"
+import { portal } from "../session/Document.ts"
+import { api } from "../session/Service.ts"
+import { t } from "../ui/Language.ts"
 import { lifeQuery } from "./Life.ts"
 import { earlierOf } from "./RoundWords.ts"
 
@@ -11,7 +13,7 @@ const Linked = ({ delivery, messageId }: { readonly delivery: Delivery; readonly
   const life = useQuery(lifeQuery(messageId))
   const earlier = earlierOf(delivery, (life.data ?? []).flatMap(({ delivery }) => delivery ?? []))
   return earlier === undefined
-    ? "After an earlier event"
+    ? t("After an earlier event")
     : (
       <>
         After{" "}
@@ -30,5 +32,5 @@ export const Earlier = ({ delivery }: { readonly delivery: Delivery }) => {
     enabled: portal === undefined
   })
   const messageId = event.data === undefined ? undefined : messageOf(event.data)
-  return messageId === undefined ? "After an earlier event" : <Linked delivery={delivery} messageId={messageId} />
+  return messageId === undefined ? t("After an earlier event") : <Linked delivery={delivery} messageId={messageId} />
 }

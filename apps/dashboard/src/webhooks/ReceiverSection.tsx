@@ -1,14 +1,15 @@
 /** How the receiver behaved over time: what it answered, how long that took, and when it was down. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import type { ReceiverOutage, ReceiverReport } from "@wac/client/internal"
+import type { ReactNode } from "react"
 import type { LinkOf, Place, Series } from "../ui/Chart.tsx"
 import { ChartPart } from "../ui/ChartPart.tsx"
 import { ChoiceFilters, range } from "../ui/Filters.tsx"
+import { grouped, plural, rich, t } from "../ui/Language.ts"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { tookOf } from "../ui/Moment.ts"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { exactly } from "../ui/Time.tsx"
-import { grouped } from "../ui/Words.ts"
 import { percentiles } from "../usage/Percentiles.ts"
 import { receiverRanges, useReceiverRange } from "../usage/Range.ts"
 import { stepsOf } from "../usage/Steps.ts"
@@ -25,11 +26,11 @@ interface Outcome extends Series {
 const refused = { outcome: "status" }
 
 const outcomes: ReadonlyArray<Outcome> = [
-  { key: "delivered", name: "Delivered", fill: "fill-accent", texture: "plain", search: { status: "delivered" } },
-  { key: "status2xx", name: "2xx, not 200", fill: "fill-bad", texture: "plain", search: refused },
+  { key: "delivered", name: t("Delivered"), fill: "fill-accent", texture: "plain", search: { status: "delivered" } },
+  { key: "status2xx", name: t("2xx, not 200"), fill: "fill-bad", texture: "plain", search: refused },
   { key: "status4xx", name: "4xx", fill: "fill-bad", texture: "stripes", search: refused },
   { key: "status5xx", name: "5xx", fill: "fill-bad", texture: "dots", search: refused },
-  { key: "statusOther", name: "Another status", fill: "fill-bad", texture: "grid", search: refused },
+  { key: "statusOther", name: t("Another status"), fill: "fill-bad", texture: "grid", search: refused },
   ...([
     ["redirect", "redirect", "fill-warn", "stripes"],
     ["timeout", "timeout", "fill-warn", "plain"],
@@ -52,17 +53,23 @@ const linkOf: LinkOf = (key, { from, until }) => {
   return { to: "/deliveries", search: { ...search, since: range, begin, end } }
 }
 
-const states: Record<ReceiverOutage["kind"], string> = { failing: "Failing", paused: "Paused" }
+const states: Record<ReceiverOutage["kind"], string> = { failing: t("Failing"), paused: t("Paused") }
+
+const Outage = (
+  { since, state, until }: Pick<ReceiverOutage, "since" | "until"> & { readonly state: ReactNode }
+) =>
+  until === null
+    ? rich("{state} from {since}, and still is", { state, since: exactly(since) })
+    : rich("{state} from {since} to {until}", { state, since: exactly(since), until: exactly(until) })
 
 const Outages = ({ outages }: Pick<ReceiverReport, "outages">) =>
   outages.length === 0 ?
-    <p className="text-[13px] text-muted">The webhook was neither failing nor paused in this time.</p> :
+    <p className="text-[13px] text-muted">{t("The webhook was neither failing nor paused in this time.")}</p> :
     (
       <ul className="space-y-1 text-[13px]">
         {outages.map(({ kind, since, until }) => (
           <li key={`${kind} ${since}`}>
-            <span className="font-medium">{states[kind]}</span> from {exactly(since)}
-            {until === null ? ", and still is" : ` to ${exactly(until)}`}
+            <Outage state={<span className="font-medium">{states[kind]}</span>} since={since} until={until} />
           </li>
         ))}
       </ul>
@@ -75,31 +82,35 @@ const Charts = ({ report }: { readonly report: ReceiverReport }) => {
   return (
     <div className="space-y-6">
       <Facts>
-        <Fact name="Attempts">
+        <Fact name={t("Attempts")}>
           {grouped(total)}
           {total === 0 ?
             null :
             (
               <span className="block text-[13px] text-muted">
-                {grouped(total - report.outcomes.delivered)} not answered with 200
+                {plural(
+                  total - report.outcomes.delivered,
+                  "{count} not answered with 200",
+                  "{count} not answered with 200"
+                )}
               </span>
             )}
         </Fact>
-        <Fact name="Half of the answers within">{took(report.p50Ms)}</Fact>
-        <Fact name="19 of 20 answers within">
+        <Fact name={t("Half of the answers within")}>{took(report.p50Ms)}</Fact>
+        <Fact name={t("19 of 20 answers within")}>
           {took(report.p95Ms)}
-          <span className="block text-[13px] text-muted">Attempts without an answer in time count in full.</span>
+          <span className="block text-[13px] text-muted">{t("Attempts without an answer in time count in full.")}</span>
         </Fact>
       </Facts>
       {report.steps.length === 0 || total === 0 ?
-        <Empty title="No attempts in this time" /> :
+        <Empty title={t("No attempts in this time")} /> :
         (
           <div className="grid gap-x-10 gap-y-8 lg:grid-cols-2">
             <div className="min-w-0 space-y-4">
-              <h3 className="font-medium">Attempts by outcome</h3>
+              <h3 className="font-medium">{t("Attempts by outcome")}</h3>
               <ChartPart
                 kind="bars"
-                label="Attempts by outcome"
+                label={t("Attempts by outcome")}
                 series={outcomes.filter(({ key }) => report.outcomes[key] > 0)}
                 steps={stepsOf(report, ({ outcomes }) => ({ ...outcomes }))}
                 format={grouped}
@@ -108,13 +119,13 @@ const Charts = ({ report }: { readonly report: ReceiverReport }) => {
               />
             </div>
             <div className="min-w-0 space-y-4">
-              <h3 className="font-medium">Time to answer</h3>
+              <h3 className="font-medium">{t("Time to answer")}</h3>
               {report.p50Ms === null ?
-                <Empty title="No attempt was answered in this time" /> :
+                <Empty title={t("No attempt was answered in this time")} /> :
                 (
                   <ChartPart
                     kind="line"
-                    label="Time to answer"
+                    label={t("Time to answer")}
                     series={percentiles}
                     steps={stepsOf(report, ({ p50Ms, p95Ms }) => ({ p50Ms, p95Ms }))}
                     format={tookOf}
@@ -125,7 +136,7 @@ const Charts = ({ report }: { readonly report: ReceiverReport }) => {
           </div>
         )}
       <div className="space-y-2">
-        <h3 className="font-medium">Outages</h3>
+        <h3 className="font-medium">{t("Outages")}</h3>
         <Outages outages={report.outages} />
       </div>
     </div>
@@ -134,8 +145,8 @@ const Charts = ({ report }: { readonly report: ReceiverReport }) => {
 
 export const ReceiverSection = () => (
   <Section
-    title="Receiver"
-    description="What your server answered, and how long that took. Shaded times are outages."
+    title={t("Receiver")}
+    description={t("What your server answered, and how long that took. Shaded times are outages.")}
     actions={<ChoiceFilters choices={receiverRanges} />}
   >
     <Loaded query={useQuery({ ...receiverQuery(useReceiverRange()), placeholderData: keepPreviousData })} lines={6}>

@@ -12,23 +12,36 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, Field, TextField } from "../ui/Field.tsx"
+import { grouped, t } from "../ui/Language.ts"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { actions, Table } from "../ui/Table.tsx"
 import { exactly, Time, timeZone } from "../ui/Time.tsx"
-import { capitalized, grouped } from "../ui/Words.ts"
 
-const statuses: ReadonlyArray<ReplayedStatus> = ["delivered", "exhausted", "skipped"]
+const only: Record<ReplayedStatus, string> = {
+  delivered: t("Delivered only"),
+  exhausted: t("Exhausted only"),
+  skipped: t("Skipped only")
+}
+
+const states: Record<Replay["state"], string> = {
+  running: t("Running"),
+  completed: t("Completed"),
+  cancelled: t("Cancelled")
+}
 
 const Progress = ({ replay: { replayed, state, total } }: { readonly replay: Replay }) => (
   <div className="flex items-center gap-2">
     {total === null ?
       null :
-      <Bar label="Progress" max={total} value={total === 0 ? 1 : replayed} className="max-w-24 min-w-24" />}
+      <Bar label={t("Progress")} max={total} value={total === 0 ? 1 : replayed} className="max-w-24 min-w-24" />}
     <span className="whitespace-nowrap tabular-nums">
-      {grouped(replayed)}
-      {total === null ? (state === "running" ? " so far" : "") : ` of ${grouped(total)}`}
+      {total !== null
+        ? t("{count} of {total}", { count: grouped(replayed), total: grouped(total) })
+        : state === "running"
+        ? t("{count} so far", { count: grouped(replayed) })
+        : grouped(replayed)}
     </span>
   </div>
 )
@@ -53,7 +66,7 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
   })
   const { error } = create
   return (
-    <Dialog title="Replay events" isOpen onClose={onClose}>
+    <Dialog title={t("Replay events")} isOpen onClose={onClose}>
       <form
         className="space-y-4"
         onSubmit={(event) => {
@@ -62,13 +75,14 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
         }}
       >
         <p>
-          Delivers what was recorded for the webhook in a range of time again, oldest first, at a bounded rate. The
-          events have the same ids as before, so a receiver that remembers ids handles each once.
+          {t(
+            "Delivers what was recorded for the webhook in a range of time again, oldest first, at a bounded rate. The events have the same ids as before, so a receiver that remembers ids handles each once."
+          )}
         </p>
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
-            label="From"
-            hint={`Time zone: ${timeZone}`}
+            label={t("From")}
+            hint={t("Time zone: {timeZone}", { timeZone })}
             error={error}
             param="since"
             type="datetime-local"
@@ -78,8 +92,8 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
             onChange={setSince}
           />
           <TextField
-            label="To"
-            hint="Now, if left empty"
+            label={t("To")}
+            hint={t("Now, if left empty")}
             error={error}
             param="until"
             type="datetime-local"
@@ -88,7 +102,7 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
             onChange={setUntil}
           />
         </div>
-        <Field label="Deliveries" error={error} param="status">
+        <Field label={t("Deliveries")} error={error} param="status">
           {(control) => (
             <select
               {...control}
@@ -96,15 +110,15 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
               value={status}
               onChange={(event) => setStatus(event.target.value as ReplayedStatus | "")}
             >
-              <option value="">All that have ended</option>
-              {statuses.map((status) => <option key={status} value={status}>{capitalized(status)} only</option>)}
+              <option value="">{t("All that have ended")}</option>
+              {Object.entries(only).map(([status, name]) => <option key={status} value={status}>{name}</option>)}
             </select>
           )}
         </Field>
         <Failure error={elsewhere(error, "since", "until", "status")} />
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" isPending={create.isPending}>Start replay</Button>
+          <Button onClick={onClose}>{t("Cancel")}</Button>
+          <Button look="primary" type="submit" isPending={create.isPending}>{t("Start replay")}</Button>
         </div>
       </form>
     </Dialog>
@@ -127,9 +141,11 @@ export const ReplaysSection = () => {
   return (
     <Section
       flush
-      title="Replays"
-      description="Deliver a range of events again."
-      actions={<Button icon="refresh" refusal={refusal} onClick={() => setOpened("replay")}>Replay events</Button>}
+      title={t("Replays")}
+      description={t("Deliver a range of events again.")}
+      actions={
+        <Button icon="refresh" refusal={refusal} onClick={() => setOpened("replay")}>{t("Replay events")}</Button>
+      }
     >
       <div className="px-4">
         <Failure error={cancel.error} />
@@ -137,42 +153,42 @@ export const ReplaysSection = () => {
       <Loaded query={query} lines={2}>
         {({ data }) =>
           data.length === 0 ?
-            <Empty title="Nothing was replayed yet" /> :
+            <Empty title={t("Nothing was replayed yet")} /> :
             (
               <Table
-                label="Replays"
+                label={t("Replays")}
                 items={data}
                 columns={[
                   {
-                    name: "Range",
+                    name: t("Range"),
                     className: "text-[13px]",
                     cell: ({ since, status, until }) => (
                       <>
                         {exactly(since)} – {exactly(until)}
                         {status === null
                           ? null
-                          : <span className="block text-muted">{capitalized(status)} only</span>}
+                          : <span className="block text-muted">{only[status]}</span>}
                       </>
                     )
                   },
                   {
-                    name: "State",
+                    name: t("State"),
                     cell: ({ state }) => (
                       <Status
                         tone={state === "completed" ? "good" : "calm"}
                         icon={state === "cancelled" ? "minus" : state === "running" ? "refresh" : "check"}
                       >
-                        {capitalized(state)}
+                        {states[state]}
                       </Status>
                     )
                   },
-                  { name: "Progress", cell: (replay) => <Progress replay={replay} /> },
-                  { name: "Started", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> },
+                  { name: t("Progress"), cell: (replay) => <Progress replay={replay} /> },
+                  { name: t("Started"), className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> },
                   actions(({ id, state }: Replay) =>
                     state === "running"
                       ? (
                         <Button small refusal={refusal} isPending={cancel.isPending} onClick={() => cancel.mutate(id)}>
-                          Cancel
+                          {t("Cancel")}
                         </Button>
                       )
                       : null

@@ -7,10 +7,11 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Check, Choices, TextField } from "../ui/Field.tsx"
+import { plural, t } from "../ui/Language.ts"
 import { Loaded } from "../ui/Loaded.tsx"
 import { timeZone } from "../ui/Time.tsx"
-import { asSentence, counted } from "../ui/Words.ts"
 import { AttemptView } from "./AttemptView.tsx"
+import { attemptWords } from "./DeliveryWords.tsx"
 
 type Replay = "all" | "none" | "since"
 
@@ -53,9 +54,9 @@ export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; 
     onSettled: () => client.invalidateQueries()
   })
   const skipped = useSkipped(replay === "since", since)
-  const held = counted(webhook.heldCount, "held event", "held events")
+  const { heldCount } = webhook
   return (
-    <Dialog title="Resume the webhook" isOpen onClose={onClose} width="max-w-2xl">
+    <Dialog title={t("Resume the webhook")} isOpen onClose={onClose} width="max-w-2xl">
       <form
         className="space-y-5"
         onSubmit={(event) => {
@@ -64,20 +65,32 @@ export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; 
         }}
       >
         <Choices
-          label={webhook.heldCount === 0 ? "No events are held" : `What to do with ${held}`}
+          label={heldCount === 0
+            ? t("No events are held")
+            : plural(heldCount, "What to do with {count} held event", "What to do with {count} held events")}
           value={replay}
           onChange={setReplay}
           choices={[
-            ["all", `Deliver all: ${held}, oldest first, at a bounded rate`],
-            ["since", "Deliver those recorded since a time; skip the older ones"],
-            ["none", `Deliver none: skips ${held}`]
+            [
+              "all",
+              plural(
+                heldCount,
+                "Deliver all: {count} held event, oldest first, at a bounded rate",
+                "Deliver all: {count} held events, oldest first, at a bounded rate"
+              )
+            ],
+            ["since", t("Deliver those recorded since a time; skip the older ones")],
+            [
+              "none",
+              plural(heldCount, "Deliver none: skips {count} held event", "Deliver none: skips {count} held events")
+            ]
           ]}
         />
         {replay === "since"
           ? (
             <TextField
-              label="Since"
-              hint={`Time zone: ${timeZone}`}
+              label={t("Since")}
+              hint={t("Time zone: {timeZone}", { timeZone })}
               type="datetime-local"
               step="1"
               required
@@ -92,8 +105,17 @@ export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; 
             <Loaded query={skipped} lines={1}>
               {({ count, isAll }) => (
                 <Notice tone="warn" role="status">
-                  Skips {isAll ? "" : "at least "}
-                  {counted(count, "held event", "held events")}, and delivers the others.
+                  {isAll
+                    ? plural(
+                      count,
+                      "Skips {count} held event, and delivers the others.",
+                      "Skips {count} held events, and delivers the others."
+                    )
+                    : plural(
+                      count,
+                      "Skips at least {count} held event, and delivers the others.",
+                      "Skips at least {count} held events, and delivers the others."
+                    )}
                 </Notice>
               )}
             </Loaded>
@@ -101,25 +123,27 @@ export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; 
           : null}
         <div>
           <Check checked={force} onChange={setForce}>
-            Resume without a probe
+            {t("Resume without a probe")}
             <span className="block text-[13px] text-muted">
-              Otherwise a test event is sent first, and the webhook stays paused if the receiver does not accept it.
+              {t(
+                "Otherwise a test event is sent first, and the webhook stays paused if the receiver does not accept it."
+              )}
             </span>
           </Check>
         </div>
         {probe === null ? null : (
           <div className="space-y-2">
             <Notice tone="bad" role="alert">
-              The probe failed, so the webhook stays paused. {asSentence(probe.message)}
+              {t("The probe failed, so the webhook stays paused.")} {attemptWords(probe)}
             </Notice>
             <AttemptView attempt={probe} />
           </div>
         )}
         <Failure error={resume.error} />
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t("Cancel")}</Button>
           <Button look="primary" type="submit" isPending={resume.isPending}>
-            {resume.isPending && !force ? "Sending the probe…" : "Resume"}
+            {resume.isPending && !force ? t("Sending the probe…") : t("Resume")}
           </Button>
         </div>
       </form>

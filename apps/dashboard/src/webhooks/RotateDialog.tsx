@@ -7,6 +7,7 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Choices } from "../ui/Field.tsx"
+import { t } from "../ui/Language.ts"
 
 export const RotateDialog = (
   { onClose, onRotated }: {
@@ -24,33 +25,36 @@ export const RotateDialog = (
     onSettled: () => client.invalidateQueries()
   })
   return (
-    <Dialog title="Rotate the signing secret" isOpen onClose={onClose}>
+    <Dialog title={t("Rotate the signing secret")} isOpen onClose={onClose}>
       <div className="space-y-5">
         <p>
-          A new secret is made and shown once. During the overlap each delivery is signed with both secrets, so that
-          your receiver can change from one to the other without refusing a delivery.
+          {t(
+            "A new secret is made and shown once. During the overlap each delivery is signed with both secrets, so that your receiver can change from one to the other without refusing a delivery."
+          )}
         </p>
         <Choices
-          label="The old secret ends"
+          label={t("The old secret ends")}
           value={overlap}
           onChange={setOverlap}
           choices={[
-            ["86400", "In 24 hours"],
-            ["604800", "In 7 days"],
-            ["0", "Immediately: receivers that still use it refuse every delivery"]
+            ["86400", t("In 24 hours")],
+            ["604800", t("In 7 days")],
+            ["0", t("Immediately: receivers that still use it refuse every delivery")]
           ]}
         />
         <Failure error={rotate.error} />
         {rotate.data !== undefined && rotate.data.signingSecret === undefined
           ? (
             <Notice tone="warn" role="alert">
-              The secret was rotated, but the response that shows it was lost. Rotate again for another.
+              {t("The secret was rotated, but the response that shows it was lost. Rotate again for another.")}
             </Notice>
           )
           : null}
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" isPending={rotate.isPending} onClick={() => rotate.mutate()}>Rotate secret</Button>
+          <Button onClick={onClose}>{t("Cancel")}</Button>
+          <Button look="primary" isPending={rotate.isPending} onClick={() => rotate.mutate()}>
+            {t("Rotate secret")}
+          </Button>
         </div>
       </div>
     </Dialog>

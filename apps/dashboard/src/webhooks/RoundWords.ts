@@ -1,16 +1,14 @@
 /** What deliveries wait for, and what delivering them again has come to. Pure. */
 import type { Delivery, DeliveryStatus } from "@wac/client/internal"
-import { counted } from "../ui/Words.ts"
-
-const untilResume = "until the webhook is resumed"
+import { plural, t } from "../ui/Language.ts"
 
 /** The meaning of each status, for people. */
 export const meanings: Record<DeliveryStatus, string> = {
-  pending: "It is being delivered, or waits for its next attempt.",
-  held: "The webhook is paused. It is delivered after the webhook is resumed.",
-  delivered: "The receiver returned status 200.",
-  exhausted: "Every attempt within 24 hours failed. Deliver it again by hand, or replay a range.",
-  skipped: "A resume left it out. It can still be delivered again by hand, or by a replay."
+  pending: t("It is being delivered, or waits for its next attempt."),
+  held: t("The webhook is paused. It is delivered after the webhook is resumed."),
+  delivered: t("The receiver returned status 200."),
+  exhausted: t("Every attempt within 24 hours failed. Deliver it again by hand, or replay a range."),
+  skipped: t("A resume left it out. It can still be delivered again by hand, or by a replay.")
 }
 
 /** Whether a delivery can be begun again: a test event, and the probe before a resume, cannot. */
@@ -36,13 +34,13 @@ export const isTriedAgain = ({ attemptCount, status }: Pick<Delivery, "attemptCo
 /** The meaning of a delivery's status. */
 export const meaningOf = (delivery: Standing): string => {
   if (delivery.status === "exhausted" && !isRepeatable(delivery)) {
-    return "Its attempt failed. Test events, and the probe before a resume, are attempted once."
+    return t("Its attempt failed. Test events, and the probe before a resume, are attempted once.")
   }
   if (waitsItsTurn(delivery)) {
-    return "It waits for an earlier event of the same message: a message’s events are delivered in their order."
+    return t("It waits for an earlier event of the same message: a message’s events are delivered in their order.")
   }
   return isTriedAgain(delivery)
-    ? "It was attempted, and waits for its next attempt."
+    ? t("It was attempted, and waits for its next attempt.")
     : meanings[delivery.status]
 }
 
@@ -50,9 +48,12 @@ export const meaningOf = (delivery: Standing): string => {
 export const begunWords = (statuses: ReadonlyArray<DeliveryStatus>): string => {
   const held = statuses.filter((status) => status === "held").length
   const begun = statuses.length - held
-  if (held === 0) return begun === 1 ? "It is on its way." : "Every one of them is on its way."
-  if (statuses.length === 1) return `It is held ${untilResume}.`
+  if (held === 0) return begun === 1 ? t("It is on its way.") : t("Every one of them is on its way.")
+  if (statuses.length === 1) return t("It is held until the webhook is resumed.")
   return begun === 0
-    ? `None of them is on its way: all are held ${untilResume}.`
-    : `${counted(begun, "is", "are")} on the way, ${counted(held, "is", "are")} held ${untilResume}.`
+    ? t("None of them is on its way: all are held until the webhook is resumed.")
+    : t("{begun}, {held} until the webhook is resumed.", {
+      begun: plural(begun, "{count} is on the way", "{count} are on the way"),
+      held: plural(held, "{count} is held", "{count} are held")
+    })
 }

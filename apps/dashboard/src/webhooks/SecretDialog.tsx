@@ -4,6 +4,7 @@ import { Button } from "../ui/Button.tsx"
 import { Secret } from "../ui/Copy.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Check } from "../ui/Field.tsx"
+import { rich, t } from "../ui/Language.ts"
 import { Time } from "../ui/Time.tsx"
 
 export const SecretDialog = (
@@ -16,27 +17,28 @@ export const SecretDialog = (
 ) => {
   const [isStored, setStored] = useState(false)
   return (
-    <Dialog title="Store the signing secret now" isOpen isDismissible={false} onClose={onClose}>
+    <Dialog title={t("Store the signing secret now")} isOpen isDismissible={false} onClose={onClose}>
       <div className="space-y-4">
         <p>
-          Your receiver verifies deliveries with it. It is not shown again; if it is lost, rotate it.
+          {t("Your receiver verifies deliveries with it. It is not shown again; if it is lost, rotate it.")}
           {previousExpiresAt === undefined
             ? null
             : (
               <>
-                {" "}The secret before also signs, and ends <Time at={previousExpiresAt} />.
+                {" "}
+                {rich("The secret before also signs, and ends {when}.", { when: <Time at={previousExpiresAt} /> })}
               </>
             )}
         </p>
-        <Secret label="Signing secret" value={secret} />
-        <Check checked={isStored} onChange={setStored}>I have stored it</Check>
+        <Secret label={t("Signing secret")} value={secret} />
+        <Check checked={isStored} onChange={setStored}>{t("I have stored it")}</Check>
         <div className="flex justify-end">
           <Button
             look="primary"
             onClick={onClose}
-            refusal={isStored ? undefined : "Store the secret, then tick the box: it is not shown again."}
+            refusal={isStored ? undefined : t("Store the secret, then tick the box: it is not shown again.")}
           >
-            Done
+            {t("Done")}
           </Button>
         </div>
       </div>

@@ -5,10 +5,11 @@ import { api } from "../session/Service.ts"
 import { Button } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Field } from "../ui/Field.tsx"
+import { t } from "../ui/Language.ts"
 import { Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 
-const parts = { header: "Header", timestamp: "Timestamp", signature: "Signature" } as const
+const parts = { header: t("Header"), timestamp: t("Timestamp"), signature: t("Signature") } as const
 
 export const VerifySection = () => {
   const [header, setHeader] = useState("")
@@ -16,8 +17,8 @@ export const VerifySection = () => {
   const verify = useMutation({ mutationFn: () => api.webhook.verify({ header, body }) })
   return (
     <Section
-      title="Check a signature"
-      description="Paste what your receiver got, and see which part of the verification fails. Nothing is stored."
+      title={t("Check a signature")}
+      description={t("Paste what your receiver got, and see which part of the verification fails. Nothing is stored.")}
     >
       <form
         className="grid gap-4 lg:grid-cols-2"
@@ -26,7 +27,10 @@ export const VerifySection = () => {
           if (!verify.isPending) verify.mutate()
         }}
       >
-        <Field label="Signature header" hint="The value of X-Service-Signature, or lines of “Name: value” from a log.">
+        <Field
+          label={t("Signature header")}
+          hint={t("The value of X-Service-Signature, or lines of “Name: value” from a log.")}
+        >
           {(control) => (
             <textarea
               {...control}
@@ -38,7 +42,7 @@ export const VerifySection = () => {
             />
           )}
         </Field>
-        <Field label="Raw body" hint="Exactly as it came, before parsing.">
+        <Field label={t("Raw body")} hint={t("Exactly as it came, before parsing.")}>
           {(control) => (
             <textarea
               {...control}
@@ -51,12 +55,12 @@ export const VerifySection = () => {
           )}
         </Field>
         <div className="space-y-3 lg:col-span-2">
-          <Button type="submit" icon="shield" isPending={verify.isPending}>Check signature</Button>
+          <Button type="submit" icon="shield" isPending={verify.isPending}>{t("Check signature")}</Button>
           <Failure error={verify.error} />
           {verify.data === undefined ? null : (
             <div role="status" className="space-y-2">
               <Notice tone={verify.data.ok ? "good" : "bad"}>
-                {verify.data.ok ? "The signature is valid." : "The signature is not valid."}
+                {verify.data.ok ? t("The signature is valid.") : t("The signature is not valid.")}
               </Notice>
               <ul className="space-y-1">
                 {verify.data.checks.map(({ message, ok, part }) => (

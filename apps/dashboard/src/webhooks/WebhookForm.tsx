@@ -6,11 +6,12 @@ import * as MaxLength from "../generated/MaxLength.ts"
 import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Check, Choices, elsewhere, TextField } from "../ui/Field.tsx"
+import { t } from "../ui/Language.ts"
 
 const envelopes: ReadonlyArray<readonly [Envelope, string]> = [
-  ["combined", "Combined: every field of both variants (recommended)"],
-  ["a", "Variant A only"],
-  ["b", "Variant B only"]
+  ["combined", t("Combined: every field of both variants (recommended)")],
+  ["a", t("Variant A only")],
+  ["b", t("Variant B only")]
 ]
 
 export const WebhookForm = (
@@ -40,7 +41,7 @@ export const WebhookForm = (
     >
       <TextField
         label="URL"
-        hint="An https address that takes POST requests."
+        hint={t("An https address that takes POST requests.")}
         error={error}
         param="url"
         type="url"
@@ -50,12 +51,12 @@ export const WebhookForm = (
         value={url}
         onChange={setUrl}
       />
-      <Choices label="Envelope" value={envelope} onChange={setEnvelope} choices={envelopes} />
+      <Choices label={t("Envelope")} value={envelope} onChange={setEnvelope} choices={envelopes} />
       <Choices
-        label="Events"
+        label={t("Events")}
         value={types === undefined ? "all" : "some"}
         onChange={(choice) => setTypes(choice === "all" ? undefined : all)}
-        choices={[["all", "All, and types that come later"], ["some", "Only these"]]}
+        choices={[["all", t("All, and types that come later")], ["some", t("Only these")]]}
       />
       {types === undefined ? null : (
         <div className="grid gap-2 pl-6 sm:grid-cols-2">
@@ -77,11 +78,11 @@ export const WebhookForm = (
           look="primary"
           type="submit"
           isPending={isPending}
-          refusal={refusal ?? (types?.length === 0 ? "Choose at least one type of event." : undefined)}
+          refusal={refusal ?? (types?.length === 0 ? t("Choose at least one type of event.") : undefined)}
         >
-          {webhook === null ? "Set webhook" : "Save"}
+          {webhook === null ? t("Set webhook") : t("Save")}
         </Button>
-        {onCancel === undefined ? null : <Button onClick={onCancel}>Cancel</Button>}
+        {onCancel === undefined ? null : <Button onClick={onCancel}>{t("Cancel")}</Button>}
       </div>
     </form>
   )

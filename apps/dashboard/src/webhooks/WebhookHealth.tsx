@@ -1,10 +1,11 @@
 /** How the webhook is, in one word. */
 import type { Webhook } from "@wac/client/internal"
+import { t } from "../ui/Language.ts"
 import { Status } from "../ui/Status.tsx"
 
 export const WebhookHealth = ({ webhook }: { readonly webhook: Webhook }) =>
   webhook.status === "paused"
-    ? <Status tone="bad" icon="pause">Paused</Status>
+    ? <Status tone="bad" icon="pause">{t("Paused")}</Status>
     : webhook.failingSince === null
-    ? <Status tone="good">Healthy</Status>
-    : <Status tone="warn">Failing</Status>
+    ? <Status tone="good">{t("Healthy")}</Status>
+    : <Status tone="warn">{t("Failing")}</Status>

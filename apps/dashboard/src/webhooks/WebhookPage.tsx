@@ -11,10 +11,11 @@ import { useOpened } from "../shell/Opened.ts"
 import { Actions, Button } from "../ui/Button.tsx"
 import { Confirm, Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
+import { plural, rich, t } from "../ui/Language.ts"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Time, Until } from "../ui/Time.tsx"
-import { asSentence, counted } from "../ui/Words.ts"
+import { asSentence } from "../ui/Words.ts"
 import { AttemptView } from "./AttemptView.tsx"
 import { webhookQuery } from "./Queries.ts"
 import { ReceiverSection } from "./ReceiverSection.tsx"
@@ -62,18 +63,18 @@ const Configured = (
   return (
     <>
       <Section
-        title="Webhook"
+        title={t("Webhook")}
         actions={
           <Actions>
             {isPaused
               ? (
                 <Button look="primary" icon="start" refusal={refusal} onClick={() => setOpened("resume")}>
-                  Resume…
+                  {t("Resume…")}
                 </Button>
               )
-              : <Button icon="pause" refusal={refusal} onClick={() => setOpened("pause")}>Pause…</Button>}
+              : <Button icon="pause" refusal={refusal} onClick={() => setOpened("pause")}>{t("Pause…")}</Button>}
             <Button icon="event" refusal={refusal} isPending={test.isPending} onClick={() => test.mutate()}>
-              {test.isPending ? "Sending…" : "Send test event"}
+              {test.isPending ? t("Sending…") : t("Send test event")}
             </Button>
           </Actions>
         }
@@ -82,48 +83,50 @@ const Configured = (
           <Fact name="URL">
             <code className="font-mono text-[13px] break-all">{webhook.url}</code>
           </Fact>
-          <Fact name="Status">
+          <Fact name={t("Status")}>
             <WebhookHealth webhook={webhook} />
             {webhook.pausedAt === null ? null : (
               <span className="block text-[13px] text-muted">
-                since <Time at={webhook.pausedAt} />
+                {rich("since {when}", { when: <Time at={webhook.pausedAt} /> })}
               </span>
             )}
             {webhook.status === "paused" || webhook.failingSince === null ?
               null :
               (
                 <span className="block text-[13px] text-muted">
-                  since <Time at={webhook.failingSince} />
-                  {webhook.pausesAt === null ? null : (
-                    <>
-                      ; will be paused in <Until at={webhook.pausesAt} />
-                    </>
-                  )}
+                  {webhook.pausesAt === null
+                    ? rich("since {when}", { when: <Time at={webhook.failingSince} /> })
+                    : rich("since {when}; will be paused in {time}", {
+                      when: <Time at={webhook.failingSince} />,
+                      time: <Until at={webhook.pausesAt} />
+                    })}
                 </span>
               )}
           </Fact>
-          <Fact name="Held events">
+          <Fact name={t("Held events")}>
             {webhook.heldCount === 0 ?
-              "None" :
+              t("None") :
               (
                 <Link to="/deliveries" search={{ status: "held" }} className="text-accent underline">
-                  {counted(webhook.heldCount, "event", "events")}
+                  {plural(webhook.heldCount, "{count} event", "{count} events")}
                 </Link>
               )}
             {webhook.oldestHeldAt === null ? null : (
               <span className="block text-[13px] text-muted">
-                oldest from <Time at={webhook.oldestHeldAt} />
+                {rich("oldest from {when}", { when: <Time at={webhook.oldestHeldAt} /> })}
               </span>
             )}
           </Fact>
-          <Fact name="Envelope">
-            {webhook.envelope === "combined" ? "Combined" : `Variant ${webhook.envelope.toUpperCase()}`}
+          <Fact name={t("Envelope")}>
+            {webhook.envelope === "combined"
+              ? t("Combined")
+              : t("Variant {name}", { name: webhook.envelope.toUpperCase() })}
           </Fact>
-          <Fact name="Events">
-            {webhook.eventTypes.length >= eventTypes.length ? "All" : webhook.eventTypes.join(", ")}
+          <Fact name={t("Events")}>
+            {webhook.eventTypes.length >= eventTypes.length ? t("All") : webhook.eventTypes.join(", ")}
           </Fact>
-          <Fact name="Last failure">
-            {webhook.lastFailure === null ? "None" : (
+          <Fact name={t("Last failure")}>
+            {webhook.lastFailure === null ? t("None") : (
               <>
                 {asSentence(webhook.lastFailure.message)}
                 <span className="block text-[13px] text-muted">
@@ -134,13 +137,13 @@ const Configured = (
           </Fact>
         </Facts>
         <div className="mt-5 flex flex-wrap gap-2">
-          <Button refusal={refusal} onClick={() => setOpened("edit")}>Edit…</Button>
-          <Button icon="shield" refusal={refusal} onClick={() => setOpened("rotate")}>Rotate secret…</Button>
-          <Button look="danger" refusal={refusal} onClick={() => setOpened("remove")}>Remove…</Button>
+          <Button refusal={refusal} onClick={() => setOpened("edit")}>{t("Edit…")}</Button>
+          <Button icon="shield" refusal={refusal} onClick={() => setOpened("rotate")}>{t("Rotate secret…")}</Button>
+          <Button look="danger" refusal={refusal} onClick={() => setOpened("remove")}>{t("Remove…")}</Button>
         </div>
         {test.data === undefined && test.error === null ? null : (
           <div role="status" className="mt-5 space-y-2">
-            <h3 className="font-medium">Test event</h3>
+            <h3 className="font-medium">{t("Test event")}</h3>
             <Failure error={test.error} />
             {test.data === undefined ? null : <AttemptView key={test.data.id} attempt={test.data} isOpen />}
           </div>
@@ -163,7 +166,7 @@ const Configured = (
         : null}
       {opened === "edit"
         ? (
-          <Dialog title="Edit the webhook" isOpen onClose={close}>
+          <Dialog title={t("Edit the webhook")} isOpen onClose={close}>
             <WebhookForm
               webhook={webhook}
               refusal={refusal}
@@ -176,30 +179,37 @@ const Configured = (
         )
         : null}
       <Confirm
-        title="Pause the webhook?"
-        action="Pause webhook"
+        title={t("Pause the webhook?")}
+        action={t("Pause webhook")}
         isOpen={opened === "pause"}
         isPending={pause.isPending}
         error={pause.error}
         onClose={close}
         onConfirm={() => pause.mutate()}
       >
-        Deliveries stop until a person resumes the webhook. Events are still recorded, and are held; none is lost.
+        {t(
+          "Deliveries stop until a person resumes the webhook. Events are still recorded, and are held; none is lost."
+        )}
       </Confirm>
       <Confirm
-        title="Remove the webhook?"
-        action="Remove webhook"
+        title={t("Remove the webhook?")}
+        action={t("Remove webhook")}
         isOpen={opened === "remove"}
         isPending={remove.isPending}
         error={remove.error}
         onClose={close}
         onConfirm={() => remove.mutate()}
       >
-        Nothing more is delivered to {webhook.url}
         {webhook.heldCount === 0
-          ? ""
-          : `, and ${counted(webhook.heldCount, "held event is", "held events are")} not delivered`}. Its signing secret
-        ends. Recorded events stay in the list.
+          ? t("Nothing more is delivered to {url}. Its signing secret ends. Recorded events stay in the list.", {
+            url: webhook.url
+          })
+          : plural(
+            webhook.heldCount,
+            "Nothing more is delivered to {url}, and {count} held event is not delivered. Its signing secret ends. Recorded events stay in the list.",
+            "Nothing more is delivered to {url}, and {count} held events are not delivered. Its signing secret ends. Recorded events stay in the list.",
+            { url: webhook.url }
+          )}
       </Confirm>
     </>
   )
@@ -217,8 +227,8 @@ const NotSet = ({ onSecret }: { readonly onSecret: (secret: { readonly secret: s
   })
   return (
     <Section
-      title="Set a webhook"
-      description="Every event is posted to one address of yours, signed and retried for 24 hours."
+      title={t("Set a webhook")}
+      description={t("Every event is posted to one address of yours, signed and retried for 24 hours.")}
     >
       <WebhookForm
         webhook={null}
@@ -235,7 +245,10 @@ export const WebhookPage = () => {
   const query = useQuery(webhookQuery)
   const [secret, setSecret] = useState<{ readonly secret: string; readonly previousExpiresAt?: string }>()
   return (
-    <Page title="Webhooks" lead="What happens to your messages is reported to your server by signed webhooks.">
+    <Page
+      title={t("Webhooks")}
+      lead={t("What happens to your messages is reported to your server by signed webhooks.")}
+    >
       {query.data === undefined
         ? (
           <div className="card">

@@ -331,8 +331,10 @@ it("pages not opened before are opened without the service, since their parts we
   const person = await signedIn(browser, server)
   const { page } = person
   const directory = fileURLToPath(new URL("../../../../packages/http/dist/dashboard/assets/", import.meta.url))
-  // only the portal loads the part that computes a host's colours
-  const missing = new Set(readdirSync(directory).filter((name) => name.endsWith(".js") && !name.startsWith("Accent-")))
+  // only the portal loads the part that computes a host's colours, and other languages
+  const missing = new Set(
+    readdirSync(directory).filter((name) => name.endsWith(".js") && !/^(?:Accent|es|pt)-/.test(name))
+  )
   const whole = Promise.withResolvers<void>()
   page.on("requestfinished", (request) => {
     missing.delete(new URL(request.url()).pathname.split("/").at(-1)!)

@@ -179,6 +179,7 @@ it.live("a portal link made while a server runs opens the page that it names", (
     assert.match((yield* members("portal-link")).stdout, /\/portal\/ws_\w+#token=\w{32}$/)
     const themed = yield* members(`portal-link --theme {"accent":"#0b7446","scheme":"dark"}`)
     assert.match(themed.stdout, /#token=\w{32}&accent=%230b7446&scheme=dark$/)
+    assert.match((yield* members("portal-link --language pt")).stdout, /#token=\w{32}&language=pt$/)
     const misspelled = yield* members(`portal-link --theme {"colour":"#0b7446"}`)
     assert.match(String(misspelled.code), /^--theme: there is no field colour/)
     for (
@@ -187,6 +188,7 @@ it.live("a portal link made while a server runs opens the page that it names", (
         ["portal-link --path /../dashboard", /1/],
         ["portal-link --expires-in 604801", /1/],
         ["portal-link --role guest", /1/],
+        ["portal-link --language fr", /1/],
         ["portal-link --theme green", /^--theme: /],
         [`portal-link --theme {"logo":"https://app.example.com/logo.svg"}`, /^--theme: logo: must be /]
       ] as const

@@ -6,6 +6,7 @@ import { Duration, Redacted, Schema } from "effect"
 import type { SessionId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 import type { Role } from "./Member.ts"
+import * as PortalLanguage from "./PortalLanguage.ts"
 import * as PortalTheme from "./PortalTheme.ts"
 
 /** How long a link is valid by default. */
@@ -79,15 +80,20 @@ export const themeOf = (origins: ReadonlyArray<string>) =>
     scheme: Schema.optionalKey(Schema.Literals(PortalTheme.schemes))
   })
 
-/** The address of a link. Its token and the theme are behind `#`, which browsers send to nobody. Pure. */
-export const addressOf = ({ base, path = "", theme = {}, token, workspaceId }: {
+/** The language of the pages. */
+export const Language = Schema.Literals(PortalLanguage.choices)
+
+/** The address of a link. Its token, theme and language are behind `#`, which browsers send to nobody. Pure. */
+export const addressOf = ({ base, language, path = "", theme = {}, token, workspaceId }: {
   /** The public URL with the path at which the routes are mounted, without a slash at the end. */
   readonly base: string
   readonly workspaceId: string
   readonly path?: string | undefined
   readonly token: Redacted.Redacted
   readonly theme?: PortalTheme.PortalTheme | undefined
+  readonly language?: PortalLanguage.LanguageChoice | undefined
 }): string => {
   const fields = new URLSearchParams([["token", Redacted.value(token)], ...PortalTheme.fieldsOf(theme)])
+  if (language !== undefined) fields.set("language", language)
   return `${base}${pathOf(workspaceId)}${path}#${fields}`
 }

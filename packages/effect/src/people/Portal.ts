@@ -41,6 +41,11 @@ export interface NewPortalLink {
   readonly visitor?: string
   /** The look of the pages. Its fields replace those of the option `portalTheme`. */
   readonly theme?: PortalTheme
+  /**
+   * The language of the pages' texts, dates and numbers: English (the default), Spanish or Portuguese. `auto` takes the
+   * first of the visitor's own languages that is among them. What the service says of an error stays in English.
+   */
+  readonly language?: "auto" | "en" | "es" | "pt"
 }
 
 /** A link to the portal. It is a secret: the first to open it is let in. */
@@ -73,7 +78,8 @@ const newLink = {
   expiresIn: Schema.optionalKey(
     Schema.Number.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: longest }))
   ),
-  visitor: Schema.optionalKey(PlainText.trimmed(254))
+  visitor: Schema.optionalKey(PlainText.trimmed(254)),
+  language: Schema.optionalKey(Core.Language)
 }
 
 /** What links of an instance have in common. */
@@ -109,7 +115,14 @@ export const make = ({ base, origins, theme }: PortalSettings, defaultWorkspace:
             lifetime: link.expiresIn === undefined ? Core.linkLifetime : Duration.seconds(link.expiresIn)
           })
           return {
-            url: Core.addressOf({ base, workspaceId, path: link.path, token, theme: { ...theme, ...link.theme } }),
+            url: Core.addressOf({
+              base,
+              workspaceId,
+              path: link.path,
+              token,
+              theme: { ...theme, ...link.theme },
+              language: link.language
+            }),
             expiresAt: Time.iso(expiresAt)
           }
         }))

@@ -1,6 +1,6 @@
 import { Portal, PortalTheme as Core } from "@wac/core"
 import { assert, expect, expectTypeOf, it } from "vitest"
-import { createWac, memory, type PortalTheme, sandbox } from "../../src/promises.ts"
+import { createWac, memory, type NewPortalLink, type PortalTheme, sandbox } from "../../src/promises.ts"
 import { failure, start } from "../instance.ts"
 
 const served = { dashboard: true, publicUrl: "https://shop.example", prefix: "/messaging" } as const
@@ -43,6 +43,7 @@ it("an invalid link is refused by the name of its field", async () => {
       ["expiresIn", 0],
       ["expiresIn", 604_801],
       ["visitor", ""],
+      ["language", "fr"],
       ["nobody", "knows"]
     ] as const
   ) assert.deepInclude(await link({ [param]: value }), { code: "invalid_body", param }, `${param}: ${value}`)
@@ -80,6 +81,18 @@ it("a link carries the instance's theme, whose fields its own theme replaces", a
     scheme: "dark",
     logo: "https://app.example/logo.svg?v=1&size=2"
   })
+})
+
+it("a link has the language of its pages, and none if it is not given", async () => {
+  const { wac } = await start(served)
+  const languageOf = async (link: Partial<NewPortalLink>) => {
+    const { url } = await wac.portal.link({ role: "member", ...link })
+    return new URLSearchParams(new URL(url).hash.slice(1)).get("language")
+  }
+  // the compiler compares the types: the façade's declarations name no other package
+  expectTypeOf<NonNullable<NewPortalLink["language"]>>().toEqualTypeOf<typeof Portal.Language.Type>()
+  for (const language of Portal.Language.literals) assert.strictEqual(await languageOf({ language }), language)
+  assert.isNull(await languageOf({}))
 })
 
 it("an invalid theme is refused by the name of its field, in the options and in a link", async () => {
