@@ -64,6 +64,7 @@ import {
   Usage,
   UsageRecorder,
   Vault,
+  WaitingRunner,
   Webhooks,
   WebhookScheduler,
   type WebhookTransport
@@ -322,6 +323,7 @@ export const background = Layer.mergeAll(
   ReplayRunner.layer,
   RetentionRunner.layer,
   SecretRewrap.layer,
+  WaitingRunner.layer,
   WebhookScheduler.layer
 ).pipe(Layer.provide(Heartbeats.Heartbeats.layer))
 

@@ -49,6 +49,7 @@ import {
   type Template,
   type Time,
   type Timing,
+  type Waiting,
   type Workspace
 } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
@@ -312,6 +313,7 @@ export interface Memory {
   readonly requestTallies: Map<string, RequestTally>
   readonly usage: Map<string, Activity.Count>
   readonly timed: Map<string, Timing.Count>
+  readonly waited: Map<string, Waiting.Peak>
   readonly priced: Map<string, PriceTally.Count>
   /** The job whose turn is next comes first. */
   readonly runningReplays: Set<Id.ReplayId>
@@ -439,6 +441,7 @@ const make = (now: Memory["now"]): Memory => ({
   requestTallies: new Map(),
   usage: new Map(),
   timed: new Map(),
+  waited: new Map(),
   priced: new Map(),
   runningReplays: new Set(),
   replayHint: new Hint(),

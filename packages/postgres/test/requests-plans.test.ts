@@ -34,6 +34,8 @@ const fill = [
   select ${sqlId("ws", "w")}, k, s, h, g, 1
   from generate_series(1, 2) w, unnest('{delivered,timeout,arrival}'::text[]) k, unnest('{1,2}'::integer[]) s,
     generate_series(1, 2000) h, generate_series(1, 4) g`,
+  `insert into wac.usage_waiting (workspace_id, hour, queued, held)
+  select ${sqlId("ws", "w")}, h, 1, 1 from generate_series(1, 2) w, generate_series(1, 2000) h`,
   `insert into wac.priced_messages (workspace_id, hour, shard, market, category, type, billable, messages)
   select ${sqlId("ws", "w")}, h, s, m, 'marketing', 'regular', true, 1
   from generate_series(1, 2) w, generate_series(1, 2000) h, generate_series(0, 1) s, unnest('{DE,FR}'::text[]) m`,
@@ -55,6 +57,7 @@ for (const { layer: database, name } of plannedDatabases) {
         "request_tallies",
         "usage_counts",
         "usage_timings",
+        "usage_waiting",
         "priced_messages",
         "untold_prices"
       ]
@@ -126,6 +129,8 @@ for (const { layer: database, name } of plannedDatabases) {
           ]),
           80
         )
+        const { params, text } = UsageStore.waited({ workspaceId: id("ws", 1), since: 991, until: 1001 })
+        assert.isAtMost(yield* reads("usage_waiting", text, params), 10)
         for (const table of ["priced_messages", "untold_prices"]) {
           assert.isAtMost(yield* reads(table, pricedText, [id("ws", 1), 991, 1001]), 40)
         }
@@ -136,6 +141,7 @@ for (const { layer: database, name } of plannedDatabases) {
         // selected and deleted, in each workspace
         assert.isAtMost(yield* reads("requests", forgetText, [id("req", 11), 0, 1000]), 2 * 2 * 10)
         assert.isAtMost(yield* reads("usage_counts", UsageStore.forgetText, [11, 1000]), 2 * 2 * 20)
+        assert.isAtMost(yield* reads("usage_waiting", UsageStore.forgetWaitedText, [11, 1000]), 2 * 2 * 10)
         const forgotten = [11, 1000, 2, ["delivered", "timeout", "arrival"]]
         assert.isAtMost(yield* reads("usage_timings", UsageStore.forgetTimedText, forgotten), 2 * 2 * 120)
         assert.isAtMost(yield* reads("priced_messages", UsageStore.forgetPricedText, [11, 1000]), 2 * 2 * 40)

@@ -335,6 +335,7 @@ export const possible: { readonly [table: string]: Row } = {
     messages: 1
   },
   usage_counts: { workspace_id: "ws", hour: 0, activity: "sendsAccepted", count: 1 },
+  usage_waiting: { workspace_id: "ws", hour: 0, queued: 1, held: 1 },
   usage_timings: { workspace_id: "ws", kind: "delivered", span: 300_000, at: 0, duration_group: 1, count: 1 },
   inbound_posts: { provider: "whatsapp", digest, size: 1, received_at: 1, due_at: 1 },
   inbound_post_bodies: { provider: "whatsapp", digest, body: "\\x00" }

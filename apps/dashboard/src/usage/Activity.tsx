@@ -122,6 +122,35 @@ const Arrival = ({ usage }: { readonly usage: Usage }) => (
   </div>
 )
 
+const waiting = [
+  { key: "queued", name: "Queued messages", fill: "fill-accent", texture: "plain" },
+  { key: "held", name: "Held events", fill: "fill-warn", texture: "stripes" }
+] as const
+
+/** The most that waited in each step; none where nobody looked. */
+const Waiting = ({ usage }: { readonly usage: Usage }) => (
+  <div className="min-w-0 space-y-4">
+    <h3 className="font-medium">Waiting</h3>
+    {usage.steps.every(({ waiting }) => waiting === null || waiting.queued + waiting.held === 0) ?
+      <Empty title="Nothing waited in this time" /> :
+      (
+        <>
+          <ChartPart
+            kind="line"
+            label="Waiting"
+            series={waiting}
+            steps={stepsOf(usage, ({ waiting }) => ({ ...waiting }))}
+            format={grouped}
+          />
+          <p className="text-[13px] text-muted">
+            The most at one time, as it was seen every five minutes: messages in the queue, and events that the paused
+            webhook held.
+          </p>
+        </>
+      )}
+  </div>
+)
+
 export const Activity = () => {
   const range = useUsageRange()
   // the charts are there without the outages too
@@ -143,6 +172,7 @@ export const Activity = () => {
             />
             <Rate usage={usage} />
             <Arrival usage={usage} />
+            <Waiting usage={usage} />
           </div>
         )}
       </Loaded>

@@ -42,10 +42,19 @@ export const Arrival = Schema.Struct({
   description: "How long messages took from when they were sent until they arrived, as far as that is reported."
 }).pipe(Example.shown({ p50Ms: 1421, p95Ms: 8445 }))
 
+export const Waiting = Schema.Struct({
+  queued: Schema.Int.annotate({ description: "Messages that waited to be sent later" }),
+  held: Schema.Int.annotate({ description: "Events that the paused webhook held" })
+}).annotate({
+  identifier: "Waiting",
+  description: "The most that waited at one time. It is looked at every five minutes."
+}).pipe(Example.shown({ queued: 120, held: 0 }))
+
 export const UsageStep = Schema.Struct({
   at: Timestamp,
   ...totals,
   arrival: Arrival,
+  waiting: Schema.NullOr(Waiting).annotate({ description: "`null` if the service did not look in this time" }),
   costs: costs.annotate({ description: "What the messages created in this step cost, as far as it is known" })
 }).annotate({ identifier: "UsageStep", description: "The activity in one step of time." }).pipe(Example.shown({
   at: "2025-12-26T04:00:00.000Z",
@@ -57,6 +66,7 @@ export const UsageStep = Schema.Struct({
   attemptsDelivered: 36,
   attemptsFailed: 0,
   arrival: Example.of(Arrival),
+  waiting: Example.of(Waiting),
   costs: [{ currency: "USD", amount: "1.638" }]
 }))
 

@@ -1645,12 +1645,22 @@ export interface UsageStep {
   /** Attempts at webhook deliveries that failed. */
   readonly attemptsFailed: number
   readonly arrival: Arrival
+  /** `null` if the service did not look in this time. */
+  readonly waiting: Waiting | null
   /** What the messages created in this step cost, as far as it is known. */
   readonly costs: ReadonlyArray<{
     readonly currency: string
     /** A decimal number, such as `12.3456`. */
     readonly amount: string
   }>
+}
+
+/** The most that waited at one time. It is looked at every five minutes. */
+export interface Waiting {
+  /** Messages that waited to be sent later. */
+  readonly queued: number
+  /** Events that the paused webhook held. */
+  readonly held: number
 }
 
 /** The activity in the same length of time before, by whole hours. */

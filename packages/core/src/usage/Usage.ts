@@ -14,6 +14,7 @@ import * as Activity from "./Activity.ts"
 import * as RateCard from "./RateCard.ts"
 import * as Timing from "./Timing.ts"
 import { UsageStore } from "./UsageStore.ts"
+import * as Waiting from "./Waiting.ts"
 
 /** What happened in one step of time. */
 export interface Step extends Activity.Totals {
@@ -22,6 +23,8 @@ export interface Step extends Activity.Totals {
   readonly costs: RateCard.Bill["totals"]
   /** How long the messages sent in it took to arrive, as far as they have. */
   readonly arrival: Timing.Percentiles
+  /** The most that waited at a time in it; `null` if nobody looked. */
+  readonly waiting: Waiting.Waiting | null
 }
 
 /** A workspace's usage report. */
@@ -66,12 +69,13 @@ export class Usage extends Context.Service<Usage, {
           const range = Activity.begin(now, asked)
           const earlier = Activity.before(now, range)
           const timedRange = { ...range, span: Timing.spans.hour }
-          const [counts, countsBefore, arrivals, months, priced, { queued }, found] = yield* Effect.all([
+          const [counts, countsBefore, arrivals, months, priced, peaks, { queued }, found] = yield* Effect.all([
             store.counts(workspaceId, range),
             earlier === undefined ? Effect.succeed([]) : store.counts(workspaceId, earlier),
             store.timed(workspaceId, timedRange, ["arrival"]),
             store.months(workspaceId),
             store.priced(workspaceId, range),
+            store.waited(workspaceId, range),
             queue.backlog(workspaceId, now),
             workspaces.get(workspaceId)
           ], { concurrency: "unbounded" })
@@ -82,6 +86,7 @@ export class Usage extends Context.Service<Usage, {
           const month = Quota.monthOf(now)
           const arrivalsByStep = Timing.byStep(arrivals, timedRange)
           const pricedByStep = Activity.byStep(priced, range)
+          const peaksByStep = Activity.byStep(peaks, range)
           return {
             since: range.since,
             step: range.step,
@@ -89,7 +94,8 @@ export class Usage extends Context.Service<Usage, {
               at,
               ...Activity.totals(counts),
               costs: RateCard.bill(card, pricedByStep[i]!.counts).totals,
-              arrival: Timing.percentiles(arrivalsByStep[i]!.counts)
+              arrival: Timing.percentiles(arrivalsByStep[i]!.counts),
+              waiting: Waiting.highest(peaksByStep[i]!.counts)
             })),
             arrival: Timing.percentiles(arrivals),
             before: earlier === undefined ? null : { since: earlier.since, ...Activity.totals(countsBefore) },

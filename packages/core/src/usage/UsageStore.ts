@@ -9,6 +9,7 @@ import type { Instant } from "../Time.ts"
 import type { Count, Range } from "./Activity.ts"
 import type * as PriceTally from "./PriceTally.ts"
 import type * as Timing from "./Timing.ts"
+import type * as Waiting from "./Waiting.ts"
 
 /** The maximum number of months that are returned. */
 export const maxMonths = 12
@@ -39,6 +40,10 @@ export class UsageStore extends Context.Service<UsageStore, {
     workspaceId: WorkspaceId,
     range: Range
   ) => Effect.Effect<ReadonlyArray<PriceTally.Count>, StoreError>
+  /** Raises what waited in an hour to what waits now; more that waited before stays. Safe to repeat. */
+  readonly raise: (peak: Waiting.Peak) => Effect.Effect<void, StoreError>
+  /** What waited in a workspace in the hours of a range, oldest first; hours in which nobody looked are left out. */
+  readonly waited: (workspaceId: WorkspaceId, range: Range) => Effect.Effect<ReadonlyArray<Waiting.Peak>, StoreError>
   /** Deletes a bounded number of counts of hours before a time. */
   readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
   /** Deletes a bounded number of counts of durations in short spans (`Timing.spans`) before a time. */

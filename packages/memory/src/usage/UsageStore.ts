@@ -1,7 +1,7 @@
 /**
  * `UsageStore` in memory: each method is one synchronous step over `State`.
  */
-import { type Activity, type Id, Retention, type Time, Timing, UsageStore } from "@wac/core"
+import { type Activity, type Id, Retention, type Time, Timing, UsageStore, Waiting } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { quotaCounter } from "../messages/Sends.ts"
 import { type Memory, State } from "../State.ts"
@@ -53,9 +53,14 @@ const forgetTimed = (memory: Memory, span: number, before: Time.Instant): Retent
   return { removed: old.length, isMore: false }
 }
 
+const raise = (memory: Memory, peak: Waiting.Peak): void => {
+  const name = `${peak.workspaceId} ${peak.hour}`
+  memory.waited.set(name, { ...peak, ...Waiting.highest([peak, memory.waited.get(name) ?? peak]) })
+}
+
 const forget = (memory: Memory, before: Time.Instant): Retention.Forgotten =>
   Retention.together([
-    ...[memory.usage, memory.priced].map((counts: Map<string, { readonly hour: Time.Instant }>) => {
+    ...[memory.usage, memory.priced, memory.waited].map((counts: Map<string, { readonly hour: Time.Instant }>) => {
       const old = [...counts].filter(([, { hour }]) => hour < before)
       for (const [name] of old) counts.delete(name)
       return { removed: old.length, isMore: false }
@@ -86,6 +91,13 @@ export const layer = Layer.effect(
             count.workspaceId === workspaceId && count.hour >= since && count.hour < until &&
             count.messages !== 0
           )
+        ),
+      raise: (peak) => Effect.sync(() => raise(memory, peak)),
+      waited: (workspaceId, { since, until }) =>
+        Effect.sync(() =>
+          [...memory.waited.values()].filter((peak) =>
+            peak.workspaceId === workspaceId && peak.hour >= since && peak.hour < until
+          ).sort((a, b) => a.hour - b.hour)
         ),
       forget: (before) => Effect.sync(() => forget(memory, before)),
       forgetShort: (before) => Effect.sync(() => forgetTimed(memory, Timing.spans.short, before))

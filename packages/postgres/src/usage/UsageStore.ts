@@ -1,14 +1,14 @@
 /**
  * `UsageStore` in PostgreSQL: the statements of its methods.
  */
-import { type Activity, Retention, type Time, Timing, UsageStore } from "@wac/core"
+import { type Activity, type Id, Retention, type Time, Timing, UsageStore, type Waiting } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { columns, integer, row, text } from "../Columns.ts"
+import { columns, insertOne, integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { texts } from "../Parameter.ts"
 import type { Relation } from "../Schema.ts"
-import { statement } from "../Statement.ts"
+import { statement, value } from "../Statement.ts"
 import { count, pricedText } from "./PriceTally.ts"
 
 const activity = columns<Activity.Count>({
@@ -55,6 +55,29 @@ export const timedText =
   where t.workspace_id = $1 and t.kind = any ($2::text[]) and t.span = $3 and t.at >= $4::bigint and t.at < $5::bigint
   group by 1, 2, 3`
 
+const peak = columns<Waiting.Peak>({
+  workspaceId: "text",
+  hour: "bigint",
+  queued: "bigint",
+  held: "bigint"
+})
+
+const raise = insertOne(
+  peak,
+  "wac.usage_waiting",
+  ` on conflict (workspace_id, hour) do update
+    set queued = greatest(usage_waiting.queued, excluded.queued), held = greatest(usage_waiting.held, excluded.held)
+    where excluded.queued > usage_waiting.queued or excluded.held > usage_waiting.held`
+)
+
+export const waited = statement(
+  { workspaceId: value<Id.WorkspaceId>(), since: value<Time.Instant>(), until: value<Time.Instant>() },
+  ({ since, until, workspaceId }) =>
+    `select ${peak.names("u")} from wac.usage_waiting u
+  where u.workspace_id = ${workspaceId} and u.hour >= ${since} and u.hour < ${until}
+  order by u.hour`
+)
+
 const monthsText = `select q.month, q.used from wac.quota_usage q
   where q.workspace_id = $1 order by q.month desc limit $2`
 
@@ -74,6 +97,8 @@ const forgetCountsText = (table: Relation) =>
   select ${Forgotten.columnsByWorkspace("$2")}`
 
 export const forgetText = forgetCountsText("wac.usage_counts")
+
+export const forgetWaitedText = forgetCountsText("wac.usage_waiting")
 
 export const forgetPricedText = forgetCountsText("wac.priced_messages")
 
@@ -124,10 +149,16 @@ export const layer = Layer.effect(
           query("UsageStore.priced", { text: pricedText, params: [workspaceId, since, until] }),
           (rows) => rows.map(count.read)
         ),
+      raise: (peak) => Effect.asVoid(query("UsageStore.raise", raise(peak))),
+      waited: (workspaceId, { since, until }) =>
+        Effect.map(
+          query("UsageStore.waited", waited({ workspaceId, since, until })),
+          (rows) => rows.map(peak.read)
+        ),
       forget: (before) =>
         Effect.map(
           Effect.all([
-            ...[forgetText, forgetPricedText, forgetUntoldText].map((text) =>
+            ...[forgetText, forgetWaitedText, forgetPricedText, forgetUntoldText].map((text) =>
               query("UsageStore.forget", { text, params: [before, forgottenAtOnce] })
             ),
             forgetTimed(Timing.spans.hour, before)

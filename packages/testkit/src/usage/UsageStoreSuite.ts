@@ -12,7 +12,8 @@ import {
   Quota,
   type Time,
   Timing,
-  UsageStore
+  UsageStore,
+  type Waiting
 } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
@@ -174,6 +175,28 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* left, [4, 2])
       yield* Forgetting.all(store.forgetShort(begin(own)))
       assert.deepStrictEqual(yield* left, [2, 2])
+    }))
+
+  it.effect("the most that waited in an hour is kept, of each for itself, and of the workspace alone", () =>
+    Effect.gen(function*() {
+      const store = yield* UsageStore.UsageStore
+      const own = yield* world()
+      const other = yield* world()
+      const peak = (of: Fixture.World, hours: number, queued: number, held: number): Waiting.Peak => ({
+        workspaceId: of.workspace.id,
+        hour: begin(of) + hours * hour,
+        queued,
+        held
+      })
+      yield* Effect.forEach(
+        [peak(own, 1, 0, 0), peak(own, 0, 5, 1_000_000), peak(own, 0, 7, 3), peak(own, 0, 6, 0), peak(other, 0, 9, 9)],
+        store.raise
+      )
+      const waited = (since: number, until: number) => store.waited(own.workspace.id, hours(own, since, until))
+      assert.deepStrictEqual(yield* waited(-5, 5), [peak(own, 0, 7, 1_000_000), peak(own, 1, 0, 0)])
+      assert.deepStrictEqual(yield* waited(0, 1), [peak(own, 0, 7, 1_000_000)])
+      yield* Forgetting.all(store.forget(begin(own) + hour))
+      assert.deepStrictEqual(yield* waited(-5, 5), [peak(own, 1, 0, 0)])
     }))
 
   it.effect("counts of hours before a time are deleted", () =>

@@ -1,0 +1,41 @@
+/**
+ * Looks every few minutes how much waits in each workspace, and keeps the most of each hour. Any number of processes may
+ * look.
+ */
+import { Clock, Effect, Layer, Option } from "effect"
+import { QueueStore } from "../queue/QueueStore.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
+import { WebhookStore } from "../webhooks/WebhookStore.ts"
+import type { Workspace } from "../workspaces/Workspace.ts"
+import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
+import { UsageStore } from "./UsageStore.ts"
+import * as Waiting from "./Waiting.ts"
+
+/** How many workspaces are looked at concurrently, few enough not to delay requests. */
+const places = 4
+
+/** Runs as long as its scope. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const usage = yield* UsageStore
+    const queue = yield* QueueStore
+    const webhooks = yield* WebhookStore
+    const workspaces = yield* WorkspaceStore
+
+    const look = Effect.fnUntraced(function*({ id }: Workspace) {
+      const now = yield* Clock.currentTimeMillis
+      const [{ queued }, webhook] = yield* Effect.all([queue.backlog(id, now), webhooks.get(id)])
+      const held = Option.match(webhook, { onNone: () => 0, onSome: ({ heldCount }) => heldCount })
+      yield* usage.raise(Waiting.peakAt(id, now, { queued, held }))
+    })
+
+    yield* workspaces.list.pipe(
+      Effect.flatMap((all) => RepeatedFailure.each(all, look, { concurrency: places })),
+      RepeatedFailure.watch("counting what waits"),
+      Effect.ignoreCause,
+      (looking) => Effect.andThen(Effect.sleep(Waiting.every), looking),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)
