@@ -43,7 +43,8 @@ export interface Place {
 export type LinkOf = (key: string, step: Step) => Place
 
 const height = 190
-const margin = { top: 8, right: 8, bottom: 24 }
+/** At the right is room for half of the longest label, `30 Nov`: there may be one at the end. */
+const margin = { top: 8, right: 24, bottom: 24 }
 /** The least room for the values of the axis, and what a sign of them takes. */
 const axis = { width: 44, sign: 7.5, gap: 10 }
 const plotHeight = height - margin.top - margin.bottom

@@ -130,6 +130,28 @@ it("today is more than one bar at first, and each range has the steps that fit i
   await end()
 })
 
+it("no label of an axis is cut off, not even that of the end", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  const hour = 3_600_000
+  // an hour that has a label in Berlin, and the day before it
+  const last = Math.floor((filled.clock.currentTimeMillisUnsafe() + hour) / (6 * hour)) * 6 * hour - hour
+  const [from, until] = [last - 24 * hour, last].map((at) => new Date(at).toISOString())
+  await open(`/usage?since=range&begin=${from}&end=${until}`)
+  const svg = steps(page).locator("svg")
+  await svg.locator("rect.fill-accent").first().waitFor()
+  const ends = await svg.evaluate((svg) => {
+    const within = svg.getBoundingClientRect()
+    return [...svg.querySelectorAll("text")].map((text) => {
+      const { left, right } = text.getBoundingClientRect()
+      return { name: text.textContent, isWhole: left >= within.left && right <= within.right }
+    })
+  })
+  assert.isAbove(ends.length, 6)
+  assert.deepStrictEqual(ends.filter(({ isWhole }) => !isWhole), [])
+  assertSound()
+  await end()
+})
+
 it("the delivery rate has a value where messages were accepted, and none elsewhere", async () => {
   const { assertSound, end, open, page } = await signedIn(browser, filled)
   await open("")
