@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { Browser, Locator, Page } from "playwright-core"
 import { assert, beforeAll, it } from "vitest"
 import * as checks from "../checks.ts"
-import { call, ownPage } from "../harness.ts"
+import { call, createKey, hello, ownPage, send, setWebhook } from "../harness.ts"
 import { browser as launch, signedIn } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
@@ -250,6 +250,33 @@ it("charts of attempts shade the time in which the webhook was failing, and name
   assertSound()
   await end()
 })
+
+it("what waited over time is shown with the most of each step, and nothing where nobody looked", () =>
+  Effect.gen(function*() {
+    const server = yield* workspace.empty
+    const { session, url } = server
+    yield* setWebhook(server, { url: "https://receiver.example/hook" })
+    yield* call(`${url}/internal/webhook/pause`, { headers: { ...ownPage, ...session }, body: {} })
+    const key = yield* createKey(url, session)
+    yield* send({ key, url }, hello("+15005550003"))
+    yield* server.pass("6 minutes")
+    yield* checks.until(
+      Effect.map(call(`${url}/internal/usage`, { headers: session }), ({ body }) => body.steps),
+      (steps: ReadonlyArray<{ readonly waiting: unknown }>) => steps.some(({ waiting }) => waiting !== null)
+    )
+    yield* Effect.promise(async () => {
+      const { assertSound, end, open, page } = await signedIn(browser, server)
+      await open("/usage")
+      const told = await toldOf(page, steps(page, "Waiting"))
+      const words = told.map((text) => text.slice(text.lastIndexOf(": ") + 2))
+      assert.deepStrictEqual([...new Set(words)].sort(), [
+        "Queued messages 0, Held events 1",
+        "Queued messages –, Held events –"
+      ])
+      assertSound()
+      await end()
+    })
+  }).pipe(Effect.scoped, Effect.runPromise))
 
 it("a table has the same numbers as the chart", async () => {
   const { assertSound, end, open, page } = await signedIn(browser, filled)
