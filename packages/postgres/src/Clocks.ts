@@ -4,7 +4,7 @@
  */
 import type { Time } from "@wac/core"
 import { Duration } from "effect"
-import type { Input } from "./Statement.ts"
+import { type Input, parameter } from "./Statement.ts"
 
 /** The database's current time, later with each reading. Read it after waiting for locks. */
 export const now = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint"
@@ -18,7 +18,7 @@ export const at = (parameter: string): string => `(select coalesce(${parameter}:
 /** The caller's time (`Asked`) as an input of a statement, named as {@link at} says. */
 export const asked: Input<Time.Instant | undefined, string> = {
   size: 1,
-  given: (first) => at(`$${first}`),
+  given: (first) => at(parameter(first)),
   encode: (now) => [now ?? null]
 }
 

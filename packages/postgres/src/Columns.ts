@@ -5,7 +5,7 @@
  */
 import * as Parameter from "./Parameter.ts"
 import type { Relation } from "./Schema.ts"
-import { type Input, type Row, type Statement, statement } from "./Statement.ts"
+import { type Input, parameter, type Row, type Statement, statement } from "./Statement.ts"
 
 /** How many values of a type become one parameter. Arrays cannot: `unnest` would join them. */
 const arrays = {
@@ -80,6 +80,8 @@ export interface Columns<A> extends Reader<A>, Input<ReadonlyArray<A>, Table> {
   readonly prefixed: (prefix: string) => Reader<A> & { readonly names: (table: string) => string }
   /** One given record as an input of a statement: the parameter of each field. */
   readonly one: Input<A, { readonly [Field in keyof A]: string }>
+  /** Each field of a given record as an input of its own. */
+  readonly each: { readonly [Field in keyof A]: Input<A[Field], string> }
   /** A subset of the fields. */
   readonly pick: <Field extends keyof A>(...fields: ReadonlyArray<Field>) => Columns<Pick<A, Field>>
   /** All fields but some. */
@@ -102,6 +104,24 @@ const cell = (row: Row, column: string): unknown => {
 const shapeOf = (fields: ReadonlyArray<{ readonly field: string }>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(fields.map(({ field }) => [field, null]))
 
+/** A value of a column as a parameter. */
+const encoded = (type: Type, value: unknown): unknown => {
+  if (value === null) return null
+  return type === "json"
+    ? JSON.stringify(value)
+    : type === "text[]"
+    ? Parameter.texts(value as ReadonlyArray<string>)
+    : value
+}
+
+const typedParameter = (type: Type, number: number): string => `${parameter(number)}::${type}`
+
+const inputOf = (type: Type): Input<unknown, string> => ({
+  size: 1,
+  given: (first) => typedParameter(type, first),
+  encode: (value) => [encoded(type, value)]
+})
+
 /** Throws if two fields have one column, so that none is written twice. */
 const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
   const twice = fields.find(({ column }, i) => fields.findIndex((other) => other.column === column) !== i)
@@ -122,7 +142,7 @@ const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
       ).join(", "),
     size: fields.length,
     given: (first) => {
-      const values = fields.map(({ type }, i) => `$${first + i}::${type}[]`).join(", ")
+      const values = fields.map(({ type }, i) => `${parameter(first + i)}::${type}[]`).join(", ")
       return (name, place) => {
         if (fields.some(({ type }) => type === "text[]")) throw noArrays()
         return place === undefined
@@ -138,19 +158,13 @@ const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
     one: {
       size: fields.length,
       given: (first) =>
-        Object.fromEntries(fields.map(({ field, type }, i) => [field, `$${first + i}::${type}`])) as {
+        Object.fromEntries(fields.map(({ field, type }, i) => [field, typedParameter(type, first + i)])) as {
           readonly [Field in keyof A]: string
         },
-      encode: (record) =>
-        fields.map(({ field, type }) => {
-          const value = record[field as keyof A]
-          if (value === null) return null
-          return type === "json"
-            ? JSON.stringify(value)
-            : type === "text[]"
-            ? Parameter.texts(value as ReadonlyArray<string>)
-            : value
-        })
+      encode: (record) => fields.map(({ field, type }) => encoded(type, record[field as keyof A]))
+    },
+    each: Object.fromEntries(fields.map(({ field, type }) => [field, inputOf(type)])) as {
+      readonly [Field in keyof A]: Input<A[Field], string>
     },
     array: {
       text: (table) => `json_build_array(${names(table)})`,
@@ -251,10 +265,17 @@ export const list = <V>(type: TypeOf<V> & Type): Input<ReadonlyArray<V>, string>
   const encode: (values: ReadonlyArray<never>) => unknown = arrays[type]
   return {
     size: 1,
-    given: (first) => `$${first}::${type}[]`,
+    given: (first) => `${parameter(first)}::${type}[]`,
     encode: (values) => [encode(values as ReadonlyArray<never>)]
   }
 }
+
+/** A value as JSON, such as records that a table of parameters cannot hold, since they have arrays. */
+export const inJson = <V>(): Input<V, string> => ({
+  size: 1,
+  given: (first) => `${parameter(first)}::text::json`,
+  encode: (value) => [JSON.stringify(value)]
+})
 
 /** A statement that is needed only if there are records. */
 export const unlessEmpty = <A, Given>(

@@ -13,7 +13,7 @@ import * as PostgresClient from "./PostgresClient.ts"
 import * as Schema from "./Schema.ts"
 import * as ServerUrl from "./ServerUrl.ts"
 import { describe, problemOf } from "./SqlFailure.ts"
-import type { Row as StatementRow } from "./Statement.ts"
+import { type Row as StatementRow, statement, value } from "./Statement.ts"
 import * as WriteProbe from "./WriteProbe.ts"
 
 /** A database as it was found. */
@@ -66,7 +66,8 @@ interface Row extends Record<keyof Inspection["settings"], string> {
  * The rights that the role lacks, known from the catalogs, which any role may read. Only migrations write the table of
  * versions, and the sequence of an identity column needs no right.
  */
-const rights = `select current_user::text as role, array(
+const rights = statement({ schema: value<string>() }, ({ schema }) =>
+  `select current_user::text as role, array(
     select r.missing from (
       select format('usage on schema %I', n.nspname) as missing where not pg_catalog.has_schema_privilege(n.oid, 'usage')
       union all
@@ -89,12 +90,13 @@ const rights = `select current_user::text as role, array(
         end
     ) r order by 1
   ) as missing
-  from (values ($1::text)) s (name) left join pg_catalog.pg_namespace n on n.nspname = s.name`
+  from (values (${schema}::text)) s (name) left join pg_catalog.pg_namespace n on n.nspname = s.name`)
 
 const inspect = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
   const { name, named } = yield* Schema.Schema
-  const [granted] = yield* client.unsafe<{ role: string; missing: ReadonlyArray<string> }>(rights, [name])
+  const { params, text } = rights({ schema: name })
+  const [granted] = yield* client.unsafe<{ role: string; missing: ReadonlyArray<string> }>(text, params)
   const { missing: missingRights, role } = granted!
   const unusable = missingRights.find((right) => right.startsWith("usage on schema"))
   if (unusable !== undefined) {

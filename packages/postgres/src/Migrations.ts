@@ -53,6 +53,7 @@ import * as usageWaiting from "./migrations/0043_usage_waiting.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
+import { statement, value } from "./Statement.ts"
 
 /** A migration, which never changes. */
 export interface Migration {
@@ -216,6 +217,18 @@ const givingWay = PgClient.PgClient.use((client) =>
   client.unsafe(`set local lock_timeout = ${Duration.toMillis(lockTimeout)}`)
 )
 
+const record = statement(
+  {
+    version: value<number>(),
+    name: value<string>(),
+    checksum: value<string>(),
+    additive: value<boolean>()
+  },
+  ({ additive, checksum, name, version }) =>
+    `insert into wac.schema_versions (version, name, checksum, additive)
+  values (${version}, ${name}, ${checksum}, ${additive})`
+)
+
 /** Runs the first missing migration, if any. Returns the version before it. */
 const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   const client = yield* PgClient.PgClient
@@ -248,10 +261,13 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   )
   // databases of before have no such column
   yield* ours("alter table wac.schema_versions add column if not exists additive boolean not null default false")
-  yield* ours(
-    "insert into wac.schema_versions (version, name, checksum, additive) values ($1, $2, $3, $4)",
-    [version + 1, next.name, checksum(next), next.additive === true]
-  )
+  const { params, text } = record({
+    version: version + 1,
+    name: next.name,
+    checksum: checksum(next),
+    additive: next.additive === true
+  })
+  yield* ours(text, params)
   return version
 })
 
@@ -280,13 +296,11 @@ const versionOf = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migratio
   const client = yield* PgClient.PgClient
   const { name, named } = yield* Schema.Schema
   // from the tables themselves: a session that has looked a name up in vain may not see for a while that it is there
-  const [database] = yield* client.unsafe<{ encoding: string; found: boolean }>(
-    `select current_setting('server_encoding') as encoding, exists (
+  const [database] = yield* client<{ encoding: string; found: boolean }>`
+    select current_setting('server_encoding') as encoding, exists (
       select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-      where n.nspname = $1 and c.relname = 'schema_versions'
-    ) as found`,
-    [name]
-  )
+      where n.nspname = ${name} and c.relname = 'schema_versions'
+    ) as found`
   const { encoding, found } = database!
   if (encoding !== "UTF8") {
     return yield* new OpenError({

@@ -10,6 +10,7 @@ import * as tables from "./migrations/0001_tables.ts"
 import { OpenError } from "./OpenError.ts"
 import { longest, wrongName } from "./SchemaName.ts"
 import { describe } from "./SqlFailure.ts"
+import { statement, value } from "./Statement.ts"
 
 /** A table, view or sequence of ours, as statements name it. */
 export type Relation = `wac.${string}`
@@ -87,12 +88,25 @@ const looksOurs = (oid: string): string =>
   )`
 
 /** The schemas, of those that are asked about, that have a table of versions of ours, as far as its columns tell. */
-const candidates = `select n.nspname as schema, pg_catalog.has_schema_privilege(n.oid, 'usage')
+const candidates = statement(
+  { schemas: value<ReadonlyArray<string>>() },
+  ({ schemas }) =>
+    `select n.nspname as schema, pg_catalog.has_schema_privilege(n.oid, 'usage')
     and pg_catalog.has_table_privilege(c.oid, 'select') as readable
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where c.relname = 'schema_versions' and c.relkind = 'r'
-    and (n.nspname = any ($1::text[]) or n.nspname = any (pg_catalog.current_schemas(false)))
+    and (n.nspname = any (${schemas}::text[]) or n.nspname = any (pg_catalog.current_schemas(false)))
     and ${looksOurs("c.oid")}`
+)
+
+/** Whether the first migration in a schema is ours. */
+const isMarked = (schema: string) =>
+  statement({ mark: value<string>() }, ({ mark }) =>
+    `select exists (
+      select from "${
+      schema.replaceAll("\"", "\"\"")
+    }".schema_versions s where s.version::text = '1' and s.checksum::text = ${mark}
+    ) as ours`)
 
 /** How an earlier database is moved to a schema. */
 const howToMove = (to: string): string =>
@@ -110,9 +124,8 @@ const find = (asked: string | undefined): Effect.Effect<string, OpenError | SqlE
     const wrong = asked === undefined ? undefined : wrongName(asked)
     if (wrong !== undefined) return yield* new OpenError({ message: `the schema's name ${wrong}` })
     const client = yield* PgClient.PgClient
-    const found = yield* client.unsafe<{ schema: string; readable: boolean }>(candidates, [
-      [former, standard, ...asked === undefined ? [] : [asked]]
-    ])
+    const { params, text } = candidates({ schemas: [former, standard, ...asked === undefined ? [] : [asked]] })
+    const found = yield* client.unsafe<{ schema: string; readable: boolean }>(text, params)
     const ours = new Set<string>()
     for (const { readable, schema } of found) {
       // one that was asked for, or is nobody else's, is read and judged by the migrations
@@ -127,14 +140,8 @@ const find = (asked: string | undefined): Effect.Effect<string, OpenError | SqlE
             `the user needs the right usage on the schema and select on that table`
         })
       }
-      const [row] = yield* client.unsafe<{ ours: boolean }>(
-        `select exists (
-          select from "${
-          schema.replaceAll("\"", "\"\"")
-        }".schema_versions s where s.version::text = '1' and s.checksum::text = $1
-        ) as ours`,
-        [mark]
-      )
+      const { params, text } = isMarked(schema)({ mark })
+      const [row] = yield* client.unsafe<{ ours: boolean }>(text, params)
       if (row!.ours) ours.add(schema)
     }
     if (asked !== undefined) {

@@ -4,12 +4,12 @@
  * lock rows see docs/decisions/0023-steps.md.
  */
 import { type PgConnection, PgPool } from "@effect/sql-pg"
-import { Cause, Context, Data, Effect, Layer } from "effect"
+import { Cause, Context, Data, Effect, Layer, Record } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as PoolUse from "./PoolUse.ts"
 import * as Primary from "./Primary.ts"
 import { isLostConnection, isOfClient, isOfServer } from "./SqlFailure.ts"
-import type { Rows, Statement } from "./Statement.ts"
+import { type Rows, type Statement, statement, together, value } from "./Statement.ts"
 
 /** The connection was lost before the commit was sent, so the transaction certainly left nothing behind. */
 export class LostBeforeCommit extends Data.TaggedError("LostBeforeCommit")<{ readonly error: SqlError }> {}
@@ -90,10 +90,15 @@ export const planning: Readonly<Record<string, string>> = {
 }
 
 /** A statement that changes settings until the transaction ends. */
-export const setLocally = (settings: Readonly<Record<string, string>>): Statement => ({
-  text: `select ${Object.keys(settings).map((_, i) => `set_config($${2 * i + 1}, $${2 * i + 2}, true)`).join(", ")}`,
-  params: Object.entries(settings).flat()
-})
+export const setLocally = (settings: Readonly<Record<string, string>>): Statement => {
+  const setting = together({ name: value<string>(), value: value<string>() })
+  const set = statement(
+    Record.map(settings, () => setting),
+    (given) =>
+      `select ${Object.values(given).map(({ name, value }) => `set_config(${name}, ${value}, true)`).join(", ")}`
+  )
+  return set(Record.map(settings, (value, name) => ({ name, value })))
+}
 
 /**
  * Each statement sees what was committed before it: who has waited for a lock must see what its holder wrote. A

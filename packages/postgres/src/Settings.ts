@@ -6,6 +6,7 @@ import { Effect, Struct } from "effect"
 import type { Columns } from "./Columns.ts"
 import type { Database } from "./Database.ts"
 import type { Relation } from "./Schema.ts"
+import { type Chosen, value, variants } from "./Statement.ts"
 
 /** Creates an operation that sets the columns of the given fields in the row with an identifier. */
 export const configuring = <A extends object>(
@@ -13,18 +14,16 @@ export const configuring = <A extends object>(
   operation: string,
   table: Relation,
   columns: Columns<A>
-) =>
-(
-  id: string,
-  settings: { readonly [Field in keyof A]?: A[Field] | undefined }
-): Effect.Effect<void, StoreError.StoreError> => {
-  const given = Struct.keys(settings).filter((field) => settings[field] !== undefined)
-  if (given.length === 0) return Effect.void
-  const changes = given.map((field, i) => `${columns.pick(field).names()} = $${i + 2}`).join(", ")
-  return Effect.asVoid(
-    query(operation, {
-      text: `update ${table} set ${changes} where id = $1`,
-      params: [id, ...given.map((field) => settings[field])]
-    })
-  )
+) => {
+  const set = variants({ id: value<string>() }, columns.each, ({ id }, changed) => {
+    const changes = Struct.keys(changed).map((field) => `${columns.pick(field).names()} = ${changed[field]}`)
+    return `update ${table} set ${changes.join(", ")} where id = ${id}`
+  })
+  return (
+    id: string,
+    settings: { readonly [Field in keyof A]?: A[Field] | undefined }
+  ): Effect.Effect<void, StoreError.StoreError> =>
+    Struct.keys(settings).every((field) => settings[field] === undefined)
+      ? Effect.void
+      : Effect.asVoid(query(operation, set({ id }, settings as Chosen<typeof columns.each>)))
 }

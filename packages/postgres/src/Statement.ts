@@ -72,12 +72,57 @@ export const statement = <I extends Inputs>(inputs: I, write: (given: Given<I>) 
   return Object.assign((values: Values<I>) => ({ text, params: encode(values) }), { text })
 }
 
+/** The parameter of this number, counted from 1. Only inputs count. */
+export const parameter = (number: number): string => `$${number}`
+
 /** One value as an input, which the driver encodes. */
 export const value = <Value>(): Input<Value, string> => ({
   size: 1,
-  given: (first) => `$${first}`,
+  given: parameter,
   encode: (value) => [value]
 })
+
+/** How a text names inputs that may be left out. */
+export type Perhaps<I extends Inputs> = { readonly [Name in keyof I]?: Given<I>[Name] }
+
+/** The values of inputs that may be left out: `undefined` leaves one out. */
+export type Chosen<I extends Inputs> = { readonly [Name in keyof I]: Values<I>[Name] | undefined }
+
+/** A statement whose values are still to be given, some of which may be left out. */
+export type Variants<I extends Inputs, O extends Inputs> = (
+  values: Values<I>,
+  chosen: Chosen<O>
+) => Required<Statement>
+
+/**
+ * A statement with inputs that may be left out, such as filters. Each choice of them has a text of its own, which is
+ * written when it is first made, and kept. The text without any of them is written immediately.
+ */
+export const variants = <I extends Inputs, O extends Inputs>(
+  inputs: I,
+  optional: O,
+  write: (given: Given<I>, chosen: Perhaps<O>) => string
+): Variants<I, O> => {
+  const given = together(inputs)
+  const all = Object.entries<Input<never, unknown>>(optional)
+  const prepare = (isChosen: (name: string) => boolean) =>
+    statement(
+      { given, chosen: together(Object.fromEntries(all.filter(([name]) => isChosen(name)))) },
+      ({ chosen, given }) => write(given, chosen as Perhaps<O>)
+    )
+  const prepared = new Map([[0, prepare(() => false)]])
+  return (values, chosen) => {
+    const isChosen = (name: string): boolean => chosen[name] !== undefined
+    const choice = all.reduce((bits, [name], i) => isChosen(name) ? bits | 1 << i : bits, 0)
+    const known = prepared.get(choice) ?? prepare(isChosen)
+    prepared.set(choice, known)
+    return known({ given: values, chosen: chosen as Readonly<Record<string, never>> })
+  }
+}
+
+/** A part of a text that is there only if the input is. */
+export const ifGiven = (given: string | undefined, write: (given: string) => string): string =>
+  given === undefined ? "" : write(given)
 
 /** Reads the first row, if there is one. */
 export const first = <A>(read: (row: Row) => A) => ([row]: Rows): Option.Option<A> =>

@@ -1,8 +1,9 @@
 import type { Id, Time } from "@wac/core"
 import { describe, expect, it } from "vitest"
-import { columns, insertOne, list, result } from "../src/Columns.ts"
+import { columns, inJson, insertOne, list, result } from "../src/Columns.ts"
+import { filteredPages } from "../src/Pages.ts"
 import { texts } from "../src/Parameter.ts"
-import { statement, value } from "../src/Statement.ts"
+import { ifGiven, statement, value, variants } from "../src/Statement.ts"
 
 interface Item {
   readonly id: Id.MessageId
@@ -104,6 +105,73 @@ describe("a statement", () => {
     expect(() => statement({ scoped }, ({ scoped }) => scoped("s"))).toThrow("cannot have a column of arrays")
     expect(statement({ scoped: scoped.one }, ({ scoped }) => scoped.scopes)({ scoped: { scopes: ["a"] } }))
       .toStrictEqual({ text: "$1::text[]", params: [texts(["a"])] })
+    const inOne = statement(
+      { all: inJson<ReadonlyArray<{ readonly scopes: ReadonlyArray<string> }>>() },
+      ({ all }) => all
+    )
+    expect(inOne({ all: [{ scopes: ["a"] }] })).toStrictEqual({
+      text: "$1::text::json",
+      params: [`[{"scopes":["a"]}]`]
+    })
+  })
+})
+
+describe("a statement with inputs that may be left out", () => {
+  const write = () => {
+    const texts: Array<string> = []
+    const find = variants(
+      { workspaceId: value<Id.WorkspaceId>(), limit: value<number>() },
+      { items: small, id: value<Id.MessageId>(), isHeld: value<boolean>() },
+      ({ limit, workspaceId }, { id, isHeld, items }) => {
+        const text = `${workspaceId}${ifGiven(id, (id) => ` id ${id}`)}${ifGiven(isHeld, (held) => ` held ${held}`)}${
+          items === undefined ? "" : ` ${items("g")}`
+        } ${limit}`
+        texts.push(text)
+        return text
+      }
+    )
+    return { find, texts }
+  }
+  const given = { workspaceId: one.workspaceId, limit: 5 }
+  const none = { id: undefined, isHeld: undefined, items: undefined }
+
+  it("a statement has the parameters of the inputs that are given, each under its name", () => {
+    const { find } = write()
+    expect(find(given, none)).toStrictEqual({ text: "$1 $2", params: ["ws_1", 5] })
+    expect(find(given, { ...none, isHeld: false })).toStrictEqual({ text: "$1 held $3 $2", params: ["ws_1", 5, false] })
+    const { params, text } = find(given, { isHeld: true, id: one.id, items: [one] })
+    expect(text).toBe("$1 id $5 held $6 unnest($3::text[], $4::integer[]) g (id, count) $2")
+    expect([params[0], params[1], params[4], params[5]]).toStrictEqual(["ws_1", 5, "msg_1", true])
+  })
+
+  it("a statement has one text for each choice of inputs, which is written once", () => {
+    const { find, texts } = write()
+    expect(texts).toHaveLength(1)
+    for (const id of [one.id, "msg_2" as Id.MessageId]) {
+      find(given, none)
+      find(given, { ...none, id })
+      find(given, { ...none, id, isHeld: id === one.id })
+    }
+    expect(texts).toStrictEqual(["$1 $2", "$1 id $3 $2", "$1 id $3 held $4 $2"])
+  })
+
+  it("each field of a record can be an input that may be left out", () => {
+    const set = variants({}, small.each, (_, changed) => JSON.stringify(changed))
+    expect(set({}, { id: undefined, count: 2 })).toStrictEqual({ text: `{"count":"$1::integer"}`, params: [2] })
+  })
+
+  it("a page has the filters that are given, and begins after an identifier if there is one", () => {
+    const page = filteredPages(
+      { workspaceId: value<Id.WorkspaceId>() },
+      { count: value<number>() },
+      ({ workspaceId }, { count }, { isAfter, limit }) =>
+        `${workspaceId} ${isAfter("id")}${ifGiven(count, (count) => ` count ${count}`)} limit ${limit}`
+    )
+    const workspace = { workspaceId: one.workspaceId }
+    expect(page(workspace, { count: undefined }, { after: null, limit: 5 }))
+      .toStrictEqual({ text: "$1 true limit $2", params: ["ws_1", 6] })
+    expect(page(workspace, { count: 7 }, { after: one.id, limit: 5 }))
+      .toStrictEqual({ text: "$1 id < $3 count $4 limit $2", params: ["ws_1", 6, "msg_1", 7] })
   })
 })
 
@@ -177,6 +245,16 @@ describe("what does not compile", () => {
       given({ id: one.id, workspaceId: one.workspaceId, items: [{ id: one.id }] })
       // @ts-expect-error the statement is not given `name`
       statement({ id: value<Id.MessageId>() }, ({ name }) => name)
+      const filtered = variants(
+        { id: value<Id.MessageId>() },
+        { workspaceId: value<Id.WorkspaceId>() },
+        // @ts-expect-error the input may be left out
+        ({ id }, { workspaceId }): string => id < workspaceId ? id : workspaceId
+      )
+      // @ts-expect-error the input is neither given nor left out
+      filtered({ id: one.id }, {})
+      // @ts-expect-error the id of the other
+      filtered({ id: one.id }, { workspaceId: one.id })
     })
   )
 })

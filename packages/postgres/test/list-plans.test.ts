@@ -10,6 +10,7 @@ import { SecureRandom } from "effect/crypto"
 import * as ContactStore from "../src/contacts/ContactStore.ts"
 import * as Conversations from "../src/messages/Conversations.ts"
 import * as MessageStore from "../src/messages/MessageStore.ts"
+import type { Statement } from "../src/Statement.ts"
 import { plannedDatabases } from "./servers.ts"
 import { touched } from "./touched.ts"
 
@@ -24,9 +25,9 @@ const unstarted = 1
 const messages = 25_000
 const contacts = 5000
 
-const own = id("ws", 1)
-const other = id("ws", 2)
-const third = id("ws", 3)
+const own = id("ws", 1) as Id.WorkspaceId
+const other = id("ws", 2) as Id.WorkspaceId
+const third = id("ws", 3) as Id.WorkspaceId
 
 const message = (count: number, first: number, workspace: string) =>
   `insert into wac.messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at, created_at,
@@ -77,16 +78,14 @@ for (const { layer: database, name } of plannedDatabases) {
     excludeTestServices: true
   })(name, (it) => {
     /** The rows that a statement reads of a table, which it must not scan. */
-    const reads = (table: string, statement: string, params: ReadonlyArray<unknown>) =>
-      Effect.map(touched(statement, params), (tables) => {
+    const reads = (table: string, statement: Statement) =>
+      Effect.map(touched(statement), (tables) => {
         assert.strictEqual(tables(table).scans, 0, `${table} was read from end to end`)
         return tables(table).read
       })
 
-    const listed = (workspace: string, after: string | null, filter: Port.MessageFilter = {}) => {
-      const { params, text } = MessageStore.list(workspace, filter, { limit: 25, after })
-      return reads("messages", text, params)
-    }
+    const listed = (workspace: Id.WorkspaceId, after: string | null, filter: Port.MessageFilter = {}) =>
+      reads("messages", MessageStore.list(workspace, filter, { limit: 25, after }))
 
     it.effect("a page of messages costs a page, wherever it begins and whatever other workspaces have", () =>
       Effect.gen(function*() {
@@ -99,8 +98,8 @@ for (const { layer: database, name } of plannedDatabases) {
 
     it.effect("a page of messages reads of campaigns only those that nobody has started", () =>
       Effect.gen(function*() {
-        const { params, text } = MessageStore.list(third, { status: "queued" }, { limit: 25, after: null })
-        assert.isAtMost(yield* reads("campaigns", text, params), 2 * unstarted)
+        const list = MessageStore.list(third, { status: "queued" }, { limit: 25, after: null })
+        assert.isAtMost(yield* reads("campaigns", list), 2 * unstarted)
       }))
 
     it.effect("a page by a client's reference, or by time, costs a page", () =>
@@ -125,7 +124,7 @@ for (const { layer: database, name } of plannedDatabases) {
           const pages: Array<ReadonlyArray<string>> = []
           let after: string | null = null
           do {
-            const page: Page.Page<Message.Message> = yield* store.list(own as Id.WorkspaceId, filter, {
+            const page: Page.Page<Message.Message> = yield* store.list(own, filter, {
               limit: 25,
               after
             })
@@ -174,13 +173,11 @@ for (const { layer: database, name } of plannedDatabases) {
 
     it.effect("a page of a conversation reads one index, as many rows of each name and direction", () =>
       Effect.gen(function*() {
-        const page = (filter: Conversation.Filter, after: string | null, workspace = own) => {
-          const { params, text } = Conversations.list(workspace as Id.WorkspaceId, filter, { limit: 25, after })
-          return Effect.map(touched(text, params), (tables) => {
+        const page = (filter: Conversation.Filter, after: string | null, workspace = own) =>
+          Effect.map(touched(Conversations.list(workspace, filter, { limit: 25, after })), (tables) => {
             for (const table of ["conversations", "messages"]) assert.strictEqual(tables(table).scans, 0, table)
             return [tables("conversations").read, tables("messages").read]
           })
-        }
         // half of all messages are of one customer, in both directions
         const names = ["+1", "US.1", "US.ENT.1"]
         const bound = (rows: ReadonlyArray<number>, most: number, sent: number) => {
@@ -202,8 +199,7 @@ for (const { layer: database, name } of plannedDatabases) {
         const rows = (digits: string, isInternational: boolean, workspace = own) =>
           reads(
             "conversations",
-            Conversations.numbersText,
-            Conversations.numbersParams(workspace, { digits, isInternational }, 20)
+            Conversations.numbers({ workspaceId: workspace, digits, isInternational, limit: 20 })
           )
         // half of all messages are of one customer
         assert.isAtMost(yield* rows("1202", true), 20)
@@ -214,9 +210,9 @@ for (const { layer: database, name } of plannedDatabases) {
 
     it.effect("moving a conversation reads and writes its messages alone", () =>
       Effect.gen(function*() {
-        const moved = { workspaceId: own as Id.WorkspaceId, phoneNumberId: "pn" as Id.PhoneNumberId, to: "US.1" }
-        const { params, text } = Conversations.moveConversations([{ ...moved, names: ["+120299", "+1202101"] }])[0]!
-        const tables = yield* touched(text, params!)
+        const moved = { workspaceId: own, phoneNumberId: "pn" as Id.PhoneNumberId, to: "US.1" }
+        const [move] = Conversations.moveConversations([{ ...moved, names: ["+120299", "+1202101"] }])
+        const tables = yield* touched(move!)
         assert.strictEqual(tables("conversations").scans, 0)
         assert.isAtMost(tables("conversations").read, 8)
         assert.strictEqual(tables("conversations").written, 2)
@@ -224,13 +220,14 @@ for (const { layer: database, name } of plannedDatabases) {
 
     it.effect("a page of contacts costs a page", () =>
       Effect.gen(function*() {
-        const list = (workspace: string, after: readonly [string, string] | null, number: string | null) =>
-          reads("contacts", ContactStore.listText(after !== null, number !== null), [
-            workspace,
-            26,
-            ...after ?? [],
-            ...number === null ? [] : [number]
-          ])
+        const list = (workspaceId: Id.WorkspaceId, place: readonly [string, string] | null, number: string | null) =>
+          reads(
+            "contacts",
+            ContactStore.list({ workspaceId, limit: 26 }, {
+              after: place === null ? undefined : { phoneNumberId: place[0], name: place[1] },
+              phoneNumberId: number ?? undefined
+            })
+          )
         assert.isAtMost(yield* list(own, null, null), 26)
         assert.isAtMost(yield* list(own, [id("pn", 2), "+120212500"], null), 26)
         assert.isAtMost(yield* list(own, null, id("pn", 3)), 26)

@@ -9,6 +9,7 @@ import { Effect, Layer, Option } from "effect"
 import * as EventPositions from "../src/events/EventPositions.ts"
 import * as EventStore from "../src/events/EventStore.ts"
 import { listEvents } from "../src/events/ListEvents.ts"
+import type { Statement } from "../src/Statement.ts"
 import { claimDue, foundOf } from "../src/webhooks/ClaimDue.ts"
 import * as Complete from "../src/webhooks/Complete.ts"
 import * as CompleteDirect from "../src/webhooks/CompleteDirect.ts"
@@ -155,11 +156,11 @@ interface Plan {
 }
 
 /** The nodes of a statement's plan. */
-const planOf = (statement: string, params: ReadonlyArray<unknown>) =>
+const planOf = ({ params = [], text }: Statement) =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
     const [row] = yield* client.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
-      `explain (format json) ${statement}`,
+      `explain (format json) ${text}`,
       params
     )
     const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
@@ -167,8 +168,8 @@ const planOf = (statement: string, params: ReadonlyArray<unknown>) =>
   })
 
 /** Asserts that a statement uses these indexes, and scans no growing table. */
-const assertUses = (statement: string, params: ReadonlyArray<unknown>, indexes: ReadonlyArray<string>) =>
-  Effect.map(planOf(statement, params), (nodes) => {
+const assertUses = (statement: Statement, indexes: ReadonlyArray<string>) =>
+  Effect.map(planOf(statement), (nodes) => {
     const ends = nodes.filter((node) => node["Node Type"] === "Seq Scan" && big.includes(node["Relation Name"] ?? ""))
     assert.deepStrictEqual(ends.map((node) => node["Relation Name"]), [])
     const used = nodes.map((node) => node["Index Name"])
@@ -371,7 +372,10 @@ for (const { layer: database, name } of plannedDatabases) {
           const again = yield* pause
           assertReads(again, { webhooks: 4, webhook_health: 1 })
           assert.strictEqual(again("webhooks").written, 0)
-          assertReads(yield* touched(WebhookStore.findText, [paused.workspace]), { webhooks: 2, webhook_health: 1 })
+          assertReads(yield* touched(WebhookStore.find({ workspaceId: paused.workspace })), {
+            webhooks: 2,
+            webhook_health: 1
+          })
           // the first replayed delivery is found by the times of recording
           const replays = [["all", 0], ["none", 0], [{ since: now - hour + held / 2 }, 10_000]] as const
           for (const [replay, deliveries] of replays) {
@@ -487,12 +491,12 @@ for (const { layer: database, name } of plannedDatabases) {
 
       it.effect("a webhook's state is counted from the index alone", () =>
         Effect.gen(function*() {
-          yield* assertUses(WebhookStore.getText, [paused.workspace], [
+          yield* assertUses(WebhookStore.get({ workspaceId: paused.workspace }), [
             "webhooks_workspace_id_key",
             "deliveries_open",
             "deliveries_tried"
           ])
-          const tables = yield* touched(WebhookStore.getText, [id("ws", 2)])
+          const tables = yield* touched(WebhookStore.get({ workspaceId: id("ws", 2) as Id.WorkspaceId }))
           assertReads(tables, { webhooks: 4, webhook_health: 4, deliveries: 2 })
         }))
 
@@ -508,10 +512,14 @@ for (const { layer: database, name } of plannedDatabases) {
         "deliveries are listed by status %s (%s) through their index",
         ([status, own, rows, index]) =>
           Effect.gen(function*() {
-            const first = ListDeliveries.listText(status, false)
-            yield* assertUses(first, [own, 26], [index])
-            yield* assertUses(ListDeliveries.listText(status, true), [own, 26, id("dlv", 2_000_500)], [index])
-            assertReads(yield* touched(first, [own, 26]), {
+            const page = (after: string | null) =>
+              ListDeliveries.listDeliveries(own as Id.WorkspaceId, status === undefined ? {} : { status }, {
+                limit: 25,
+                after
+              }, undefined)
+            yield* assertUses(page(null), [index])
+            yield* assertUses(page(id("dlv", 2_000_500)), [index])
+            assertReads(yield* touched(page(null)), {
               deliveries: rows,
               webhooks: 27,
               webhook_skips: 26,
@@ -544,8 +552,8 @@ for (const { layer: database, name } of plannedDatabases) {
 
       it.effect("the newest events cost a page too", () =>
         Effect.gen(function*() {
-          const latest = (after: string | null, types: ReadonlyArray<string>, until: number | null = null) =>
-            touched(EventStore.latestText, [paused.workspace, after, null, types, 26, until])
+          const latest = (after: string | null, types: ReadonlyArray<Event.EventType>, until: number | null = null) =>
+            touched(EventStore.latest({ workspaceId: paused.workspace, after, since: null, types, limit: 26, until }))
           const { literals } = Event.EventType
           assertReads(yield* latest(null, literals), { events: 3 * 26 })
           assertReads(yield* latest(id("evt", events / 2), literals), { events: 3 * 26 + 1 })

@@ -12,7 +12,7 @@ import { cancel } from "../src/messages/Cancel.ts"
 import * as Settle from "../src/messages/Settle.ts"
 import { beat } from "../src/queue/BeatHeart.ts"
 import { end } from "../src/queue/EndQueued.ts"
-import { backlogTexts, nextText, releaseTexts } from "../src/queue/QueueStore.ts"
+import { backlogOf, nextText, releaseAllText } from "../src/queue/QueueStore.ts"
 import { work } from "../src/queue/WorkOnLane.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
 import { plannedDatabases } from "./servers.ts"
@@ -181,9 +181,13 @@ for (
     it.effect("what queues, sends, delays, ends and cancels messages reads a few rows of each table per message", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
-        const shorts = { nextAt: nextText, release: releaseTexts.ofAll }
-        const backlog = client.unsafe(backlogTexts.ofAll, [now])
-        const backlogOfOne = client.unsafe(backlogTexts.ofWorkspace, [now, workspace])
+        const shorts = { nextAt: nextText, release: releaseAllText }
+        const counted = (of: Id.WorkspaceId | null) => {
+          const { params, text } = backlogOf(of, now)
+          return client.unsafe(text, params)
+        }
+        const backlog = counted(null)
+        const backlogOfOne = counted(workspace)
         // one connection, so that its plans stay
         yield* client.withTransaction(Effect.gen(function*() {
           yield* client`set local statement_timeout = 0`

@@ -68,7 +68,7 @@ for (const { layer: database, name } of plannedDatabases) {
 
   layer(Layer.provideMerge(filled, database), { excludeTestServices: true })(name, (it) => {
     const reads = (table: string, statement: string, params: ReadonlyArray<unknown>) =>
-      Effect.map(touched(statement, params), (tables) => {
+      Effect.map(touched({ text: statement, params }), (tables) => {
         assert.strictEqual(tables(table).scans, 0, `${table} was read from end to end`)
         return tables(table).read
       })

@@ -3,12 +3,12 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Campaign, Message } from "@wac/core"
+import { Campaign, type Id, Message } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { deliveries as oldDeliveries, events as oldEvents, horizonsText } from "../src/events/ForgetEvents.ts"
-import { messagesText, receivedBodiesText, receivedText } from "../src/messages/ForgetMessages.ts"
-import { instants, texts } from "../src/Parameter.ts"
-import { forgetAttemptsText } from "../src/webhooks/DeliveryStore.ts"
+import { deliveries as oldDeliveries, events as oldEvents, horizons } from "../src/events/ForgetEvents.ts"
+import { forgetReceived, forgetSent, takeReceived } from "../src/messages/ForgetMessages.ts"
+import type { Statement } from "../src/Statement.ts"
+import { forgetAttempts } from "../src/webhooks/DeliveryStore.ts"
 import { possible, write } from "./rows.ts"
 import { plannedDatabases } from "./servers.ts"
 import { touched } from "./touched.ts"
@@ -65,28 +65,31 @@ for (const { layer: database, name } of plannedDatabases) {
   }))
 
   layer(Layer.provideMerge(filled, database), { excludeTestServices: true })(name, (it) => {
-    const cost = (statement: string, params: ReadonlyArray<unknown>, ...tables: ReadonlyArray<string>) =>
-      Effect.map(touched(statement, params), (of) =>
+    const cost = (statement: Statement, ...tables: ReadonlyArray<string>) =>
+      Effect.map(touched(statement), (of) =>
         tables.map((table) => {
           assert.strictEqual(of(table).scans, 0, `${table} was read from end to end`)
           return [of(table).read, of(table).written] as const
         }))
 
     /** As for events recorded before the `n`th. */
-    const until = (n: number) => [texts(["ws"]), instants([n * hour]), texts([id("dlv", n)])]
+    const until = (n: number, below = n) => ({
+      horizons: [{ workspaceId: "ws" as Id.WorkspaceId, until: n * hour, below: id("dlv", below) }]
+    })
 
     it.effect("a workspace's horizon costs one delivery, however many are held", () =>
       Effect.gen(function*() {
-        const [deliveries] = yield* cost(horizonsText, [count * hour, 0], "deliveries")
+        const statement = horizons({ before: count * hour, unhandledBefore: 0 })
+        const [deliveries] = yield* cost(statement, "deliveries")
         assert.isAtMost(deliveries![0], 1)
         const client = yield* PgClient.PgClient
-        const [row] = yield* client.unsafe<{ readonly until: string }>(horizonsText, [count * hour, 0])
+        const [row] = yield* client.unsafe<{ readonly until: string }>(statement.text, statement.params)
         assert.strictEqual(Number(row!.until), held * hour)
       }))
 
     it.effect("a step deletes 500 deliveries with their attempts, and reads no others", () =>
       Effect.gen(function*() {
-        const [deliveries, attempts] = yield* cost(oldDeliveries.text, until(held), "deliveries", "attempts")
+        const [deliveries, attempts] = yield* cost(oldDeliveries(until(held)), "deliveries", "attempts")
         assert.strictEqual(deliveries![1], 500)
         assert.isAtMost(deliveries![0], 2 * 500)
         assert.strictEqual(attempts![1], 500)
@@ -95,14 +98,9 @@ for (const { layer: database, name } of plannedDatabases) {
 
     it.effect("a step deletes 500 events once their deliveries are gone, and none before", () =>
       Effect.gen(function*() {
-        const before = yield* cost(oldEvents.text, until(held), "events")
+        const before = yield* cost(oldEvents(until(held)), "events")
         assert.deepStrictEqual(before, [[0, 0]])
-        const [events, deliveries] = yield* cost(
-          oldEvents.text,
-          [texts(["ws"]), instants([held * hour]), texts([id("dlv", 0)])],
-          "events",
-          "deliveries"
-        )
+        const [events, deliveries] = yield* cost(oldEvents(until(held, 0)), "events", "deliveries")
         assert.strictEqual(events![1], 500)
         assert.isAtMost(events![0], 2 * 500)
         assert.isAtMost(deliveries![0], 1)
@@ -110,15 +108,18 @@ for (const { layer: database, name } of plannedDatabases) {
 
     it.effect("a step deletes attempts by a range of their key", () =>
       Effect.gen(function*() {
-        const [attempts] = yield* cost(forgetAttemptsText, [id("dlv", held), held * hour, 1000], "attempts")
+        const [attempts] = yield* cost(
+          forgetAttempts({ below: id("dlv", held), before: held * hour, limit: 1000 }),
+          "attempts"
+        )
         assert.strictEqual(attempts![1], 1000)
         assert.isAtMost(attempts![0], 2 * 1000)
       }))
 
     it.effect("a step deletes 500 messages with their names, and reads no others", () =>
       Effect.gen(function*() {
-        const params = [id("msg", held), texts(Message.over), texts(Campaign.endings)]
-        const [messages, names, said] = yield* cost(messagesText, params, "messages", "message_names", "conversations")
+        const statement = forgetSent({ below: id("msg", held), over: Message.over, endings: Campaign.endings })
+        const [messages, names, said] = yield* cost(statement, "messages", "message_names", "conversations")
         assert.deepStrictEqual([messages![1], names![1], said![1]], [500, 500, 500])
         assert.isAtMost(said![0], 500)
         assert.isAtMost(messages![0], 2 * 500)
@@ -126,12 +127,12 @@ for (const { layer: database, name } of plannedDatabases) {
       }))
     it.effect("a step deletes 500 of what customers wrote, or what they said, however much was sent meanwhile", () =>
       Effect.gen(function*() {
-        const [said] = yield* cost(receivedText, [id("msg", held)], "conversations")
+        const [said] = yield* cost(forgetReceived({ below: id("msg", held) }), "conversations")
         assert.strictEqual(said![1], 500)
         assert.isAtMost(said![0], 2 * 500)
         const client = yield* PgClient.PgClient
         yield* client`insert into wac.forgotten_bodies (reached) values ('') on conflict do nothing`
-        const [bodies] = yield* cost(receivedBodiesText, [id("msg", held)], "conversations")
+        const [bodies] = yield* cost(takeReceived({ below: id("msg", held) }), "conversations")
         assert.isAtMost(bodies![0], 500)
       }))
   })

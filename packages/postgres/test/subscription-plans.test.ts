@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Event, type Id, type SubscriptionStep, SubscriptionStore as Subscriptions } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { horizonsText } from "../src/events/ForgetEvents.ts"
+import { horizons } from "../src/events/ForgetEvents.ts"
 import * as SubscriptionStore from "../src/subscriptions/SubscriptionStore.ts"
 import { work } from "../src/subscriptions/WorkOnSubscription.ts"
 import { carryOut } from "./carryOut.ts"
@@ -58,6 +58,7 @@ type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { read
 
 const steps = Effect.gen(function*() {
   const store = yield* Subscriptions.SubscriptionStore
+  const { params, text } = horizons({ before: now, unhandledBefore: 0 })
   const all: { readonly [step: string]: Step } = {
     // of each type as many as there is room for, found and read again for the place
     "ends and fresh events": [carryOut(work, [command]), { events: 8 * 4, subscription_entries: 16, subscriptions: 4 }],
@@ -78,7 +79,7 @@ const steps = Effect.gen(function*() {
       { subscriptions: 1, events: 2, subscription_entries: Subscriptions.maxCounted + 2 }
     ],
     "the horizons of the retention": [
-      PgClient.PgClient.use((client) => client.unsafe(horizonsText, [now, 0])),
+      PgClient.PgClient.use((client) => client.unsafe(text, params)),
       { events: 101, subscription_entries: 101, subscriptions: 102 }
     ]
   }

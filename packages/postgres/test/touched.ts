@@ -4,6 +4,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Statement } from "../src/Statement.ts"
 
 /** What a statement does to a table: full scans, rows read in any way, rows written. */
 export interface Touched {
@@ -46,5 +47,5 @@ export const touchedBy = <A, E, R>(step: Effect.Effect<A, E, R>) =>
   })
 
 /** What a statement touches, by table. The statement is rolled back. */
-export const touched = (statement: string, params: ReadonlyArray<unknown> = []) =>
-  touchedBy(PgClient.PgClient.use((client) => client.unsafe(statement, params)))
+export const touched = ({ params = [], text }: Statement) =>
+  touchedBy(PgClient.PgClient.use((client) => client.unsafe(text, params)))

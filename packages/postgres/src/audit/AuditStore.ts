@@ -6,7 +6,8 @@ import { Effect, Layer } from "effect"
 import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
-import { type Row, statement } from "../Statement.ts"
+import { filteredPages } from "../Pages.ts"
+import { ifGiven, type Row, statement, value } from "../Statement.ts"
 
 const entry = columns<
   Omit<AuditEntry.AuditEntry, "by"> & { readonly userId: string | null; readonly email: string | null }
@@ -31,27 +32,34 @@ const record = statement(
 )
 
 /** Each filter has an index in the order of the list. With both filters, one index is scanned. */
-const listText = ({ target, userId }: AuditStore.AuditFilter, after: string | null): string =>
-  `select ${entry.names("a")} from wac.audit a
-  where a.workspace_id = $1
-    ${after === null ? "and $3::text is null" : "and a.id < $3"}
-    ${userId === undefined ? "and $4::text is null" : "and a.user_id = $4"}
-    ${target === undefined ? "and $5::text is null" : "and a.target = $5"}
-  order by a.id desc limit $2`
+const list = filteredPages(
+  { workspaceId: value<Id.WorkspaceId>() },
+  { userId: value<string>(), target: value<string>() },
+  ({ workspaceId }, { target, userId }, { isAfter, limit }) =>
+    `select ${entry.names("a")} from wac.audit a
+  where a.workspace_id = ${workspaceId} and ${isAfter("a.id")}${
+      ifGiven(userId, (userId) => ` and a.user_id = ${userId}`)
+    }${ifGiven(target, (target) => ` and a.target = ${target}`)}
+  order by a.id desc limit ${limit}`
+)
 
 /** Rows deleted at once for a workspace. */
 const forgottenAtOnce = 1000
 
 /** A range of the key for each workspace. */
-const forgetText = `with gone as (
+const forget = statement(
+  { below: value<string>(), limit: value<number>() },
+  ({ below, limit }) =>
+    `with gone as (
     delete from wac.audit a where a.ctid = any (array(
       select a.ctid from wac.workspaces w cross join lateral (
-        select a.ctid from wac.audit a where a.workspace_id = w.id and a.id < $1 order by a.id limit $2
+        select a.ctid from wac.audit a where a.workspace_id = w.id and a.id < ${below} order by a.id limit ${limit}
       ) a
     ))
     returning a.workspace_id
   )
-  select ${Forgotten.columnsByWorkspace("$2")}`
+  select ${Forgotten.columnsByWorkspace(limit)}`
+)
 
 const entryOf = (row: Row): AuditEntry.AuditEntry => {
   const { email, userId, ...others } = entry.read(row)
@@ -73,17 +81,14 @@ export const layer = Layer.effect(
             }))
           })
         )),
-      list: (workspaceId, filter, page) =>
+      list: (workspaceId, { target, userId }, page) =>
         Effect.map(
-          query("AuditStore.list", {
-            text: listText(filter, page.after),
-            params: [workspaceId, page.limit + 1, page.after, filter.userId ?? null, filter.target ?? null]
-          }),
+          query("AuditStore.list", list({ workspaceId }, { userId, target }, page)),
           (rows) => Page.fromOverread(rows.map(entryOf), page, ({ id }) => id)
         ),
       forget: (before) =>
         Effect.map(
-          query("AuditStore.forget", { text: forgetText, params: [Id.lowestAt("aud", before), forgottenAtOnce] }),
+          query("AuditStore.forget", forget({ below: Id.lowestAt("aud", before), limit: forgottenAtOnce })),
           Forgotten.read
         )
     }))

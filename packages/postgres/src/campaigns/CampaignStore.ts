@@ -7,7 +7,8 @@ import { callerClock } from "../CallerClock.ts"
 import { list, result } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { message } from "../messages/StoredSend.ts"
-import { first, isAny, listOf, type Row, statement, value } from "../Statement.ts"
+import { filteredPages } from "../Pages.ts"
+import { first, ifGiven, isAny, listOf, type Row, statement, value } from "../Statement.ts"
 import { addRows, change } from "./ChangeCampaign.ts"
 import { campaignColumns, campaignOf, insertCampaign } from "./StoredCampaign.ts"
 import { countOf, timeline } from "./Timelines.ts"
@@ -24,13 +25,16 @@ const get = statement({ workspaceId, id }, ({ id, workspaceId }) => `
  * In the order of an index, which a filter does not change. With "=" the planner may use the primary key, and read the
  * campaigns of other workspaces too.
  */
-const listText = ({ nameContains, status }: CampaignStore.CampaignFilter, after: string | null): string =>
-  `select ${campaignColumns} from wac.campaigns c
-  where c.workspace_id between $1 and $1
-    ${after === null ? "and $3::text is null" : "and c.id < $3"}
-    ${status === undefined ? "and $4::text is null" : "and c.state ->> 'status' = $4"}
-    ${nameContains === undefined ? "and $5::text is null" : "and c.state ->> 'name' ~ $5"}
-  order by c.workspace_id, c.id desc limit $2`
+const listed = filteredPages(
+  { workspaceId },
+  { status: value<Campaign.CampaignStatus>(), namePattern: value<string>() },
+  ({ workspaceId }, { namePattern, status }, { isAfter, limit }) =>
+    `select ${campaignColumns} from wac.campaigns c
+  where c.workspace_id between ${workspaceId} and ${workspaceId} and ${isAfter("c.id")}${
+      ifGiven(status, (status) => ` and c.state ->> 'status' = ${status}`)
+    }${ifGiven(namePattern, (pattern) => ` and c.state ->> 'name' ~ ${pattern}`)}
+  order by c.workspace_id, c.id desc limit ${limit}`
+)
 
 const takingRows = Campaign.CampaignStatus.literals.filter((status) => Campaign.takesRows({ status }))
 
@@ -94,20 +98,13 @@ export const layer = Layer.effect(
       get: (workspaceId, id) => Effect.map(query("CampaignStore.get", get({ workspaceId, id })), first(campaignOf)),
       timeline: (workspaceId, id) =>
         Effect.map(query("CampaignStore.timeline", timeline({ workspaceId, id })), (rows) => rows.map(countOf)),
-      list: (workspaceId, filter, page) =>
-        Effect.map(
-          query("CampaignStore.list", {
-            text: listText(filter, page.after),
-            params: [
-              workspaceId,
-              page.limit + 1,
-              page.after,
-              filter.status ?? null,
-              filter.nameContains === undefined ? null : CampaignStore.patternOf(filter.nameContains)
-            ]
-          }),
+      list: (workspaceId, { nameContains, status }, page) => {
+        const namePattern = nameContains === undefined ? undefined : CampaignStore.patternOf(nameContains)
+        return Effect.map(
+          query("CampaignStore.list", listed({ workspaceId }, { status, namePattern }, page)),
           (rows) => Page.fromOverread(rows.map(campaignOf), page, ({ id }) => id)
-        ),
+        )
+      },
       change: (command) => Effect.map(changing(command), Option.fromUndefinedOr),
       addRows: adding,
       remove: (workspaceId, id) => Effect.map(query("CampaignStore.remove", remove({ workspaceId, id })), isAny),

@@ -5,7 +5,7 @@ import { Contact, ContactStore, type Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { columns, insertOne, integer, row, select, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { first, statement, value } from "../Statement.ts"
+import { first, ifGiven, type Statement, statement, together, value, variants } from "../Statement.ts"
 import { contact, contactNamed, contactOf, words, wordsOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
 
@@ -17,23 +17,41 @@ const get = statement({ workspaceId, phoneNumberId: value<Id.PhoneNumberId>(), n
   select ${contact.names("c")} from (${contactNamed(given.phoneNumberId, given.name)}) c
   where c.workspace_id = ${given.workspaceId}`)
 
-/** Those with a name, along the index of names. */
-const storedText = (isAfter: boolean): string =>
-  `select s.name, nullif(s.phone_number_id, '') as phone_number_id, s.at, s.source from wac.suppressions s
-  where s.workspace_id = $1 and s.name is not null and s.opted_out${
-    isAfter ? " and (s.name, s.phone_number_id) > ($3, $4)" : ""
-  }
-  order by s.name, s.phone_number_id limit $2`
+const limit = value<number>()
 
-/** Those of contacts, but for those that {@link storedText} lists. */
-const uncoveredText = (isAfter: boolean): string =>
-  `select c.key as name, c.phone_number_id, c.preference_at as at, null as source from wac.contacts c
-  where c.workspace_id = $1 and c.key > ''${isAfter ? " and (c.phone_number_id, c.key) > ($3, $4)" : ""}
+/** Those with a name, along the index of names. */
+const listStored = variants(
+  { workspaceId, limit },
+  { after: together({ name, phoneNumberId: value<string>() }) },
+  ({ limit, workspaceId }, { after }) =>
+    `select s.name, nullif(s.phone_number_id, '') as phone_number_id, s.at, s.source from wac.suppressions s
+  where s.workspace_id = ${workspaceId} and s.name is not null and s.opted_out${
+      after === undefined ? "" : ` and (s.name, s.phone_number_id) > (${after.name}, ${after.phoneNumberId})`
+    }
+  order by s.name, s.phone_number_id limit ${limit}`
+)
+
+/** The place in a list of contacts. */
+const place = together({ phoneNumberId: value<string>(), name })
+
+/** Whether a contact comes after the place, if there is one. */
+const isAfter = (after: ReturnType<typeof place.given> | undefined): string =>
+  after === undefined ? "" : ` and (c.phone_number_id, c.key) > (${after.phoneNumberId}, ${after.name})`
+
+/** Those of contacts, but for those that {@link listStored} lists. */
+const listUncovered = variants(
+  { workspaceId, limit },
+  { after: place },
+  ({ limit, workspaceId }, { after }) =>
+    `select c.key as name, c.phone_number_id, c.preference_at as at, null as source from wac.contacts c
+  where c.workspace_id = ${workspaceId} and c.key > ''${isAfter(after)}
     and c.opted_out and not exists (
-      select from wac.suppressions s where s.workspace_id = $1 and s.name in (c.key, c.user_id) and s.opted_out
+      select from wac.suppressions s
+      where s.workspace_id = ${workspaceId} and s.name in (c.key, c.user_id) and s.opted_out
         and s.phone_number_id in ('', c.phone_number_id)
     )
-  order by c.phone_number_id, c.key limit $2`
+  order by c.phone_number_id, c.key limit ${limit}`
+)
 
 const countErased = statement({ workspaceId }, ({ workspaceId }) => `
   select count(distinct s.hash)::integer as names from wac.suppressions s
@@ -61,12 +79,16 @@ const named = statement({ workspaceId, name }, ({ name, workspaceId }) => `
 /**
  * Uses the index `contacts_list`, whose condition is `key > ''`, from any position, for a workspace or for one number.
  */
-export const listText = (isAfter: boolean, isOfNumber: boolean): string =>
-  `select ${contact.names("c")} from wac.contacts c
-  where c.workspace_id = $1 and c.key > ''${isAfter ? " and (c.phone_number_id, c.key) > ($3, $4)" : ""}${
-    isOfNumber ? ` and c.phone_number_id = $${isAfter ? 5 : 3}` : ""
-  }
-  order by c.phone_number_id, c.key limit $2`
+export const list = variants(
+  { workspaceId, limit },
+  { after: place, phoneNumberId: value<string>() },
+  ({ limit, workspaceId }, { after, phoneNumberId }) =>
+    `select ${contact.names("c")} from wac.contacts c
+  where c.workspace_id = ${workspaceId} and c.key > ''${isAfter(after)}${
+      ifGiven(phoneNumberId, (id) => ` and c.phone_number_id = ${id}`)
+    }
+  order by c.phone_number_id, c.key limit ${limit}`
+)
 
 export const layer = Layer.effect(
   ContactStore.ContactStore,
@@ -86,24 +108,22 @@ export const layer = Layer.effect(
       choose,
       optOuts: Effect.fnUntraced(function*(workspaceId, page) {
         const after = page.after === null ? undefined : JSON.parse(page.after) as readonly [string, string, string]
-        const part = (
-          name: string,
-          text: (isAfter: boolean) => string,
-          place: readonly [string, string] | undefined,
-          limit: number
-        ) =>
+        const part = (name: string, statement: Statement) =>
           Effect.map(
-            query("ContactStore.optOuts", {
-              text: text(place !== undefined),
-              params: [workspaceId, limit, ...place ?? []]
-            }),
+            query("ContactStore.optOuts", statement),
             (rows) => rows.map((row) => ({ part: name, optOut: optOut.read(row) }))
           )
         const limit = page.limit + 1
-        const named = after?.[0] === "b" ? [] : yield* part("a", storedText, after && [after[1], after[2]], limit)
-        const others = named.length === limit
-          ? []
-          : yield* part("b", uncoveredText, after?.[0] === "b" ? [after[1], after[2]] : undefined, limit - named.length)
+        const named = after?.[0] === "b" ? [] : yield* part(
+          "a",
+          listStored({ workspaceId, limit }, { after: after && { name: after[1], phoneNumberId: after[2] } })
+        )
+        const others = named.length === limit ? [] : yield* part(
+          "b",
+          listUncovered({ workspaceId, limit: limit - named.length }, {
+            after: after?.[0] === "b" ? { phoneNumberId: after[1], name: after[2] } : undefined
+          })
+        )
         const { items, next } = Page.fromOverread(
           [...named, ...others],
           page,
@@ -129,15 +149,7 @@ export const layer = Layer.effect(
       list: (workspaceId, { phoneNumberId }, page) => {
         const after = page.after === null ? undefined : Contact.named(page.after)
         return Effect.map(
-          query("ContactStore.list", {
-            text: listText(after !== undefined, phoneNumberId !== undefined),
-            params: [
-              workspaceId,
-              page.limit + 1,
-              ...after === undefined ? [] : [after.phoneNumberId, after.name],
-              ...phoneNumberId === undefined ? [] : [phoneNumberId]
-            ]
-          }),
+          query("ContactStore.list", list({ workspaceId, limit: page.limit + 1 }, { after, phoneNumberId })),
           (rows) => Page.fromOverread(rows.map(contactOf), page, Contact.placeOf)
         )
       }

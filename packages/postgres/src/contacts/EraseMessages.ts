@@ -2,27 +2,36 @@
  * Erases the customer of messages, a page of a workspace's messages at a time; `MessageErasure` decides what
  * becomes of each.
  */
-import { CustomerStore, type KeyedMessage, MessageErasure } from "@wac/core"
-import { columns, unlessEmpty } from "../Columns.ts"
+import { CustomerStore, type Id, type KeyedMessage, MessageErasure } from "@wac/core"
+import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { keepSends } from "../messages/KeepSends.ts"
 import { message, sends } from "../messages/StoredSend.ts"
-import { texts } from "../Parameter.ts"
+import { type Given, statement, value } from "../Statement.ts"
 
 /** Messages looked at in one step. */
 const size = 2000
 
-/** $1 workspace, $2 the message before. The condition on the id is the index's. */
-const page = `select m.id, m.content->>'to' as recipient from wac.messages m
-  where (m.workspace_id, m.id) > ($1, $2) and m.workspace_id = $1 and m.id > ''
+const inputs = { workspaceId: value<Id.WorkspaceId>(), after: value<string>(), names: list<string>("text") }
+
+/** The condition on the id is the index's. */
+const page = ({ after, workspaceId }: Given<typeof inputs>): string =>
+  `select m.id, m.content->>'to' as recipient from wac.messages m
+  where (m.workspace_id, m.id) > (${workspaceId}, ${after}) and m.workspace_id = ${workspaceId} and m.id > ''
   order by m.workspace_id, m.id limit ${size}`
 
-export const pageText = `select p.id, p.recipient = any ($3::text[]) as is_theirs from (${page}) p order by p.id`
+export const look = statement(
+  inputs,
+  (given) => `select p.id, p.recipient = any (${given.names}) as is_theirs from (${page(given)}) p order by p.id`
+)
 
 /** Those whose customer was erased before are looked at again: their keys may be gone now. */
-const lockText = `select to_json(m) as send from wac.messages m
-  where m.id = any (array(select p.id from (${page}) p where p.recipient = any ($3::text[]) or p.recipient = ''))
-  order by m.id for update`
+const lock = statement(inputs, (given) =>
+  `select to_json(m) as send from wac.messages m
+  where m.id = any (array(select p.id from (${
+    page(given)
+  }) p where p.recipient = any (${given.names}) or p.recipient = ''))
+  order by m.id for update`)
 
 const unname = unlessEmpty(
   columns<MessageErasure.Erasure["unnamed"][number]>({ providerMessageId: "text", messageId: "text" }),
@@ -60,8 +69,8 @@ export const eraseMessages: StepOptions<CustomerStore.Step, Loaded, CustomerStor
   size: 1,
   load: ([step]) => {
     const { after, names, workspaceId } = step!
-    const params = [workspaceId, after ?? "", texts(names.texts)]
-    return [{ text: pageText, params }, { text: lockText, params }]
+    const given = { workspaceId, after: after ?? "", names: names.texts }
+    return [look(given), lock(given)]
   },
   read: ([ids, rows], now) => ({
     now,

@@ -6,7 +6,7 @@ import { Id, type Retention, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { bigint, integer, row, text } from "../Columns.ts"
 import * as Forgotten from "../Forgotten.ts"
-import { type Rows, type Statement, statement } from "../Statement.ts"
+import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { oldestUnhandled } from "../subscriptions/StoredSubscription.ts"
 import { endedStatuses } from "../webhooks/StoredDelivery.ts"
 
@@ -25,13 +25,17 @@ const oldestAwaited = (workspace: string) =>
   `(select min(${oldestUnhandled("s")}) from wac.subscriptions s where s.workspace_id = ${workspace})`
 
 /** Up to which time each workspace's events may go. */
-export const horizonsText = `select w.id as workspace_id, least(
-    $1::bigint, ${oldestOpen("w.id")},
-    (select greatest(a.oldest, $2::bigint) from (select ${
-  oldestAwaited("w.id")
-} as oldest) a where a.oldest is not null)
+export const horizons = statement(
+  { before: value<Time.Instant>(), unhandledBefore: value<Time.Instant>() },
+  ({ before, unhandledBefore }) =>
+    `select w.id as workspace_id, least(
+    ${before}::bigint, ${oldestOpen("w.id")},
+    (select greatest(a.oldest, ${unhandledBefore}::bigint) from (select ${
+      oldestAwaited("w.id")
+    } as oldest) a where a.oldest is not null)
   ) as until
   from wac.workspaces w`
+)
 
 const horizon = row({ workspaceId: text<Id.WorkspaceId>(), until: bigint<Time.Instant>() })
 
@@ -105,7 +109,7 @@ export const events = statement(bounds, ({ horizons }) =>
 
 const judged = row({ ready: integer() })
 
-/** The statements that delete, given the rows of {@link horizonsText}. */
+/** The statements that delete, given the rows of {@link horizons}. */
 export const forgetEvents = (rows: Rows): ReadonlyArray<Statement> => {
   const horizons = rows.map(horizon.read).map((one) => ({ ...one, below: Id.lowestAt("dlv", one.until) }))
   return [deliveries({ horizons }), lock({ horizons }), events({ horizons })]

@@ -6,9 +6,8 @@
 import { type Event, Id, type Time } from "@wac/core"
 import { Option } from "effect"
 import * as Clocks from "../Clocks.ts"
-import { columns } from "../Columns.ts"
-import { texts } from "../Parameter.ts"
-import type { Rows, Statement } from "../Statement.ts"
+import { columns, list as listOf } from "../Columns.ts"
+import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { last, settled } from "./EventPositions.ts"
 import { event } from "./StoredEvent.ts"
 
@@ -31,45 +30,69 @@ export interface Listed {
   readonly until: string
 }
 
+const workspaceId = value<Id.WorkspaceId>()
+
+const types = listOf<Event.EventType>("text")
+
 /** A separate statement, so that the statements after it see everything that is settled. */
-const lookText = `select set_config('wac_step.until', coalesce($1::bigint, ${last})::text, true) as until,
+const look = statement(
+  { until: value<string | null>() },
+  ({ until }) =>
+    `select set_config('wac_step.until', coalesce(${until}::bigint, ${last})::text, true) as until,
   set_config('wac_step.settled', ${settled}::text, true)`
+)
 
 const until = "current_setting('wac_step.until')::bigint"
 const isSettled = "<= current_setting('wac_step.settled')::bigint"
 
 /** Each type is a range of the index of its own, so that a rare type is found among many others. */
-const listText = `select ${event.names("page")}
+const list = statement(
+  {
+    workspaceId,
+    after: value<string | null>(),
+    since: value<Time.Instant | null>(),
+    types,
+    limit: value<number>(),
+    start: value<Time.Instant | null>()
+  },
+  ({ after, limit, since, start, types, workspaceId }) =>
+    `select ${event.names("page")}
   from (
-    select e.* from unnest($4::text[]) as t (type) cross join lateral (
+    select e.* from unnest(${types}) as t (type) cross join lateral (
       select * from wac.events e
-      where e.workspace_id = $1 and e.type = t.type and e.position ${isSettled}
+      where e.workspace_id = ${workspaceId} and e.type = t.type and e.position ${isSettled}
         and e.position > (
           select coalesce(
-            (select e.position from wac.events e where e.id = $2 and e.workspace_id = $1),
+            (select e.position from wac.events e where e.id = ${after} and e.workspace_id = ${workspaceId}),
             (
               select e.position from wac.events e
-              where e.workspace_id = $1 and e.created_at < $6::bigint - ${Clocks.spread}
+              where e.workspace_id = ${workspaceId} and e.created_at < ${start}::bigint - ${Clocks.spread}
               order by e.created_at desc limit 1
             ),
             0
           )
         )
         -- coalesce keeps the planner from the index on times, which leads to other types and out of order
-        and coalesce(e.created_at >= $3, true)
-      order by e.position limit $5
+        and coalesce(e.created_at >= ${since}, true)
+      order by e.position limit ${limit}
     ) e
-    order by e.position limit $5
+    order by e.position limit ${limit}
   ) page
   order by page.position`
+)
 
-const heldBackText = `select not ${until} ${isSettled} and exists (
-    select from unnest($2::text[]) as t (type) cross join lateral (
+const lookHeldBack = statement(
+  { workspaceId, types },
+  ({ types, workspaceId }) =>
+    `select not ${until} ${isSettled} and exists (
+    select from unnest(${types}) as t (type) cross join lateral (
       select from wac.events e
-      where e.workspace_id = $1 and e.type = t.type and not e.position ${isSettled} and e.position <= ${until}
+      where e.workspace_id = ${workspaceId} and e.type = t.type and not e.position ${isSettled}
+        and e.position <= ${until}
       limit 1
     ) e
   ) as held_back`
+)
 
 /** Where the events after a deleted one begin: some of those before it come again, and none is missed. */
 const startOf = (after: string | null): Time.Instant | null =>
@@ -79,9 +102,9 @@ const startOf = (after: string | null): Time.Instant | null =>
 export const listEvents = (
   { after, limit, since, types, until, workspaceId }: ListEvents
 ): ReadonlyArray<Statement> => [
-  { text: lookText, params: [until] },
-  { text: listText, params: [workspaceId, after, since, texts(types), limit, startOf(after) ?? since] },
-  { text: heldBackText, params: [workspaceId, texts(types)] }
+  look({ until }),
+  list({ workspaceId, after, since, types, limit, start: startOf(after) ?? since }),
+  lookHeldBack({ workspaceId, types })
 ]
 
 const looked = columns<Pick<Listed, "until">>({ until: "text" })

@@ -3,7 +3,6 @@
  */
 import { type Conversation, Id, type Message, NumberPart, Page, ReceivedMessage } from "@wac/core"
 import { boolean, insert, json, list as listOf, result, row, text } from "../Columns.ts"
-import { texts } from "../Parameter.ts"
 import { type Row, type Statement, statement, value } from "../Statement.ts"
 import { message } from "./StoredSend.ts"
 
@@ -87,82 +86,94 @@ export const loadReceived = statement(
   where c.message_id = ${id} and c.workspace_id = ${workspaceId} and c.is_inbound`
 )
 
+/** What a page is given: the messages before one. */
+const page = { workspaceId: value<Id.WorkspaceId>(), limit: value<number>(), before: value<string>() }
+
 /**
  * A page of a conversation, along `conversations_list`: as many rows of each name and direction, of which the newest
- * are the page. $1 workspace, $2 limit, $3 the message before, $4 names, $5 directions.
+ * are the page.
  */
-const listText = `with found as materialized (
-    select c.* from unnest($4::text[]) n (name) cross join unnest($5::boolean[]) d (is_inbound)
+const listNamed = statement(
+  { ...page, names: listOf<string>("text"), directions: listOf<boolean>("boolean") },
+  ({ before, directions, limit, names, workspaceId }) =>
+    `with found as materialized (
+    select c.* from unnest(${names}) n (name) cross join unnest(${directions}) d (is_inbound)
     cross join lateral (
       select ${found} from wac.conversations c
-      where (c.workspace_id, c.customer, c.is_inbound, c.message_id) >= ($1, n.name, d.is_inbound, '')
-        and (c.workspace_id, c.customer, c.is_inbound, c.message_id) < ($1, n.name, d.is_inbound, $3)
-      order by c.workspace_id desc, c.customer desc, c.is_inbound desc, c.message_id desc limit $2
+      where (c.workspace_id, c.customer, c.is_inbound, c.message_id) >= (${workspaceId}, n.name, d.is_inbound, '')
+        and (c.workspace_id, c.customer, c.is_inbound, c.message_id) < (${workspaceId}, n.name, d.is_inbound, ${before})
+      order by c.workspace_id desc, c.customer desc, c.is_inbound desc, c.message_id desc limit ${limit}
     ) c
-    order by c.message_id desc limit $2
+    order by c.message_id desc limit ${limit}
   )
   select ${found}, (
     select to_json(m) from wac.messages m where m.id = c.message_id and c.received is null
   ) as message
   from found c order by c.message_id desc`
+)
 
 const outbound = result<{ readonly message: Message.Message | null }>({ message })
 
 /** A page of what customers wrote, along `conversations_inbound`. */
-const inboundText = `select ${found} from wac.conversations c
-  where (c.workspace_id, c.message_id) >= ($1, '') and (c.workspace_id, c.message_id) < ($1, $3) and c.is_inbound
-  order by c.workspace_id desc, c.message_id desc limit $2`
+const listInbound = statement(page, ({ before, limit, workspaceId }) =>
+  `select ${found} from wac.conversations c
+  where (c.workspace_id, c.message_id) >= (${workspaceId}, '')
+    and (c.workspace_id, c.message_id) < (${workspaceId}, ${before}) and c.is_inbound
+  order by c.workspace_id desc, c.message_id desc limit ${limit}`)
 
 /** The statement of a page. */
 export const list = (
   workspaceId: Id.WorkspaceId,
   { direction, names }: Conversation.Filter,
   { after, limit }: Page.PageRequest
-): Statement & { readonly params: ReadonlyArray<unknown> } => {
-  const params = [workspaceId, limit + 1, after ?? Id.highest("msg")]
-  return names === undefined ? { text: inboundText, params } : {
-    text: listText,
-    params: [...params, texts(names), direction === undefined ? "{f,t}" : direction === "inbound" ? "{t}" : "{f}"]
-  }
+): Required<Statement> => {
+  const page = { workspaceId, limit: limit + 1, before: after ?? Id.highest("msg") }
+  return names === undefined ? listInbound(page) : listNamed({
+    ...page,
+    names,
+    directions: direction === undefined ? [false, true] : [direction === "inbound"]
+  })
 }
 
 /**
  * The numbers of customers that begin with one of some texts, along `conversations_list` from each number to the next: a
  * conversation costs one row, however long it is. The texts are the digits, after a country code if they have none. Any
- * letter is greater than any digit, in every collation. $1 workspace, $2 limit, $3 digits, $4 whether they have a code.
+ * letter is greater than any digit, in every collation.
  */
-export const numbersText = `with starts as (
-    select '+' || $3::text as start
+export const numbers = statement(
+  {
+    workspaceId: value<string>(),
+    limit: value<number>(),
+    digits: value<string>(),
+    isInternational: value<boolean>()
+  },
+  ({ digits, isInternational, limit, workspaceId }) =>
+    `with starts as (
+    select '+' || ${digits}::text as start
     union all
-    select '+' || code || $3::text from generate_series(1, ${10 ** NumberPart.maxCodeDigits - 1}) code
-    where not $4::boolean
+    select '+' || code || ${digits}::text from generate_series(1, ${10 ** NumberPart.maxCodeDigits - 1}) code
+    where not ${isInternational}::boolean
   )
   select distinct n.customer from starts s cross join lateral (
     with recursive each (customer, place) as (
       (
         select c.customer, 1 from wac.conversations c
-        where c.workspace_id = $1 and c.customer >= s.start and c.customer < s.start || 'A'
+        where c.workspace_id = ${workspaceId} and c.customer >= s.start and c.customer < s.start || 'A'
         order by c.customer limit 1
       )
       union all
       select o.customer, e.place + 1 from each e cross join lateral (
         select c.customer from wac.conversations c
-        where c.workspace_id = $1 and c.customer > e.customer and c.customer < s.start || 'A'
+        where c.workspace_id = ${workspaceId} and c.customer > e.customer and c.customer < s.start || 'A'
         order by c.customer limit 1
-      ) o where e.place < $2::integer
+      ) o where e.place < ${limit}::integer
     )
     select e.customer from each e where starts_with(e.customer, s.start)
   ) n
-  order by n.customer limit $2::integer`
+  order by n.customer limit ${limit}::integer`
+)
 
-/** The parameters of {@link numbersText}. */
-export const numbersParams = (
-  workspaceId: string,
-  { digits, isInternational }: NumberPart.NumberPart,
-  limit: number
-): ReadonlyArray<unknown> => [workspaceId, limit, digits, isInternational]
-
-/** A number of {@link numbersText}. */
+/** A number of {@link numbers}. */
 export const numberOf = row({ customer: text() })
 
 /** The page of the rows of {@link list}. */

@@ -5,23 +5,30 @@ import { Campaign, Id, Message, Retention, type Time } from "@wac/core"
 import { boolean, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
-import { texts } from "../Parameter.ts"
-import type { Rows, Statement } from "../Statement.ts"
+import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { forgetText } from "./Conversations.ts"
 import { message } from "./StoredSend.ts"
 
 /** Rows deleted, or emptied, at once. */
 const atOnce = 500
 
-const isOver = "m.status = any ($2::text[])"
+/** A bound of identifiers. */
+const below = value<string>()
 
-/** $1 the bound of identifiers, $2 the statuses of messages, $3 those of campaigns that have ended. */
-export const messagesText = `with gone as (
+const words = list<string>("text")
+
+/** Whether the status of a message is one of those after which nothing changes. */
+const isOver = (over: string): string => `m.status = any (${over})`
+
+export const forgetSent = statement(
+  { below, over: words, endings: words },
+  ({ below, endings, over }) =>
+    `with gone as (
     delete from wac.messages m where m.ctid = any (array(
       select m.ctid from wac.messages m
-      where m.id < $1 and ${isOver} and (
+      where m.id < ${below} and ${isOver(over)} and (
         m.key is null or m.campaign_id is not null and not exists (
-          select from wac.campaigns c where c.id = m.campaign_id and c.state->>'status' <> all ($3::text[])
+          select from wac.campaigns c where c.id = m.campaign_id and c.state->>'status' <> all (${endings})
         )
       )
       order by m.id limit ${atOnce} for update skip locked
@@ -32,33 +39,36 @@ export const messagesText = `with gone as (
     where n.provider_message_id = g.provider_message_id and n.message_id = g.id
   ), said as (${forgetText("select g.id from gone g")})
   select ${Forgotten.columns(atOnce)} from gone`
+)
 
-const rowsText = `with gone as (
+const forgetRows = statement({ below, endings: words }, ({ below, endings }) =>
+  `with gone as (
     delete from wac.campaign_rows r where r.ctid = any (array(
       select r.ctid from wac.campaigns c cross join lateral (
         select r.ctid from wac.campaign_rows r where r.campaign_id = c.id limit ${atOnce}
       ) r
-      where c.id < $1 and c.state->>'status' = any ($2::text[]) limit ${atOnce}
+      where c.id < ${below} and c.state->>'status' = any (${endings}) limit ${atOnce}
     ))
     returning 1
   )
-  select ${Forgotten.columns(atOnce)} from gone`
+  select ${Forgotten.columns(atOnce)} from gone`)
 
-/** Older messages are few besides: only those that were sent and have not ended. $1 the bound of identifiers. */
-export const receivedText = `with gone as (
+/** Older messages are few besides: only those that were sent and have not ended. */
+export const forgetReceived = statement({ below }, ({ below }) =>
+  `with gone as (
     delete from wac.conversations c where c.ctid = any (array(
       select c.ctid from wac.conversations c
-      where c.message_id < $1 and c.is_inbound order by c.message_id limit ${atOnce} for update skip locked
+      where c.message_id < ${below} and c.is_inbound order by c.message_id limit ${atOnce} for update skip locked
     ))
     returning 1
   )
-  select ${Forgotten.columns(atOnce)} from gone`
+  select ${Forgotten.columns(atOnce)} from gone`)
 
 /** The statements that delete. */
 export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> => [
-  { text: messagesText, params: [Id.lowestAt("msg", before), texts(Message.over), texts(Campaign.endings)] },
-  { text: receivedText, params: [Id.lowestAt("msg", before)] },
-  { text: rowsText, params: [Id.lowestAt("cmp", before), texts(Campaign.endings)] }
+  forgetSent({ below: Id.lowestAt("msg", before), over: Message.over, endings: Campaign.endings }),
+  forgetReceived({ below: Id.lowestAt("msg", before) }),
+  forgetRows({ below: Id.lowestAt("cmp", before), endings: Campaign.endings })
 ]
 
 /** What the statements did. The rows of campaigns are no messages. */
@@ -84,13 +94,35 @@ interface Writes {
   readonly received: ReadonlyArray<Id.MessageId>
 }
 
-/** Along `conversations_received`. $1 the bound of identifiers. */
-export const receivedBodiesText =
-  `with reached as materialized (select f.received from wac.forgotten_bodies f for update skip locked)
+const takeBodies = statement(
+  { below, over: words },
+  ({ below, over }) =>
+    `with reached as materialized (select f.reached from wac.forgotten_bodies f for update skip locked)
+  select m.id, m.content, ${isOver(over)} as is_over from reached r cross join lateral (
+    select m.* from wac.messages m where m.id > r.reached and m.id < ${below} order by m.id limit ${atOnce}
+  ) m`
+)
+
+/** Along `conversations_received`. */
+export const takeReceived = statement(
+  { below },
+  ({ below }) =>
+    `with reached as materialized (select f.received from wac.forgotten_bodies f for update skip locked)
   select c.message_id from reached r cross join lateral (
     select c.message_id from wac.conversations c
-    where c.message_id > r.received and c.message_id < $1 and c.is_inbound order by c.message_id limit ${atOnce}
+    where c.message_id > r.received and c.message_id < ${below} and c.is_inbound order by c.message_id limit ${atOnce}
   ) c`
+)
+
+const reachReceived = statement(
+  { received: value<Id.MessageId>() },
+  ({ received }) => `update wac.forgotten_bodies set received = ${received}`
+)
+
+const reach = statement(
+  { reached: value<string>() },
+  ({ reached }) => `update wac.forgotten_bodies set reached = ${reached}`
+)
 
 /** As `ReceivedMessage.withoutBody`. */
 const emptyReceived = unlessEmpty(
@@ -110,17 +142,14 @@ export const forgetBodies: StepOptions<
   Writes
 > = {
   size: 1,
-  load: ([command]) => [
-    { text: "insert into wac.forgotten_bodies (reached) values ('') on conflict do nothing" },
-    {
-      text: `with reached as materialized (select f.reached from wac.forgotten_bodies f for update skip locked)
-        select m.id, m.content, ${isOver} as is_over from reached r cross join lateral (
-          select m.* from wac.messages m where m.id > r.reached and m.id < $1 order by m.id limit ${atOnce}
-        ) m`,
-      params: [Id.lowestAt("msg", command!.before), texts(Message.over)]
-    },
-    { text: receivedBodiesText, params: [Id.lowestAt("msg", command!.before)] }
-  ],
+  load: ([command]) => {
+    const below = Id.lowestAt("msg", command!.before)
+    return [
+      { text: "insert into wac.forgotten_bodies (reached) values ('') on conflict do nothing" },
+      takeBodies({ below, over: Message.over }),
+      takeReceived({ below })
+    ]
+  },
   read: ([, rows, received], now) => ({
     now,
     received: received!.map((row) => inbound.read(row).messageId),
@@ -142,11 +171,11 @@ export const forgetBodies: StepOptions<
   write: ({ emptied, reached, received }) => [
     ...received.length === 0 ? [] : [
       ...emptyReceived(received),
-      { text: "update wac.forgotten_bodies set received = $1", params: [received.at(-1)] }
+      reachReceived({ received: received.at(-1)! })
     ],
     ...reached === undefined ? [] : [
       ...empty(emptied),
-      { text: "update wac.forgotten_bodies set reached = $1", params: [reached] }
+      reach({ reached })
     ]
   ]
 }

@@ -12,7 +12,7 @@ import { columns, result, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Expired from "../Expired.ts"
 import { texts } from "../Parameter.ts"
-import { first, type Row, statement, value } from "../Statement.ts"
+import { first, type Given, type Row, type Statement, statement, value } from "../Statement.ts"
 import * as Abandon from "./Abandon.ts"
 import * as Accept from "./Accept.ts"
 import * as ApplyReport from "./ApplyReport.ts"
@@ -130,10 +130,6 @@ const idOf = statement(
 /** The index that a list is read from. */
 type ListIndex = "messages_list" | "messages_reference" | "messages_failed"
 
-/** The index that answers a filter with the fewest rows. */
-const indexFor = ({ clientReference, status }: MessageStore.MessageFilter): ListIndex =>
-  clientReference !== undefined ? "messages_reference" : status === "failed" ? "messages_failed" : "messages_list"
-
 /** The condition of each index: only a query that has it can use the index. */
 const within: Record<ListIndex, string> = {
   messages_list: "m.id > ''",
@@ -141,72 +137,87 @@ const within: Record<ListIndex, string> = {
   messages_failed: "m.failed_at is not null"
 }
 
-/** The campaigns of the workspace $1 whose messages no list shows. */
-const unstarted = `select c.id from wac.campaigns c where c.workspace_id = $1 and ${isUnstarted}`
+/** The campaigns of the workspace whose messages no list shows. */
+const unstartedIn = (workspaceId: string): string =>
+  `select c.id from wac.campaigns c where c.workspace_id = ${workspaceId} and ${isUnstarted}`
+
+/** What a page is given: the lowest id and the upper bound, and the filter. */
+const listInputs = {
+  workspaceId,
+  limit: value<number>(),
+  from: value<string>(),
+  below: value<string>(),
+  isFiltered: value<boolean>(),
+  status: value<Message.MessageStatus | null>(),
+  to: value<ReturnType<typeof texts> | null>(),
+  since: value<Time.Instant | null>(),
+  until: value<Time.Instant | null>()
+}
 
 /**
  * Newest first, through the index for the filter. If scanning stopped early, the last row says where. It is read in the
  * same statement, because a message that arrived between two statements would make others appear twice.
- *
- * $1 workspace, $2 limit, $3 and $4 the lowest id and the upper bound, $5 whether there is a filter, $6 status, $7
- * recipient, $8 and $9 times, $10 the reference.
  */
-const listText = (index: ListIndex): string => {
-  const isByReference = index === "messages_reference"
+const listText = (
+  index: ListIndex,
+  { below, from, isFiltered, limit, since, status, to, until, workspaceId }: Given<typeof listInputs>,
+  reference?: string
+): string => {
+  const referenceColumn = "(m.content->>'clientReference')"
   // with "=" the planner may use the primary key, and scan past what other workspaces have sent since
-  const columns = (reference: string) => isByReference ? `m.workspace_id${reference}, m.id` : "m.workspace_id, m.id"
-  const reference = ", (m.content->>'clientReference')"
-  const of = (id: string) => isByReference ? `($1, $10, ${id})` : `($1, ${id})`
+  const columns = ["m.workspace_id", ...reference === undefined ? [] : [referenceColumn], "m.id"]
+  const of = (id: string) => `(${[workspaceId, ...reference === undefined ? [] : [reference], id].join(", ")})`
   const newest = `from wac.messages m
-    where (${columns(reference)}) >= ${of("$3")} and (${columns(reference)}) < ${of("$4")} and ${within[index]}
-    order by m.workspace_id desc${isByReference ? `${reference} desc` : ""}, m.id desc`
+    where (${columns.join(", ")}) >= ${of(from)} and (${columns.join(", ")}) < ${of(below)} and ${within[index]}
+    order by ${columns.map((column) => `${column} desc`).join(", ")}`
+  const unstarted = unstartedIn(workspaceId)
   return `with found as materialized (
     select m.* from (select m.* ${newest} limit ${Page.lookedAt}) m
     where (m.campaign_id is null or m.campaign_id not in (${unstarted}))
-      and coalesce(m.status = $6, true) and coalesce(m.content->>'to' = any ($7::text[]), true)
-      and coalesce(m.created_at >= $8::bigint, true) and coalesce(m.created_at < $9::bigint, true)
-    order by m.workspace_id desc, m.id desc limit $2
+      and coalesce(m.status = ${status}, true) and coalesce(m.content->>'to' = any (${to}::text[]), true)
+      and coalesce(m.created_at >= ${since}::bigint, true) and coalesce(m.created_at < ${until}::bigint, true)
+    order by m.workspace_id desc, m.id desc limit ${limit}
   )
   (select to_json(m) as message, null as reached from found m order by m.id desc)
   union all
   select null, (select m.id ${newest} offset ${Page.lookedAt - 1} limit 1)
-  where ($5::boolean or exists (${unstarted})) and (select count(*) from found) < $2`
+  where (${isFiltered}::boolean or exists (${unstarted})) and (select count(*) from found) < ${limit}`
 }
 
-/** The parameters of {@link listText}. */
-const listParams = (
-  workspaceId: string,
-  { clientReference, since, status, to, until }: MessageStore.MessageFilter,
-  { after, limit }: Page.PageRequest
-): ReadonlyArray<unknown> => {
-  const ahead = Duration.toMillis(MessageStore.idAhead)
-  const below = until === undefined ? Id.highest("msg") : firstIdAt(until + ahead)
-  return [
-    workspaceId,
-    limit + 1,
-    since === undefined ? "" : firstIdAt(since - ahead),
-    after === null || below < after ? below : after,
-    [status, to, since, until].some((given) => given !== undefined),
-    status ?? null,
-    to === undefined ? null : texts(to),
-    since ?? null,
-    until ?? null,
-    ...clientReference === undefined ? [] : [clientReference]
-  ]
-}
+const listAll = statement(listInputs, (given) => listText("messages_list", given))
+
+const listFailed = statement(listInputs, (given) => listText("messages_failed", given))
+
+const listReferenced = statement(
+  { ...listInputs, reference: value<string>() },
+  ({ reference, ...given }) => listText("messages_reference", given, reference)
+)
 
 /** A lower bound of the ids of messages created at that time or later. */
 const firstIdAt = (time: Time.Instant): string => Id.lowestAt("msg", time)
 
-/** The statement for a page of a list. */
+/** The statement for a page of a list, which reads the index that answers the filter with the fewest rows. */
 export const list = (
-  workspaceId: string,
-  filter: MessageStore.MessageFilter,
-  page: Page.PageRequest
-): { readonly text: string; readonly params: ReadonlyArray<unknown> } => ({
-  text: listText(indexFor(filter)),
-  params: listParams(workspaceId, filter, page)
-})
+  workspaceId: Id.WorkspaceId,
+  { clientReference, since, status, to, until }: MessageStore.MessageFilter,
+  { after, limit }: Page.PageRequest
+): Required<Statement> => {
+  const ahead = Duration.toMillis(MessageStore.idAhead)
+  const below = until === undefined ? Id.highest("msg") : firstIdAt(until + ahead)
+  const page = {
+    workspaceId,
+    limit: limit + 1,
+    from: since === undefined ? "" : firstIdAt(since - ahead),
+    below: after === null || below < after ? below : after,
+    isFiltered: [status, to, since, until].some((given) => given !== undefined),
+    status: status ?? null,
+    to: to === undefined ? null : texts(to),
+    since: since ?? null,
+    until: until ?? null
+  }
+  if (clientReference !== undefined) return listReferenced({ ...page, reference: clientReference })
+  return status === "failed" ? listFailed(page) : listAll(page)
+}
 
 const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<Message.Message> => {
   const found = rows.map(listed.read)
@@ -302,10 +313,7 @@ export const layer = Layer.effect(
         ),
       numbersWith: (workspaceId, part, limit) =>
         Effect.map(
-          query("MessageStore.numbersWith", {
-            text: Conversations.numbersText,
-            params: Conversations.numbersParams(workspaceId, part, limit)
-          }),
+          query("MessageStore.numbersWith", Conversations.numbers({ workspaceId, limit, ...part })),
           (rows) => rows.map((row) => Conversations.numberOf.read(row).customer)
         ),
       sweep: Effect.fnUntraced(function*(now) {

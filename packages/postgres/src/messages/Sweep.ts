@@ -8,7 +8,7 @@ import * as Clocks from "../Clocks.ts"
 import { columns, result } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import type { Relation } from "../Schema.ts"
-import { type Input, type Statement, statement, value } from "../Statement.ts"
+import { type Input, parameter, type Statement, statement, value } from "../Statement.ts"
 import { keepSends } from "./KeepSends.ts"
 import { send } from "./StoredSend.ts"
 
@@ -35,7 +35,7 @@ export const timeouts: ReadonlyArray<number> = KeyedMessage.silences.map(({ afte
 /** {@link timeouts}, as an input. */
 const silences: Input<typeof timeouts, ReadonlyArray<string>> = {
   size: timeouts.length,
-  given: (first) => timeouts.map((_, i) => `$${first + i}`),
+  given: (first) => timeouts.map((_, i) => parameter(first + i)),
   encode: (timeouts) => timeouts
 }
 
@@ -177,26 +177,26 @@ const tidyText = (table: Relation, name: string, isDone: string, at: string): st
   )
   select count(*)::integer as tidied from gone`
 
+const tidyBuckets = statement({ asked: Clocks.asked, fullFor: value<number>() }, ({ asked, fullFor }) =>
+  tidyText(
+    "wac.buckets",
+    "o.key",
+    `o.full_at <= ${asked} - ${fullFor}::bigint and o.counted_at is null
+        and (o.marketing_until is null or o.marketing_until <= ${asked})`,
+    "full_at"
+  ))
+
+/** Customers' messages too old to be repeated (`InboundMessage.rememberedUntil`). */
+const tidyInbound = statement({ asked: Clocks.asked }, ({ asked }) =>
+  tidyText(
+    "wac.inbound_messages",
+    "o.phone_number_id, o.provider_message_id",
+    `o.expires_at <= ${asked}`,
+    "expires_at"
+  ))
+
 /** The statements that delete what has no effect any more, and return how much that was. */
-export const tidy = (now: Time.Instant | undefined): ReadonlyArray<Statement> => [
-  {
-    text: tidyText(
-      "wac.buckets",
-      "o.key",
-      `o.full_at <= ${Clocks.at("$1")} - $2::bigint and o.counted_at is null
-        and (o.marketing_until is null or o.marketing_until <= ${Clocks.at("$1")})`,
-      "full_at"
-    ),
-    params: [now ?? null, fullFor]
-  },
-  {
-    // customers' messages too old to be repeated (`InboundMessage.rememberedUntil`)
-    text: tidyText(
-      "wac.inbound_messages",
-      "o.phone_number_id, o.provider_message_id",
-      `o.expires_at <= ${Clocks.at("$1")}`,
-      "expires_at"
-    ),
-    params: [now ?? null]
-  }
+export const tidy = (asked: Time.Instant | undefined): ReadonlyArray<Statement> => [
+  tidyBuckets({ asked, fullFor }),
+  tidyInbound({ asked })
 ]

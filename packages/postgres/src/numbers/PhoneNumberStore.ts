@@ -2,26 +2,55 @@
  * `PhoneNumberStore` in PostgreSQL: combines the operations of this folder (`PhoneNumberStep`) and adds the short
  * statements.
  */
-import { type PhoneNumber, type PhoneNumberStep as Step, PhoneNumberStore } from "@wac/core"
+import { type Id, type PhoneNumber, type PhoneNumberStep as Step, PhoneNumberStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { configuring } from "../Settings.ts"
-import { first, type Row } from "../Statement.ts"
+import { first, ifGiven, type Row, type Statement, statement, value, variants } from "../Statement.ts"
 import * as PhoneNumberStep from "./PhoneNumberStep.ts"
 import { credentials, numberRow, own } from "./StoredNumber.ts"
 
 /** The operator's settings. */
 const settings = own.pick("providerAccountId", "tier", "messagingLimit", "available")
 
-/** The condition for numbers with this name. Its parameters come first. */
-const isNamed = (name: PhoneNumber.NumberName): readonly [condition: string, ...params: ReadonlyArray<string>] => {
-  if ("providerNumberId" in name) return ["provider_number_id = $1", name.providerNumberId]
-  const { phoneNumber, providerAccountId } = name
-  return phoneNumber === undefined
-    ? ["provider_account_id = $1", providerAccountId]
-    : ["provider_account_id = $1 and phone_number = $2", providerAccountId, phoneNumber]
-}
+const list = statement(
+  { workspaceId: value<Id.WorkspaceId>() },
+  ({ workspaceId }) =>
+    `select to_json(p) as number from wac.phone_numbers p where workspace_id = ${workspaceId}
+  order by is_default desc, id`
+)
+
+const namedText = (condition: string): string =>
+  `select to_json(p) as number from wac.phone_numbers p where ${condition} order by id`
+
+const withProviderNumber = statement(
+  { providerNumberId: value<string>() },
+  ({ providerNumberId }) => namedText(`provider_number_id = ${providerNumberId}`)
+)
+
+const ofAccount = variants(
+  { providerAccountId: value<string>() },
+  { phoneNumber: value<string>() },
+  ({ providerAccountId }, { phoneNumber }) =>
+    namedText(
+      `provider_account_id = ${providerAccountId}${ifGiven(phoneNumber, (number) => ` and phone_number = ${number}`)}`
+    )
+)
+
+/** The statement for numbers with this name. */
+const named = (name: PhoneNumber.NumberName): Statement =>
+  "providerNumberId" in name
+    ? withProviderNumber({ providerNumberId: name.providerNumberId })
+    : ofAccount({ providerAccountId: name.providerAccountId }, { phoneNumber: name.phoneNumber })
+
+const loadCredentials = statement(
+  { id: value<Id.PhoneNumberId>() },
+  ({ id }) =>
+    `select p.credentials_version as version, ${credentials.names("c")}
+  from wac.phone_number_credentials c join wac.phone_numbers p on p.id = c.phone_number_id
+  where c.phone_number_id = ${id}`
+)
 
 const versioned = credentials.and(columns<Pick<Step.SealedCredentials, "version">>({ version: "text" }))
 
@@ -44,37 +73,20 @@ export const layer = Layer.effect(
       add,
       remove,
       assign: (id, to) => Effect.asVoid(assign({ id, ...to })),
-      list: (id) =>
+      list: (workspaceId) =>
         Effect.map(
-          query("PhoneNumberStore.list", {
-            text: `select to_json(p) as number from wac.phone_numbers p where workspace_id = $1
-            order by is_default desc, id`,
-            params: [id]
-          }),
+          query("PhoneNumberStore.list", list({ workspaceId })),
           (rows) => rows.map((row) => numberRow.read(row).number)
         ),
-      named: (name) => {
-        const [condition, ...params] = isNamed(name)
-        return Effect.map(
-          query("PhoneNumberStore.named", {
-            text: `select to_json(p) as number from wac.phone_numbers p where ${condition} order by id`,
-            params
-          }),
+      named: (name) =>
+        Effect.map(
+          query("PhoneNumberStore.named", named(name)),
           (rows) => rows.map((row) => numberRow.read(row).number)
-        )
-      },
+        ),
       configure: configuring(query, "PhoneNumberStore.configure", "wac.phone_numbers", settings),
       observe,
       credentials: (id) =>
-        Effect.map(
-          query("PhoneNumberStore.credentials", {
-            text: `select p.credentials_version as version, ${credentials.names("c")}
-            from wac.phone_number_credentials c join wac.phone_numbers p on p.id = c.phone_number_id
-            where c.phone_number_id = $1`,
-            params: [id]
-          }),
-          first(credentialsOf)
-        ),
+        Effect.map(query("PhoneNumberStore.credentials", loadCredentials({ id })), first(credentialsOf)),
       setCredentials
     })
   })

@@ -1,13 +1,13 @@
 /**
  * `QueueStore` in PostgreSQL: combines the operations of this folder and adds the short statements.
  */
-import { QueueStore } from "@wac/core"
+import { type Id, QueueStore, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { bigint, columns, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { isAny } from "../Statement.ts"
+import { ifGiven, isAny, type Statement, statement, value, variants } from "../Statement.ts"
 import { beat } from "./BeatHeart.ts"
 import { end } from "./EndQueued.ts"
 import { isHeld, work } from "./WorkOnLane.ts"
@@ -17,12 +17,17 @@ export const nextText = `select l.work_at from wac.send_lanes l
 
 const next = row({ workAt: bigint() })
 
-/** Each lane with messages is asked for its first one: the messages of a lane may be many. $2 the workspace, if given. */
-const backlogOf = (isOfWorkspace: boolean): string =>
-  `with judged as materialized (select ${Clocks.at("$1")} as at)
+const workspaceId = value<Id.WorkspaceId>()
+
+/** Each lane with messages is asked for its first one: the messages of a lane may be many. */
+const countBacklog = variants(
+  { asked: Clocks.asked },
+  { workspaceId },
+  ({ asked }, { workspaceId }) =>
+    `with judged as materialized (select ${asked} as at)
   select (
       select coalesce(sum(s.queued), 0)::double precision
-      from wac.queue_sizes s${isOfWorkspace ? " where s.workspace_id = $2" : ""}
+      from wac.queue_sizes s${ifGiven(workspaceId, (id) => ` where s.workspace_id = ${id}`)}
     ) as queued,
     (
       select min(d.due_at) from wac.send_lanes l
@@ -30,12 +35,17 @@ const backlogOf = (isOfWorkspace: boolean): string =>
         select q.due_at from wac.send_queue q where q.phone_number_id = l.phone_number_id
         order by q.due_at, q.message_id limit 1
       ) d
-      where l.work_at is not null and d.due_at <= j.at${isOfWorkspace ? " and l.workspace_id = $2" : ""}
+      where l.work_at is not null and d.due_at <= j.at${ifGiven(workspaceId, (id) => ` and l.workspace_id = ${id}`)}
     ) as oldest_due_at,
-    (select h.held_since from wac.heartbeats h${isOfWorkspace ? ` where ${isHeld("$2")}` : ""}) as held_since, j.at
+    (select h.held_since from wac.heartbeats h${
+      ifGiven(workspaceId, (id) => ` where ${isHeld(id)}`)
+    }) as held_since, j.at
   from judged j`
+)
 
-export const backlogTexts = { ofAll: backlogOf(false), ofWorkspace: backlogOf(true) } as const
+/** The statement that counts a workspace's backlog, or that of all. */
+export const backlogOf = (workspaceId: Id.WorkspaceId | null, asked: Time.Instant | undefined): Statement =>
+  countBacklog({ asked }, { workspaceId: workspaceId ?? undefined })
 
 const backlog = columns<QueueStore.Backlog>({
   queued: "double precision",
@@ -44,13 +54,16 @@ const backlog = columns<QueueStore.Backlog>({
   at: "bigint"
 })
 
-export const releaseTexts = {
-  ofAll: "update wac.heartbeats h set held_since = null where h.held_since is not null returning 1",
-  ofWorkspace: `insert into wac.queue_releases as r (workspace_id, held_since)
-  select $1, h.held_since from wac.heartbeats h where h.held_since is not null
+export const releaseAllText = "update wac.heartbeats h set held_since = null where h.held_since is not null returning 1"
+
+const releaseOne = statement(
+  { workspaceId },
+  ({ workspaceId }) =>
+    `insert into wac.queue_releases as r (workspace_id, held_since)
+  select ${workspaceId}, h.held_since from wac.heartbeats h where h.held_since is not null
   on conflict (workspace_id) do update set held_since = excluded.held_since where r.held_since < excluded.held_since
   returning 1`
-} as const
+)
 
 export const layer = Layer.effect(
   QueueStore.QueueStore,
@@ -71,12 +84,7 @@ export const layer = Layer.effect(
       beat: beating,
       backlog: (workspaceId, now) =>
         Effect.map(
-          query(
-            "QueueStore.backlog",
-            workspaceId === null
-              ? { text: backlogTexts.ofAll, params: [callerNow(now) ?? null] }
-              : { text: backlogTexts.ofWorkspace, params: [callerNow(now) ?? null, workspaceId] }
-          ),
+          query("QueueStore.backlog", backlogOf(workspaceId, callerNow(now))),
           ([found]) => backlog.read(found!)
         ),
       release: (workspaceId) =>
@@ -84,8 +92,8 @@ export const layer = Layer.effect(
           query(
             "QueueStore.release",
             workspaceId === null
-              ? { text: releaseTexts.ofAll }
-              : { text: releaseTexts.ofWorkspace, params: [workspaceId] }
+              ? { text: releaseAllText }
+              : releaseOne({ workspaceId })
           ),
           isAny
         )

@@ -4,8 +4,9 @@
 import { SealedSecretStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { Hex } from "effect/encoding"
-import { integer, row, text } from "../Columns.ts"
+import { inJson, integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import { statement, value } from "../Statement.ts"
 import { sealed } from "./StoredSeal.ts"
 
 const pepper = SealedSecretStore.pepperRow
@@ -14,38 +15,41 @@ const pepper = SealedSecretStore.pepperRow
  * Reads each table by its own index. Only a query in the index's order must use it: with "=" the planner may use the
  * primary key and scan everything under other master keys. A page never ends within a webhook's secrets.
  */
-const underText = `
+const listUnder = statement(
+  { keyId: value<string>(), after: value<string>(), limit: value<number>() },
+  ({ after, keyId, limit }) => `
   select row, nonce, ciphertext from (
-    select '${pepper}' as row, nonce, ciphertext from wac.peppers where key_id = $1 and '${pepper}' > $2
+    select '${pepper}' as row, nonce, ciphertext from wac.peppers where key_id = ${keyId} and '${pepper}' > ${after}
     union all (
       select id, secret_nonce, secret_ciphertext from wac.api_keys
-      where secret_key_id <= $1 and (secret_key_id, id) > ($1, $2)
-      order by secret_key_id, id limit $3
+      where secret_key_id <= ${keyId} and (secret_key_id, id) > (${keyId}, ${after})
+      order by secret_key_id, id limit ${limit}
     )
     union all (
       select phone_number_id, nonce, ciphertext from wac.phone_number_credentials
-      where key_id <= $1 and (key_id, phone_number_id) > ($1, $2)
-      order by key_id, phone_number_id limit $3
+      where key_id <= ${keyId} and (key_id, phone_number_id) > (${keyId}, ${after})
+      order by key_id, phone_number_id limit ${limit}
     )
     union all (
       select user_id, nonce, ciphertext from wac.second_factors
-      where key_id <= $1 and (key_id, user_id) > ($1, $2)
-      order by key_id, user_id limit $3
+      where key_id <= ${keyId} and (key_id, user_id) > (${keyId}, ${after})
+      order by key_id, user_id limit ${limit}
     )
     union all (
       select webhook_id, nonce, ciphertext from wac.webhook_secrets
-      where key_id <= $1 and (key_id, webhook_id) > ($1, $2)
-      order by key_id, webhook_id fetch first $3 rows with ties
+      where key_id <= ${keyId} and (key_id, webhook_id) > (${keyId}, ${after})
+      order by key_id, webhook_id fetch first ${limit} rows with ties
     )
   ) found
-  order by row fetch first $3 rows with ties`
+  order by row fetch first ${limit} rows with ties`
+)
 
 /** A nonce is used once, so it identifies a secret wherever a rotation has moved it. */
-const rewrapText = `
+const rewrap = statement({ secrets: inJson<ReadonlyArray<ReturnType<typeof written>>>() }, ({ secrets }) => `
   with changes as (
     select row, "keyId", decode(nonce, 'hex') as nonce, "newKeyId", decode("newNonce", 'hex') as new_nonce,
       decode("newCiphertext", 'hex') as new_ciphertext
-    from json_to_recordset($1::text::json)
+    from json_to_recordset(${secrets})
       as c (row text, "keyId" text, nonce text, "newKeyId" text, "newNonce" text, "newCiphertext" text)
   ), the_pepper as (
     update wac.peppers p set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
@@ -75,7 +79,7 @@ const rewrapText = `
   select (
     (select count(*) from the_pepper) + (select count(*) from of_keys) + (select count(*) from of_numbers)
       + (select count(*) from of_factors) + (select count(*) from of_webhooks)
-  )::integer as replaced`
+  )::integer as replaced`)
 
 const found = row({ row: text<SealedSecretStore.SecretRow>() }).and(sealed.omit("keyId"))
 
@@ -96,12 +100,12 @@ export const layer = Layer.effect(
     SealedSecretStore.SealedSecretStore.of({
       under: (keyId, { after, limit }) =>
         Effect.map(
-          query("SealedSecretStore.under", { text: underText, params: [keyId, after ?? "", limit] }),
+          query("SealedSecretStore.under", listUnder({ keyId, after: after ?? "", limit })),
           (rows) => rows.map(found.read).map(({ row, ...sealed }) => ({ row, sealed: { keyId, ...sealed } }))
         ),
       rewrap: (secrets) =>
         secrets.length === 0 ? Effect.succeed(0) : Effect.map(
-          query("SealedSecretStore.rewrap", { text: rewrapText, params: [JSON.stringify(secrets.map(written))] }),
+          query("SealedSecretStore.rewrap", rewrap({ secrets: secrets.map(written) })),
           ([row]) => replaced.read(row!).replaced
         )
     }))

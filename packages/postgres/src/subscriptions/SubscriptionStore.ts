@@ -34,10 +34,15 @@ const release = statement(
   where s.workspace_id = ${workspaceId} and s.name = ${name} and s.owner = ${owner}`
 )
 
-const failedText = `select n.attempts, n.failed_at, n.failure, ${event.names("e")}
+const listFailed = statement(
+  { workspaceId: value<string>(), name: value<string>(), after: value<string | null>(), limit: value<number>() },
+  ({ after, limit, name, workspaceId }) =>
+    `select n.attempts, n.failed_at, n.failure, ${event.names("e")}
   from wac.subscription_entries n join wac.events e on e.id = n.event_id
-  where n.workspace_id = $1 and n.name = $2 and n.state = 'failed' and n.event_id > coalesce($3, '')
-  order by n.event_id limit $4`
+  where n.workspace_id = ${workspaceId} and n.name = ${name} and n.state = 'failed'
+    and n.event_id > coalesce(${after}, '')
+  order by n.event_id limit ${limit}`
+)
 
 const failed = columns<Omit<SubscriptionStore.Failed, "event">>({
   attempts: "integer",
@@ -109,10 +114,10 @@ export const layer = Layer.effect(
         Effect.asVoid(query("SubscriptionStore.release", release({ owned: { ...key, owner } }))),
       failed: ({ name, workspaceId }, page) =>
         Effect.map(
-          query("SubscriptionStore.failed", {
-            text: failedText,
-            params: [workspaceId, name, page.after, page.limit + 1]
-          }),
+          query(
+            "SubscriptionStore.failed",
+            listFailed({ workspaceId, name, after: page.after, limit: page.limit + 1 })
+          ),
           (rows) =>
             Page.fromOverread(
               rows.map((row) => ({ ...failed.read(row), event: event.read(row) })),

@@ -2,7 +2,7 @@
  * The steps of templates (core's `TemplateStep`) in PostgreSQL: what they load and write.
  */
 import { type Id, type Template, TemplateStep } from "@wac/core"
-import { columns, list, unlessEmpty } from "../Columns.ts"
+import { columns, inJson, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Row, type Statement, statement } from "../Statement.ts"
 import { template } from "./StoredTemplate.ts"
@@ -27,18 +27,22 @@ const loadAll = statement({ workspaces }, ({ workspaces }) => `
   select ${template.names("t")}, t.told from wac.templates t where t.workspace_id = any (${workspaces})
   order by t.id for no key update`)
 
-const keepText = `insert into wac.templates (id, workspace_id, provider_account_id, name, language, category, status,
+const keep = statement(
+  { kept: inJson<ReadonlyArray<TemplateStep.Kept>>() },
+  ({ kept }) =>
+    `insert into wac.templates (id, workspace_id, provider_account_id, name, language, category, status,
     parameter_format, components, variables, unfillable, quality, rejection_reason, provider_template_id, synced_at, told)
   select k.template ->> 'id', k.template ->> 'workspaceId', k.template ->> 'providerAccountId', k.template ->> 'name',
     k.template ->> 'language', k.template ->> 'category', k.template ->> 'status', k.template ->> 'parameterFormat',
     k.template -> 'components', array(select json_array_elements_text(k.template -> 'variables')),
     k.template ->> 'unfillable', k.template ->> 'quality', k.template ->> 'rejectionReason',
     k.template ->> 'providerTemplateId', (k.template ->> 'syncedAt')::bigint, k.told
-  from json_to_recordset($1::text::json) k (template json, told jsonb)
+  from json_to_recordset(${kept}) k (template json, told jsonb)
   on conflict (id) do update set category = excluded.category, status = excluded.status,
     parameter_format = excluded.parameter_format, components = excluded.components, variables = excluded.variables,
     unfillable = excluded.unfillable, quality = excluded.quality, rejection_reason = excluded.rejection_reason,
     provider_template_id = excluded.provider_template_id, synced_at = excluded.synced_at, told = excluded.told`
+)
 
 const removeGone = unlessEmpty(
   list<Id.TemplateId>("text"),
@@ -47,7 +51,7 @@ const removeGone = unlessEmpty(
 
 const write = ({ gone, kept }: TemplateStep.Writes): ReadonlyArray<Statement> => [
   ...removeGone(gone.map(({ id }) => id)),
-  ...kept.length === 0 ? [] : [{ text: keepText, params: [JSON.stringify(kept)] }]
+  ...kept.length === 0 ? [] : [keep({ kept })]
 ]
 
 /** The rows that listings and changes of a workspace's templates load. */

@@ -1,21 +1,49 @@
 /**
  * `TemplateStore` in PostgreSQL: combines the operations of this folder (`TemplateStep`) and adds the short statements.
  */
-import { Page, TemplateStore } from "@wac/core"
+import { type Id, Page, TemplateStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { select } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { first } from "../Statement.ts"
+import { filteredPages } from "../Pages.ts"
+import { first, ifGiven, value } from "../Statement.ts"
 import { template } from "./StoredTemplate.ts"
 import * as TemplateStep from "./TemplateStep.ts"
 
-/** The name comes first, because {@link named} refers to its parameter by number. */
-const filters = ["name", "status", "category", "language"] as const
+const workspaceId = value<Id.WorkspaceId>()
+
+const text = value<string>()
+
+/** The columns that a filter compares with a value. */
+const compared = ["name", "status", "category", "language"] as const
 
 const get = select(template, "wac.templates", template.pick("workspaceId", "id"))
 
 /** A name has few templates (languages and accounts), so all are read before they are sorted. */
-const named = "(select * from wac.templates n where n.workspace_id = $1 and n.name = $3 offset 0)"
+const named = (workspaceId: string, name: string): string =>
+  `(select * from wac.templates n where n.workspace_id = ${workspaceId} and n.name = ${name} offset 0)`
+
+const list = filteredPages(
+  { workspaceId },
+  { name: text, status: text, category: text, language: text, nameContains: text, provider: text },
+  ({ workspaceId }, { nameContains, provider, ...filters }, { isAfter, limit }) => {
+    const of = filters.name === undefined ? "wac.templates" : named(workspaceId, filters.name)
+    const conditions = [
+      `workspace_id = ${workspaceId}`,
+      ...compared.map((column) => ifGiven(filters[column], (text) => `${column} = ${text}`)),
+      ifGiven(nameContains, (part) => `strpos(name, ${part}) > 0`),
+      ifGiven(provider, (provider) =>
+        `provider_account_id = any (array(
+          select p.provider_account_id from wac.phone_numbers p
+          where p.workspace_id = ${workspaceId} and p.provider = ${provider}
+        ))`),
+      isAfter("id")
+    ].filter((condition) => condition !== "")
+    return `select ${template.names("t")} from ${of} t where ${
+      conditions.join(" and ")
+    } order by id desc limit ${limit}`
+  }
+)
 
 export const layer = Layer.effect(
   TemplateStore.TemplateStore,
@@ -32,39 +60,14 @@ export const layer = Layer.effect(
       remove,
       update,
       get: (workspaceId, id) => Effect.map(query("TemplateStore.get", get({ workspaceId, id })), first(template.read)),
-      list: (workspaceId, filter, page) => {
-        const conditions = ["workspace_id = $1"]
-        const params: Array<unknown> = [workspaceId, page.limit + 1]
-        const require = (column: string, operator: string, value: unknown) => {
-          params.push(value)
-          conditions.push(`${column} ${operator} $${params.length}`)
-        }
-        for (const field of filters) {
-          if (filter[field] !== undefined) require(field, "=", filter[field])
-        }
-        if (filter.nameContains !== undefined) {
-          params.push(filter.nameContains)
-          conditions.push(`strpos(name, $${params.length}) > 0`)
-        }
-        if (filter.provider !== undefined) {
-          params.push(filter.provider)
-          conditions.push(
-            `provider_account_id = any (array(
-              select p.provider_account_id from wac.phone_numbers p where p.workspace_id = $1 and p.provider = $${params.length}
-            ))`
-          )
-        }
-        if (page.after !== null) require("id", "<", page.after)
-        return Effect.map(
-          query("TemplateStore.list", {
-            text: `select ${template.names("t")} from ${filter.name === undefined ? "wac.templates" : named} t where ${
-              conditions.join(" and ")
-            } order by id desc limit $2`,
-            params
-          }),
+      list: (workspaceId, { category, language, name, nameContains, provider, status }, page) =>
+        Effect.map(
+          query(
+            "TemplateStore.list",
+            list({ workspaceId }, { category, language, name, nameContains, provider, status }, page)
+          ),
           (rows) => Page.fromOverread(rows.map(template.read), page, ({ id }) => id)
         )
-      }
     })
   })
 )

@@ -6,32 +6,37 @@
 import { DeliveryStore, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { json, row } from "../Columns.ts"
-import type { Row, Statement } from "../Statement.ts"
+import { type Row, type Statement, statement, value } from "../Statement.ts"
 
-const inLine = (isDoubtful: boolean): string =>
+const inLine = (isDoubtful: boolean, asked: string): string =>
   `(
         select h.webhook_id, h.recovered_at from wac.webhook_health h
-        where ${isDoubtful ? "" : "not "}h.doubtful and h.ready_at <= ${Clocks.at("$1")}
+        where ${isDoubtful ? "" : "not "}h.doubtful and h.ready_at <= ${asked}
         order by h.ready_at limit 500
       )`
 
 const open = "d.webhook_id = h.webhook_id and d.status = 'pending'"
 const untried = `${open} and d.next_attempt_at is not null and d.round_attempts = 0`
 
-const backlogText = `with counted as materialized (
-    select count(*) as pending from (select from wac.deliveries d where d.status = 'pending' limit $3::integer + 1) d
+const countBacklog = statement(
+  { asked: Clocks.asked, sizes: value<ReadonlyArray<number>>(), exactly: value<number>() },
+  ({ asked, exactly, sizes }) =>
+    `with counted as materialized (
+    select count(*) as pending from (
+      select from wac.deliveries d where d.status = 'pending' limit ${exactly}::integer + 1
+    ) d
   ), waits as materialized (
     select min(greatest(d.at, w.resumed_at)) as since, (
       select count(*) from (
         select from wac.deliveries p
         where p.webhook_id = w.id and p.status = 'pending' and p.created_at >= coalesce(w.replayed_from, 0)
-        limit (select max(size) from unnest($2::bigint[]) as size)
+        limit (select max(size) from unnest(${sizes}::bigint[]) as size)
       ) p
     ) as waiting
     from (
-      ${inLine(false)}
+      ${inLine(false, asked)}
       union all
-      ${inLine(true)}
+      ${inLine(true, asked)}
       union
       -- recent deliveries may not be in line yet, as long as nothing claims
       select h.webhook_id, h.recovered_at
@@ -71,7 +76,7 @@ const backlogText = `with counted as materialized (
         order by d.resumed_at, d.first_attempt_at limit 1
       )
     ) d
-    where d.at <= ${Clocks.at("$1")}
+    where d.at <= ${asked}
     group by w.id
   )
   select json_build_object(
@@ -81,19 +86,20 @@ const backlogText = `with counted as materialized (
       select count(*) from wac.webhook_health h join wac.webhooks w on w.id = h.webhook_id
       where h.opens_at is not null and w.paused_at is null
     ),
-    'pending', case when c.pending <= $3 then c.pending else greatest(c.pending, (
+    'pending', case when c.pending <= ${exactly} then c.pending else greatest(c.pending, (
       select c.reltuples::bigint from pg_catalog.pg_class c where c.oid = 'wac.deliveries_open'::regclass
     )) end,
     'webhooksByBacklog', (
       select json_agg((select count(*) from waits w where w.waiting >= s.size) order by s.place)
-      from unnest($2) with ordinality as s (size, place)
+      from unnest(${sizes}) with ordinality as s (size, place)
     )
   ) as report
   from counted c`
+)
 
 /** The statements that count. */
 export const backlog = (asked: Time.Instant | undefined): ReadonlyArray<Statement> => [
-  { text: backlogText, params: [asked ?? null, DeliveryStore.backlogSizes, DeliveryStore.countedExactly] }
+  countBacklog({ asked, sizes: DeliveryStore.backlogSizes, exactly: DeliveryStore.countedExactly })
 ]
 
 const counted = row({ report: json<DeliveryStore.BacklogReport>() })

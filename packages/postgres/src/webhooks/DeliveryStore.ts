@@ -41,14 +41,18 @@ const get = statement(
 const forgottenAtOnce = 2000
 
 /** A range of the key: identifiers of deliveries begin with the time of their recording. */
-export const forgetAttemptsText = `with gone as (
+export const forgetAttempts = statement(
+  { below: value<string>(), before: value<Time.Instant>(), limit: value<number>() },
+  ({ before, below, limit }) =>
+    `with gone as (
     delete from wac.attempts a where a.ctid = any (array(
-      select o.ctid from wac.attempts o where o.delivery_id < $1 and o.started_at < $2
-      order by o.delivery_id, o.number limit $3 for update skip locked
+      select o.ctid from wac.attempts o where o.delivery_id < ${below} and o.started_at < ${before}
+      order by o.delivery_id, o.number limit ${limit} for update skip locked
     ))
     returning 1
   )
-  select ${Forgotten.columns("$3")} from gone`
+  select ${Forgotten.columns(limit)} from gone`
+)
 
 export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
@@ -101,10 +105,7 @@ export const layer = Layer.effect(
     })
 
     const ofMessage = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, messageId: Id.MessageId) {
-      const events = yield* query("DeliveryStore.list", {
-        text: ListDeliveries.eventsText,
-        params: [workspaceId, messageId]
-      })
+      const events = yield* query("DeliveryStore.list", ListDeliveries.eventsOf({ workspaceId, messageId }))
       const rows = yield* query("DeliveryStore.list", ListDeliveries.deliveriesOf(workspaceId, events))
       return rows.map((row) => found.read(row).id)
     })
@@ -152,10 +153,9 @@ export const layer = Layer.effect(
         ),
       forgetAttempts: (before) =>
         Effect.map(
-          planned("DeliveryStore.forgetAttempts", [{
-            text: forgetAttemptsText,
-            params: [Id.lowestAt("dlv", before), before, forgottenAtOnce]
-          }]),
+          planned("DeliveryStore.forgetAttempts", [
+            forgetAttempts({ below: Id.lowestAt("dlv", before), before, limit: forgottenAtOnce })
+          ]),
           ([rows]) => Forgotten.read(rows)
         )
     })

@@ -2,12 +2,11 @@
  * Pages of deliveries, as people see them. Status and message have indexes; any other filter scans a bounded number of
  * the remaining deliveries.
  */
-import { type Delivery, DeliveryStore, Event, Id, MessageStore, Page } from "@wac/core"
-import { Duration } from "effect"
-import { columns, double, row, text } from "../Columns.ts"
+import { Delivery, DeliveryStore, Event, Id, MessageStore, Page, type Time } from "@wac/core"
+import { Duration, Record } from "effect"
+import { columns, double, list as listOf, row, text } from "../Columns.ts"
 import { event as stored } from "../events/StoredEvent.ts"
-import { texts } from "../Parameter.ts"
-import type { Row, Rows } from "../Statement.ts"
+import { ifGiven, type Row, type Rows, type Statement, statement, value, variants } from "../Statement.ts"
 import { delivery, shownOf } from "./StoredDelivery.ts"
 
 /** A delivery's own columns of those that {@link listedOf} reads. */
@@ -49,10 +48,10 @@ export const listedOf = (row: Row): DeliveryStore.ListedDelivery => {
   }
 }
 
-const present = (pausedAt: string): string => {
+const present = (workspaceId: string, pausedAt: string): string => {
   const webhook = (column: string) =>
     `(
-    select p.${column} from wac.webhooks p where p.workspace_id = $1 and p.paused_at is ${pausedAt}
+    select p.${column} from wac.webhooks p where p.workspace_id = ${workspaceId} and p.paused_at is ${pausedAt}
   )`
   return `d.status = 'pending' and d.webhook_id = ${webhook("id")} and d.position > ${webhook("skipped_until")}`
 }
@@ -66,25 +65,50 @@ const orderOf = (status: Delivery.DeliveryStatus | undefined, table: string): st
  * Pending and held deliveries belong to the present webhook and have an index of their own, since they may be far from
  * the newest.
  */
-const whereOf = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string => {
+const whereOf = (
+  status: Delivery.DeliveryStatus | undefined,
+  workspaceId: string,
+  after: string | undefined
+): string => {
+  const ofWorkspace = `d.workspace_id = ${workspaceId}`
   const where = {
-    all: "d.workspace_id = $1",
-    delivered: "d.workspace_id = $1 and d.status = 'delivered'",
-    exhausted: "d.workspace_id = $1 and d.status = 'exhausted'",
-    skipped: "d.workspace_id = $1 and (d.status = 'skipped' or s.skipped_at is not null)",
-    pending: present("null"),
-    held: present("not null")
+    all: ofWorkspace,
+    delivered: `${ofWorkspace} and d.status = 'delivered'`,
+    exhausted: `${ofWorkspace} and d.status = 'exhausted'`,
+    skipped: `${ofWorkspace} and (d.status = 'skipped' or s.skipped_at is not null)`,
+    pending: present(workspaceId, "null"),
+    held: present(workspaceId, "not null")
   }[status ?? "all"]
-  const after = isOpen(status)
-    ? "(d.created_at, d.id) < ((select c.created_at from wac.deliveries c where c.workspace_id = $1 and c.id = $3), $3)"
-    : "d.id < $3"
-  return `${where}${isAfter ? ` and ${after}` : ""}`
+  const isAfter = (after: string): string =>
+    isOpen(status)
+      ? `(d.created_at, d.id) < ((
+          select c.created_at from wac.deliveries c where c.workspace_id = ${workspaceId} and c.id = ${after}
+        ), ${after})`
+      : `d.id < ${after}`
+  return `${where}${ifGiven(after, (after) => ` and ${isAfter(after)}`)}`
 }
 
-/** Deliveries of a status, newest first. $1 workspace, $2 limit, $3 the delivery that the page follows. */
-export const listText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean): string =>
-  `with page as (${shown} where ${whereOf(status, isAfter)} order by ${orderOf(status, "d")} limit $2)
-  select p.*, ${others} from page p ${tables("p")} order by ${orderOf(status, "p")}`
+const inputs = { workspaceId: value<Id.WorkspaceId>(), limit: value<number>() }
+
+const after = value<string>()
+
+/** A statement for each status, and for all. */
+const byStatus = <A>(
+  write: (status: Delivery.DeliveryStatus | undefined) => A
+): (status: Delivery.DeliveryStatus | undefined) => A => {
+  const all = write(undefined)
+  const each = Record.fromIterableWith(Delivery.DeliveryStatus.literals, (status) => [status, write(status)])
+  return (status) => status === undefined ? all : each[status]!
+}
+
+/** Deliveries of a status, newest first. */
+const list = byStatus((status) =>
+  variants(inputs, { after }, ({ limit, workspaceId }, { after }) =>
+    `with page as (
+    ${shown} where ${whereOf(status, workspaceId, after)} order by ${orderOf(status, "d")} limit ${limit}
+  )
+  select p.*, ${others} from page p ${tables("p")} order by ${orderOf(status, "p")}`)
+)
 
 /** A delivery, if the workspace has it, with more columns. */
 export const oneText = (workspaceId: string, id: string, more: string): string =>
@@ -92,25 +116,39 @@ export const oneText = (workspaceId: string, id: string, more: string): string =
   select p.*, ${others}, ${more} from page p ${tables("p")}`
 
 /**
- * Deliveries that pass a filter: with ids from $4 and below $5, or among $6, of the type $7, recorded from $8 and
- * before $9, with the last attempt's outcome $10 and status code $11. Each row says where the filter stopped scanning
- * if it reached its maximum; if none passes, a row without a delivery does.
+ * Deliveries that pass a filter: with ids in a range, or among some, of a type, recorded in a span, and with the last
+ * attempt's outcome and status code. Each row says where the filter stopped scanning if it reached its maximum; if none
+ * passes, a row without a delivery does.
  */
-const filteredText = (status: Delivery.DeliveryStatus | undefined, isAfter: boolean, isOfSome: boolean): string =>
-  `with looked as materialized (
+const filtered = byStatus((status) =>
+  variants(
+    {
+      ...inputs,
+      from: value<string>(),
+      below: value<string>(),
+      eventType: value<Event.EventType | null>(),
+      since: value<Time.Instant | null>(),
+      until: value<Time.Instant | null>(),
+      outcome: value<Delivery.AttemptOutcome | null>(),
+      statusCode: value<number | null>()
+    },
+    { after, ids: listOf<string>("text") },
+    ({ below, eventType, from, limit, outcome, since, statusCode, until, workspaceId }, { after, ids }) =>
+      `with looked as materialized (
     ${shown}
-    where ${whereOf(status, isAfter)} and ${isAfter ? "" : "$3::text is null and "}d.id >= $4 and d.id < $5
-      and ${isOfSome ? "d.id = any($6::text[])" : "$6::text[] is null"}
+    where ${whereOf(status, workspaceId, after)} and d.id >= ${from} and d.id < ${below}${
+        ifGiven(ids, (ids) => ` and d.id = any(${ids})`)
+      }
     order by ${orderOf(status, "d")} limit ${Page.lookedAt}
   ), found as materialized (
     select l.* from looked l
-    where coalesce(l.event_type = $7, true)
-      and coalesce(l.created_at >= $8::bigint, true) and coalesce(l.created_at < $9::bigint, true)
-      and ($10::text is null and $11::integer is null or exists (
+    where coalesce(l.event_type = ${eventType}, true)
+      and coalesce(l.created_at >= ${since}::bigint, true) and coalesce(l.created_at < ${until}::bigint, true)
+      and (${outcome}::text is null and ${statusCode}::integer is null or exists (
         select from wac.attempts a where a.delivery_id = l.id and a.number = l.attempt_count
-          and coalesce(a.outcome::text = $10, true) and coalesce(a.status_code = $11, true)
+          and coalesce(a.outcome::text = ${outcome}, true) and coalesce(a.status_code = ${statusCode}, true)
       ))
-    order by ${orderOf(status, "l")} limit $2
+    order by ${orderOf(status, "l")} limit ${limit}
   )
   select f.*, r.reached, ${others}
   from (
@@ -120,15 +158,11 @@ const filteredText = (status: Delivery.DeliveryStatus | undefined, isAfter: bool
   ) r left join found f on true
   ${tables("f")}
   order by ${orderOf(status, "f")}`
+  )
+)
 
 /** How far a delivery's id may be ahead: it is created before the delivery, perhaps by another clock. */
 const ahead = Duration.toMillis(MessageStore.idAhead)
-
-/** A statement with its parameters. */
-interface Asked {
-  readonly text: string
-  readonly params: ReadonlyArray<unknown>
-}
 
 /** The statement of a page. `ids` are the deliveries of the message in the filter. */
 export const listDeliveries = (
@@ -136,29 +170,22 @@ export const listDeliveries = (
   { eventType, outcome, since, status, statusCode, until }: DeliveryStore.DeliveryFilter,
   { after, limit }: Page.PageRequest,
   ids: ReadonlyArray<string> | undefined
-): Asked => {
+): Required<Statement> => {
   const isFiltered = [ids, eventType, outcome, since, statusCode, until].some((given) => given !== undefined)
+  const page = { workspaceId, limit: limit + 1 }
+  const place = { after: after ?? undefined }
   return isFiltered
-    ? {
-      text: filteredText(status, after !== null, ids !== undefined),
-      params: [
-        workspaceId,
-        limit + 1,
-        after,
-        since === undefined ? "" : Id.lowestAt("dlv", since - ahead),
-        until === undefined ? Id.highest("dlv") : Id.lowestAt("dlv", until + ahead),
-        ids === undefined ? null : texts(ids),
-        eventType ?? null,
-        since ?? null,
-        until ?? null,
-        outcome ?? null,
-        statusCode ?? null
-      ]
-    }
-    : {
-      text: listText(status, after !== null),
-      params: [workspaceId, limit + 1, ...after === null ? [] : [after]]
-    }
+    ? filtered(status)({
+      ...page,
+      from: since === undefined ? "" : Id.lowestAt("dlv", since - ahead),
+      below: until === undefined ? Id.highest("dlv") : Id.lowestAt("dlv", until + ahead),
+      eventType: eventType ?? null,
+      since: since ?? null,
+      until: until ?? null,
+      outcome: outcome ?? null,
+      statusCode: statusCode ?? null
+    }, { ...place, ids })
+    : list(status)(page, place)
 }
 
 const stopped = row({ reached: text<Id.DeliveryId | null>() })
@@ -173,23 +200,34 @@ export const pageOf = (rows: Rows, request: Page.PageRequest): Page.Page<Deliver
 const event = stored.pick("id")
 
 /** A message's events, by their index. */
-export const eventsText = "select e.id from wac.events e where e.order_key = $2 and e.workspace_id = $1"
+export const eventsOf = statement(
+  { workspaceId: value<Id.WorkspaceId>(), messageId: value<Id.MessageId>() },
+  ({ messageId, workspaceId }) =>
+    `select e.id from wac.events e where e.order_key = ${messageId} and e.workspace_id = ${workspaceId}`
+)
 
-/** The deliveries of these events: searched among ids created at about the same time as the events'. */
-export const deliveriesOf = (workspaceId: Id.WorkspaceId, events: Rows): Asked => {
-  const ids = events.map((row) => event.read(row).id)
-  const apart = Duration.toMillis(DeliveryStore.idsApart)
-  return {
-    text: `select d.id from unnest($2::text[], $3::text[], $4::text[]) as e (id, first, last)
+/** An event, and the range of the identifiers of its deliveries. */
+const around = row({ id: text<Id.EventId>(), first: text(), last: text() })
+
+const ofEvents = statement(
+  { workspaceId: value<Id.WorkspaceId>(), events: around },
+  ({ events, workspaceId }) =>
+    `select d.id from ${events("e")}
       cross join lateral (
         select d.id from wac.deliveries d
-        where d.workspace_id = $1 and d.id >= e.first and d.id < e.last and d.event_id = e.id
-      ) d`,
-    params: [
-      workspaceId,
-      texts(ids),
-      texts(ids.map((id) => Id.lowestAt("dlv", Id.timeOf(id) - apart))),
-      texts(ids.map((id) => Id.lowestAt("dlv", Id.timeOf(id) + apart)))
-    ]
-  }
+        where d.workspace_id = ${workspaceId} and d.id >= e.first and d.id < e.last and d.event_id = e.id
+      ) d`
+)
+
+/** The deliveries of these events: searched among ids created at about the same time as the events'. */
+export const deliveriesOf = (workspaceId: Id.WorkspaceId, events: Rows): Statement => {
+  const apart = Duration.toMillis(DeliveryStore.idsApart)
+  return ofEvents({
+    workspaceId,
+    events: events.map((row) => event.read(row)).map(({ id }) => ({
+      id,
+      first: Id.lowestAt("dlv", Id.timeOf(id) - apart),
+      last: Id.lowestAt("dlv", Id.timeOf(id) + apart)
+    }))
+  })
 }

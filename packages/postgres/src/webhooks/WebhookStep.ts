@@ -2,7 +2,7 @@
  * The steps of webhooks (core's `WebhookStep`) that change only their own rows: setting, pausing and rotating secrets.
  */
 import { type Id, type Step, type Webhook, WebhookStep } from "@wac/core"
-import { columns, insert, list, unlessEmpty } from "../Columns.ts"
+import { columns, inJson, insert, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Rows, type Statement, statement } from "../Statement.ts"
 import { healthWritten, keepSecrets, webhookColumns, webhookOf, writtenHealth } from "./StoredWebhook.ts"
@@ -43,16 +43,21 @@ const load = (commands: ReadonlyArray<Pick<Webhook.Webhook, "workspaceId">>): Re
 
 const read = (rows: ReadonlyArray<Rows>, now: Step.Known["now"]) => readPresent(rows.at(-1)!, now)
 
+type Written = Omit<Webhook.Webhook, "health" | "secrets">
+
 /** As JSON, because each webhook has a list of event types. */
-const putText =
-  `insert into wac.webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at,
+const putAll = statement(
+  { webhooks: inJson<ReadonlyArray<Written>>() },
+  ({ webhooks }) =>
+    `insert into wac.webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at, paused_at,
     resumed_at)
   select c.id, c."workspaceId", c.url, c.envelope, c."eventTypes", c."createdAt", c."updatedAt", c."pausedAt",
     c."resumedAt"
-  from json_to_recordset($1::text::json) as c (id text, "workspaceId" text, url text, envelope text,
+  from json_to_recordset(${webhooks}) as c (id text, "workspaceId" text, url text, envelope text,
     "eventTypes" text[], "createdAt" bigint, "updatedAt" bigint, "pausedAt" bigint, "resumedAt" bigint)
   on conflict (id) do update set url = excluded.url, envelope = excluded.envelope, event_types = excluded.event_types,
     updated_at = excluded.updated_at`
+)
 
 const insertHealth = insert(healthWritten, "wac.webhook_health")
 
@@ -67,7 +72,7 @@ export const put: StepOptions<Webhook.Webhook, WebhookStep.Loaded, WebhookStep.P
   write: ({ webhooks }, { present }) => {
     const made = webhooks.filter(({ workspaceId }) => present(workspaceId) === undefined)
     return [
-      { text: putText, params: [JSON.stringify(webhooks.map(({ health: _, secrets: __, ...webhook }) => webhook))] },
+      putAll({ webhooks: webhooks.map(({ health: _, secrets: __, ...webhook }) => webhook) }),
       ...insertHealth(made.map(writtenHealth)),
       ...keepSecrets(made)
     ]

@@ -2,11 +2,11 @@
  * `WebhookStore` in PostgreSQL: combines the operations of this folder (`Remove`, `Resume`, `WebhookStep`) and adds the
  * short statements.
  */
-import { WebhookStore } from "@wac/core"
+import { type Id, WebhookStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { first } from "../Statement.ts"
+import { first, statement, value } from "../Statement.ts"
 import * as Remove from "./Remove.ts"
 import * as Resume from "./Resume.ts"
 import { webhookColumns, webhookOf } from "./StoredWebhook.ts"
@@ -14,13 +14,18 @@ import * as WebhookStep from "./WebhookStep.ts"
 
 const held = "d.webhook_id = w.id and d.status = 'pending'"
 
-export const findText = `select ${webhookColumns} from wac.webhooks w where w.workspace_id = $1`
+const workspaceId = value<Id.WorkspaceId>()
+
+export const find = statement(
+  { workspaceId },
+  ({ workspaceId }) => `select ${webhookColumns} from wac.webhooks w where w.workspace_id = ${workspaceId}`
+)
 
 /** Excludes skipped deliveries, which are scanned until their status is written. */
 const notSkipped = "d.position > w.skipped_until"
 
 /** Waiting deliveries are counted from the index alone, unless it still contains skipped ones. */
-export const getText = `
+export const get = statement({ workspaceId }, ({ workspaceId }) => `
   select ${webhookColumns},
     case
       when w.paused_at is null then 0
@@ -44,7 +49,7 @@ export const getText = `
       order by d.first_attempt_at limit 1
     )::double precision as oldest_tried_at
   from wac.webhooks w join wac.webhook_health h on h.webhook_id = w.id
-  where w.workspace_id = $1`
+  where w.workspace_id = ${workspaceId}`)
 
 const waiting = columns<Omit<WebhookStore.WebhookState, "webhook">>({
   heldCount: "double precision",
@@ -64,11 +69,10 @@ export const layer = Layer.effect(
 
     return WebhookStore.WebhookStore.of({
       put,
-      find: (workspaceId) =>
-        Effect.map(query("WebhookStore.find", { text: findText, params: [workspaceId] }), first(webhookOf)),
+      find: (workspaceId) => Effect.map(query("WebhookStore.find", find({ workspaceId })), first(webhookOf)),
       get: (workspaceId) =>
         Effect.map(
-          query("WebhookStore.get", { text: getText, params: [workspaceId] }),
+          query("WebhookStore.get", get({ workspaceId })),
           first((row): WebhookStore.WebhookState => ({ webhook: webhookOf(row), ...waiting.read(row) }))
         ),
       rotateSecret: (command) => Effect.map(rotateSecret(command), Option.fromUndefinedOr),
