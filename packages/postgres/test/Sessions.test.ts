@@ -307,7 +307,8 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
 
   it.effect("a step is carried out once by a process that is suspended again at each of its first retries", () =>
     Effect.gen(function*() {
-      const { direct } = yield* proxied()
+      // the pauses alone take most of the usual deadline
+      const { direct } = yield* proxied(60_000)
       const { stepped } = yield* Effect.provide(Database, direct)
       const count = yield* stepped("Test.count", suspended(1100, 4))
       assert.strictEqual(yield* count(1), 1)

@@ -2,10 +2,17 @@
  * Counts of messages by price, written by the transactions that apply a report. Their rows are locked last and in the
  * order of their keys.
  */
-import type { PriceTally, SendBatch } from "@wac/core"
+import type { Id, PriceTally, SendBatch, Time } from "@wac/core"
 import { columns, unlessEmpty } from "../Columns.ts"
 import { ownShard } from "../Shards.ts"
-import type { Statement } from "../Statement.ts"
+import { type Statement, statement, value } from "../Statement.ts"
+
+/** The hours of a workspace, as inputs of a statement. */
+export const ofHours = {
+  workspaceId: value<Id.WorkspaceId>(),
+  since: value<Time.Instant>(),
+  until: value<Time.Instant>()
+}
 
 /** A count of messages by price. */
 export const count = columns<PriceTally.Count>({
@@ -46,14 +53,18 @@ export const addPriced = (counts: SendBatch.Writes["priced"]): ReadonlyArray<Sta
 ]
 
 /** A workspace's counts of the hours of a range. */
-export const pricedText = `select c.workspace_id, c.hour, c.market, c.category, c.type, c.billable,
+export const priced = statement(
+  ofHours,
+  ({ since, until, workspaceId }) =>
+    `select c.workspace_id, c.hour, c.market, c.category, c.type, c.billable,
     sum(c.messages)::double precision as messages
   from (
     select p.workspace_id, p.hour, p.market, p.category, p.type, p.billable, p.messages
-    from wac.priced_messages p where p.workspace_id = $1 and p.hour >= $2 and p.hour < $3
+    from wac.priced_messages p where p.workspace_id = ${workspaceId} and p.hour >= ${since} and p.hour < ${until}
     union all
     select u.workspace_id, u.hour, u.market, u.category, u.type, null, u.messages
-    from wac.untold_prices u where u.workspace_id = $1 and u.hour >= $2 and u.hour < $3
+    from wac.untold_prices u where u.workspace_id = ${workspaceId} and u.hour >= ${since} and u.hour < ${until}
   ) c
   group by c.workspace_id, c.hour, c.market, c.category, c.type, c.billable having sum(c.messages) <> 0
   order by c.hour`
+)

@@ -1,15 +1,14 @@
 /**
  * `UsageStore` in PostgreSQL: the statements of its methods.
  */
-import { type Activity, type Id, Retention, type Time, Timing, UsageStore, type Waiting } from "@wac/core"
+import { type Activity, Retention, type Time, Timing, UsageStore, type Waiting } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { columns, insertOne, integer, row, text } from "../Columns.ts"
+import { columns, insertOne, integer, list, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
-import { texts } from "../Parameter.ts"
 import type { Relation } from "../Schema.ts"
 import { statement, value } from "../Statement.ts"
-import { count, pricedText } from "./PriceTally.ts"
+import { count, ofHours, priced } from "./PriceTally.ts"
 
 const activity = columns<Activity.Count>({
   workspaceId: "text",
@@ -20,9 +19,13 @@ const activity = columns<Activity.Count>({
 
 const month = row({ month: text(), used: integer() })
 
-export const countsText = `select u.workspace_id, u.hour, u.activity, u.count::double precision as count
-  from wac.usage_counts u where u.workspace_id = $1 and u.hour >= $2 and u.hour < $3
+export const counts = statement(
+  ofHours,
+  ({ since, until, workspaceId }) =>
+    `select u.workspace_id, u.hour, u.activity, u.count::double precision as count
+  from wac.usage_counts u where u.workspace_id = ${workspaceId} and u.hour >= ${since} and u.hour < ${until}
   order by u.hour, u.activity`
+)
 
 const timing = columns<Timing.Count>({
   workspaceId: "text",
@@ -48,12 +51,19 @@ const add = statement({ activities: activity, timings: timing }, ({ activities, 
 
 const timed = timing.omit("workspaceId", "span")
 
-/** $1 workspace, $2 kinds, $3 span, $4 since, $5 until, $6 step. */
-export const timedText =
-  `select t.kind, t.at - t.at % $6::bigint as at, t.duration_group, sum(t.count)::double precision as count
+const kinds = list<Timing.Kind>("text")
+
+const span = value<number>()
+
+export const sumTimings = statement(
+  { ...ofHours, kinds, span, step: value<number>() },
+  ({ kinds, since, span, step, until, workspaceId }) =>
+    `select t.kind, t.at - t.at % ${step}::bigint as at, t.duration_group, sum(t.count)::double precision as count
   from wac.usage_timings t
-  where t.workspace_id = $1 and t.kind = any ($2::text[]) and t.span = $3 and t.at >= $4::bigint and t.at < $5::bigint
+  where t.workspace_id = ${workspaceId} and t.kind = any (${kinds}) and t.span = ${span}
+    and t.at >= ${since}::bigint and t.at < ${until}::bigint
   group by 1, 2, 3`
+)
 
 const peak = columns<Waiting.Peak>({
   workspaceId: "text",
@@ -71,82 +81,90 @@ const raise = insertOne(
 )
 
 export const waited = statement(
-  { workspaceId: value<Id.WorkspaceId>(), since: value<Time.Instant>(), until: value<Time.Instant>() },
+  ofHours,
   ({ since, until, workspaceId }) =>
     `select ${peak.names("u")} from wac.usage_waiting u
   where u.workspace_id = ${workspaceId} and u.hour >= ${since} and u.hour < ${until}
   order by u.hour`
 )
 
-const monthsText = `select q.month, q.used from wac.quota_usage q
-  where q.workspace_id = $1 order by q.month desc limit $2`
+const months = statement(
+  { workspaceId: ofHours.workspaceId },
+  ({ workspaceId }) =>
+    `select q.month, q.used from wac.quota_usage q
+  where q.workspace_id = ${workspaceId} order by q.month desc limit ${UsageStore.maxMonths}`
+)
 
 /** Rows deleted at once for a workspace. */
 const forgottenAtOnce = 1000
 
+const before = value<Time.Instant>()
+// a parameter, or the planner would sort what it believes to be few
+const limit = value<number>()
+
 /** Deletes a range of the key for each workspace. */
-const forgetCountsText = (table: Relation) =>
-  `with gone as (
+const forgetHours = (table: Relation) =>
+  statement({ before, limit }, ({ before, limit }) =>
+    `with gone as (
     delete from ${table} c where c.ctid = any (array(
       select c.ctid from wac.workspaces w cross join lateral (
-        select c.ctid from ${table} c where c.workspace_id = w.id and c.hour < $1 order by c.hour limit $2
+        select c.ctid from ${table} c where c.workspace_id = w.id and c.hour < ${before} order by c.hour limit ${limit}
       ) c
     ))
     returning c.workspace_id
   )
-  select ${Forgotten.columnsByWorkspace("$2")}`
+  select ${Forgotten.columnsByWorkspace(limit)}`)
 
-export const forgetText = forgetCountsText("wac.usage_counts")
+/** The deletions of counts by the hour, by their table. */
+export const forgetting = {
+  usage_counts: forgetHours("wac.usage_counts"),
+  usage_waiting: forgetHours("wac.usage_waiting"),
+  priced_messages: forgetHours("wac.priced_messages"),
+  untold_prices: forgetHours("wac.untold_prices")
+}
 
-export const forgetWaitedText = forgetCountsText("wac.usage_waiting")
-
-export const forgetPricedText = forgetCountsText("wac.priced_messages")
-
-export const forgetUntoldText = forgetCountsText("wac.untold_prices")
-
-/** Deletes a range of the key for each workspace and kind. $1 before, $2 limit, $3 span, $4 kinds. */
-export const forgetTimedText = `with gone as (
+/** Deletes a range of the key for each workspace and kind. */
+export const forgetTimings = statement(
+  { before, limit, span, kinds },
+  ({ before, kinds, limit, span }) =>
+    `with gone as (
     delete from wac.usage_timings t where t.ctid = any (array(
-      select t.ctid from wac.workspaces w cross join unnest($4::text[]) k (kind) cross join lateral (
+      select t.ctid from wac.workspaces w cross join unnest(${kinds}) k (kind) cross join lateral (
         select t.ctid from wac.usage_timings t
-        where t.workspace_id = w.id and t.kind = k.kind and t.span = $3 and t.at < $1 order by t.at limit $2
+        where t.workspace_id = w.id and t.kind = k.kind and t.span = ${span} and t.at < ${before}
+        order by t.at limit ${limit}
       ) t
     ))
     returning t.workspace_id || ' ' || t.kind as workspace_id
   )
-  select ${Forgotten.columnsByWorkspace("$2")}`
+  select ${Forgotten.columnsByWorkspace(limit)}`
+)
 
 export const layer = Layer.effect(
   UsageStore.UsageStore,
   Effect.map(Database, ({ query }) => {
     const forgetTimed = (span: number, before: Time.Instant) =>
-      query("UsageStore.forget", {
-        text: forgetTimedText,
-        params: [before, forgottenAtOnce, span, texts(Timing.kinds)]
-      })
+      query("UsageStore.forget", forgetTimings({ before, limit: forgottenAtOnce, span, kinds: Timing.kinds }))
     return UsageStore.UsageStore.of({
       add: (counted) => Effect.asVoid(query("UsageStore.add", add({ ...counted }))),
       counts: (workspaceId, { since, until }) =>
         Effect.map(
-          query("UsageStore.counts", { text: countsText, params: [workspaceId, since, until] }),
+          query("UsageStore.counts", counts({ workspaceId, since, until })),
           (rows) => rows.map(activity.read)
         ),
       timed: (workspaceId, { since, span, step, until }, kinds) =>
         Effect.map(
-          query("UsageStore.timed", {
-            text: timedText,
-            params: [workspaceId, texts(kinds), span, since, until, step]
-          }),
+          query("UsageStore.timed", sumTimings({ workspaceId, kinds, span, since, until, step })),
           (rows) => rows.map(timed.read)
         ),
       months: (workspaceId) =>
         Effect.map(
-          query("UsageStore.months", { text: monthsText, params: [workspaceId, UsageStore.maxMonths] }),
+          query("UsageStore.months", months({ workspaceId })),
           (rows) => rows.map(month.read)
         ),
       priced: (workspaceId, { since, until }) =>
         Effect.map(
-          query("UsageStore.priced", { text: pricedText, params: [workspaceId, since, until] }),
+          query("UsageStore.priced", priced({ workspaceId, since, until })),
           (rows) => rows.map(count.read)
         ),
       raise: (peak) => Effect.asVoid(query("UsageStore.raise", raise(peak))),
@@ -158,8 +176,8 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.map(
           Effect.all([
-            ...[forgetText, forgetWaitedText, forgetPricedText, forgetUntoldText].map((text) =>
-              query("UsageStore.forget", { text, params: [before, forgottenAtOnce] })
+            ...Object.values(forgetting).map((forget) =>
+              query("UsageStore.forget", forget({ before, limit: forgottenAtOnce }))
             ),
             forgetTimed(Timing.spans.hour, before)
           ]),
