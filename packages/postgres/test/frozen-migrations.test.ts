@@ -48,7 +48,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["second factors", "705f0d9e60fad6dd7f3f992871887b6c46b0c5b8698a0ac9e7e5f35fc34bf642"],
   ["campaign timelines", "d41d24a6d044da18c77ec10b71e77270067975a227e495a7b8ce04dec47f0566"],
   ["passkeys", "32ac37d673bd9b246ced6c2fb69ef5dc73b43b6da03e477a70b96c2e46cbfeb7"],
-  ["usage timings", "623f10d6578e65eddda33a5c30352771f97614bc8a684cffdffc0d376cb6ab6a"]
+  ["usage timings", "623f10d6578e65eddda33a5c30352771f97614bc8a684cffdffc0d376cb6ab6a"],
+  ["request values", "a8d53081801af37e175006d1bd89de8c07bb5809a8a66258c4b5ad3c4eae41df"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)
