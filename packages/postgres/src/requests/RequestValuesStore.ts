@@ -40,12 +40,15 @@ const outdate = statement({ workspaceId }, ({ workspaceId }) => `
 /** Rows deleted at once for a workspace. */
 const forgottenAtOnce = 1000
 
+/** A range of the key: what the workspace of the switch `s` has kept before its epoch. */
+const outdated = `select v.ctid from wac.request_values v where v.workspace_id = s.workspace_id and v.epoch < s.epoch
+  order by v.epoch, v.request_id limit ${forgottenAtOnce}`
+
 const removeOutdated = statement({ workspaceId }, ({ workspaceId }) => `
   with gone as (
     delete from wac.request_values v where v.ctid = any (array(
-      select o.ctid from wac.request_values o where o.workspace_id = ${workspaceId} and o.epoch < (
-        select s.epoch from wac.request_values_switches s where s.workspace_id = ${workspaceId}
-      ) order by o.epoch limit ${forgottenAtOnce}
+      select v.ctid from wac.request_values_switches s cross join lateral (${outdated}) v
+      where s.workspace_id = ${workspaceId}
     ))
     returning 1
   )
@@ -78,8 +81,7 @@ const forget = statement({ lowest: value<string>() }, ({ lowest }) => `
   with gone as (
     delete from wac.request_values v where v.ctid = any (array(
       select v.ctid from wac.request_values_switches s cross join lateral (
-        (select v.ctid from wac.request_values v where v.workspace_id = s.workspace_id and v.epoch < s.epoch
-        order by v.epoch limit ${forgottenAtOnce})
+        (${outdated})
         union all
         (select v.ctid from wac.request_values v
         where v.workspace_id = s.workspace_id and v.epoch = s.epoch and v.request_id < ${lowest}
@@ -93,39 +95,44 @@ const forget = statement({ lowest: value<string>() }, ({ lowest }) => `
 
 export const layer = Layer.effect(
   RequestValuesStore.RequestValuesStore,
-  Effect.map(Effect.all([Database, callerClock]), ([{ query }, callerNow]) =>
-    RequestValuesStore.RequestValuesStore.of({
-      until: (workspaceId, now) =>
-        Effect.map(
-          query("RequestValuesStore.until", until({ workspaceId, now: callerNow(now) })),
-          ([row]) => row === undefined ? null : switched.read(row).until
-        ),
-      switchOn: (workspaceId, now) =>
-        Effect.map(
-          query(
-            "RequestValuesStore.switchOn",
-            switchOn({ workspaceId, lasts: Duration.toMillis(ValuesSwitch.lasts), now: callerNow(now) })
+  Effect.map(
+    Effect.all([Database, callerClock]),
+    ([{ planned, query }, callerNow]) =>
+      RequestValuesStore.RequestValuesStore.of({
+        until: (workspaceId, now) =>
+          Effect.map(
+            query("RequestValuesStore.until", until({ workspaceId, now: callerNow(now) })),
+            ([row]) => row === undefined ? null : switched.read(row).until
           ),
-          ([row]) => switched.read(row!).until
-        ),
-      switchOff: (workspaceId) =>
-        Effect.asVoid(query("RequestValuesStore.switchOff", switchOff({ workspaceId }))),
-      outdate: (workspaceId) => Effect.asVoid(query("RequestValuesStore.outdate", outdate({ workspaceId }))),
-      removeOutdated: (workspaceId) =>
-        Effect.map(query("RequestValuesStore.removeOutdated", removeOutdated({ workspaceId })), Forgotten.read),
-      keep: (values, now) => {
-        const rows = values.map(({ sealed, ...row }) => ({ ...row, ...sealed }))
-        const workspaces = [...new Set(values.map(({ workspaceId }) => workspaceId))]
-        return Effect.asVoid(
-          query("RequestValuesStore.keep", keep({ values: rows, workspaces, now: callerNow(now) }))
-        )
-      },
-      find: (workspaceId, requestId) =>
-        Effect.map(query("RequestValuesStore.find", find({ workspaceId, requestId })), first(sealed.read)),
-      forget: (before) =>
-        Effect.map(
-          query("RequestValuesStore.forget", forget({ lowest: Id.lowestAt("req", before) })),
-          Forgotten.read
-        )
-    }))
+        switchOn: (workspaceId, now) =>
+          Effect.map(
+            query(
+              "RequestValuesStore.switchOn",
+              switchOn({ workspaceId, lasts: Duration.toMillis(ValuesSwitch.lasts), now: callerNow(now) })
+            ),
+            ([row]) => switched.read(row!).until
+          ),
+        switchOff: (workspaceId) => Effect.asVoid(query("RequestValuesStore.switchOff", switchOff({ workspaceId }))),
+        outdate: (workspaceId) => Effect.asVoid(query("RequestValuesStore.outdate", outdate({ workspaceId }))),
+        removeOutdated: (workspaceId) =>
+          Effect.map(
+            planned("RequestValuesStore.removeOutdated", [removeOutdated({ workspaceId })]),
+            ([rows]) => Forgotten.read(rows)
+          ),
+        keep: (values, now) => {
+          const rows = values.map(({ sealed, ...row }) => ({ ...row, ...sealed }))
+          const workspaces = [...new Set(values.map(({ workspaceId }) => workspaceId))]
+          return Effect.asVoid(
+            query("RequestValuesStore.keep", keep({ values: rows, workspaces, now: callerNow(now) }))
+          )
+        },
+        find: (workspaceId, requestId) =>
+          Effect.map(query("RequestValuesStore.find", find({ workspaceId, requestId })), first(sealed.read)),
+        forget: (before) =>
+          Effect.map(
+            planned("RequestValuesStore.forget", [forget({ lowest: Id.lowestAt("req", before) })]),
+            ([rows]) => Forgotten.read(rows)
+          )
+      })
+  )
 )
