@@ -164,9 +164,7 @@ export const checked = (
   return {
     omitted,
     fields: fields.map((field) =>
-      secret.some(({ path }) =>
-          field.path.startsWith(`${path}.`) && !plainParts.has(field.path.slice(path.length + 1))
-        )
+      secret.some(({ path }) => field.path.startsWith(`${path}.`) && !plainParts.has(field.path.slice(path.length + 1)))
         ? hidden(field.path)
         : field
     )

@@ -65,8 +65,11 @@ export class RequestValues extends Context.Service<RequestValues, {
         keptUntil: (workspaceId, id) =>
           Effect.map(find(workspaceId, id), (found) => Option.isSome(found) ? endOf(id) : null),
         get: Effect.fnUntraced(function*(workspaceId, given) {
-          const { id, sealed } = yield* Lookup.find("request with values", Id.parse(Id.RequestId, given), (id) =>
-            Effect.map(find(workspaceId, id), Option.map((sealed) => ({ id, sealed }))))
+          const { id, sealed } = yield* Lookup.find(
+            "request with values",
+            Id.parse(Id.RequestId, given),
+            (id) => Effect.map(find(workspaceId, id), Option.map((sealed) => ({ id, sealed })))
+          )
           const json = yield* Effect.mapError(vault.open(sealed, id), unreadable)
           return JSON.parse(json) as BodyValues
         })
