@@ -15,7 +15,7 @@ import { exactly, Until } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
 
 /** Whether the values of requests are kept now. */
-export const useKeptValues = () =>
+const useKeptValues = () =>
   useQuery({
     queryKey: ["requests", "settings", "values"],
     queryFn: ({ signal }) => api.requests.valuesSettings({ signal })

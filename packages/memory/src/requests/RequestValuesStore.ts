@@ -71,8 +71,7 @@ export const layer = Layer.effect(
       removeOutdated: (workspaceId) =>
         Effect.sync(() => remove(memory, (one) => one.workspaceId === workspaceId && isOutdated(memory, one))),
       keep: (values, now) => Effect.sync(() => keep(memory, values, now)),
-      find: (workspaceId, requestId) =>
-        Effect.sync(() => Option.fromUndefinedOr(find(memory, workspaceId, requestId))),
+      find: (workspaceId, requestId) => Effect.sync(() => Option.fromUndefinedOr(find(memory, workspaceId, requestId))),
       forget: (before) =>
         Effect.sync(() => {
           const lowest = Id.lowestAt("req", before)
