@@ -332,6 +332,13 @@ export interface InternalClient {
     readonly list: (query?: RequestQuery, options?: CallOptions) => List<Wire.ApiRequest, Wire.RequestPage>
     /** One request, with the shape of its body. */
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/requests/:id">
+    /** The values of its body, if they are kept. Each look is in the audit. */
+    readonly values: (id: string, options?: CallOptions) => Returned<"GET /internal/requests/:id/values">
+    readonly valuesSettings: (options?: CallOptions) => Returned<"GET /internal/settings/request-values">
+    readonly configureValues: (
+      settings: Wire.RequestValuesChange,
+      options?: CallOptions
+    ) => Returned<"PUT /internal/settings/request-values">
   }
   readonly alerts: {
     /** Newest first. */
@@ -533,7 +540,10 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     },
     requests: {
       list: list((query?: RequestQuery, options?) => call("GET /internal/requests", { query }, options)),
-      get: (id, options) => call("GET /internal/requests/:id", { id }, options)
+      get: (id, options) => call("GET /internal/requests/:id", { id }, options),
+      values: (id, options) => call("GET /internal/requests/:id/values", { id }, options),
+      valuesSettings: (options) => call("GET /internal/settings/request-values", {}, options),
+      configureValues: (body, options) => call("PUT /internal/settings/request-values", { body }, options)
     },
     alerts: {
       list: list((query?: AlertQuery, options?) => call("GET /internal/alerts", { query }, options)),

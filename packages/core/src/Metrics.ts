@@ -122,7 +122,7 @@ const dropped = Metric.counter("wac_records_dropped_total", {
 })
 
 /** The kinds of records that `Recorder` writes in the background. */
-export type RecordKind = "requests" | "usage" | "changes"
+export type RecordKind = "requests" | "request_values" | "usage" | "changes"
 
 /** Returns a function that counts dropped records of a kind. */
 export const recordDropper = (kind: RecordKind): Effect.Effect<(count: number) => void> =>

@@ -27,6 +27,7 @@ import { SessionStore } from "./people/SessionStore.ts"
 import { QueueStore } from "./queue/QueueStore.ts"
 import { KeptAnswerStore } from "./requests/KeptAnswerStore.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
+import { RequestValuesStore } from "./requests/RequestValuesStore.ts"
 import { PepperStore } from "./secrets/PepperStore.ts"
 import { SealedSecretStore } from "./secrets/SealedSecretStore.ts"
 import { Storage } from "./Storage.ts"
@@ -66,6 +67,7 @@ export const all = {
   RateLimitStore,
   ReplayStore,
   RequestStore,
+  RequestValuesStore,
   SealedSecretStore,
   SessionStore,
   Storage,

@@ -9,8 +9,8 @@ import type { StoreError } from "./StoreError.ts"
 /** How long the first record of a batch waits for more. */
 const every = Duration.seconds(1)
 
-/** The largest backlog: a few seconds of a busy process's records, or a few megabytes. */
-const capacity = 10_000
+/** The largest backlog by default: a few seconds of a busy process's records, or a few megabytes. */
+const defaultCapacity = 10_000
 
 /** How long shutdown waits for the remaining records. */
 const patience = Duration.seconds(2)
@@ -32,6 +32,8 @@ export interface Options<A> {
   readonly isRepeatable: boolean
   /** The maximum number of records in a batch. */
   readonly size: number
+  /** The largest backlog, for records that are larger than most. */
+  readonly capacity?: number
 }
 
 /** Whether a record of the batch made writing it fail, and not the storage. Then nothing of the batch was written. */
@@ -43,7 +45,7 @@ const isOfBatch = (cause: Cause.Cause<StoreError>): boolean =>
  * seconds.
  */
 export const make = <A>(
-  { isRepeatable, kind, size, write }: Options<A>
+  { capacity = defaultCapacity, isRepeatable, kind, size, write }: Options<A>
 ): Effect.Effect<(record: A) => void, never, Scope.Scope> =>
   Effect.gen(function*() {
     const drop = yield* Metrics.recordDropper(kind)

@@ -1,6 +1,6 @@
 /**
  * Deletes what is older than its retention in the background, in small steps: `Retention` for the kinds that operators
- * configure, and the fixed times of alerts, sessions, challenges, portal links, the outbox and usage.
+ * configure, and the fixed times of requests' values, alerts, sessions, challenges, portal links, the outbox and usage.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import * as Alert from "./alerts/Alert.ts"
@@ -16,6 +16,8 @@ import { PortalStore } from "./people/PortalStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
 import * as RepeatedFailure from "./RepeatedFailure.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
+import * as RequestValues from "./requests/RequestValues.ts"
+import { RequestValuesStore } from "./requests/RequestValuesStore.ts"
 import * as Retention from "./Retention.ts"
 import type { StoreError } from "./StoreError.ts"
 import * as Subscription from "./subscriptions/Subscription.ts"
@@ -62,6 +64,7 @@ const kinds = Effect.gen(function*() {
     ...retention.bodies < retention.messages ? [configured("bodies", messages.forgetBodies)] : [],
     configured("requests", (yield* RequestStore).forget),
     configured("audit", (yield* AuditStore).forget),
+    { kind: "request_values", retention: RequestValues.retention, forget: (yield* RequestValuesStore).forget },
     { kind: "alerts", retention: Alert.retention, forget: (yield* AlertStore).forget },
     { kind: "sessions", retention: Duration.zero, forget: (yield* SessionStore).forget },
     { kind: "challenges", retention: Duration.zero, forget: (yield* FactorStore).forget },

@@ -48,6 +48,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "numbers",
     "outbox",
     "queue",
+    "requests",
     "secrets",
     "webhooks"
   ],
@@ -75,7 +76,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
   outbox: ["messages", "numbers", "queue"],
   people: ["audit", "limits", "secrets", "workspaces"],
   queue: ["campaigns", "contacts", "limits", "messages", "numbers"],
-  requests: ["changes", "messages"],
+  requests: ["changes", "messages", "secrets", "templates", "workspaces"],
   secrets: [],
   templates: ["media", "messages", "numbers", "workspaces"],
   usage: ["changes", "contacts", "limits", "messages", "queue", "workspaces"],

@@ -2,7 +2,18 @@
  * The whole HTTP side.
  */
 import { Api, ErrorAddress } from "@wac/api"
-import { ApiKeys, Elapsed, Errors, Id, Idempotency, RateLimit, RequestRecorder, Span, Stopping } from "@wac/core"
+import {
+  ApiKeys,
+  Elapsed,
+  Errors,
+  Id,
+  Idempotency,
+  RateLimit,
+  RequestRecorder,
+  RequestValuesRecorder,
+  Span,
+  Stopping
+} from "@wac/core"
 import { Cause, Clock, Context, Effect, Layer, LogLevel, type Tracer, type Types } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -175,7 +186,10 @@ const surrounding = HttpRouter.middleware(
     const ofAddress = PageHeaders.ofAddress(publicUrl)
     const ofConnection = (isUnfinished: boolean) => isUnfinished || stopping.isBegun() ? { connection: "close" } : {}
     const count = HttpMetrics.make(yield* Effect.context<never>())
-    const record = RequestRecord.make(yield* RequestRecorder.RequestRecorder)
+    const record = RequestRecord.make({
+      record: yield* RequestRecorder.RequestRecorder,
+      keepValues: yield* RequestValuesRecorder.RequestValuesRecorder
+    })
     const log = RequestLog.make(yield* LogLevel.isEnabled("Debug"))
     const note = (
       request: HttpServerRequest.HttpServerRequest,

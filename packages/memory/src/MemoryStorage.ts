@@ -29,6 +29,7 @@ import * as Polling from "./Polling.ts"
 import * as QueueStore from "./queue/QueueStore.ts"
 import * as KeptAnswerStore from "./requests/KeptAnswerStore.ts"
 import * as RequestStore from "./requests/RequestStore.ts"
+import * as RequestValuesStore from "./requests/RequestValuesStore.ts"
 import * as PepperStore from "./secrets/PepperStore.ts"
 import * as SealedSecretStore from "./secrets/SealedSecretStore.ts"
 import { State } from "./State.ts"
@@ -70,6 +71,7 @@ export const layerNoRandom: Layer.Layer<Ports.Ports, never, SecureRandom.SecureR
   ReplayStore.layer,
   KeptAnswerStore.layer,
   RequestStore.layer,
+  RequestValuesStore.layer,
   SealedSecretStore.layer,
   SessionStore.layer,
   Storage.layer,

@@ -40,6 +40,7 @@ import {
   type ReceivedMessage,
   type Recipient,
   type ReplayStep,
+  type RequestValuesStore,
   type Sealed,
   Session,
   type SessionStore,
@@ -311,6 +312,9 @@ export interface Memory {
   readonly audit: Table<AuditEntry.AuditEntry>
   readonly requests: Table<ApiRequest.ApiRequest>
   readonly requestTallies: Map<string, RequestTally>
+  readonly requestValues: Map<Id.RequestId, RequestValuesStore.SealedValues>
+  /** `until` is `null` once switched off. */
+  readonly valuesSwitches: Map<Id.WorkspaceId, { readonly until: Time.Instant | null; readonly epoch: number }>
   readonly usage: Map<string, Activity.Count>
   readonly timed: Map<string, Timing.Count>
   readonly waited: Map<string, Waiting.Peak>
@@ -439,6 +443,8 @@ const make = (now: Memory["now"]): Memory => ({
   audit: new Table(),
   requests: new Table(),
   requestTallies: new Map(),
+  requestValues: new Map(),
+  valuesSwitches: new Map(),
   usage: new Map(),
   timed: new Map(),
   waited: new Map(),

@@ -49,6 +49,7 @@ import * as secondFactors from "./migrations/0038_second_factors.ts"
 import * as campaignTimelines from "./migrations/0039_campaign_timelines.ts"
 import * as passkeys from "./migrations/0040_passkeys.ts"
 import * as usageTimings from "./migrations/0041_usage_timings.ts"
+import * as requestValues from "./migrations/0042_request_values.ts"
 import * as usageWaiting from "./migrations/0043_usage_waiting.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
@@ -112,6 +113,7 @@ export const all: ReadonlyArray<Migration> = [
   { name: "campaign timelines", sql: campaignTimelines.sql, additive: true },
   { name: "passkeys", sql: passkeys.sql, additive: true },
   { name: "usage timings", sql: usageTimings.sql, additive: true },
+  { name: "request values", sql: requestValues.sql, additive: true },
   { name: "usage waiting", sql: usageWaiting.sql, additive: true }
 ]
 

@@ -34,6 +34,7 @@ import * as PostgresClient from "./PostgresClient.ts"
 import * as QueueStore from "./queue/QueueStore.ts"
 import * as KeptAnswerStore from "./requests/KeptAnswerStore.ts"
 import * as RequestStore from "./requests/RequestStore.ts"
+import * as RequestValuesStore from "./requests/RequestValuesStore.ts"
 import { Schema } from "./Schema.ts"
 import * as PepperStore from "./secrets/PepperStore.ts"
 import * as SealedSecretStore from "./secrets/SealedSecretStore.ts"
@@ -74,6 +75,7 @@ const anywhere = Layer.mergeAll(
   ReplayStore.layer,
   KeptAnswerStore.layer,
   RequestStore.layer,
+  RequestValuesStore.layer,
   SealedSecretStore.layer,
   SessionStore.layer,
   SubscriptionStore.layer,

@@ -213,6 +213,8 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
     { id: "other", token_hash: "other", email: "c@example.com", workspace_id: "nobody's" }
   ],
   portals_workspace_id_fkey: ["portals", { id: "other", token_hash: "other", workspace_id: "nobody's" }],
+  request_values_switches_workspace_id_fkey: ["request_values_switches", { workspace_id: "nobody's" }],
+  request_values_workspace_id_fkey: ["request_values", { workspace_id: "nobody's" }],
   second_factors_user_id_fkey: ["second_factors", { user_id: "nobody" }],
   second_factors_last_step: ["second_factors", { user_id: "nobody", confirmed_at: null }],
   second_factors_app: ["second_factors", { user_id: "nobody", nonce: null }],

@@ -4,9 +4,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { type Id, Page, type RequestStore } from "@wac/core"
-import { Effect, Layer } from "effect"
-import { forgetText, listParams, listText, talliesText } from "../src/requests/RequestStore.ts"
-import { pricedText } from "../src/usage/PriceTally.ts"
+import { Effect, Layer, Record } from "effect"
+import { forget, page as pageOf, sumTallies } from "../src/requests/RequestStore.ts"
+import type { Statement } from "../src/Statement.ts"
+import { priced } from "../src/usage/PriceTally.ts"
 import * as UsageStore from "../src/usage/UsageStore.ts"
 import { plannedDatabases } from "./servers.ts"
 import { touched } from "./touched.ts"
@@ -67,8 +68,8 @@ for (const { layer: database, name } of plannedDatabases) {
   }))
 
   layer(Layer.provideMerge(filled, database), { excludeTestServices: true })(name, (it) => {
-    const reads = (table: string, statement: string, params: ReadonlyArray<unknown>) =>
-      Effect.map(touched({ text: statement, params }), (tables) => {
+    const reads = (table: string, statement: Statement) =>
+      Effect.map(touched(statement), (tables) => {
         assert.strictEqual(tables(table).scans, 0, `${table} was read from end to end`)
         return tables(table).read
       })
@@ -76,7 +77,7 @@ for (const { layer: database, name } of plannedDatabases) {
     it.effect("a page of requests costs a page, with every filter", () =>
       Effect.gen(function*() {
         const list = (filter: RequestStore.RequestFilter, after: string | null) =>
-          reads("requests", listText(filter), listParams(id("ws", 1), filter, { limit: 25, after }))
+          reads("requests", pageOf(id("ws", 1), filter, { limit: 25, after }))
         assert.isAtMost(yield* list({}, null), 26)
         assert.isAtMost(yield* list({}, id("req", requests / 2)), 26)
         assert.isAtMost(yield* list({ refused: true }, null), 26)
@@ -90,10 +91,8 @@ for (const { layer: database, name } of plannedDatabases) {
     it.effect("a filter without an index reads a bounded number of requests, and says where it stopped", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
-        const page = (filter: RequestStore.RequestFilter, after: string | null = null) => ({
-          text: listText(filter),
-          params: listParams(id("ws", 1), filter, { limit: 25, after })
-        })
+        const page = (filter: RequestStore.RequestFilter, after: string | null = null) =>
+          pageOf(id("ws", 1), filter, { limit: 25, after })
         for (
           const filter of [
             { apiKeyId: "none" as Id.ApiKeyId },
@@ -102,50 +101,42 @@ for (const { layer: database, name } of plannedDatabases) {
             { status: 500, route: "/none", apiKeyId: "none" as Id.ApiKeyId }
           ]
         ) {
-          const { params, text } = page(filter)
+          const statement = page(filter)
           // looked at, and once more for where it stopped
-          assert.isAtMost(yield* reads("requests", text, params), 2 * Page.lookedAt)
-          const rows = yield* client.unsafe(text, params)
+          assert.isAtMost(yield* reads("requests", statement), 2 * Page.lookedAt)
+          const rows = yield* client.unsafe(statement.text, statement.params)
           assert.deepStrictEqual(rows, [{ request: null, reached: id("req", requests - Page.lookedAt + 1) }])
           const rest = page(filter, id("req", Page.lookedAt))
           assert.deepStrictEqual(yield* client.unsafe(rest.text, rest.params), [{ request: null, reached: null }])
         }
-        const { params, text } = page({ status: 200 })
-        assert.isAtMost(yield* reads("requests", text, params), 26)
+        assert.isAtMost(yield* reads("requests", page({ status: 200 })), 26)
       }))
 
     it.effect("sums read only rows of the requested times", () =>
       Effect.gen(function*() {
-        assert.isAtMost(yield* reads("request_tallies", talliesText, [id("ws", 1), 291]), 100)
-        assert.isAtMost(yield* reads("usage_counts", UsageStore.countsText, [id("ws", 1), 991, 1001]), 20)
-        assert.isAtMost(
-          yield* reads("usage_timings", UsageStore.timedText, [
-            id("ws", 1),
-            ["delivered", "timeout"],
-            2,
-            991,
-            1001,
-            10
-          ]),
-          80
-        )
-        const { params, text } = UsageStore.waited({ workspaceId: id("ws", 1), since: 991, until: 1001 })
-        assert.isAtMost(yield* reads("usage_waiting", text, params), 10)
+        const workspaceId = id("ws", 1) as Id.WorkspaceId
+        const hours = { workspaceId, since: 991, until: 1001 }
+        assert.isAtMost(yield* reads("request_tallies", sumTallies({ workspaceId, since: 291 })), 100)
+        assert.isAtMost(yield* reads("usage_counts", UsageStore.counts(hours)), 20)
+        const timings = UsageStore.sumTimings({ ...hours, kinds: ["delivered", "timeout"], span: 2, step: 10 })
+        assert.isAtMost(yield* reads("usage_timings", timings), 80)
+        assert.isAtMost(yield* reads("usage_waiting", UsageStore.waited(hours)), 10)
         for (const table of ["priced_messages", "untold_prices"]) {
-          assert.isAtMost(yield* reads(table, pricedText, [id("ws", 1), 991, 1001]), 40)
+          assert.isAtMost(yield* reads(table, priced(hours)), 40)
         }
       }))
 
     it.effect("deleting old rows reads only those rows", () =>
       Effect.gen(function*() {
+        const old = { before: 11, limit: 1000 }
         // selected and deleted, in each workspace
-        assert.isAtMost(yield* reads("requests", forgetText, [id("req", 11), 0, 1000]), 2 * 2 * 10)
-        assert.isAtMost(yield* reads("usage_counts", UsageStore.forgetText, [11, 1000]), 2 * 2 * 20)
-        assert.isAtMost(yield* reads("usage_waiting", UsageStore.forgetWaitedText, [11, 1000]), 2 * 2 * 10)
-        const forgotten = [11, 1000, 2, ["delivered", "timeout", "arrival"]]
-        assert.isAtMost(yield* reads("usage_timings", UsageStore.forgetTimedText, forgotten), 2 * 2 * 120)
-        assert.isAtMost(yield* reads("priced_messages", UsageStore.forgetPricedText, [11, 1000]), 2 * 2 * 40)
-        assert.isAtMost(yield* reads("untold_prices", UsageStore.forgetUntoldText, [11, 1000]), 2 * 2 * 40)
+        assert.isAtMost(yield* reads("requests", forget({ lowest: id("req", 11), hour: 0, limit: 1000 })), 2 * 2 * 10)
+        const most = { usage_counts: 20, usage_waiting: 10, priced_messages: 40, untold_prices: 40 }
+        for (const [table, rows] of Record.toEntries(most)) {
+          assert.isAtMost(yield* reads(table, UsageStore.forgetting[table](old)), 2 * 2 * rows)
+        }
+        const timings = UsageStore.forgetTimings({ ...old, span: 2, kinds: ["delivered", "timeout", "arrival"] })
+        assert.isAtMost(yield* reads("usage_timings", timings), 2 * 2 * 120)
       }))
   })
 }

@@ -314,6 +314,8 @@ export const possible: { readonly [table: string]: Row } = {
     fields: JSON.stringify([]),
     subject: "msg"
   },
+  request_values_switches: { workspace_id: "ws", until: 1, epoch: 0 },
+  request_values: { workspace_id: "ws", epoch: 0, request_id: "req", key_id: "k", nonce, ciphertext: nonce },
   request_tallies: { workspace_id: "ws", hour: 0, api_key_id: "key", code: "", reason: "", count: 1, last_at: 1 },
   priced_messages: {
     workspace_id: "ws",

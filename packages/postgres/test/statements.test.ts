@@ -6,13 +6,8 @@ import { globSync, readFileSync } from "node:fs"
 
 const sources = `${import.meta.dirname}/../src`
 
-/** Where parameters are numbered for all others, and statements that still count theirs. */
-const exceptions = [
-  "Statement.ts",
-  "requests/RequestStore.ts",
-  "usage/PriceTally.ts",
-  "usage/UsageStore.ts"
-]
+/** Where parameters are numbered for all. */
+const numbering = "Statement.ts"
 
 /** A parameter by its number. What follows a letter is the end of a quotation in dollars. */
 const numbered = /(?<!\w)\$(?:\d|\$\{)/
@@ -20,5 +15,5 @@ const numbered = /(?<!\w)\$(?:\d|\$\{)/
 it("statements outside migrations name their parameters", () => {
   const counting = globSync("**/*.ts", { cwd: sources })
     .filter((file) => !file.startsWith("migrations/") && numbered.test(readFileSync(`${sources}/${file}`, "utf8")))
-  assert.sameMembers(counting, exceptions)
+  assert.deepStrictEqual(counting, [numbering])
 })

@@ -21,6 +21,7 @@ import {
   PasskeyStore as Passkeys,
   type Portal,
   PortalStore as Portals,
+  RequestValuesStore as Values,
   SealedSecretStore as SealedSecrets,
   SessionStore as Sessions,
   WorkspaceStore as Workspaces
@@ -39,6 +40,7 @@ import * as PasskeyStore from "../src/people/PasskeyStore.ts"
 import * as PortalStore from "../src/people/PortalStore.ts"
 import * as SessionStore from "../src/people/SessionStore.ts"
 import * as KeptAnswerStore from "../src/requests/KeptAnswerStore.ts"
+import * as RequestValuesStore from "../src/requests/RequestValuesStore.ts"
 import * as SealedSecretStore from "../src/secrets/SealedSecretStore.ts"
 import * as WorkspaceStore from "../src/workspaces/WorkspaceStore.ts"
 import { carryOut } from "./carryOut.ts"
@@ -98,6 +100,13 @@ const fill = [
   `insert into wac.api_key_requests (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
   select 'ws 0', 'k ' || i, 'f', 'key ' || i, case when i <= 4 then i else ${now} + 86400000 + i end
   from generate_series(1, ${stored}) i`,
+  `insert into wac.request_values_switches (workspace_id, until, epoch)
+  select 'ws ' || i, ${now} + 86400000, 1 from generate_series(0, ${stored}) i`,
+  // of the workspace in question, and of all others; two of them outdated
+  `insert into wac.request_values (workspace_id, epoch, request_id, key_id, nonce, ciphertext)
+  select 'ws 0', case when i <= 2 then 0 else 1 end, 'req ' || i, 'newer', ${sealed}
+  from generate_series(1, ${stored}) i
+  union all select 'ws ' || i, 1, 'req z', 'newer', ${sealed} from generate_series(1, ${stored}) i`,
   `insert into wac.kept_answers (workspace_id, caller, route, key, fingerprint, token, lease_until, status, body, expires_at)
   select 'ws 0', 'usr ' || i, 'POST /internal/campaigns', 'key', 'f', 'req ' || i, 0, 201, '{}',
     case when i <= 4 then i else ${now} + 86400000 + i end
@@ -148,6 +157,8 @@ const tables = [
   "api_key_requests",
   "api_key_uses",
   "kept_answers",
+  "request_values_switches",
+  "request_values",
   "read_marks",
   "phone_numbers",
   "phone_number_credentials",
@@ -229,6 +240,8 @@ const steps = Effect.gen(function*() {
   const campaigns = yield* Campaigns.CampaignStore
   const keys = yield* ApiKeys.ApiKeyStore
   const answers = yield* Answers.KeptAnswerStore
+  const values = yield* Values.RequestValuesStore
+  const other = "ws 0" as Id.WorkspaceId
   const members = yield* Members.MemberStore
   const invitations = yield* Invitations.InvitationStore
   const messages = yield* Messages.MessageStore
@@ -238,7 +251,38 @@ const steps = Effect.gen(function*() {
   const sessions = yield* Sessions.SessionStore
   const workspaces = yield* Workspaces.WorkspaceStore
   const all: { readonly [step: string]: Step } = {
-    "a key by its token": [keys.findByTokenHash(`hash ${some}`), { api_keys: 1, api_key_uses: 1, workspaces: 1 }],
+    "a key by its token": [keys.findByTokenHash(`hash ${some}`), {
+      api_keys: 1,
+      api_key_uses: 1,
+      workspaces: 1,
+      request_values_switches: 1
+    }],
+    "whether values of requests are kept": [values.until(other, now), { request_values_switches: 1 }],
+    "values of requests switched on": [values.switchOn(other, now), { request_values_switches: 2, workspaces: 1 }],
+    "values of 64 requests": [
+      values.keep(
+        Array.from({ length: 64 }, (_, i) => ({
+          workspaceId: other,
+          requestId: `req new ${i}` as Id.RequestId,
+          epoch: 1,
+          sealed: { keyId: "newer", nonce: new Uint8Array(12), ciphertext: new Uint8Array(1) }
+        })),
+        now
+      ),
+      // held, and named by the foreign key
+      { request_values_switches: 2 + 64, request_values: 0 }
+    ],
+    "the values of a request": [values.find(other, `req ${some}` as Id.RequestId), {
+      request_values_switches: 1,
+      request_values: 1
+    }],
+    // found, and deleted
+    "outdated values of a workspace": [values.removeOutdated(other), {
+      request_values_switches: 1,
+      request_values: 2 * 2
+    }],
+    "a new epoch": [values.outdate(other), { request_values_switches: 2, workspaces: 1 }],
+    "values of requests switched off": [values.switchOff(other), { request_values_switches: 2, workspaces: 1 }],
     "a key by its id": [keys.get(workspace, keyIds(1)[0]!), { api_keys: 1, api_key_uses: 1 }],
     "uses of 64 keys": [keys.touch(new Map(keyIds(64).map((id) => [id, now]))), {
       api_keys: 2 * 64,
@@ -380,6 +424,7 @@ const steps = Effect.gen(function*() {
       peppers: 1,
       api_keys: 32,
       phone_number_credentials: 32,
+      request_values: 32,
       second_factors: 32,
       webhook_secrets: 33
     }],
@@ -400,6 +445,7 @@ const stores = Layer.mergeAll(
   FactorStore.layer,
   InvitationStore.layer,
   KeptAnswerStore.layer,
+  RequestValuesStore.layer,
   MemberStore.layer,
   MessageStore.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto)),
   SealedSecretStore.layer,

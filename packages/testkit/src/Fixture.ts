@@ -326,5 +326,5 @@ export const foundByTokenHash = ({ tokenHash }: Pick<ApiKey.ApiKey, "tokenHash">
   Effect.map(
     ApiKeyStore.ApiKeyStore.use((store) => store.findByTokenHash(tokenHash)),
     // `at` depends on the storage's clock
-    Option.map(({ at: _, ...found }) => found)
+    Option.map(({ key, workspace }) => ({ key, workspace }))
   )

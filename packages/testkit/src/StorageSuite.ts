@@ -54,6 +54,7 @@ import * as SessionStoreSuite from "./people/SessionStoreSuite.ts"
 import * as QueueStoreSuite from "./queue/QueueStoreSuite.ts"
 import * as KeptAnswerStoreSuite from "./requests/KeptAnswerStoreSuite.ts"
 import * as RequestStoreSuite from "./requests/RequestStoreSuite.ts"
+import * as RequestValuesStoreSuite from "./requests/RequestValuesStoreSuite.ts"
 import * as PepperStoreSuite from "./secrets/PepperStoreSuite.ts"
 import * as SealedSecretStoreSuite from "./secrets/SealedSecretStoreSuite.ts"
 import type * as SeededRandom from "./SeededRandom.ts"
@@ -170,6 +171,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   AuditStore: [{ tests: AuditStoreSuite.tests }],
   KeptAnswerStore: [{ tests: KeptAnswerStoreSuite.tests }],
   RequestStore: [{ tests: RequestStoreSuite.tests }],
+  RequestValuesStore: [{ tests: RequestValuesStoreSuite.tests }],
   UsageStore: [{ tests: UsageStoreSuite.tests }],
   EventStore: [{ tests: EventStoreSuite.tests }],
   SubscriptionStore: [{ tests: SubscriptionStoreSuite.tests }],

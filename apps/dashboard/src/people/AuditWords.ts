@@ -44,6 +44,8 @@ export const actionWords: { readonly [action in AuditAction]: string } = {
   "queue.release": "Released the queue",
   "replay.cancel": "Cancelled a replay",
   "replay.create": "Started a replay of events",
+  "request.see_values": "Saw the values of a request",
+  "request_values.change": "Changed whether values of requests are kept",
   "session.end": "Ended a session",
   "session.end_all": "Ended all sessions",
   "session.refuse": "Failed to sign in",

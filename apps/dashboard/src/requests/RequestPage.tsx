@@ -11,6 +11,7 @@ import { type Column, Id, Table } from "../ui/Table.tsx"
 import { Thing } from "../ui/Things.tsx"
 import { exactly, Time } from "../ui/Time.tsx"
 import { capitalized, counted } from "../ui/Words.ts"
+import { ValuesOf } from "./KeptValues.tsx"
 import { MadeBy, Outcome } from "./RequestWords.tsx"
 
 type Field = NonNullable<ApiRequestDetail["fields"]>[number]
@@ -89,7 +90,7 @@ export const RequestPage = () => {
         <Section
           flush
           title="What was asked"
-          description="The fields of the body and the shapes of their values. The values are never kept."
+          description="The fields of the body and the shapes of their values."
         >
           <Table
             label="What was asked"
@@ -99,6 +100,7 @@ export const RequestPage = () => {
           />
         </Section>
       )}
+      {request === undefined ? null : <ValuesOf request={request} />}
     </Page>
   )
 }

@@ -14,6 +14,7 @@ import { statusCodeOf } from "../ui/Sought.ts"
 import { actions, type Column, Id, type ListColumn, rowLink, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
+import { ValuesSwitch } from "./KeptValues.tsx"
 import { MadeBy, Outcome, wordsOf } from "./RequestWords.tsx"
 
 const groupColumns: ReadonlyArray<Column<RequestGroup>> = [
@@ -102,7 +103,7 @@ export const RequestsPage = () => {
   return (
     <ListPage
       title="Requests"
-      lead={`What your API keys have asked for${kept}, and what people have changed here. Bodies and secrets are never kept.`}
+      lead={`What your API keys have asked for${kept}, and what people have changed here. Header values and secrets are never kept.`}
       before={data === undefined || groups.length === 0 ? null : (
         <Section
           flush
@@ -161,6 +162,8 @@ export const RequestsPage = () => {
         title: `No requests${kept}`,
         children: "Requests with your API keys are listed here, and people’s that change something or are refused."
       }}
-    />
+    >
+      <ValuesSwitch />
+    </ListPage>
   )
 }

@@ -4,7 +4,9 @@
 import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
-import { createKey, receiver as makeReceiver, send, setWebhook } from "../harness.ts"
+import { until } from "../checks.ts"
+import { call, createKey, receiver as makeReceiver, send, setWebhook } from "../harness.ts"
+import { violations } from "./axe.ts"
 import { browser as launch, signedIn, type Visit } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
@@ -92,6 +94,49 @@ it("the page of a request of an API key has the key, the fields without values, 
   assert.notInclude(await page.content(), "order-1042")
   await page.getByRole("link", { name: server.sent.message_id }).click()
   await region(page, "What was sent").waitFor()
+})
+
+it("an owner has the values of requests kept for a day, sees those of one when they ask for it, and stops it", async () => {
+  const { page } = person
+  await person.open("/requests")
+  const switched = region(page, "Values")
+  await switched.getByText("No values are kept.").waitFor()
+  await switched.getByRole("button", { name: "Keep values for 24 hours" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Keep values" }).click()
+  await switched.getByText(/^Values are kept for another/).waitFor()
+  // a process may not have heard of it for so long
+  await inScope(server.pass("2 seconds"))
+  const asked = await inScope(send(server, {
+    to: "+15551240008",
+    type: "text",
+    text: { body: `zanzibar marmalade, https://ana:pw@example.com/?t=1, ${server.key.apiKey}` }
+  }))
+  const id = asked.headers.get("request-id")!
+  await inScope(server.pass("2 seconds"))
+  await inScope(until(
+    call(`${server.url}/internal/requests/${id}`, { headers: server.session }),
+    ({ body }) => typeof body.valuesUntil === "string"
+  ))
+  await person.open(`/requests/${id}`)
+  const values = region(page, "Values")
+  await values.getByText(/^Values are kept until/).waitFor()
+  assert.notInclude(await page.content(), "zanzibar marmalade")
+  await values.getByRole("button", { name: "Show the values" }).click()
+  await values.getByRole("row", { name: /^text\.body zanzibar marmalade, https:.*\[redacted\]/ }).waitFor()
+  assert.notInclude(await page.content(), server.key.apiKey)
+  for (const width of [1280, 375]) {
+    await page.setViewportSize({ width, height: 800 })
+    assert.deepStrictEqual(await violations(page), [])
+    assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), width)
+  }
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await person.open("/requests")
+  await region(page, "Values").getByRole("button", { name: "Stop keeping values" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Stop and delete" }).click()
+  await region(page, "Values").getByText("No values are kept.").waitFor()
+  await person.open(`/requests/${id}`)
+  await region(page, "What was asked").waitFor()
+  assert.strictEqual(await region(page, "Values").count(), 0)
 })
 
 it("requests are filtered by key, route, status and a range of time, which the address keeps", async () => {

@@ -7,26 +7,8 @@ import { requestPayload, sign, SIGNATURE_HEADER } from "@wac/verifier"
 import { Context, Effect, Redacted } from "effect"
 import { workspaceOf } from "../checks.ts"
 import { call, createKey, environment, hello, ready, receiver, send, setWebhook } from "../harness.ts"
-import { freshDatabase, masterKey, postgres, sql, withKey } from "../processes.ts"
-
-/** Every row of every table, as text. */
-const everything = Effect.fnUntraced(function*(database: string) {
-  const tables = yield* sql<{ readonly name: string }>(
-    database,
-    "select table_name as name from information_schema.tables where table_schema = 'wac' order by 1"
-  )
-  const rows = yield* Effect.forEach(
-    tables,
-    ({ name }) => sql<{ readonly row: string }>(database, `select to_jsonb(t)::text as row from wac."${name}" t`)
-  )
-  return rows.flat().map(({ row }) => row).join("\n")
-})
-
-/** A secret as it would stand in a row: as text, or as bytes, which PostgreSQL writes in hex. */
-const written = (secret: string): ReadonlyArray<string> => {
-  const bytes = Buffer.from(secret)
-  return [secret, bytes.toString("hex"), bytes.toString("base64").replace(/=+$/, "")]
-}
+import { freshDatabase, masterKey, postgres, withKey } from "../processes.ts"
+import { everything, written } from "./everything.ts"
 
 it.live("the database contains no usable secret", () =>
   Effect.gen(function*() {

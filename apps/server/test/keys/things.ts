@@ -42,6 +42,7 @@ export const byPath = (
   "/v1/media/:id": ids.file,
   "/internal/messages/:id": ids.message,
   "/internal/requests/:id": ids.request,
+  "/internal/requests/:id/values": ids.request,
   "/internal/contacts/:id": ids.contact,
   "/internal/contacts/:id/opt-out": ids.contact,
   "/internal/contacts/:id/messages": ids.contact,
@@ -104,6 +105,8 @@ export const make = Effect.fnUntraced(function*(own: Own) {
   const { key, owner, url } = own
   const webhook = yield* setWebhook(own, 1)
   yield* call(`${url}/internal/webhook/pause`, { method: "POST", headers: owner })
+  // before the key is used, so that no process knows it without the switch
+  yield* call(`${url}/internal/settings/request-values`, { method: "PUT", headers: owner, body: { on: true } })
   const sent = yield* send({ url, key }, hello("+15005550003"))
   const deliveries = yield* call(`${url}/internal/webhook/deliveries`, { headers: owner })
   const [delivery] = deliveries.body.data
@@ -122,7 +125,7 @@ export const make = Effect.fnUntraced(function*(own: Own) {
   yield* own.pass?.("1 second") ?? Effect.void
   yield* checks.until(
     call(`${url}/internal/requests/${request}`, { headers: owner }),
-    ({ status }) => status === 200
+    ({ body, status }) => status === 200 && body.valuesUntil !== null
   )
   const sessions = yield* call(`${url}/internal/sessions`, { headers: owner })
   return {

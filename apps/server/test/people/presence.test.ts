@@ -27,6 +27,7 @@ const guarded: { readonly [route: string]: unknown } = {
   "DELETE /internal/members/:id": undefined,
   "DELETE /internal/members/:id/factor": undefined,
   "PUT /internal/alerts/settings": { emails: [], url: null },
+  "PUT /internal/settings/request-values": { on: false },
   "PUT /internal/factor": undefined,
   "POST /internal/factor/confirm": { code: "000000" },
   "PUT /internal/factor/recovery-codes": undefined,
@@ -52,7 +53,7 @@ const ask = (url: string, headers: Headers, route: string): Effect.Effect<Answer
 }
 
 describe.concurrent("a fresh session", () => {
-  it("new keys, rotated secrets, members, second factors, and the webhook's and the alerts' address need one, and nothing else does", () => {
+  it("new keys, rotated secrets, members, second factors, values of requests, and the webhook's and the alerts' address need one, and nothing else does", () => {
     const needing = Object.values(Api.groups).flatMap((group) =>
       Object.values(group.endpoints).flatMap(({ annotations, method, path }) =>
         Context.get(annotations, Access.NeedsFreshSession) ? [`${method} ${path}`] : []

@@ -1,14 +1,15 @@
 /**
  * `/internal/requests` (contract §12 *Requests*).
  */
-import { BodyShape, Id } from "@wac/core"
+import { BodyShape, BodyValues, Id } from "@wac/core"
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, session } from "../Access.ts"
+import { Access, NeedsFreshSession, session } from "../Access.ts"
+import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { IsPaged } from "../EndpointAnnotations.ts"
-import { reading } from "../ErrorBody.ts"
+import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, noQuery, pageQuery, shortPage } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
@@ -43,10 +44,15 @@ const fields = {
   }))).annotateKey({
     description: "The fields of the body, without values and with known names alone: at most " +
       `${BodyShape.maxFields}, and of a list its first item. \`null\` of people, and if there was no JSON, or too much`
+  }),
+  valuesUntil: Schema.NullOr(Timestamp).annotateKey({
+    description:
+      "Until when the values of the body are kept, which `GET /internal/requests/:id/values` shows; `null` if " +
+      "they are not"
   })
 }
 
-export const ApiRequest = Schema.Struct(Struct.omit(fields, ["fields"])).annotate({
+export const ApiRequest = Schema.Struct(Struct.omit(fields, ["fields", "valuesUntil"])).annotate({
   identifier: "ApiRequest",
   description: "A request, without its body and header values."
 }).pipe(Example.shown({
@@ -73,8 +79,48 @@ export const ApiRequestDetail = Schema.Struct(fields).annotate({
     { path: "type", type: "text", length: 4 },
     { path: "text", type: "object", length: 1 },
     { path: "text.body", type: "text", length: 24 }
-  ]
+  ],
+  valuesUntil: null
 }))
+
+export const RequestValues = Schema.Struct({
+  data: Schema.Array(Schema.Struct({
+    path: Schema.String.annotate({ description: "As in the shape of the body" }),
+    value: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])),
+    redacted: Schema.Boolean.annotate({
+      description: `Whether the value, or a part of it, is \`${BodyValues.mark}\`, because it may be a secret or a code`
+    }),
+    cut: Schema.Boolean.annotate({
+      description: `Whether the text is longer than the ${BodyValues.maxLength} characters that are kept`
+    })
+  })),
+  omitted: Schema.Int.annotate({
+    description: `How many further values were left out, because a request's are at most ${BodyValues.maxBytes} bytes`
+  })
+}).annotate({
+  identifier: "RequestValues",
+  description: "The values of a request's body that are kept: of fields that the API has, without secrets and codes."
+}).pipe(Example.shown({
+  data: [
+    { path: "to", value: Example.customer, redacted: false, cut: false },
+    { path: "type", value: "text", redacted: false, cut: false },
+    { path: "text.body", value: "Your code is [redacted]", redacted: true, cut: false }
+  ],
+  omitted: 0
+}))
+
+export const RequestValuesSettings = Schema.Struct({
+  on: Schema.Boolean,
+  until: Schema.NullOr(Timestamp).annotateKey({ description: "When it ends by itself; `null` if it is off" })
+}).annotate({
+  identifier: "RequestValuesSettings",
+  description: "Whether the values of the workspace's API requests are kept."
+}).pipe(Example.shown({ on: true, until: "2026-01-03T03:04:05.678Z" }))
+
+export const RequestValuesChange = Schema.Struct({ on: Schema.Boolean }).annotate({
+  identifier: "RequestValuesChange",
+  description: "Whether the values of the workspace's API requests are kept from now on."
+}).pipe(Example.shown({ on: true }))
 
 export const RequestGroup = Schema.Struct({
   code: Schema.String,
@@ -155,7 +201,37 @@ export class RequestsApi extends HttpApiGroup.make("requests").add(
   }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
     summary: "Get a request",
     description: "With the shape of its body: known names of fields, and the types and lengths of their values."
-  }))
+  })),
+  HttpApiEndpoint.get("values", "/internal/requests/:id/values", {
+    params: byId,
+    query: noQuery,
+    success: RequestValues,
+    error: reading
+  }).annotate(Access, session("admin")).annotate(Audited, "request.see_values").annotateMerge(OpenApi.annotations({
+    summary: "See the values of a request",
+    description:
+      "Of an API key's request that came while an owner had them switched on, for 24 hours from then on: else " +
+      "404. Each look is in the audit. One-time codes, passwords and what has the form of a key or a token are never kept."
+  })),
+  HttpApiEndpoint.get("valuesSettings", "/internal/settings/request-values", {
+    query: noQuery,
+    success: RequestValuesSettings,
+    error: reading
+  }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+    summary: "Get whether the values of requests are kept",
+    description: "They are kept only where an owner has switched them on."
+  })),
+  HttpApiEndpoint.put("configureValues", "/internal/settings/request-values", {
+    payload: RequestValuesChange,
+    success: RequestValuesSettings,
+    error: writing
+  }).annotate(Access, session("owner")).annotate(Audited, "request_values.change").annotate(NeedsFreshSession, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Keep the values of requests, or no longer",
+      description:
+        "Switched on, the values of the workspace's API requests are kept for the next 24 hours, each request's " +
+        "for 24 hours. Switched on again, the 24 hours begin anew. Switched off, all that is kept is deleted."
+    }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({
     title: "Requests (dashboard)",

@@ -1428,6 +1428,38 @@ export interface ApiRequestDetail {
     /** Characters of a text, items of a list, fields of an object; `null` for other values. */
     readonly length: number | null
   }> | null
+  /**
+   * Until when the values of the body are kept, which `GET /internal/requests/:id/values` shows; `null` if they are
+   * not.
+   */
+  readonly valuesUntil: string | null
+}
+
+/** The values of a request's body that are kept: of fields that the API has, without secrets and codes. */
+export interface RequestValues {
+  readonly data: ReadonlyArray<{
+    /** As in the shape of the body. */
+    readonly path: string
+    readonly value: string | number | boolean | null
+    /** Whether the value, or a part of it, is `[redacted]`, because it may be a secret or a code. */
+    readonly redacted: boolean
+    /** Whether the text is longer than the 256 characters that are kept. */
+    readonly cut: boolean
+  }>
+  /** How many further values were left out, because a request's are at most 8192 bytes. */
+  readonly omitted: number
+}
+
+/** Whether the values of the workspace's API requests are kept. */
+export interface RequestValuesSettings {
+  readonly on: boolean
+  /** When it ends by itself; `null` if it is off. */
+  readonly until: string | null
+}
+
+/** Whether the values of the workspace's API requests are kept from now on. */
+export interface RequestValuesChange {
+  readonly on: boolean
 }
 
 /** A page of changes, and how far back the audit reaches. */
@@ -1508,6 +1540,8 @@ export type AuditAction =
   | "queue.release"
   | "replay.cancel"
   | "replay.create"
+  | "request.see_values"
+  | "request_values.change"
   | "session.end"
   | "session.end_all"
   | "session.refuse"
@@ -2280,6 +2314,23 @@ export interface InternalRoutes {
   readonly "GET /internal/requests": { readonly query: RequestQuery; readonly response: RequestPage }
   /** Get a request. With the shape of its body: known names of fields, and the types and lengths of their values. */
   readonly "GET /internal/requests/:id": { readonly response: ApiRequestDetail }
+  /**
+   * See the values of a request. Of an API key's request that came while an owner had them switched on, for 24 hours
+   * from then on: else 404. Each look is in the audit. One-time codes, passwords and what has the form of a key or a
+   * token are never kept.
+   */
+  readonly "GET /internal/requests/:id/values": { readonly response: RequestValues }
+  /** Get whether the values of requests are kept. They are kept only where an owner has switched them on. */
+  readonly "GET /internal/settings/request-values": { readonly response: RequestValuesSettings }
+  /**
+   * Keep the values of requests, or no longer. Switched on, the values of the workspace's API requests are kept for the
+   * next 24 hours, each request's for 24 hours. Switched on again, the 24 hours begin anew. Switched off, all that is
+   * kept is deleted.
+   */
+  readonly "PUT /internal/settings/request-values": {
+    readonly body: RequestValuesChange
+    readonly response: RequestValuesSettings
+  }
   /**
    * List changes. Changes, newest first: the person or the API key, the action, the resource, the time and the address.
    * `since` is the time before which changes are deleted, as the operator has set it.

@@ -47,6 +47,8 @@ export const actions = [
   "queue.release",
   "replay.cancel",
   "replay.create",
+  "request.see_values",
+  "request_values.change",
   "session.end",
   "session.end_all",
   "session.refuse",

@@ -46,6 +46,7 @@ const ofThing: { readonly [thing: string]: ReadonlyArray<Topic> } = {
   number: ["phoneNumbers"],
   queue: ["messages"],
   replay: ["replays", "deliveries"],
+  request_values: ["requests"],
   template: ["templates"],
   webhook: ["webhook", "deliveries"]
 }

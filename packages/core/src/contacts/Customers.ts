@@ -13,6 +13,7 @@ import { MediaBytes } from "../media/MediaBytes.ts"
 import { MediaStore } from "../media/MediaStore.ts"
 import { MessageStore } from "../messages/MessageStore.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
+import { RequestValuesStore } from "../requests/RequestValuesStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import { DeliveryStore } from "../webhooks/DeliveryStore.ts"
@@ -56,7 +57,7 @@ export class Customers extends Context.Service<Customers, {
    */
   readonly export: (workspaceId: WorkspaceId, customer: string) => Stream.Stream<CustomerRecord, StoreError>
   /**
-   * Erases all of that. Messages that still wait in a campaign are skipped first. Fails with `in_progress` if a send to
+   * Erases all of that, and every value of the workspace's API requests that is kept. Messages that still wait in a campaign are skipped first. Fails with `in_progress` if a send to
    * the customer does not end. Writes an entry in the audit that holds only counts and a keyed hash of the customer. An
    * opt-out stays: of each name that was opted out, a keyed hash is kept. Safe to repeat.
    */
@@ -72,6 +73,7 @@ export class Customers extends Context.Service<Customers, {
       const queue = yield* QueueStore
       const media = yield* MediaStore
       const bytes = yield* MediaBytes
+      const requestValues = yield* RequestValuesStore
       const audit = yield* AuditStore
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
@@ -218,6 +220,9 @@ export class Customers extends Context.Service<Customers, {
               found += erased
             }
           }
+          // the values of requests are not kept by customer, so all that the workspace has of them go
+          yield* requestValues.outdate(workspaceId)
+          yield* Effect.repeat(requestValues.removeOutdated(workspaceId), { while: ({ isMore }) => isMore })
           const hash = yield* vault.fingerprint(`customer ${CustomerRecords.namesOf(customer, []).keys[0] ?? ""}`)
           const entry = yield* Audit.entry(random, workspaceId, null, {
             action: "customer.erase",

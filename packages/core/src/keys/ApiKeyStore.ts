@@ -7,6 +7,7 @@ import type { IdempotencyKey } from "../messages/Idempotency.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
+import type { ValuesSwitch } from "../workspaces/ValuesSwitch.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
 import type { ApiKey } from "./ApiKey.ts"
 
@@ -35,11 +36,19 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
     key: ApiKey,
     idempotency: Issuance
   ) => Effect.Effect<Issued, StoreError>
-  /** Finds a key, active or not, and its workspace by the token's hash. `at` is the storage's time (`StorageTime`). */
+  /**
+   * Finds a key, active or not, and its workspace with the switch of its requests' values (`RequestValuesStore`), by the
+   * token's hash. `at` is the storage's time (`StorageTime`).
+   */
   readonly findByTokenHash: (
     tokenHash: string
   ) => Effect.Effect<
-    Option.Option<{ readonly key: ApiKey; readonly workspace: Workspace; readonly at: Instant }>,
+    Option.Option<{
+      readonly key: ApiKey
+      readonly workspace: Workspace
+      readonly valuesSwitch: ValuesSwitch | null
+      readonly at: Instant
+    }>,
     StoreError
   >
   /** Gets a key of the workspace, active or not. */

@@ -16,6 +16,7 @@ import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
+import type { ValuesSwitch } from "../workspaces/ValuesSwitch.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
 import * as ApiKey from "./ApiKey.ts"
 import { ApiKeyStore } from "./ApiKeyStore.ts"
@@ -27,6 +28,8 @@ import * as Signature from "./Signature.ts"
 export interface Principal {
   readonly key: ApiKey.ApiKey
   readonly workspace: Workspace
+  /** The switch by which the values of the workspace's requests are kept; `null` if it is off. */
+  readonly valuesSwitch: ValuesSwitch | null
 }
 
 /**

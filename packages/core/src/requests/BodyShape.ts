@@ -41,13 +41,21 @@ const lengthOf = (value: unknown): number | null =>
     ? Object.keys(value).length
     : null
 
-/** Describes at most {@link maxFields} fields, in their order; of a list, only the first item. */
-export const of = (body: unknown, known: ReadonlySet<string>): ReadonlyArray<Field> => {
-  const fields: Array<Field> = []
+/** Visits at most {@link maxFields} fields with their values, in their order; of a list, only the first item. */
+export const walk = (
+  body: unknown,
+  known: ReadonlySet<string>,
+  visit: (field: Field, value: unknown) => void
+): void => {
+  let count = 0
+  const told = (field: Field, value: unknown): void => {
+    count += 1
+    visit(field, value)
+  }
   const describe = (path: string, value: unknown, isOutermost = false): void => {
-    if (fields.length >= maxFields) return
+    if (count >= maxFields) return
     const isObject = typeOf(value) === "object"
-    if (!isOutermost || !isObject) fields.push({ path, type: typeOf(value), length: lengthOf(value) })
+    if (!isOutermost || !isObject) told({ path, type: typeOf(value), length: lengthOf(value) }, value)
     if (Array.isArray(value)) {
       if (value.length > 0) describe(`${path}[0]`, value[0])
     } else if (isObject) {
@@ -56,9 +64,15 @@ export const of = (body: unknown, known: ReadonlySet<string>): ReadonlyArray<Fie
         if (known.has(name)) describe(path === "" ? name : `${path}.${name}`, inner)
         else unknown += 1
       }
-      if (unknown > 0 && fields.length < maxFields) fields.push({ path, type: "unknown", length: unknown })
+      if (unknown > 0 && count < maxFields) told({ path, type: "unknown", length: unknown }, undefined)
     }
   }
   describe("", body, true)
+}
+
+/** Describes the fields that {@link walk} visits. */
+export const of = (body: unknown, known: ReadonlySet<string>): ReadonlyArray<Field> => {
+  const fields: Array<Field> = []
+  walk(body, known, (field) => void fields.push(field))
   return fields
 }

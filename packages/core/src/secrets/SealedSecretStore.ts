@@ -2,7 +2,7 @@
  * Port: all secrets sealed under a master key, whatever row they belong to, for changing that key (contract §5).
  */
 import { Context, type Effect } from "effect"
-import type { ApiKeyId, PhoneNumberId, UserId, WebhookId } from "../Id.ts"
+import type { ApiKeyId, PhoneNumberId, RequestId, UserId, WebhookId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Sealed } from "./Sealed.ts"
 
@@ -10,10 +10,10 @@ import type { Sealed } from "./Sealed.ts"
 export const pepperRow = "pepper"
 
 /**
- * The row that a secret belongs to: an API key, a phone number, a person (their second factor), a webhook (which may
- * have several secrets) or the pepper.
+ * The row that a secret belongs to: an API key, a phone number, a request (the values of its body), a person (their
+ * second factor), a webhook (which may have several secrets) or the pepper.
  */
-export type SecretRow = ApiKeyId | PhoneNumberId | UserId | WebhookId | typeof pepperRow
+export type SecretRow = ApiKeyId | PhoneNumberId | RequestId | UserId | WebhookId | typeof pepperRow
 
 /** A stored secret and its row. */
 export interface SealedSecret {

@@ -307,7 +307,8 @@ describe("authenticating", () => {
         const issued = yield* issueKey(workspace.id)
         assert.deepStrictEqual(yield* ApiKeys.use((keys) => keys.authenticate(issued.token)), {
           key: issued.key,
-          workspace
+          workspace,
+          valuesSwitch: null
         })
       })
     )

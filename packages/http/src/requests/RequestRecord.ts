@@ -1,9 +1,10 @@
 /**
  * The record of a request (contract §12 *Requests*, §17): its route's template, its result, its duration, what it was
- * about and the shape of its body, but never a value of a body or a header.
+ * about and the shape of its body, but never a value of a body or a header. The values of an API key's request go
+ * another way, while the workspace's owner has switched them on.
  */
 import { BodyNames } from "@wac/api"
-import { ApiRequest, BodyShape, Errors } from "@wac/core"
+import { ApiRequest, BodyShape, BodyValues, Errors, type RequestValuesRecorder, ValuesSwitch } from "@wac/core"
 import type { Exchange } from "../Exchange.ts"
 import type { Line } from "../RequestLog.ts"
 
@@ -23,25 +24,33 @@ const callerOf = ({ actors, caller }: Exchange): Pick<ApiRequest.ApiRequest, "ca
 
 const utf8 = new TextDecoder()
 
-const shapeOf = (body: Uint8Array | undefined, known: ReadonlySet<string>): ApiRequest.ApiRequest["fields"] => {
+/** The body's JSON, if it is to be described. */
+const jsonOf = (body: Uint8Array | undefined): { readonly json: unknown } | null => {
   if (body === undefined || body.length === 0 || body.length > maxBytes) return null
   try {
     // the framework keeps nothing of what it has parsed; to do it again costs a microsecond
-    return BodyShape.of(JSON.parse(utf8.decode(body)), known)
+    return { json: JSON.parse(utf8.decode(body)) }
   } catch {
     return null
   }
 }
 
+/** Where records of requests go, and values of their bodies. */
+export interface Recorders {
+  readonly record: (request: ApiRequest.ApiRequest) => void
+  readonly keepValues: (values: RequestValuesRecorder.TakenValues) => void
+}
+
 /** Returns the function that records a completed request; a request whose caller is not known belongs to no workspace. */
 export const make =
-  (record: (request: ApiRequest.ApiRequest) => void) =>
-  (line: Line & { readonly at: number; readonly url: string }): void => {
+  ({ keepValues, record }: Recorders) => (line: Line & { readonly at: number; readonly url: string }): void => {
     const { durationMs, exchange, method, route, status, url } = line
     const { body, changed, error, ownId } = exchange
     const caller = callerOf(exchange)
     const code = error?.code ?? null
     if (caller === undefined || !ApiRequest.isRecorded({ ...caller, code, method })) return
+    // a person's body may be a password, of which not even the length is kept
+    const read = caller.caller.userId === null ? jsonOf(body) : null
     record({
       id: ownId,
       ...caller,
@@ -52,9 +61,12 @@ export const make =
       reason: (error && Errors.reasonOf(error)) ?? null,
       at: line.at,
       durationMs,
-      // a person's body may be a password, of which not even the length is kept
-      fields: caller.caller.userId === null ? shapeOf(body, BodyNames.find()) : null,
+      fields: read && BodyShape.of(read.json, BodyNames.find()),
       // what a refused request names need not be of the workspace
       subject: error === undefined ? ApiRequest.subjectOf(changed.target, ...url.split(/[/?]/)) : null
     })
+    const kept = exchange.caller?.valuesSwitch ?? null
+    if (read === null || !ValuesSwitch.isOn(kept, line.at)) return
+    const values = BodyValues.of(read.json, BodyNames.find())
+    keepValues({ workspaceId: caller.workspaceId, requestId: ownId, epoch: kept.epoch, values })
   }

@@ -1,10 +1,11 @@
 /**
- * `/internal/requests`.
+ * `/internal/requests` and `/internal/settings/request-values`.
  */
 import { Api, Caller } from "@wac/api"
-import { type ApiRequest, Requests, StoreError, Time } from "@wac/core"
+import { type ApiRequest, Requests, RequestValues, StoreError, Time } from "@wac/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
 
@@ -22,9 +23,12 @@ const shown = (request: ApiRequest.ApiRequest) => ({
   subject: request.subject
 })
 
+const settings = ({ until }: RequestValues.Setting) => ({ on: until !== null, until: Time.isoOrNull(until) })
+
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
     const requests = yield* Requests.Requests
+    const values = yield* RequestValues.RequestValues
     return HttpApiBuilder.group(Api, "requests", (handlers) =>
       handlers.handleAll({
         list: Effect.fnUntraced(
@@ -55,7 +59,34 @@ export const layer = HandlerGroup.layer(
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession
           const request = yield* requests.get(workspaceId, params.id)
-          return { ...shown(request), fields: request.fields }
+          const valuesUntil = yield* values.keptUntil(workspaceId, request.id)
+          return { ...shown(request), fields: request.fields, valuesUntil: Time.isoOrNull(valuesUntil) }
+        }, StoreError.orUnavailable),
+        values: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const { fields, omitted } = yield* values.get(workspaceId, params.id)
+          return {
+            data: fields.map(({ isCut, isRedacted, path, value }) => ({
+              path,
+              value,
+              redacted: isRedacted,
+              cut: isCut
+            })),
+            omitted
+          }
+        }, StoreError.orUnavailable),
+        valuesSettings: Effect.fnUntraced(function*() {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return settings(yield* values.setting(workspaceId))
+        }, StoreError.orUnavailable),
+        configureValues: Effect.fnUntraced(function*({ payload }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const changed = settings(yield* values.configure(workspaceId, payload.on))
+          const exchange = yield* Exchange
+          exchange.changed = {
+            detail: changed.until === null ? { on: "no" } : { on: "yes", until: changed.until }
+          }
+          return changed
         }, StoreError.orUnavailable)
       }))
   })

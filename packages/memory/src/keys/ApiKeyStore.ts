@@ -3,6 +3,7 @@
  */
 import { ApiKey, ApiKeyStore, type Id, Idempotency, KeyedMessage, type Time } from "@wac/core"
 import { Clock, Effect, Layer, Option, Queue } from "effect"
+import { switchOf } from "../requests/RequestValuesStore.ts"
 import { type Memory, State } from "../State.ts"
 
 const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: ApiKeyStore.Issuance): ApiKeyStore.Issued => {
@@ -26,7 +27,8 @@ const findByTokenHash = (memory: Memory, tokenHash: string, asked: Time.Instant)
   const key = id && memory.apiKeys.get(id)
   if (key === undefined) return undefined
   const workspace = memory.workspaces.get(key.workspaceId)
-  return workspace && { key, workspace, at: memory.now(asked) }
+  const valuesSwitch = switchOf(memory, key.workspaceId)
+  return workspace && { key, workspace, valuesSwitch, at: memory.now(asked) }
 }
 
 const expiring = (

@@ -37,6 +37,9 @@ const places = function*(memory: Memory): Generator<Place> {
       set: (secret) => memory.factors.set(row, { ...kept, factor: { ...kept.factor, app: { ...app, secret } } })
     }
   }
+  for (const [row, values] of memory.requestValues) {
+    yield { row, sealed: values.sealed, set: (sealed) => memory.requestValues.set(row, { ...values, sealed }) }
+  }
   for (const outbox of memory.outboxes.values()) {
     for (const secret of outbox.webhook.secrets) {
       yield {

@@ -10,7 +10,8 @@ import {
   KeyBinding,
   Page,
   type StoreError,
-  type Time
+  type Time,
+  type ValuesSwitch
 } from "@wac/core"
 import { Clock, Duration, Effect, Layer, Queue } from "effect"
 import { callerClock } from "../CallerClock.ts"
@@ -135,6 +136,16 @@ const issued = row({ fingerprint: text(), apiKeyId: text<Id.ApiKeyId>(), created
 
 const time = row({ at: double() })
 
+const switched = columns<{ readonly valuesUntil: Time.Instant | null; readonly valuesEpoch: number | null }>({
+  valuesUntil: "bigint",
+  valuesEpoch: "integer"
+})
+
+const valuesSwitchOf = (row: Row): ValuesSwitch.ValuesSwitch | null => {
+  const { valuesEpoch, valuesUntil } = switched.read(row)
+  return valuesEpoch === null || valuesUntil === null ? null : { until: valuesUntil, epoch: valuesEpoch }
+}
+
 const forget = statement({ now: Clocks.asked }, ({ now }) => Expired.forgetOne("wac.api_key_requests", now))
 
 const selectKey = `select ${keyColumns} from wac.api_keys k where`
@@ -148,8 +159,10 @@ const load = statement({ id }, ({ id }) => `${selectKey} k.id = ${id}`)
 const hash = value<string>()
 
 const findByHash = statement({ unbound: hash, bound: hash }, ({ bound, unbound }) => `
-  select ${keyColumns}, ${workspaceBeside.names("w")}, ${Clocks.now}::double precision as at
+  select ${keyColumns}, ${workspaceBeside.names("w")}, s.until as values_until, s.epoch as values_epoch,
+    ${Clocks.now}::double precision as at
   from wac.api_keys k join wac.workspaces w on w.id = k.workspace_id
+  left join wac.request_values_switches s on s.workspace_id = w.id
   where k.token_hash in (${unbound}, ${bound})`)
 
 const get = statement({ workspaceId, id }, ({ id, workspaceId }) => `
@@ -225,6 +238,7 @@ export const layer = Layer.effect(
             first((row) => ({
               key: keyOf(row),
               workspace: workspaceBeside.read(row),
+              valuesSwitch: valuesSwitchOf(row),
               at: callerNow(now) ?? time.read(row).at
             }))(rows)
         ),

@@ -6,7 +6,7 @@ import { Duration, Effect, Layer } from "effect"
 import { columns, list, result } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
-import { statement } from "../Statement.ts"
+import { ifGiven, type Statement, statement, value, variants } from "../Statement.ts"
 
 /** A request as it is stored: who made it is an id of a key or of a person. */
 type Stored = Omit<ApiRequest.ApiRequest, "caller" | "fields"> & {
@@ -83,80 +83,110 @@ const listed = result<{ readonly request: Stored | null; readonly reached: strin
 const isSought = ({ apiKeyId, route, since, status, until }: RequestStore.RequestFilter): boolean =>
   [apiKeyId, route, since, status, until].some((given) => given !== undefined)
 
-/**
- * A page of the list, along the index of refusals, of one reason, or the key. $1 workspace, $2 limit, $3 and $4 the
- * range of ids, or the id and its bound, $5 whether requests are looked at, $6 key, $7 route, $8 status, $9 and $10
- * times, $11 word.
- */
-export const listText = ({ id, refused, word }: RequestStore.RequestFilter): string => {
-  const newest = `from wac.requests r where r.workspace_id = $1 and r.id ${
-    id === undefined ? ">=" : "="
-  } $3 and r.id < $4${refused === true || word !== undefined ? " and r.code is not null" : ""}${
-    word === undefined ? "" : " and coalesce(r.reason, r.code) = $11"
-  } order by r.id desc`
-  return `with found as materialized (
+/** A page of the list, along the index of refusals, of one reason, or the key. */
+const pageOf = (compare: "=" | ">=", isRefused: boolean) =>
+  variants(
+    {
+      workspaceId: value<string>(),
+      limit: value<number>(),
+      /** The range of ids, or the id and its bound. */
+      lowest: value<string>(),
+      below: value<string>(),
+      isSought: value<boolean>(),
+      apiKeyId: value<string | null>(),
+      route: value<string | null>(),
+      status: value<number | null>(),
+      since: value<Time.Instant | null>(),
+      until: value<Time.Instant | null>()
+    },
+    { word: value<string>() },
+    ({ apiKeyId, below, isSought, limit, lowest, route, since, status, until, workspaceId }, { word }) => {
+      const newest = `from wac.requests r
+    where r.workspace_id = ${workspaceId} and r.id ${compare} ${lowest} and r.id < ${below}${
+        isRefused ? " and r.code is not null" : ""
+      }${ifGiven(word, (word) => ` and coalesce(r.reason, r.code) = ${word}`)} order by r.id desc`
+      return `with found as materialized (
     select r.* from (select r.* ${newest} limit ${Page.lookedAt}) r
-    where coalesce(r.api_key_id = $6, true) and coalesce(r.route = $7, true) and coalesce(r.status = $8::integer, true)
-      and coalesce(r.at >= $9::bigint, true) and coalesce(r.at < $10::bigint, true)
-    order by r.id desc limit $2
+    where coalesce(r.api_key_id = ${apiKeyId}, true) and coalesce(r.route = ${route}, true)
+      and coalesce(r.status = ${status}::integer, true)
+      and coalesce(r.at >= ${since}::bigint, true) and coalesce(r.at < ${until}::bigint, true)
+    order by r.id desc limit ${limit}
   )
   (select to_json(f) as request, null as reached from found f order by f.id desc)
   union all
   select null, (select r.id ${newest} offset ${Page.lookedAt - 1} limit 1)
-  where $5::boolean and (select count(*) from found) < $2`
-}
+  where ${isSought}::boolean and (select count(*) from found) < ${limit}`
+    }
+  )
 
-/** The parameters of {@link listText}. */
-export const listParams = (
+const pages = { all: pageOf(">=", false), refused: pageOf(">=", true) }
+const one = { all: pageOf("=", false), refused: pageOf("=", true) }
+
+/** The statement of a page of the list. */
+export const page = (
   workspaceId: string,
   filter: RequestStore.RequestFilter,
   { after, limit }: Page.PageRequest
-): ReadonlyArray<unknown> => {
-  const { apiKeyId, id, route, since, status, until, word } = filter
+): Required<Statement> => {
+  const { apiKeyId, id, refused, route, since, status, until, word } = filter
   const ahead = Duration.toMillis(RequestStore.idAhead)
   const lowest = since === undefined ? "" : Id.lowestAt("req", since - ahead)
   const below = until === undefined ? Id.highest("req") : Id.lowestAt("req", until + ahead)
-  return [
+  const prepared = (id === undefined ? pages : one)[refused === true || word !== undefined ? "refused" : "all"]
+  return prepared({
     workspaceId,
-    limit + 1,
-    id ?? lowest,
-    after !== null && after < below ? after : below,
-    isSought(filter),
-    apiKeyId ?? null,
-    route ?? null,
-    status ?? null,
-    since ?? null,
-    until ?? null,
-    ...word === undefined ? [] : [word]
-  ]
+    limit: limit + 1,
+    lowest: id ?? lowest,
+    below: after !== null && after < below ? after : below,
+    isSought: isSought(filter),
+    apiKeyId: apiKeyId ?? null,
+    route: route ?? null,
+    status: status ?? null,
+    since: since ?? null,
+    until: until ?? null
+  }, { word })
 }
 
-export const talliesText = `select t.api_key_id, nullif(t.code, '') as code, nullif(t.reason, '') as reason,
+export const sumTallies = statement(
+  { workspaceId: value<string>(), since: value<Time.Instant>() },
+  ({ since, workspaceId }) =>
+    `select t.api_key_id, nullif(t.code, '') as code, nullif(t.reason, '') as reason,
     sum(t.count)::double precision as count, max(t.last_at) as last_at
-  from wac.request_tallies t where t.workspace_id = $1 and t.hour >= $2 group by 1, 2, 3`
+  from wac.request_tallies t where t.workspace_id = ${workspaceId} and t.hour >= ${since} group by 1, 2, 3`
+)
 
 /** Rows deleted at once for a workspace. */
 const forgottenAtOnce = 1000
 
-/** A range of the key for each workspace. */
-export const forgetText = `with gone as (
+/** Deletes a range of the key for each workspace. */
+export const forget = statement(
+  {
+    lowest: value<string>(),
+    hour: value<Time.Instant>(),
+    // a parameter, or the planner would sort what it believes to be few
+    limit: value<number>()
+  },
+  ({ hour, limit, lowest }) =>
+    `with gone as (
     delete from wac.requests r where r.ctid = any (array(
       select r.ctid from wac.workspaces w cross join lateral (
-        select r.ctid from wac.requests r where r.workspace_id = w.id and r.id < $1 order by r.id limit $3
+        select r.ctid from wac.requests r where r.workspace_id = w.id and r.id < ${lowest} order by r.id limit ${limit}
       ) r
     ))
     returning r.workspace_id
   ), tallies as (
     delete from wac.request_tallies t where t.ctid = any (array(
       select t.ctid from wac.workspaces w cross join lateral (
-        select t.ctid from wac.request_tallies t where t.workspace_id = w.id and t.hour < $2 order by t.hour limit $3
+        select t.ctid from wac.request_tallies t
+        where t.workspace_id = w.id and t.hour < ${hour} order by t.hour limit ${limit}
       ) t
     ))
     returning t.workspace_id
   )
   select (select count(*) from gone)::integer as removed,
-    exists (select from gone g group by g.workspace_id having count(*) = $3)
-      or exists (select from tallies t group by t.workspace_id having count(*) = $3) as is_more`
+    exists (select from gone g group by g.workspace_id having count(*) = ${limit})
+      or exists (select from tallies t group by t.workspace_id having count(*) = ${limit}) as is_more`
+)
 
 export const layer = Layer.effect(
   RequestStore.RequestStore,
@@ -166,27 +196,24 @@ export const layer = Layer.effect(
         const hours = [...new Set(requests.map(({ at }) => ApiRequest.hourOf(at)))]
         return Effect.asVoid(query("RequestStore.record", record({ requests: requests.map(storedOf), hours })))
       },
-      list: (workspaceId, filter, page) =>
-        Effect.map(
-          query("RequestStore.list", { text: listText(filter), params: listParams(workspaceId, filter, page) }),
-          (rows) => {
-            const found = rows.map(listed.read)
-            const requests = found.flatMap(({ request }) => request === null ? [] : [requestOf(request)])
-            const { items, next } = Page.fromOverread(requests, page, ({ id }) => id)
-            return { items, next: next ?? found.at(-1)?.reached ?? null }
-          }
-        ),
+      list: (workspaceId, filter, asked) =>
+        Effect.map(query("RequestStore.list", page(workspaceId, filter, asked)), (rows) => {
+          const found = rows.map(listed.read)
+          const requests = found.flatMap(({ request }) => request === null ? [] : [requestOf(request)])
+          const { items, next } = Page.fromOverread(requests, asked, ({ id }) => id)
+          return { items, next: next ?? found.at(-1)?.reached ?? null }
+        }),
       tallies: (workspaceId, since) =>
         Effect.map(
-          query("RequestStore.tallies", { text: talliesText, params: [workspaceId, ApiRequest.hourOf(since)] }),
+          query("RequestStore.tallies", sumTallies({ workspaceId, since: ApiRequest.hourOf(since) })),
           (rows) => rows.map(tally.read)
         ),
       forget: (before) =>
         Effect.map(
-          query("RequestStore.forget", {
-            text: forgetText,
-            params: [Id.lowestAt("req", before), ApiRequest.hourOf(before), forgottenAtOnce]
-          }),
+          query(
+            "RequestStore.forget",
+            forget({ lowest: Id.lowestAt("req", before), hour: ApiRequest.hourOf(before), limit: forgottenAtOnce })
+          ),
           Forgotten.read
         )
     }))

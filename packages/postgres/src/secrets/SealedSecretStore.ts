@@ -31,6 +31,11 @@ const listUnder = statement(
       order by key_id, phone_number_id limit ${limit}
     )
     union all (
+      select request_id, nonce, ciphertext from wac.request_values
+      where key_id <= ${keyId} and (key_id, request_id) > (${keyId}, ${after})
+      order by key_id, request_id limit ${limit}
+    )
+    union all (
       select user_id, nonce, ciphertext from wac.second_factors
       where key_id <= ${keyId} and (key_id, user_id) > (${keyId}, ${after})
       order by key_id, user_id limit ${limit}
@@ -67,6 +72,10 @@ const rewrap = statement({ secrets: inJson<ReadonlyArray<ReturnType<typeof writt
     update wac.second_factors f set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
     from changes c where f.user_id = c.row and f.key_id = "keyId" and f.nonce = c.nonce
     returning 1
+  ), of_requests as (
+    update wac.request_values v set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
+    from changes c where v.request_id = c.row and v.key_id = "keyId" and v.nonce = c.nonce
+    returning 1
   ), unrotated as materialized (
     -- a rotation writes back what it has read, so it must come before this or after
     select w.id from wac.webhooks w where w.id in (select row from changes) order by w.id for no key update
@@ -78,7 +87,7 @@ const rewrap = statement({ secrets: inJson<ReadonlyArray<ReturnType<typeof writt
   )
   select (
     (select count(*) from the_pepper) + (select count(*) from of_keys) + (select count(*) from of_numbers)
-      + (select count(*) from of_factors) + (select count(*) from of_webhooks)
+      + (select count(*) from of_factors) + (select count(*) from of_requests) + (select count(*) from of_webhooks)
   )::integer as replaced`)
 
 const found = row({ row: text<SealedSecretStore.SecretRow>() }).and(sealed.omit("keyId"))

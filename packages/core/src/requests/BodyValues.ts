@@ -1,0 +1,172 @@
+/**
+ * The values of a request's body as they may be kept (contract §17): of the fields that `BodyShape` describes, without
+ * codes, keys, tokens and other secrets, each text cut and all of them bounded. Pure.
+ */
+import * as BodyShape from "./BodyShape.ts"
+
+/** A value that is neither a list nor an object. */
+export type Scalar = string | number | boolean | null
+
+/** A field of a body with its value. */
+export interface FieldValue {
+  /** As in `BodyShape.Field`. */
+  readonly path: string
+  /** A text may have {@link mark} in the place of a part of it. */
+  readonly value: Scalar
+  /** Whether the value, or a part of it, was left out because it is a secret or may be one. */
+  readonly isRedacted: boolean
+  /** Whether the text was cut at {@link maxLength}. */
+  readonly isCut: boolean
+}
+
+/** The values of a body. */
+export interface BodyValues {
+  readonly fields: ReadonlyArray<FieldValue>
+  /** How many values were left out because they are over {@link maxBytes}. */
+  readonly omitted: number
+}
+
+/** The values of a body before it is known which of its templates carry codes. They must not be kept like this. */
+export interface Unchecked extends BodyValues {
+  /** The paths of the body's templates, and their names; `null` of one without a name. */
+  readonly templates: ReadonlyArray<{ readonly path: string; readonly name: string | null }>
+}
+
+/** What stands in the place of a secret. */
+export const mark = "[redacted]"
+
+/** The maximum length of a text that is kept, in UTF-16 units. */
+export const maxLength = 256
+
+/** The maximum size of one request's values as JSON, in bytes. */
+export const maxBytes = 8 * 1024
+
+/** Fields whose values are never kept, nor anything in them. `current` and `new` are passwords. */
+const secretName =
+  /^(?:code|current|new|challenge|signature|credential\w*|authenticatorData|clientDataJSON|attestationObject|\w*(?:password|secret|token|header_handle))$/iu
+
+/** The fields that hold the content of a template. */
+const templateName = /^template(?:_b|B)?$/u
+
+/** What a template's content says besides the values that fill it. */
+const plainParts: ReadonlySet<string> = new Set(["name", "language", "type"])
+
+const partsOf = (path: string): ReadonlyArray<string> => path.replaceAll(/\[\d+\]/gu, "").split(".")
+
+/** Words that announce a one-time code in a text. */
+const announcesCode = /\b(?:code|kode|codes|c[oó]digo|codice|otp|pin|tan|passcode|password|passwor[dt]|kennwort)\b/iu
+
+/** Digits that may be a one-time code. */
+const codes = /(?<!\d)(?:\d{3}[ -]\d{3}|\d{4,10})(?!\d)/gu
+
+/**
+ * Secrets that their beginning shows: of ours, of the provider and of the usual kinds. No pattern looks at a place of
+ * the text from many others, or a long text would hold the event loop.
+ */
+const known: ReadonlyArray<RegExp> = [
+  /wac_live_\w+/gu,
+  /whsec_[\w+/=-]+/gu,
+  /EAA\w{8,}/gu,
+  /(?<![\w-])eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/gu,
+  /(?<!\d)\d+\|[\w-]{16,}/gu,
+  /\b(?:bearer|basic)\s+[\w.~+/=-]{8,}/giu,
+  /-----BEGIN [\s\S]*?(?:-----END [^-]*-----|$)/gu,
+  /data:[\w.+-]*\/[\w.+-]*[;,]\S*/giu
+]
+
+/** A word for a secret with the secret after it. */
+const named =
+  /\b((?:pass(?:word|wort|code|phrase)?|pwd|kennwort|secret|token|api[ _-]?key|pin|otp|tan|code)\s*(?:=|:|\bis\b)\s*)\S+/giu
+
+/** Long runs that may be a key or a token; the provider's ids of messages are none. */
+const runs = /(?<!wamid\.)(?<![\w~=+-])[\w~=+-]{20,}/gu
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu
+const ownId = /^[a-z]{2,4}_[0-7][0-9A-HJKMNP-TV-Z]{25}$/u
+
+/** A word, a number, or nothing. */
+const isWord = (piece: string): boolean => /^(?:\d*|[A-Za-z]?[a-z]*|[A-Z]*)$/u.test(piece)
+
+/** Whether a long run is like a random one: what is neither a word nor a number is at least 12 long. */
+const isRandom = (run: string): boolean =>
+  !uuid.test(run) && !ownId.test(run) &&
+  run.split(/[_~=+-]/u).reduce((sum, piece) => isWord(piece) ? sum : sum + piece.length, 0) >= 12
+
+/** Base64 with its slashes, which {@link runs} would cut. */
+const base64 = /(?<![\w+/=.:-])[A-Za-z\d+/]{40,}={0,2}/gu
+
+/** Whether a long run is not a path of words. */
+const isMixed = (run: string): boolean => [/[a-z]/u, /[A-Z]/u, /\d/u].every((kind) => kind.test(run))
+
+/** An address: its names and passwords, its query and its fragment may be what gives access. */
+const urls = /\b([a-z][a-z\d+.-]{0,20}:\/\/)([^\s/?#"'<>]*@)?([^\s?#"'<>]*)([?#][^\s"'<>]*)?/giu
+
+/** A text without what has the form of a secret. */
+export const redacted = (text: string): string => {
+  let without = text.replaceAll(
+    urls,
+    (_, scheme: string, access: string | undefined, place: string, query: string | undefined) =>
+      `${scheme}${access === undefined ? "" : `${mark}@`}${place}${query === undefined ? "" : `${query[0]}${mark}`}`
+  )
+  for (const form of known) without = without.replaceAll(form, mark)
+  without = without.replaceAll(named, (_, word: string) => `${word}${mark}`)
+  without = without.replaceAll(base64, (run) => isMixed(run) ? mark : run)
+  without = without.replaceAll(runs, (run) => isRandom(run) ? mark : run)
+  return announcesCode.test(text) ? without.replaceAll(codes, mark) : without
+}
+
+/** The beginning of a text, without half a character at its end. */
+const cut = (text: string): string => text.slice(0, maxLength).replace(/[\ud800-\udbff]$/u, "")
+
+const hidden = (path: string): FieldValue => ({ path, value: mark, isRedacted: true, isCut: false })
+
+const kept = (path: string, value: Scalar): FieldValue => {
+  if (partsOf(path).some((part) => secretName.test(part))) return hidden(path)
+  if (typeof value !== "string") return { path, value, isRedacted: false, isCut: false }
+  const without = redacted(value)
+  return { path, value: cut(without), isRedacted: without !== value, isCut: without.length > maxLength }
+}
+
+const encoder = new TextEncoder()
+
+const sizeOf = (field: FieldValue): number => encoder.encode(JSON.stringify(field)).length
+
+/** Takes the values out of a body, and redacts them but for the values of templates that carry codes. */
+export const of = (body: unknown, names: ReadonlySet<string>): Unchecked => {
+  const fields: Array<FieldValue> = []
+  const templates: Array<Unchecked["templates"][number]> = []
+  let [bytes, omitted] = [0, 0]
+  BodyShape.walk(body, names, ({ path, type }, value) => {
+    if (type === "object") {
+      if (!templateName.test(partsOf(path).at(-1)!)) return
+      const { name } = value as { readonly name?: unknown }
+      templates.push({ path, name: typeof name === "string" ? name : null })
+    } else if (type !== "list" && type !== "unknown") {
+      const field = kept(path, value as Scalar)
+      // what is redacted later may be longer than it was
+      const size = Math.max(sizeOf(field), sizeOf(hidden(path)))
+      if (bytes + size > maxBytes) omitted += 1
+      else {
+        bytes += size
+        fields.push(field)
+      }
+    }
+  })
+  return { fields, omitted, templates }
+}
+
+/** The values that may be kept, once it is known which templates carry codes (of authentication, or not known). */
+export const checked = (
+  { fields, omitted, templates }: Unchecked,
+  carriesCode: (name: string) => boolean
+): BodyValues => {
+  const secret = templates.filter(({ name }) => name === null || carriesCode(name))
+  return {
+    omitted,
+    fields: fields.map((field) =>
+      secret.some(({ path }) => field.path.startsWith(`${path}.`) && !plainParts.has(field.path.slice(path.length + 1)))
+        ? hidden(field.path)
+        : field
+    )
+  }
+}
