@@ -65,7 +65,8 @@ export const projects: Array<TestProjectInlineConfiguration> = [
     // its condition `source` is TypeScript, which Node does not load from an installed package
     server: { deps: { inline: [/\/eventsource-parser\//, /\/client\/streamableHttp\.js/] } }
   }),
-  project("dashboard", "apps/dashboard"),
+  // isolated, since some tests load the pages in several languages
+  project("dashboard", "apps/dashboard", { isolate: true }),
   project("bench", "bench"),
   project("simulation", "simulation"),
   project("mutation", "mutation"),

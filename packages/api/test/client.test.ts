@@ -121,7 +121,7 @@ const routesCalled = async (
       const [name, method] of Object.entries(group) as Array<[string, (...args: ReadonlyArray<unknown>) => unknown]>
     ) {
       const isOfMembers = group === client["members"]
-      const takesId = /^(get|markRead|revoke|retry|cancel|endSession|optOut|optIn|removePasskey)$/.test(name) &&
+      const takesId = /^(get|markRead|revoke|retry|cancel|endSession|optOut|optIn|removePasskey|values)$/.test(name) &&
           !["session", "webhook", "usage", "queue"].some((one) => group === client[one]) ||
         isOfMembers && (name === "change" || name === "remove" || name === "endSessions" || name === "resetFactor") ||
         group === client["templates"] && (name === "edit" || name === "remove") ||

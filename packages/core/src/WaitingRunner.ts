@@ -3,13 +3,13 @@
  * look.
  */
 import { Clock, Effect, Layer, Option } from "effect"
-import { QueueStore } from "../queue/QueueStore.ts"
-import * as RepeatedFailure from "../RepeatedFailure.ts"
-import { WebhookStore } from "../webhooks/WebhookStore.ts"
-import type { Workspace } from "../workspaces/Workspace.ts"
-import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
-import { UsageStore } from "./UsageStore.ts"
-import * as Waiting from "./Waiting.ts"
+import { QueueStore } from "./queue/QueueStore.ts"
+import * as RepeatedFailure from "./RepeatedFailure.ts"
+import { UsageStore } from "./usage/UsageStore.ts"
+import * as Waiting from "./usage/Waiting.ts"
+import { WebhookStore } from "./webhooks/WebhookStore.ts"
+import type { Workspace } from "./workspaces/Workspace.ts"
+import { WorkspaceStore } from "./workspaces/WorkspaceStore.ts"
 
 /** How many workspaces are looked at concurrently, few enough not to delay requests. */
 const places = 4

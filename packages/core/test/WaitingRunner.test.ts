@@ -1,12 +1,12 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { UsageStore } from "../../src/usage/UsageStore.ts"
-import * as WaitingRunner from "../../src/usage/WaitingRunner.ts"
-import { Webhooks } from "../../src/webhooks/Webhooks.ts"
-import { hour, minute } from "../checks.ts"
-import { advance } from "../clock.ts"
-import { start } from "../samples.ts"
-import { receiver, scheduling } from "../scheduling.ts"
+import { UsageStore } from "../src/usage/UsageStore.ts"
+import * as WaitingRunner from "../src/WaitingRunner.ts"
+import { Webhooks } from "../src/webhooks/Webhooks.ts"
+import { hour, minute } from "./checks.ts"
+import { advance } from "./clock.ts"
+import { start } from "./samples.ts"
+import { receiver, scheduling } from "./scheduling.ts"
 
 it.effect(
   "the most that waited in an hour is kept, whichever of several servers saw it, and the next hour begins anew",
