@@ -74,7 +74,8 @@ beforeAll(async () => {
 
   // nothing is set
   add(bilbao!.id, "developer", "form", "/settings/webhook")
-  add(bilbao!.id, "member", "main [role=status], main .card p", "/settings/webhook", "/deliveries", "/api-keys")
+  add(bilbao!.id, "member", "form", "/settings/webhook")
+  add(bilbao!.id, "member", ".card p", "/deliveries", "/api-keys")
 
   const template = { name: "hello_world", language: "en_US" } as const
   const sent = async (of: Pick<Wac, "messages">, to: string) =>
@@ -98,17 +99,17 @@ beforeAll(async () => {
   const key = await wac.keys.create({ name: given.key })
   const revoked = await wac.keys.create({ name: `${given.key} 2` })
   await wac.keys.revoke(revoked.id)
-  add(wac.id, "developer", "main dl", "/settings/webhook", `/deliveries/${tried!.id}`, `/deliveries/${delivered!.id}`)
+  add(wac.id, "developer", "dl", "/settings/webhook", `/deliveries/${tried!.id}`, `/deliveries/${delivered!.id}`)
   const dialogs = ["edit", "rotate", "pause", "remove", "replay"].map((name) => `/settings/webhook?dialog=${name}`)
   add(wac.id, "developer", "[role=dialog] button", ...dialogs, "/api-keys?dialog=create")
-  add(wac.id, "developer", "main table", "/deliveries", "/api-keys")
-  add(wac.id, "developer", "main dl", `/api-keys/${key.id}`, `/api-keys/${revoked.id}`)
+  add(wac.id, "developer", "table", "/deliveries", "/api-keys")
+  add(wac.id, "developer", "dl", `/api-keys/${key.id}`, `/api-keys/${revoked.id}`)
   const nothing = "0".repeat(26)
   const empty = ["/deliveries?code=hola", `/deliveries/dlv_${nothing}`, `/api-keys/key_${nothing}`]
-  add(wac.id, "developer", "main .card p", ...empty)
-  add(wac.id, "member", "main dl", `/deliveries/${delivered!.id}`, `/api-keys/${key.id}`)
+  add(wac.id, "developer", ".card p", ...empty)
+  add(wac.id, "member", "dl", `/deliveries/${delivered!.id}`, `/api-keys/${key.id}`)
   for (const status of ["held", "exhausted", "skipped"]) {
-    add(wac.id, "developer", "main .card p", `/deliveries?status=${status}`)
+    add(wac.id, "developer", ".card p", `/deliveries?status=${status}`)
   }
 
   // it is paused, and events are held
@@ -118,7 +119,7 @@ beforeAll(async () => {
   await paused.webhook.pause()
   await sent(paused, "+15551234568")
   const [held] = await settled(paused, "held", 1)
-  add(cuiaba!.id, "developer", "main dl", "/settings/webhook", `/deliveries/${held!.id}`)
+  add(cuiaba!.id, "developer", "dl", "/settings/webhook", `/deliveries/${held!.id}`)
   add(cuiaba!.id, "developer", "[role=dialog] button", "/settings/webhook?dialog=resume")
 })
 
@@ -150,8 +151,9 @@ const visited = async (
     await page.locator("main h1").waitFor()
     for (const scene of scenes.filter((one) => one.role === role && one.workspaceId === workspaceId)) {
       await page.goto(new URL(`/portal/${workspaceId}${scene.path}`, url).href)
-      await page.locator(scene.ready).first().waitFor()
-      await page.waitForFunction(() => document.querySelector("main [role=status] > .sr-only") === null)
+      await page.locator(scene.ready.startsWith("[role=dialog]") ? scene.ready : `#content ${scene.ready}`).first()
+        .waitFor()
+      await page.waitForFunction(() => document.querySelector("#content [role=status] > .sr-only") === null)
       await look(page, scene)
     }
     await context.close()
