@@ -6,7 +6,7 @@ import { appendFileSync } from "node:fs"
 import { flushCompileCache } from "node:module"
 import { createWac, postgres, sandbox } from "wac"
 
-const [database = "", masterKey = "", file = "", failEvery = "0"] = process.argv.slice(2)
+const [database = "", masterKey = "", file = "", failEvery = "0", concurrency = "1"] = process.argv.slice(2)
 
 const wac = await createWac({ storage: postgres(database), provider: sandbox(), masterKey })
 
@@ -23,7 +23,7 @@ await wac.subscribe("kills", {
     throw new Error("this one fails")
   }
   note("end", id, data.message_id, type, attempt, process.pid)
-}, { concurrency: 3 })
+}, { concurrency: Number(concurrency) })
 
 process.stdout.write("subscribed\n")
 // a process that is killed keeps nothing by itself
