@@ -93,7 +93,7 @@ export const bugs: ReadonlyArray<Bug> = [
         Effect.as(Effect.forkDetach(Effect.delay(store.applyReport(command), "1 second")), undefined)
     })),
     breaks: "every-event",
-    seed: 14,
+    seed: 11,
     within: 20
   },
   {
@@ -190,7 +190,7 @@ export const bugs: ReadonlyArray<Bug> = [
       )
     ),
     breaks: "campaign-once",
-    seed: 3,
+    seed: 2,
     within: 50
   },
   {
@@ -276,7 +276,7 @@ export const bugs: ReadonlyArray<Bug> = [
       Effect.map(right.send(command), (outcome) => outcome._tag === "Unknown" ? Behaviour.unavailable() : outcome)
     ),
     breaks: "one-provider-call",
-    seed: 2,
+    seed: 3,
     within: 3
   },
   {
@@ -315,8 +315,8 @@ export const bugs: ReadonlyArray<Bug> = [
             }))
     })),
     breaks: "every-event",
-    seed: 3,
-    within: 3
+    seed: 10,
+    within: 10
   },
   {
     title: "a refusal of the provider that is returned and not stored",
@@ -594,8 +594,8 @@ export const bugs: ReadonlyArray<Bug> = [
         )
     })),
     breaks: "campaign-completed",
-    seed: 2,
-    within: 3
+    seed: 13,
+    within: 13
   },
   {
     title: "a delivery whose claim lasts for days",
@@ -603,8 +603,8 @@ export const bugs: ReadonlyArray<Bug> = [
       claimDue: (command) => store.claimDue({ ...command, leaseUntil: command.leaseUntil + days(2) })
     })),
     breaks: "delivered-at-least-once",
-    seed: 1,
-    within: 3
+    seed: 5,
+    within: 5
   },
   {
     title: "a delivery that is not tried a third time",
@@ -806,8 +806,8 @@ export const bugs: ReadonlyArray<Bug> = [
       }
     }),
     breaks: "opt-out",
-    seed: 2,
-    within: 3
+    seed: 9,
+    within: 9
   },
   {
     title: "a repetition of a queued send that returns another send_at",

@@ -42,6 +42,7 @@ export const roles = written(endpoints.flatMap(({ endpoint, group }) => {
 /** The parts of a JSON schema that limit a value, or contain other parts. A reference leads to another named type. */
 interface JsonSchema {
   readonly maxLength?: number
+  readonly minLength?: number
   readonly maxItems?: number
   readonly properties?: { readonly [name: string]: JsonSchema }
   readonly items?: JsonSchema
@@ -53,14 +54,15 @@ interface JsonSchema {
 /** A limit of each field of these schemas' named types, by the name of the type and the fields on the way. */
 const limitsIn = (
   schemas: ReadonlyArray<Schema.Top>,
-  limit: "maxLength" | "maxItems"
+  limit: "maxLength" | "maxItems" | "minLength"
 ): ReadonlyMap<string, number> => {
   const found = new Map<string, number>()
+  const widest = limit === "minLength" ? Math.min : Math.max
   const visit = (path: ReadonlyArray<string>, schema: JsonSchema): void => {
     const value = schema[limit]
     if (value !== undefined) {
       const place = camelCase(...path)
-      found.set(place, Math.max(value, found.get(place) ?? 0))
+      found.set(place, widest(value, found.get(place) ?? value))
     }
     for (const [field, value] of Object.entries(schema.properties ?? {})) visit([...path, field], value)
     for (const part of [schema.items, ...schema.anyOf ?? [], ...schema.oneOf ?? [], ...schema.allOf ?? []]) {
@@ -87,6 +89,9 @@ const requests = endpoints.flatMap(({ endpoint }) => [
  * not count.
  */
 export const lengths = written(limitsIn(requests, "maxLength"))
+
+/** The shortest text of each field of the dashboard's requests, in characters, where more than one is needed. */
+export const leastLengths = written([...limitsIn(requests, "minLength")].filter(([, least]) => least > 1))
 
 /** The most items of each list of the dashboard's requests. */
 export const counts = written(limitsIn(requests, "maxItems"))

@@ -350,6 +350,11 @@ export const files: ReadonlyArray<GeneratedFile> = [
     [Constants.lengths]
   ),
   file(
+    "apps/dashboard/src/generated/MinLength.ts",
+    "The shortest text of a field, in characters, by the name of the request and its field.",
+    [Constants.leastLengths]
+  ),
+  file(
     "apps/dashboard/src/generated/MaxItems.ts",
     "The most items of a list, by the name of the request and its field.",
     [Constants.counts]

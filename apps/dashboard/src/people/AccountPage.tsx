@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { OwnSession, OwnWorkspace } from "@wac/client/internal"
 import { useState } from "react"
+import * as MinLength from "../generated/MinLength.ts"
 import { pages } from "../session/Document.ts"
 import { PasswordForm } from "../session/PasswordForm.tsx"
 import { api } from "../session/Service.ts"
@@ -94,12 +95,12 @@ const Password = () => {
           />
           <TextField
             label="New password"
-            hint="At least 8 characters."
+            hint={`At least ${MinLength.changePasswordNew} characters.`}
             error={change.error}
             param="new"
             type="password"
             required
-            minLength={8}
+            minLength={MinLength.changePasswordNew}
             autoComplete="new-password"
             value={next}
             onChange={setNext}

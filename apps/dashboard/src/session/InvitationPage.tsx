@@ -1,6 +1,7 @@
 /** Becoming a member of a workspace, by the link of an invitation. */
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { type Session, type ShownInvitation, WacError } from "@wac/client/internal"
+import * as MinLength from "../generated/MinLength.ts"
 import { Button } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
@@ -41,7 +42,7 @@ const JoinForm = (
       <PasswordForm isPending={accept.isPending} onSubmit={(form) => accept.mutate(String(form.get("password")))}>
         <Field
           label="Password"
-          hint="Choose one, of at least 8 characters. If you have an account here already, this is its password; leave it empty if you are signed in."
+          hint={`Choose one, of at least ${MinLength.acceptInvitationPassword} characters. If you have an account here already, this is its password; leave it empty if you are signed in.`}
           error={accept.error}
           param="password"
         >

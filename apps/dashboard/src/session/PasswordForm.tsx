@@ -1,5 +1,6 @@
 /** Forms with a password, and the field that it is written into. */
 import type { ReactNode } from "react"
+import * as MinLength from "../generated/MinLength.ts"
 import { Field } from "../ui/Field.tsx"
 
 /** By POST: even if a script fails, no password gets into an address. Submits what is filled in, once at a time. */
@@ -26,14 +27,19 @@ export const PasswordField = ({ error, isNew = false, label = "Password" }: {
   readonly isNew?: boolean
   readonly error?: unknown
 }) => (
-  <Field label={label} hint={isNew ? "At least 8 characters." : undefined} error={error} param="password">
+  <Field
+    label={label}
+    hint={isNew ? `At least ${MinLength.setUpPassword} characters.` : undefined}
+    error={error}
+    param="password"
+  >
     {(control) => (
       <input
         {...control}
         name="password"
         type="password"
         required
-        minLength={isNew ? 8 : undefined}
+        minLength={isNew ? MinLength.setUpPassword : undefined}
         autoComplete={isNew ? "new-password" : "current-password"}
         className="field"
       />
