@@ -95,7 +95,9 @@ export const RequestValues = Schema.Struct({
     })
   })),
   omitted: Schema.Int.annotate({
-    description: `How many further values were left out, because a request's are at most ${BodyValues.maxBytes} bytes`
+    description:
+      `How many further values were left out, because a request's are at most ${BodyValues.maxBytes} bytes; ` +
+      "of the first thousand"
   })
 }).annotate({
   identifier: "RequestValues",

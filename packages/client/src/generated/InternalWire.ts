@@ -1446,7 +1446,7 @@ export interface RequestValues {
     /** Whether the text is longer than the 256 characters that are kept. */
     readonly cut: boolean
   }>
-  /** How many further values were left out, because a request's are at most 8192 bytes. */
+  /** How many further values were left out, because a request's are at most 8192 bytes; of the first thousand. */
   readonly omitted: number
 }
 

@@ -41,10 +41,19 @@ const lengthOf = (value: unknown): number | null =>
     ? Object.keys(value).length
     : null
 
-/** Visits at most {@link maxFields} fields with their values, in their order; of a list, only the first item. */
+/** Which fields are visited. */
+export interface Bounds {
+  /** Fields in all. */
+  readonly fields: number
+  /** The first items of each list. */
+  readonly items: number
+}
+
+/** Visits fields with their values, in their order. */
 export const walk = (
   body: unknown,
   known: ReadonlySet<string>,
+  bounds: Bounds,
   visit: (field: Field, value: unknown) => void
 ): void => {
   let count = 0
@@ -53,26 +62,26 @@ export const walk = (
     visit(field, value)
   }
   const describe = (path: string, value: unknown, isOutermost = false): void => {
-    if (count >= maxFields) return
+    if (count >= bounds.fields) return
     const isObject = typeOf(value) === "object"
     if (!isOutermost || !isObject) told({ path, type: typeOf(value), length: lengthOf(value) }, value)
     if (Array.isArray(value)) {
-      if (value.length > 0) describe(`${path}[0]`, value[0])
+      for (const [index, item] of value.slice(0, bounds.items).entries()) describe(`${path}[${index}]`, item)
     } else if (isObject) {
       let unknown = 0
       for (const [name, inner] of Object.entries(value as object)) {
         if (known.has(name)) describe(path === "" ? name : `${path}.${name}`, inner)
         else unknown += 1
       }
-      if (unknown > 0 && count < maxFields) told({ path, type: "unknown", length: unknown }, undefined)
+      if (unknown > 0 && count < bounds.fields) told({ path, type: "unknown", length: unknown }, undefined)
     }
   }
   describe("", body, true)
 }
 
-/** Describes the fields that {@link walk} visits. */
+/** Describes at most {@link maxFields} fields; of a list, only the first item. */
 export const of = (body: unknown, known: ReadonlySet<string>): ReadonlyArray<Field> => {
   const fields: Array<Field> = []
-  walk(body, known, (field) => void fields.push(field))
+  walk(body, known, { fields: maxFields, items: 1 }, (field) => void fields.push(field))
   return fields
 }

@@ -22,7 +22,7 @@ export interface FieldValue {
 /** The values of a body. */
 export interface BodyValues {
   readonly fields: ReadonlyArray<FieldValue>
-  /** How many values were left out because they are over {@link maxBytes}. */
+  /** How many values were left out because they are over {@link maxBytes}, of the first thousand. */
   readonly omitted: number
 }
 
@@ -40,6 +40,9 @@ export const maxLength = 256
 
 /** The maximum size of one request's values as JSON, in bytes. */
 export const maxBytes = 8 * 1024
+
+/** The maximum number of fields of one request that are looked at: many more than {@link maxBytes} has room for. */
+const maxLooked = 1000
 
 /** Fields whose values are never kept, nor anything in them. `current` and `new` are passwords. */
 const secretName =
@@ -136,7 +139,7 @@ export const of = (body: unknown, names: ReadonlySet<string>): Unchecked => {
   const fields: Array<FieldValue> = []
   const templates: Array<Unchecked["templates"][number]> = []
   let [bytes, omitted] = [0, 0]
-  BodyShape.walk(body, names, ({ path, type }, value) => {
+  BodyShape.walk(body, names, { fields: maxLooked, items: Infinity }, ({ path, type }, value) => {
     if (type === "object") {
       if (!templateName.test(partsOf(path).at(-1)!)) return
       const { name } = value as { readonly name?: unknown }

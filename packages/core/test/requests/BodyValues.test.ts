@@ -55,24 +55,25 @@ const secrets: ReadonlyArray<string> = [
 ]
 
 describe("the values of a body", () => {
-  it("values are kept by the paths of the body's shape: known fields, of a list its first item", () => {
+  it("values are kept of known fields, of lists those of every item", () => {
     const body = {
       to: "+15551234567",
       count: 7,
       type: null,
       text: { body: "Hello" },
       secret: "x",
-      messages: [{ to: "a" }]
+      messages: [{ to: "a" }, { to: "b", secret: "x" }]
     }
     assert.deepStrictEqual(kept(body), [
       ["to", "+15551234567"],
       ["count", 7],
       ["type", null],
       ["text.body", "Hello"],
-      ["messages[0].to", "a"]
+      ["messages[0].to", "a"],
+      ["messages[1].to", "b"]
     ])
     const paths = BodyShape.of(body, known).map(({ path }) => path)
-    for (const [path] of kept(body)) assert.include(paths, path)
+    for (const [path] of kept(body)) assert.include(paths, String(path).replace("[1]", "[0]"))
   })
 
   it("fields for codes, tokens and passwords have no value, nor has anything in them", () => {
@@ -188,6 +189,13 @@ describe("the values of a body", () => {
     assert.isAtMost(fields.reduce((sum, field) => sum + size(field), 0), BodyValues.maxBytes)
   })
 
+  it("of lists of any length a thousand fields are looked at, in the order in which they stand", () => {
+    const { fields, omitted } = BodyValues.of({ bodyParams: Array.from({ length: 20_000 }, (_, i) => i) }, known)
+    assert.deepStrictEqual(fields.map(({ value }) => value), fields.map((_, i) => i))
+    // one is the list itself
+    assert.strictEqual(fields.length + omitted, 999)
+  })
+
   const name = Schema.Literals([...known])
   const around = Schema.Literals(["", " ", "\n", "\"", ": ", "(", "Ana, ", "https://example.com/?t=", "x ".repeat(120)])
   const chars = (length: number) =>
@@ -218,7 +226,9 @@ describe("the values of a body", () => {
     { json: Schema.Record(name, Schema.Union([Schema.Json, Schema.Array(Schema.Json)])) },
     ({ json }) => {
       const { fields } = BodyValues.checked(unchecked(json), () => true)
-      const shape = new Map(BodyShape.of(json, known).map(({ path, type }) => [path, type]))
+      const shape = new Map<string, BodyShape.Type>()
+      const all = { fields: Infinity, items: Infinity }
+      BodyShape.walk(json, known, all, ({ path, type }) => void shape.set(path, type))
       for (const { path, value } of fields) {
         assert.include(["text", "number", "boolean", "null"], shape.get(path))
         if (typeof value === "string") assert.isAtMost(value.length, BodyValues.maxLength)
