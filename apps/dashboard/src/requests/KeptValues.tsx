@@ -4,7 +4,7 @@ import type { ApiRequestDetail, RequestValues } from "@wac/client/internal"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { api } from "../session/Service.ts"
-import { useRefusal } from "../session/Session.tsx"
+import { live, useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Confirm } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
@@ -14,18 +14,16 @@ import { type Column, Id, Table } from "../ui/Table.tsx"
 import { exactly, Until } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
 
-/** Whether the values of requests are kept now. */
-const useKeptValues = () =>
-  useQuery({
-    queryKey: ["requests", "settings", "values"],
-    queryFn: ({ signal }) => api.requests.valuesSettings({ signal })
-  })
-
 /** The switch, which an owner changes, and others see. */
 export const ValuesSwitch = () => {
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.requestsConfigureValues)
-  const query = useKeptValues()
+  const query = useQuery({
+    queryKey: ["requests", "settings", "values"],
+    queryFn: ({ signal }) => api.requests.valuesSettings({ signal }),
+    // the switch ends by itself
+    ...live(60_000)
+  })
   const [isAsked, setAsked] = useState(false)
   const change = useMutation({
     mutationFn: (on: boolean) => api.requests.configureValues({ on }),
@@ -40,7 +38,7 @@ export const ValuesSwitch = () => {
       <Loaded query={query} lines={2}>
         {({ on, until }) => (
           <div className="space-y-3">
-            {on && until !== null
+            {until !== null
               ? (
                 <Notice tone="warn">
                   Values are kept for another <Until at={until} />, until {exactly(until)}.

@@ -6,12 +6,13 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { ApiScope } from "@wac/core"
 import * as Extent from "@wac/testbed/Extent"
-import { Console, Effect, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as checks from "../checks.ts"
 import { call, createKey, hello, ready, send, start } from "../harness.ts"
+import { logged } from "../logged.ts"
 
 /** How often an agent makes one call. */
 const calls = Extent.of(200, 1000)
@@ -374,38 +375,27 @@ describe.concurrent("tools for AI agents", () => {
       assert.include(routes(shown), "POST /mcp")
     }))
 
-  it.live("the log has no key, intent, recipient or content of a call, whatever its level", () => {
-    const lines: Array<string> = []
-    const keep = (...words: ReadonlyArray<unknown>) => void lines.push(words.join(" "))
-    return Effect.gen(function*() {
-      const server = yield* ready({ environment: { LOG_LEVEL: "trace" } })
-      const agent = yield* connected(server.url, server.key.apiKey)
-      const message = {
-        to: "+15005550006",
-        type: "template",
-        template: { name: "order_update", language: "en_US", bodyParams: ["Zacharias", "1042"] }
-      }
-      const unknown = yield* use(agent, "send_template", { intent: "a-private-intent", message })
-      assert.strictEqual(unknown.said.error.reason, "outcome_unknown")
-      assert.include(unknown.said.error.what_to_do, "repeat the call exactly")
-      yield* use(agent, "read_conversation", { contact: "+15005550006" })
-      const log = lines.join("\n")
-      assert.include(log, "/mcp")
-      for (const secret of [server.key.apiKey, "private-intent", "Zacharias", "5005550006"]) {
-        assert.notInclude(log, secret)
-      }
-    }).pipe(
-      Effect.scoped,
-      Effect.provideService(Console.Console, {
-        ...globalThis.console,
-        log: keep,
-        error: keep,
-        warn: keep,
-        info: keep,
-        debug: keep
-      })
-    )
-  })
+  it.live("the log has no key, intent, recipient or content of a call, whatever its level", () =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const server = yield* ready({ environment: { LOG_LEVEL: "trace" } })
+        const agent = yield* connected(server.url, server.key.apiKey)
+        const message = {
+          to: "+15005550006",
+          type: "template",
+          template: { name: "order_update", language: "en_US", bodyParams: ["Zacharias", "1042"] }
+        }
+        const unknown = yield* use(agent, "send_template", { intent: "a-private-intent", message })
+        assert.strictEqual(unknown.said.error.reason, "outcome_unknown")
+        assert.include(unknown.said.error.what_to_do, "repeat the call exactly")
+        yield* use(agent, "read_conversation", { contact: "+15005550006" })
+        const log = lines().join("\n")
+        assert.include(log, "/mcp")
+        for (const secret of [server.key.apiKey, "private-intent", "Zacharias", "5005550006"]) {
+          assert.notInclude(log, secret)
+        }
+      }).pipe(Effect.scoped)
+    ))
 
   it.live("an intent and an Idempotency-Key of the API do not meet", () =>
     Effect.gen(function*() {

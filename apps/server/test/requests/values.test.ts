@@ -3,10 +3,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Customers } from "@wac/core"
-import { Console, Context, Effect } from "effect"
+import { Context, Effect } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, hello, ready, send, signIn } from "../harness.ts"
 import { everything, written } from "../keys/everything.ts"
+import { logged } from "../logged.ts"
 import { moving } from "../movable.ts"
 import { join } from "../people/joining.ts"
 import { freshDatabase, masterKey, postgres, withKey } from "../processes.ts"
@@ -144,64 +145,52 @@ describe.concurrent("the values of requests", () => {
       checks.assertError(yield* values(developer, answer), 403, { code: "forbidden", reason: "role_not_allowed" })
     }).pipe(Effect.scoped))
 
-  it.live("a value is in no list, message, metric, log or error, nor in plain text in the database; codes and secrets are nowhere", () => {
-    const lines: Array<string> = []
-    const keep = (...words: ReadonlyArray<unknown>) => void lines.push(words.map(String).join(" "))
-    return Effect.gen(function*() {
-      const database = yield* Effect.flatMap(postgres, freshDatabase)
-      const server = yield* moving(ready({
-        environment: { ...checks.unlimited, DATABASE_URL: database, WAC_MASTER_KEY: masterKey(), LOG_LEVEL: "debug" }
-      }))
-      yield* settings(server, { on: true })
-      yield* server.pass(believed)
-      const marker = "zanzibar marmalade"
-      const token = server.key.apiKey
-      const answer = yield* refused(server, `${marker}, ${token}`)
-      assert.strictEqual(answer.status, 403)
-      // a template of authentication, and one that is not known
-      const codes = yield* Effect.forEach(["login_code", "no_such_template"], (name) =>
-        send(server, {
-          ...hello(),
-          template: { name, language: "en_US", bodyParams: ["kq7w3x"], buttons: [{ index: 0, urlSuffix: "kq7w3x" }] }
+  it.live("a value is in no list, message, metric, log or error, nor in plain text in the database; codes and secrets are nowhere", () =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const database = yield* Effect.flatMap(postgres, freshDatabase)
+        const server = yield* moving(ready({
+          environment: { ...checks.unlimited, DATABASE_URL: database, WAC_MASTER_KEY: masterKey(), LOG_LEVEL: "debug" }
         }))
-      for (const one of [answer, ...codes]) yield* recorded(server, one, true)
-      const seen = yield* values(server, answer)
-      assert.include(seen.text, marker)
-      assert.notInclude(seen.text, token)
-      for (const one of codes) {
-        const { text } = yield* values(server, one)
-        assert.include(text, "template.bodyParams[0]")
-        assert.notInclude(text, "kq7w3x")
-      }
+        yield* settings(server, { on: true })
+        yield* server.pass(believed)
+        const marker = "zanzibar marmalade"
+        const token = server.key.apiKey
+        const answer = yield* refused(server, `${marker}, ${token}`)
+        assert.strictEqual(answer.status, 403)
+        // a template of authentication, and one that is not known
+        const codes = yield* Effect.forEach(["login_code", "no_such_template"], (name) =>
+          send(server, {
+            ...hello(),
+            template: { name, language: "en_US", bodyParams: ["kq7w3x"], buttons: [{ index: 0, urlSuffix: "kq7w3x" }] }
+          }))
+        for (const one of [answer, ...codes]) yield* recorded(server, one, true)
+        const seen = yield* values(server, answer)
+        assert.include(seen.text, marker)
+        assert.notInclude(seen.text, token)
+        for (const one of codes) {
+          const { text } = yield* values(server, one)
+          assert.include(text, "template.bodyParams[0]")
+          assert.notInclude(text, "kq7w3x")
+        }
 
-      const texts = yield* Effect.forEach(
-        [...readings, `/internal/requests/${idOf(answer)}`],
-        (path) => Effect.map(call(`${server.url}${path}`, { headers: server.session }), ({ text }) => text)
-      )
-      const api = yield* Effect.forEach(
-        [`/v1/messages/msg_${checks.nobody}`, "/v1/templates"],
-        (path) => call(`${server.url}${path}`, { headers: { authorization: `Bearer ${token}` } })
-      )
-      const rows = yield* everything(database)
-      assert.include(rows, idOf(answer))
-      for (const place of [...texts, ...api.map(({ text }) => text), answer.text, lines.join("\n"), rows]) {
-        for (const text of [marker, asJson(marker), ...written(marker)]) assert.notInclude(place, text)
-      }
-      for (const text of written("kq7w3x")) assert.notInclude(rows, text)
-      assert.isAbove(lines.length, 0)
-    }).pipe(
-      Effect.scoped,
-      Effect.orDie,
-      Effect.provideService(Console.Console, {
-        ...globalThis.console,
-        log: keep,
-        error: keep,
-        warn: keep,
-        info: keep,
-        debug: keep
-      })
-    )
-  })
+        const texts = yield* Effect.forEach(
+          [...readings, `/internal/requests/${idOf(answer)}`],
+          (path) => Effect.map(call(`${server.url}${path}`, { headers: server.session }), ({ text }) => text)
+        )
+        const api = yield* Effect.forEach(
+          [`/v1/messages/msg_${checks.nobody}`, "/v1/templates"],
+          (path) => call(`${server.url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+        )
+        const rows = yield* everything(database)
+        assert.include(rows, idOf(answer))
+        for (const place of [...texts, ...api.map(({ text }) => text), answer.text, lines().join("\n"), rows]) {
+          for (const text of [marker, asJson(marker), ...written(marker)]) assert.notInclude(place, text)
+        }
+        for (const text of written("kq7w3x")) assert.notInclude(rows, text)
+        assert.isAbove(lines().length, 0)
+      }).pipe(Effect.scoped, Effect.orDie)
+    ))
 
   it.live("whoever erases a customer removes every value that the workspace has kept", () =>
     Effect.gen(function*() {

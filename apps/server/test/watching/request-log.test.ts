@@ -3,8 +3,9 @@
  * them.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Console, Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Scope } from "effect"
 import { call, hello, noticed, ready, send, start } from "../harness.ts"
+import * as Logged from "../logged.ts"
 
 interface Line {
   readonly level: string
@@ -12,16 +13,9 @@ interface Line {
   readonly message: string | readonly [string, { readonly [field: string]: unknown }]
 }
 
-/** Runs with the lines that the servers started within it have logged so far. */
-const logged = <A, E, R>(test: (lines: () => ReadonlyArray<Line>) => Effect.Effect<A, E, R>) => {
-  const lines: Array<string> = []
-  const keep = (...words: ReadonlyArray<unknown>) => void lines.push(words.join(" "))
-  return Effect.provideService(
-    test(() => lines.map((line) => JSON.parse(line))),
-    Console.Console,
-    { ...globalThis.console, log: keep, error: keep, warn: keep, info: keep, debug: keep }
-  )
-}
+/** Runs with what the servers started within it have logged so far. */
+const logged = <A, E, R>(test: (lines: () => ReadonlyArray<Line>) => Effect.Effect<A, E, R>) =>
+  Logged.logged((lines) => test(() => lines().map((line) => JSON.parse(line))))
 
 const requestsOf = (lines: ReadonlyArray<Line>, sentence: string) =>
   lines.flatMap(({ level, message }) =>

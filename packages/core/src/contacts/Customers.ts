@@ -57,9 +57,10 @@ export class Customers extends Context.Service<Customers, {
    */
   readonly export: (workspaceId: WorkspaceId, customer: string) => Stream.Stream<CustomerRecord, StoreError>
   /**
-   * Erases all of that, and every value of the workspace's API requests that is kept. Messages that still wait in a campaign are skipped first. Fails with `in_progress` if a send to
-   * the customer does not end. Writes an entry in the audit that holds only counts and a keyed hash of the customer. An
-   * opt-out stays: of each name that was opted out, a keyed hash is kept. Safe to repeat.
+   * Erases all of that, and every value of the workspace's API requests that is kept. Messages that still wait in a
+   * campaign are skipped first. Fails with `in_progress` if a send to the customer does not end. Writes an entry in the
+   * audit that holds only counts and a keyed hash of the customer. An opt-out stays: of each name that was opted out, a
+   * keyed hash is kept. Safe to repeat.
    */
   readonly erase: (workspaceId: WorkspaceId, customer: string) => Effect.Effect<Erasure, ServerError | StoreError>
 }>()("@wac/core/contacts/Customers") {
