@@ -131,8 +131,10 @@ const waiting = [
 const Waiting = ({ usage }: { readonly usage: Usage }) => (
   <div className="min-w-0 space-y-4">
     <h3 className="font-medium">Waiting</h3>
-    {usage.steps.every(({ waiting }) => waiting === null || waiting.queued + waiting.held === 0) ?
-      <Empty title="Nothing waited in this time" /> :
+    {usage.steps.every(({ waiting }) => waiting === null) ?
+      <Empty title="Not known for this time">What waits is looked at every five minutes.</Empty> :
+      usage.steps.every(({ waiting }) => waiting === null || waiting.queued + waiting.held === 0) ?
+      <Empty title="Nothing was seen waiting in this time" /> :
       (
         <>
           <ChartPart

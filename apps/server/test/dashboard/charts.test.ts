@@ -259,6 +259,12 @@ it("what waited over time is shown with the most of each step, and nothing where
     yield* call(`${url}/internal/webhook/pause`, { headers: { ...ownPage, ...session }, body: {} })
     const key = yield* createKey(url, session)
     yield* send({ key, url }, hello("+15005550003"))
+    yield* Effect.promise(async () => {
+      const { end, open, page } = await signedIn(browser, server)
+      await open("/usage")
+      await page.getByText("Not known for this time").waitFor()
+      await end()
+    })
     yield* server.pass("6 minutes")
     yield* checks.until(
       Effect.map(call(`${url}/internal/usage`, { headers: session }), ({ body }) => body.steps),
