@@ -19,7 +19,7 @@ import {
   WorkspaceStore
 } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
-import { Context, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
+import { Context, Duration, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as net from "node:net"
 import { actorHeader, type Answer, call, ownPage, ready, receiver, setWebhook, type start } from "./harness.ts"
@@ -212,14 +212,20 @@ export const head = (requestLine: string, headers: { readonly [name: string]: st
     ""
   ].join("\r\n")
 
-/** Asks again and again until the answer is the awaited one. When the test's time is over, logs the last answer. */
+/** Less than a test's own limit, so that a test that waits for what never comes says what came. */
+const longestWait = Duration.minutes(8)
+
+/** Asks again and again until the answer is the awaited one. After {@link longestWait} it dies with the last answer. */
 export const until = <A>(ask: Effect.Effect<A>, awaited: (answer: A) => boolean): Effect.Effect<A> =>
   Effect.suspend(() => {
     let last: A
     return ask.pipe(
       Effect.tap((answer) => Effect.sync(() => last = answer)),
       Effect.repeat({ until: awaited, schedule: Schedule.spaced("50 millis") }),
-      Effect.onInterrupt(() => Effect.logError(`never came; the last answer was ${JSON.stringify(last)}`))
+      Effect.timeoutOrElse({
+        duration: longestWait,
+        orElse: () => Effect.die(new Error(`never came; the last answer was ${JSON.stringify(last)}`))
+      })
     )
   })
 
