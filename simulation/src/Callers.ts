@@ -5,9 +5,9 @@ import type { History } from "@wac/checker"
 import { DateTime, Duration, Effect, Option } from "effect"
 import type { Chance } from "./Chance.ts"
 import type { Fleet } from "./Fleet.ts"
-import type { Outside } from "./Outside.ts"
 import type * as Plan from "./Plan.ts"
 import type { Request, Response } from "./Process.ts"
+import type { World } from "./World.ts"
 
 /** How long a caller waits for an answer. */
 const patience = Duration.seconds(15)
@@ -30,8 +30,8 @@ export interface Account {
 }
 
 /** The callers of one workspace. `began` is when the plan's time begins. */
-export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Account, began: number) => {
-  const { now } = outside.timeline
+export const make = (world: World, fleet: Fleet, { token, workspaceId }: Account, began: number) => {
+  const { now } = world.timeline
   /** Every message that an answer named. */
   const messages = new Set<string>()
   /** The message of each send, once its caller knows it. */
@@ -42,7 +42,7 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
   /** Sends a request to some process, over a network that may lose it or its answer: `null`. */
   const request = Effect.fnUntraced(function*(asked: Request, chance: Chance): Effect.fn.Return<Response | null> {
     yield* Effect.sleep(chance.between(1, 50))
-    const way = outside.isFaulty("callers") ? chance.weighted(ways) : "answered"
+    const way = world.isFaultActive("callers") ? chance.weighted(ways) : "answered"
     const process = fleet.up(chance)
     if (process === undefined || way === "lost") return null
     const answer = yield* Effect.timeoutOption(
@@ -63,7 +63,7 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
       headers: { "idempotency-key": key, "content-type": "application/json" },
       body: JSON.stringify(body)
     }, chance)
-    outside.record({
+    world.record({
       kind: "send",
       process: "caller",
       workspace: workspaceId,
@@ -82,7 +82,7 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
   })
 
   const send = Effect.fnUntraced(function*({ at, id, isMisused, later, repetitions, to, type }: Plan.Send) {
-    const chance = outside.chance(`send ${id}`)
+    const chance = world.chance(`send ${id}`)
     const key = `send-${id}`
     const body = {
       to,
@@ -110,7 +110,7 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
     const answer = yield* request({ method: "GET", path: `/v1/messages/${message}` }, chance)
     if (answer?.status !== 200) return
     const { status } = JSON.parse(answer.text)
-    outside.record({ kind: "read", process: "caller", message_id: message, status, begun, ended: now() })
+    world.record({ kind: "read", process: "caller", message_id: message, status, begun, ended: now() })
   })
 
   const cancel = Effect.fnUntraced(function*(message: string, chance: Chance) {
@@ -118,19 +118,19 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
     const answer = yield* request({ method: "DELETE", path: `/v1/messages/${message}` }, chance)
     const ended = answer === null ? null : now()
     const status = answer?.status ?? null
-    outside.record({ kind: "cancel", process: "caller", message_id: message, status, begun, ended })
+    world.record({ kind: "cancel", process: "caller", message_id: message, status, begun, ended })
   })
 
   /** Opts a customer out or in, until that is answered. */
   const choose = Effect.fnUntraced(function*({ id, name, preference }: Plan.Chosen) {
-    const chance = outside.chance(`chosen ${id}`)
+    const chance = world.chance(`chosen ${id}`)
     for (let left = tries; left > 0; left--) {
       const begun = now()
       const answer = yield* request({
         method: preference === "opt_out" ? "PUT" : "DELETE",
         path: `/v1/contacts/${encodeURIComponent(name)}/opt-out`
       }, chance)
-      outside.record({
+      world.record({
         kind: "preference",
         process: "caller",
         name,
@@ -165,7 +165,7 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
           path: `/v1/campaigns/${campaign}/${change}`,
           headers: { "idempotency-key": key }
         }, chance)
-        outside.record({
+        world.record({
           kind: "campaign_change",
           process: "caller",
           campaign,
@@ -186,13 +186,13 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
     const answer = yield* request({ method: "GET", path: `/v1/campaigns/${campaign}` }, chance)
     if (answer?.status !== 200) return undefined
     const { counts, status } = JSON.parse(answer.text)
-    outside.record({ kind: "campaign", process: "caller", campaign, status, counts, begun, ended: now() })
+    world.record({ kind: "campaign", process: "caller", campaign, status, counts, begun, ended: now() })
     return String(status)
   })
 
   /** Makes a campaign, uploads its recipients, has it checked, and starts it. */
   const runCampaign = Effect.fnUntraced(function*({ id, to }: Plan.Campaign) {
-    const chance = outside.chance(`campaign ${id}`)
+    const chance = world.chance(`campaign ${id}`)
     const word = `campaign ${id}`
     const made = yield* insist({
       method: "POST",
@@ -202,7 +202,7 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
     }, chance)
     if (made?.status !== 201) return
     const campaign = String(JSON.parse(made.text).id)
-    outside.campaigns.set(word, campaign)
+    world.campaignIds.set(word, campaign)
     campaignOf.set(id, campaign)
     yield* insist({
       method: "PUT",
@@ -233,12 +233,12 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
     Effect.suspend(() => {
       const campaign = campaignOf.get(of)
       if (campaign === undefined) return Effect.void
-      return steer(campaign, changes[kind], `${kind}-${id}`, outside.chance(`${kind} ${id}`))
+      return steer(campaign, changes[kind], `${kind}-${id}`, world.chance(`${kind} ${id}`))
     })
 
   /** Reads every message that is known, and every event. Dies unless all are answered. */
   const readAll = Effect.fnUntraced(function*() {
-    const chance = outside.chance("the end")
+    const chance = world.chance("the end")
     for (const message of messages) yield* read(message, chance)
     for (const campaign of campaignOf.values()) yield* look(campaign, chance)
     for (let query = ""; query !== "end";) {
@@ -246,7 +246,7 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
       const page = yield* request({ method: "GET", path: `/v1/events?limit=100${query}` }, chance)
       if (page?.status !== 200) return yield* Effect.die(`the events could not be listed: ${page?.text}`)
       const { data, has_more: hasMore, next_cursor: next } = JSON.parse(page.text)
-      for (const event of data) outside.record({ kind: "event", process: "caller", event, begun, ended: now() })
+      for (const event of data) world.record({ kind: "event", process: "caller", event, begun, ended: now() })
       query = hasMore ? `&cursor=${next}` : "end"
     }
   })
@@ -256,7 +256,7 @@ export const make = (outside: Outside, fleet: Fleet, { token, workspaceId }: Acc
     Effect.suspend(() => {
       const message = messageOf.get(of)
       if (message === undefined) return Effect.void
-      return (kind === "read" ? read : cancel)(message, outside.chance(`${kind} ${id}`))
+      return (kind === "read" ? read : cancel)(message, world.chance(`${kind} ${id}`))
     })
 
   return { send, askFor, choose, runCampaign, steerCampaign, readAll }

@@ -6,8 +6,8 @@ import { CustomerNames, InboundMessage } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
 import { Effect } from "effect"
 import type { Fleet } from "./Fleet.ts"
-import type { Outside } from "./Outside.ts"
 import type * as Plan from "./Plan.ts"
+import type { World } from "./World.ts"
 
 const preferences: Readonly<Record<Plan.Written["says"], History.Preference | undefined>> = {
   hello: undefined,
@@ -16,12 +16,12 @@ const preferences: Readonly<Record<Plan.Written["says"], History.Preference | un
 }
 
 /** How customers write. */
-export const make = (outside: Outside, fleet: Fleet) => {
-  const { now } = outside.timeline
+export const make = (world: World, fleet: Fleet) => {
+  const { now } = world.timeline
   const { providerNumberId } = SandboxProvider.firstNumber
 
   return Effect.fnUntraced(function*({ age, from, id, says }: Plan.Written) {
-    const chance = outside.chance(`written ${id}`)
+    const chance = world.chance(`written ${id}`)
     const begun = now()
     const at = begun - age
     const [name = "", other] = from
@@ -37,8 +37,8 @@ export const make = (outside: Outside, fleet: Fleet) => {
     }
     const ended = now()
     const preference = preferences[says]
-    if (other !== undefined) outside.record({ kind: "customer", process: "provider", names: from, begun, ended })
-    outside.record({
+    if (other !== undefined) world.record({ kind: "customer", process: "provider", names: from, begun, ended })
+    world.record({
       kind: "received",
       process: "provider",
       from: name,

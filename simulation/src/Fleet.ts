@@ -25,7 +25,7 @@ const downtime = 1000
 
 /** A world's processes, none of which has been begun. */
 export const make = (surroundings: Process.Surroundings): Fleet => {
-  const { outside } = surroundings
+  const { world } = surroundings
   const processes: Array<Process.Started | undefined> = []
   const downtimes: Array<number> = []
   /** Of every process that was begun, and is not dead. */
@@ -37,11 +37,11 @@ export const make = (surroundings: Process.Surroundings): Fleet => {
     lanes.add(lane)
     lane.onDeath(() => {
       lanes.delete(lane)
-      outside.note(lane.name, "is dead")
+      world.note(lane.name, "is dead")
     })
     const process = yield* started
     if (process === null) return undefined
-    outside.note(lane.name, "has started")
+    world.note(lane.name, "has started")
     processes[place] = process
     return process
   })
@@ -49,7 +49,7 @@ export const make = (surroundings: Process.Surroundings): Fleet => {
   const keepIn = (place: number) =>
     Effect.forever(Effect.gen(function*() {
       const process = yield* start(place, `p${place + 1}`, false)
-      if (process !== undefined) yield* outside.death(process.lane)
+      if (process !== undefined) yield* world.awaitDeath(process.lane)
       processes[place] = undefined
       yield* Effect.sleep(downtimes[place] ?? downtime)
     }))
@@ -70,7 +70,7 @@ export const make = (surroundings: Process.Surroundings): Fleet => {
       ),
     keep: (places) =>
       Effect.sync(() => {
-        const kept = Array.from({ length: places }, (_, place) => outside.fork(keepIn(place)))
+        const kept = Array.from({ length: places }, (_, place) => world.fork(keepIn(place)))
         return Effect.andThen(
           Fiber.interruptAll(kept),
           Effect.sync(() => {

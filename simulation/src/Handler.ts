@@ -3,8 +3,8 @@
  */
 import { Event, type Id, SubscriptionRunner } from "@wac/core"
 import { Effect } from "effect"
-import type { Outside } from "./Outside.ts"
 import type { Lane } from "./Timeline.ts"
+import type { World } from "./World.ts"
 
 /** What becomes of a call. */
 const fates = { done: 8, failed: 3, slow: 1 }
@@ -12,17 +12,17 @@ const fates = { done: 8, failed: 3, slow: 1 }
 const name = "world"
 
 /** The handler, which every process calls. */
-export const make = (outside: Outside) => {
-  const { now } = outside.timeline
+export const make = (world: World) => {
+  const { now } = world.timeline
 
   const take = (eventId: string, attempt: number) =>
     Effect.gen(function*() {
       const begun = now()
-      const chance = outside.nextChance(`handler of ${eventId}`)
-      const fate = outside.isFaulty("handler") ? chance.weighted(fates) : "done"
+      const chance = world.nextChance(`handler of ${eventId}`)
+      const fate = world.isFaultActive("handler") ? chance.weighted(fates) : "done"
       yield* Effect.sleep(fate === "slow" ? chance.between(5000, 20_000) : chance.between(1, 300))
       const ok = fate !== "failed"
-      outside.record({
+      world.record({
         kind: "handled",
         process: "handler",
         subscription: name,
@@ -43,7 +43,7 @@ export const make = (outside: Outside) => {
     open: Effect.fnUntraced(function*(workspace: Id.WorkspaceId) {
       const begun = now()
       yield* SubscriptionRunner.open({ workspaceId: workspace, name, types })
-      outside.record({ kind: "subscription", process: "world", subscription: name, begun, ended: now() })
+      world.record({ kind: "subscription", process: "world", subscription: name, begun, ended: now() })
       workspaceId = workspace
     }),
     /** The subscription of a process that starts; `undefined` before it is opened. */
@@ -56,7 +56,7 @@ export const make = (outside: Outside) => {
         recorded: { count: () => 0, after: () => Effect.never },
         handle: ({ attempt, event }) =>
           Effect.flatMap(
-            outside.asked(process, () => take(event.id, attempt)),
+            world.runFor(process, () => take(event.id, attempt)),
             (ok) => ok ? Effect.void : Effect.fail("the handler failed")
           )
       }

@@ -18,13 +18,13 @@ import { Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Scope } from "
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import type { Chance } from "./Chance.ts"
 import * as FaultyStorage from "./FaultyStorage.ts"
-import type { Outside } from "./Outside.ts"
 import * as SeededCryptography from "./SeededCryptography.ts"
 import type { Lane } from "./Timeline.ts"
+import type { World } from "./World.ts"
 
 /** What surrounds the processes. */
 export interface Surroundings {
-  readonly outside: Outside
+  readonly world: World
   readonly storage: Context.Context<Ports.Ports>
   readonly provider: (lane: Lane) => Composition.Adapters["provider"]
   /** What every process handles the events of; `undefined` before there is a workspace. */
@@ -71,10 +71,10 @@ const providerPatience = Duration.seconds(10)
 
 const masterKey = Redacted.make(new Uint8Array(32).fill(7))
 
-const composed = ({ inFront, outside, provider, storage }: Surroundings, lane: Lane, weather: FaultyStorage.Weather) =>
+const composed = ({ inFront, world, provider, storage }: Surroundings, lane: Lane, weather: FaultyStorage.Weather) =>
   Composition.layer(
     {
-      storage: FaultyStorage.layer(storage, lane, outside.lane, weather),
+      storage: FaultyStorage.layer(storage, lane, world.lane, weather),
       masterKey,
       previousMasterKey: undefined,
       limits: Limits.standard,
@@ -85,7 +85,7 @@ const composed = ({ inFront, outside, provider, storage }: Surroundings, lane: L
       inFront(lane),
       Layer.succeed(ReceiverGuard.ReceiverGuard, { allowInsecure: false, check: () => Effect.void })
     ),
-    SeededCryptography.layer(outside.chance(`secrets of ${lane.name}`))
+    SeededCryptography.layer(world.chance(`secrets of ${lane.name}`))
   )
 
 /** The services of a process. */
@@ -124,23 +124,23 @@ export const start = (
   name: string,
   isAlone: boolean
 ): { readonly lane: Lane; readonly started: Effect.Effect<Started | null> } => {
-  const { outside, storage, subscription } = surroundings
-  const lane = outside.timeline.lane(name)
-  const chance = outside.chance(`storage of ${name}`)
-  if (outside.isFaulty("clocks")) lane.setAhead(outside.chance(`clock of ${name}`).between(-10_000, 10_000))
+  const { world, storage, subscription } = surroundings
+  const lane = world.timeline.lane(name)
+  const chance = world.chance(`storage of ${name}`)
+  if (world.isFaultActive("clocks")) lane.setAhead(world.chance(`clock of ${name}`).between(-10_000, 10_000))
   let dying: { readonly point: Point; left: number } | undefined
   const weather: FaultyStorage.Weather = {
     operation: (operation) => {
       const fate = dying !== undefined && dying.left-- === 0
         ? { _tag: "Killed" as const, isDone: dying.point === "after" }
-        : outside.isFaulty("storage")
+        : world.isFaultActive("storage")
         ? fateOf(chance)
         : done
       const word = words[fate._tag]
-      if (word !== undefined) outside.note(name, `${operation}: ${word}`)
+      if (word !== undefined) world.note(name, `${operation}: ${word}`)
       return fate
     },
-    isHintLost: () => outside.isFaulty("hints") && chance.oneIn(10)
+    isHintLost: () => world.isFaultActive("hints") && chance.oneIn(10)
   }
 
   const subscribed = subscription(lane)

@@ -4,8 +4,8 @@
 import { WebhookTransport } from "@wac/core"
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
 import { Effect, Layer } from "effect"
-import type { Outside } from "./Outside.ts"
 import type { Lane } from "./Timeline.ts"
+import type { World } from "./World.ts"
 
 /** The outcomes of a request, by weight. */
 const fates = {
@@ -42,15 +42,15 @@ const answered = (statusCode: number): WebhookTransport.WebhookAnswer => ({
 const timedOut: WebhookTransport.WebhookAnswer = { ...none, outcome: "timeout", message: "did not answer in time" }
 
 /** The receiver of a webhook, which every process reaches by a transport. */
-export const make = (outside: Outside) => {
-  const { now } = outside.timeline
+export const make = (world: World) => {
+  const { now } = world.timeline
   const set: { webhook: string; secret: string } = { webhook: "", secret: "" }
 
   const take = ({ body, headers }: WebhookTransport.WebhookRequest) =>
     Effect.gen(function*() {
       const { data, type } = JSON.parse(body)
-      const chance = outside.nextChance(`receiver, ${type} of ${data.client_reference ?? data.campaign_id ?? data.to}`)
-      const fate = outside.isFaulty("receiver") ? chance.weighted(fates) : "taken"
+      const chance = world.nextChance(`receiver, ${type} of ${data.client_reference ?? data.campaign_id ?? data.to}`)
+      const fate = world.isFaultActive("receiver") ? chance.weighted(fates) : "taken"
       if (fate === "unreachable") return none
       const begun = now()
       const verified = yield* Effect.promise(() =>
@@ -58,7 +58,7 @@ export const make = (outside: Outside) => {
       )
       yield* Effect.sleep(chance.between(5, 300))
       const status = fate === "failed" ? 500 : fate === "hanging" ? null : 200
-      outside.record({
+      world.record({
         kind: "attempt",
         process: "receiver",
         webhook: set.webhook,
@@ -83,7 +83,7 @@ export const make = (outside: Outside) => {
     layer: (process: Lane): Layer.Layer<WebhookTransport.WebhookTransport> =>
       Layer.succeed(WebhookTransport.WebhookTransport, {
         post: (request) =>
-          Effect.timeoutOrElse(outside.asked(process, () => take(request)), {
+          Effect.timeoutOrElse(world.runFor(process, () => take(request)), {
             duration: request.timeout,
             orElse: () => Effect.succeed(timedOut)
           })

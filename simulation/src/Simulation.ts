@@ -11,12 +11,12 @@ import * as Callers from "./Callers.ts"
 import * as Customers from "./Customers.ts"
 import * as Fleet from "./Fleet.ts"
 import * as Handler from "./Handler.ts"
-import * as Outside from "./Outside.ts"
 import type * as Plan from "./Plan.ts"
 import * as Receiver from "./Receiver.ts"
 import * as SeededCryptography from "./SeededCryptography.ts"
 import type { Fails } from "./Shrink.ts"
 import * as Upstream from "./Upstream.ts"
+import * as World from "./World.ts"
 
 /** What was seen, and its judgement. */
 export interface Run {
@@ -25,7 +25,7 @@ export interface Run {
   /** The virtual time that it took, in milliseconds. */
   readonly millis: number
   /** What befell the processes, which the judgement does not know. */
-  readonly notes: ReadonlyArray<Outside.Note>
+  readonly notes: ReadonlyArray<World.Note>
   readonly verdict: Verdict
 }
 
@@ -43,7 +43,7 @@ export interface Planted {
 }
 
 /** The first workspace, with a key and a webhook. */
-const setUp = Effect.fnUntraced(function*({ plan, record, timeline: { now } }: Outside.Outside) {
+const setUp = Effect.fnUntraced(function*({ plan, record, timeline: { now } }: World.World) {
   yield* Setup.Setup.use((setup) =>
     setup.create({ email: "owner@wac.example", password: Redacted.make("a long passphrase"), workspaceName: "World" })
   )
@@ -89,16 +89,16 @@ const undelivered = (workspaceId: Id.WorkspaceId) =>
   )
 
 /** Carries out the plan. Returns when nothing was in progress any more. */
-const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: Planted) {
-  const { plan, timeline: { now } } = outside
-  const receiver = Receiver.make(outside)
-  const handler = Handler.make(outside)
-  const upstream = Upstream.make(outside, (item, chance) => fleet.up(chance)?.receive(item) ?? Effect.succeed(false))
+const program = Effect.fnUntraced(function*(world: World.World, planted: Planted) {
+  const { plan, timeline: { now } } = world
+  const receiver = Receiver.make(world)
+  const handler = Handler.make(world)
+  const upstream = Upstream.make(world, (item, chance) => fleet.up(chance)?.receive(item) ?? Effect.succeed(false))
   const fleet = Fleet.make({
-    outside,
+    world,
     storage: yield* Layer.build(
       Layer.provide(MemoryStorage.layerNoRandom, [
-        SeededCryptography.random(outside.chance("identifiers")),
+        SeededCryptography.random(world.chance("identifiers")),
         Layer.succeed(StorageTime.JudgedBy, planted.judgedBy ?? "storage")
       ])
     ),
@@ -109,7 +109,7 @@ const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: P
 
   // the world begins in good weather
   const first = yield* fleet.alone("first")
-  const account = yield* first.use(setUp(outside))
+  const account = yield* first.use(setUp(world))
   if (account === null) return yield* Effect.die("the world could not be set up")
   if ((yield* first.use(Effect.as(handler.open(account.workspaceId), true))) === null) {
     return yield* Effect.die("the subscription could not be opened")
@@ -118,9 +118,9 @@ const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: P
   yield* first.stop
 
   const began = now()
-  const callers = Callers.make(outside, fleet, account, began)
+  const callers = Callers.make(world, fleet, account, began)
 
-  const write = Customers.make(outside, fleet)
+  const write = Customers.make(world, fleet)
 
   const end = Effect.fnUntraced(function*({ down, how, others, process: place }: Plan.Ended) {
     fleet.setDowntime(place, down)
@@ -151,14 +151,14 @@ const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: P
         return yield* callers.steerCampaign(operation)
       case "clock_set": {
         const process = fleet.at(operation.process)
-        if (process === undefined || !outside.isFaulty("clocks")) return
-        outside.note(process.lane.name, `has its clock set, ahead by ${operation.ahead} ms`)
+        if (process === undefined || !world.isFaultActive("clocks")) return
+        world.note(process.lane.name, `has its clock set, ahead by ${operation.ahead} ms`)
         return process.lane.setAhead(operation.ahead)
       }
       case "suspended": {
         const process = fleet.at(operation.process)
         if (process === undefined) return
-        outside.note(process.lane.name, `is suspended for ${operation.millis} ms`)
+        world.note(process.lane.name, `is suspended for ${operation.millis} ms`)
         return process.lane.suspend(operation.millis)
       }
       case "ended":
@@ -166,11 +166,11 @@ const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: P
     }
   })
 
-  outside.storm(true)
+  world.setFaultsEnabled(true)
   const killAll = yield* fleet.keep(plan.processes)
-  const operations = plan.operations.map((operation) => outside.fork(carryOut(operation)))
+  const operations = plan.operations.map((operation) => world.fork(carryOut(operation)))
   yield* Effect.sleep(plan.length)
-  outside.storm(false)
+  world.setFaultsEnabled(false)
   for (const operation of operations) yield* Fiber.join(operation)
   yield* killAll
 
@@ -181,7 +181,7 @@ const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: P
   const ends = yield* last.use(undelivered(account.workspaceId))
   if (ends === null) return yield* Effect.die("the deliveries could not be listed")
   for (const { delivery, status } of ends.flat()) {
-    outside.record({
+    world.record({
       kind: "delivery_end",
       process: "caller",
       webhook: delivery.webhookId,
@@ -196,15 +196,15 @@ const program = Effect.fnUntraced(function*(outside: Outside.Outside, planted: P
 
 /** Carries out a plan. The same plan gives the same history, byte for byte. */
 export const run = async (plan: Plan.Plan, planted: Planted = {}): Promise<Run> => {
-  const outside = Outside.make(plan)
-  const begun = outside.timeline.now()
-  const exit = await outside.timeline.run(outside.lane, program(outside, planted))
+  const world = World.make(plan)
+  const begun = world.timeline.now()
+  const exit = await world.timeline.run(world.lane, program(world, planted))
   if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
   const history: History.History = {
     header: { format: "wac-history", version: 1, settled_at: exit.value },
-    entries: outside.entries
+    entries: world.history
   }
-  return { plan, history, millis: outside.timeline.now() - begun, notes: outside.notes, verdict: check(history) }
+  return { plan, history, millis: world.timeline.now() - begun, notes: world.notes, verdict: check(history) }
 }
 
 /** A test of a plan: whether it breaks the first promise that a run broke. */

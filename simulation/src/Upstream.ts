@@ -6,9 +6,9 @@ import { Errors, type InboundItem, Provider } from "@wac/core"
 import { Behaviour, SandboxProvider } from "@wac/sandbox"
 import { Effect, Layer } from "effect"
 import type { Chance } from "./Chance.ts"
-import type { Outside } from "./Outside.ts"
 import { customers } from "./Plan.ts"
 import type { Lane } from "./Timeline.ts"
+import type { World } from "./World.ts"
 
 type Status = "sent" | "delivered" | "read" | "failed"
 
@@ -50,8 +50,8 @@ const failure = {
 }
 
 /** The provider, of which each process has an adapter. */
-export const make = (outside: Outside, report: Report) => {
-  const { now } = outside.timeline
+export const make = (world: World, report: Report) => {
+  const { now } = world.timeline
   let calls = 0
 
   const tell = Effect.fnUntraced(function*(
@@ -71,7 +71,7 @@ export const make = (outside: Outside, report: Report) => {
       report: { status, at, providerMessageId, error: status === "failed" ? failure : null }
     }
     while (!(yield* report(item, chance))) yield* Effect.sleep(chance.between(500, 5000))
-    outside.record({ kind: "report", process: "provider", message_id: messageId, status, begun, ended: now() })
+    world.record({ kind: "report", process: "provider", message_id: messageId, status, begun, ended: now() })
   })
 
   const live = (command: Provider.ProviderSend, chance: Chance, providerMessageId: string) => {
@@ -83,29 +83,29 @@ export const make = (outside: Outside, report: Report) => {
     const isOrderly = chance.oneIn(2)
     for (const [index, { at, status }] of told.entries()) {
       const after = isOrderly ? 100 + index * 1000 : chance.between(1, 8000)
-      outside.fork(tell(command, chance, providerMessageId, status, at, after))
+      world.fork(tell(command, chance, providerMessageId, status, at, after))
     }
   }
 
-  const call = (command: Provider.ProviderSend, isGone: () => boolean) =>
+  const call = (command: Provider.ProviderSend, isAbandoned: () => boolean) =>
     Effect.gen(function*() {
       const begun = now()
       const { message, sender, template } = command
       const campaign = message.type === "template" ? String(message.template.bodyParams ?? "") : ""
-      const chance = outside.nextChance(`provider, ${message.clientReference ?? `${campaign} to ${message.to}`}`)
+      const chance = world.nextChance(`provider, ${message.clientReference ?? `${campaign} to ${message.to}`}`)
       yield* Effect.sleep(chance.between(5, 400))
-      const fate = outside.isFaulty("provider") ? chance.weighted(fates) : "accepted"
+      const fate = world.isFaultActive("provider") ? chance.weighted(fates) : "accepted"
       const isAccepted = fate === "accepted" || fate === "acceptedSilently"
       const providerMessageId = `wamid.${++calls}`
       // what is not learned may as well have been sent
       const outcome = isAccepted
         ? "accepted"
-        : isGone() || fate === "lost" || fate === "broken"
+        : isAbandoned() || fate === "lost" || fate === "broken"
         ? "unknown"
         : fate === "refused"
         ? "refused"
         : "not_sent"
-      outside.record({
+      world.record({
         kind: "provider_call",
         process: "provider",
         message_id: command.messageId,
@@ -116,14 +116,14 @@ export const make = (outside: Outside, report: Report) => {
         to: message.to,
         type: message.type,
         ...(template === undefined ? {} : { category: template.category }),
-        ...(outside.campaigns.has(campaign) ? { campaign: outside.campaigns.get(campaign)! } : {}),
+        ...(world.campaignIds.has(campaign) ? { campaign: world.campaignIds.get(campaign)! } : {}),
         begun,
         ended: now()
       })
       const names = customers.find((both) => both.includes(message.to))
       const isTold = fate === "accepted" && names !== undefined && chance.oneIn(6)
       // the service need not learn names from an answer, since reports and messages repeat them
-      if (isTold) outside.record({ kind: "customer", process: "provider", names, begun: now(), ended: null })
+      if (isTold) world.record({ kind: "customer", process: "provider", names, begun: now(), ended: null })
       if (isAccepted) live(command, chance, providerMessageId)
       switch (fate) {
         case "accepted":
@@ -157,7 +157,7 @@ export const make = (outside: Outside, report: Report) => {
           name: "simulated",
           send: (command) =>
             Effect.flatMap(
-              outside.asked(process, (isGone) => call(command, isGone)),
+              world.runFor(process, (isAbandoned) => call(command, isAbandoned)),
               (outcome) => outcome === null ? Effect.die("the adapter is broken") : Effect.succeed(outcome)
             )
         }))

@@ -1,5 +1,6 @@
 /**
- * A worker thread of `Judge.ts`: judges one seed after the other.
+ * What a worker thread of `Judge.ts` runs: for each seed that it gets, it simulates the run and returns whether every
+ * promise held. One after the other, because a run takes the whole thread.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeWorkerRunner from "@effect/platform-node/NodeWorkerRunner"

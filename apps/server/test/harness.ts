@@ -159,6 +159,7 @@ export const signIn = Effect.fnUntraced(function*(url: string) {
     headers: ownPage,
     body: { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
   })
+  if (answer.status !== 200) return yield* Effect.die(new Error(answer.text))
   return { ...ownPage, cookie: answer.headers.getSetCookie()[0]!.split(";")[0]! }
 })
 
@@ -172,6 +173,7 @@ export const createKey = Effect.fnUntraced(function*(
     headers: { ...session, "idempotency-key": crypto.randomUUID() },
     body
   })
+  if (answer.status !== 201) return yield* Effect.die(new Error(answer.text))
   return answer.body as { readonly id: string; readonly apiKey: string; readonly signingSecret: string }
 })
 

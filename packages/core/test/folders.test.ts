@@ -31,6 +31,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "limits",
     "messages",
     "numbers",
+    "provider",
     "queue",
     "secrets",
     "templates",
@@ -54,9 +55,9 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   events: ["inbound", "keys", "messages", "numbers"],
   inbound: ["contacts", "events", "media", "messages", "numbers", "secrets", "templates", "usage"],
-  keys: ["messages", "numbers", "secrets", "workspaces"],
+  keys: ["numbers", "secrets", "workspaces"],
   limits: ["contacts", "numbers", "workspaces"],
-  media: ["limits", "messages", "numbers"],
+  media: ["limits", "numbers", "provider"],
   messages: [
     "campaigns",
     "contacts",
@@ -66,25 +67,28 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "limits",
     "media",
     "numbers",
+    "provider",
     "queue",
     "secrets",
     "templates",
     "usage",
     "workspaces"
   ],
-  numbers: ["limits", "messages", "secrets", "templates", "workspaces"],
-  outbox: ["messages", "numbers", "queue"],
+  numbers: ["limits", "provider", "secrets", "templates", "workspaces"],
+  outbox: ["messages", "numbers", "provider", "queue"],
   people: ["audit", "limits", "secrets", "workspaces"],
+  // a send names its message, and what the provider knows of it
+  provider: ["contacts", "media", "messages", "numbers", "templates"],
   queue: ["campaigns", "contacts", "limits", "messages", "numbers"],
-  requests: ["changes", "messages", "secrets", "templates", "workspaces"],
+  requests: ["changes", "secrets", "templates", "workspaces"],
   secrets: [],
-  templates: ["media", "messages", "numbers", "workspaces"],
+  templates: ["media", "numbers", "provider", "workspaces"],
   usage: ["changes", "contacts", "limits", "messages", "queue", "workspaces"],
   subscriptions: ["events", "webhooks"],
   // alerts tell when the receiver was down
   webhooks: ["alerts", "events", "keys", "secrets", "usage"],
   // the first start sets up every part
-  workspaces: ["limits", "messages", "numbers", "people", "templates"]
+  workspaces: ["limits", "numbers", "people", "provider", "templates"]
 }
 
 const sources = join(import.meta.dirname, "../src")

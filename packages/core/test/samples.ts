@@ -5,8 +5,8 @@ import type { Contact } from "../src/contacts/Contact.ts"
 import type { Event } from "../src/events/Event.ts"
 import type { ByPrefix } from "../src/Id.ts"
 import type { ApiKey } from "../src/keys/ApiKey.ts"
-import type { Binding } from "../src/messages/Idempotency.ts"
 import type { Message, OutboundMessage, Report } from "../src/messages/Message.ts"
+import type { SendBinding } from "../src/messages/SendBinding.ts"
 import { type PhoneNumber, unlearned } from "../src/numbers/PhoneNumber.ts"
 import type { Template } from "../src/templates/Template.ts"
 import type { Attempt, Delivery } from "../src/webhooks/Delivery.ts"
@@ -90,7 +90,7 @@ export const report = (status: Report["status"], at: number, fields: Partial<Rep
   ...fields
 })
 
-export const binding = (fields: Partial<Binding> = {}): Binding => ({
+export const binding = (fields: Partial<SendBinding> = {}): SendBinding => ({
   fingerprint: "one",
   messageId: id("msg"),
   claim: null,

@@ -6,19 +6,19 @@ import { MemoryStorage } from "@wac/memory"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { Aead, Digest, Mac, SecureRandom } from "effect/crypto"
 import * as Id from "../src/Id.ts"
+import type { IdempotencyKey } from "../src/Idempotency.ts"
 import type { ApiKey } from "../src/keys/ApiKey.ts"
 import { ApiKeys } from "../src/keys/ApiKeys.ts"
-import * as Capabilities from "../src/messages/Capabilities.ts"
-import type { IdempotencyKey } from "../src/messages/Idempotency.ts"
 import type { OutboundMessage } from "../src/messages/Message.ts"
+import * as PhoneNumber from "../src/numbers/PhoneNumber.ts"
+import * as Capabilities from "../src/provider/Capabilities.ts"
 import {
   Provider,
   type ProviderError,
   type ProviderOutcome,
   type ProviderSend,
   type TemplatesUnavailable
-} from "../src/messages/Provider.ts"
-import * as PhoneNumber from "../src/numbers/PhoneNumber.ts"
+} from "../src/provider/Provider.ts"
 import { Vault } from "../src/secrets/Vault.ts"
 import type { ProviderTemplate } from "../src/templates/Template.ts"
 import { TemplateRequests } from "../src/templates/TemplateRequests.ts"

@@ -7,8 +7,8 @@ import type { Ports, Provider } from "@wac/core"
 import type { Layer } from "effect"
 import type * as Composition from "./Composition.ts"
 import * as LayerOption from "./LayerOption.ts"
-import type { CustomProvider } from "./messages/CustomProvider.ts"
-import { layerCustom, type LayerProvider } from "./messages/Provider.ts"
+import type { CustomProvider } from "./provider/CustomProvider.ts"
+import { layerCustom, type LayerProvider } from "./provider/Provider.ts"
 import type { LayerStorage } from "./Storage.ts"
 
 /**

@@ -23,25 +23,8 @@ export type { ApiKeys } from "./keys/ApiKeys.ts"
 export type { Log, LogEntry } from "./Log.ts"
 export type { Media, OpenedFile } from "./media/Media.ts"
 export { type MediaStore, s3, type S3MediaStore } from "./media/MediaStore.ts"
-export type {
-  Capabilities,
-  CustomProvider,
-  OutboundMessage,
-  OutboundMessageOf,
-  ProviderDefinition,
-  ProviderOutcome,
-  ProviderTemplate,
-  Sender
-} from "./messages/CustomProvider.ts"
 export type { EnqueuedMessage, InTransaction } from "./messages/Enqueuing.ts"
 export type { FreeFormMessage, Messages } from "./messages/Messages.ts"
-export {
-  defineProvider,
-  type LayerProvider,
-  type Provider,
-  sandbox,
-  type SandboxProvider
-} from "./messages/Provider.ts"
 export type { Query, Transaction } from "./messages/Transaction.ts"
 export type { NumberCredentials, PhoneNumbers } from "./numbers/PhoneNumbers.ts"
 export type { Limits, MasterKey, Rate, ReceiverRules, Retention, WacOptions } from "./Options.ts"
@@ -54,6 +37,23 @@ export {
   type SessionRequest
 } from "./people/Auth.ts"
 export type { NewPortalLink, Portal, PortalLink, PortalTheme } from "./people/Portal.ts"
+export type {
+  Capabilities,
+  CustomProvider,
+  OutboundMessage,
+  OutboundMessageOf,
+  ProviderDefinition,
+  ProviderOutcome,
+  ProviderTemplate,
+  Sender
+} from "./provider/CustomProvider.ts"
+export {
+  defineProvider,
+  type LayerProvider,
+  type Provider,
+  sandbox,
+  type SandboxProvider
+} from "./provider/Provider.ts"
 export {
   type LayerStorage,
   memory,

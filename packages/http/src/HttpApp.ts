@@ -7,10 +7,10 @@ import {
   Elapsed,
   Errors,
   Id,
-  Idempotency,
   RateLimit,
   RequestRecorder,
   RequestValuesRecorder,
+  SendBinding,
   Span,
   Stopping
 } from "@wac/core"
@@ -164,7 +164,7 @@ const observing = (exchange: Exchange.Exchange) =>
       exchange.caller = caller
     }),
     Context.add(RateLimit.Observer, (reading) => void exchange.readings.push(reading)),
-    Context.add(Idempotency.ReplayObserver, (answer) => {
+    Context.add(SendBinding.ReplayObserver, (answer) => {
       exchange.isReplayed = true
       // a replayed error keeps the first request's id, in body and header: the bytes are the same
       if (answer._tag === "Failed") exchange.requestId = answer.requestId

@@ -42,6 +42,7 @@ import {
   type ReplayStep,
   type RequestValuesStore,
   type Sealed,
+  type SendBinding,
   Session,
   type SessionStore,
   StorageTime,
@@ -66,7 +67,7 @@ import type { Consignment, Outbox } from "./webhooks/Outbox.ts"
 export interface Send {
   /** The key with its scope. */
   name: string
-  binding: Idempotency.Binding
+  binding: SendBinding.SendBinding
   /** The month whose quota it has spent; `null` once returned. */
   quotaMonth: string | null
   lastTry: AbandonStep.Tried["lastTry"]

@@ -108,13 +108,13 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
         if (accepted._tag !== "Claimed") return
         const { id } = accepted.message
         const ends: ReadonlyArray<MessageStore.SendEnd | "lost" | "abandoned"> = [
-          yield* MessageFixture.refusedIt(now),
-          yield* MessageFixture.notSent,
+          yield* MessageFixture.refusedOutcome(now),
+          yield* MessageFixture.notSentOutcome,
           { _tag: "Unknown" },
           "lost",
           "abandoned"
         ]
-        const end = random.pick([...ends, ...yield* Effect.replicateEffect(MessageFixture.tookIt, 5)])
+        const end = random.pick([...ends, ...yield* Effect.replicateEffect(MessageFixture.acceptedOutcome, 5)])
         if (end === "abandoned") return yield* messages.use(({ abandon }) => abandon(command))
         if (end !== "lost") yield* MessageFixture.settle({ ...command, messageId: id }, end, now)
         sent.push(id)
@@ -153,10 +153,10 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
               return yield* QueueFixture.ended(one, now, accepted._tag === "Answered" ? { _tag: "Done" } : end)
             }
             const end = random.pick<MessageStore.SendEnd | "lost" | "abandoned">([
-              yield* MessageFixture.tookIt,
-              yield* MessageFixture.tookIt,
-              yield* MessageFixture.refusedIt(now),
-              yield* MessageFixture.notSent,
+              yield* MessageFixture.acceptedOutcome,
+              yield* MessageFixture.acceptedOutcome,
+              yield* MessageFixture.refusedOutcome(now),
+              yield* MessageFixture.notSentOutcome,
               { _tag: "Unknown" },
               "lost",
               "abandoned"

@@ -130,7 +130,7 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
     const claims: Array<MessageStore.AcceptSend> = []
     const owners = new Map<string, Id.MessageId>()
     const names = yield* Effect.replicateEffect(
-      Effect.map(MessageFixture.tookIt, ({ providerMessageId }) => providerMessageId),
+      Effect.map(MessageFixture.acceptedOutcome, ({ providerMessageId }) => providerMessageId),
       4
     )
 
@@ -139,7 +139,7 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
       const to = random.pick(phones)
       const from = random.often(undefined, own.number.id, own.number.phoneNumber, "+14155550000")
       const content = random.below(3) === 0 ? MessageFixture.text(to) : { ...random.pick(templates), to }
-      return yield* MessageFixture.send(own, {
+      return yield* MessageFixture.sendCommand(own, {
         now,
         key: random.often(`key ${random.below(12)}`, yield* Fixture.word).replace(" ", "-"),
         fingerprint: random.often("usual", "other"),
@@ -178,12 +178,12 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
     const endOf = Effect.fnUntraced(function*() {
       const ends: ReadonlyArray<MessageStore.SendEnd> = [
         random.often(
-          yield* MessageFixture.tookIt,
+          yield* MessageFixture.acceptedOutcome,
           { _tag: "Accepted", providerMessageId: random.pick(names) } as const
         ),
-        yield* MessageFixture.refusedIt(now - random.below(3)),
-        yield* MessageFixture.notSent,
-        yield* MessageFixture.notSent,
+        yield* MessageFixture.refusedOutcome(now - random.below(3)),
+        yield* MessageFixture.notSentOutcome,
+        yield* MessageFixture.notSentOutcome,
         { _tag: "Unknown" }
       ]
       return random.pick(ends)

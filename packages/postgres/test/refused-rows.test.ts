@@ -44,7 +44,7 @@ for (const { layer: database, name } of databases) {
         const own = yield* world()
         yield* putWebhook(own)
 
-        const usual = yield* Effect.replicateEffect(MessageFixture.send(own), callers)
+        const usual = yield* Effect.replicateEffect(MessageFixture.sendCommand(own), callers)
         const says = (clientReference: string): Pick<MessageStore.AcceptSend, "message"> => ({
           message: MessageFixture.template({ clientReference })
         })
@@ -70,7 +70,7 @@ for (const { layer: database, name } of databases) {
         const { accepted: last } = yield* MessageFixture.accept(own)
         assert.strictEqual(last._tag === "Claimed" ? last.readings[0]!.remaining : null, 2_000_000 - kept.length - 1)
 
-        const ends = yield* Effect.replicateEffect(MessageFixture.tookIt, kept.length)
+        const ends = yield* Effect.replicateEffect(MessageFixture.acceptedOutcome, kept.length)
         const oddNames = ["\u0000", "\ud800", long]
         const isKept = (_: unknown, i: number) => !bad.slice(0, oddNames.length).includes(i)
         const settled = yield* Effect.forEach(

@@ -92,7 +92,7 @@ property({ length: 70, checkEvery: 14 }, (random, note) =>
 
     const send = Effect.gen(function*() {
       now++
-      const command = yield* MessageFixture.send(own, { now })
+      const command = yield* MessageFixture.sendCommand(own, { now })
       const { claimToken, messageId } = command
       const { _tag } = yield* askOne(messages.use(({ accept }) => accept(command)))
       assert.strictEqual(_tag, "Claimed")
@@ -100,7 +100,7 @@ property({ length: 70, checkEvery: 14 }, (random, note) =>
         now,
         message: MessageFixture.asClaimed(command),
         claimToken,
-        end: yield* MessageFixture.tookIt,
+        end: yield* MessageFixture.acceptedOutcome,
         ids: yield* Fixture.eventIds
       }
       assert.isTrue(yield* askOne(messages.use(({ settle }) => settle(settlement))))

@@ -4,7 +4,16 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Capabilities, Errors, type Id, type Idempotency, Limits, type MessageStore, type TokenStep } from "@wac/core"
+import {
+  Capabilities,
+  Errors,
+  type Id,
+  type Idempotency,
+  Limits,
+  type MessageStore,
+  type SendBinding,
+  type TokenStep
+} from "@wac/core"
 import { MessageFixture } from "@wac/testkit"
 import { Effect } from "effect"
 import type { DirectOptions } from "../src/Database.ts"
@@ -122,7 +131,7 @@ const ends = (first: number, count: number) =>
   })
 
 const refused = MessageFixture.refusedError
-const answer: Idempotency.Answer = {
+const answer: SendBinding.Answer = {
   _tag: "Failed",
   error: new Errors.ServerError({ reason: "provider_unavailable", message: "…" }),
   requestId: `req_${"0".repeat(26)}` as Id.RequestId

@@ -142,8 +142,8 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       })
       assert.isTrue(yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(number)))
       const sends = [
-        yield* MessageFixture.send(one, { message: MessageFixture.template({ from: number.id }) }),
-        yield* MessageFixture.send(two)
+        yield* MessageFixture.sendCommand(one, { message: MessageFixture.template({ from: number.id }) }),
+        yield* MessageFixture.sendCommand(two)
       ]
       const settings = yield* open(client`update wac.phone_numbers set tier = 'roomy' where id = ${number.id}`)
       const accepting = yield* beginAndWait(accept(sends))
@@ -169,13 +169,13 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       const own = yield* world()
       const turn = Fixture.nextMonth(own.start)
       const { command } = yield* MessageFixture.claimed(own)
-      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.notSent))
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.notSentOutcome))
       const message = MessageFixture.template({ to: MessageFixture.customer(2) })
       const pair = Limits.pairBucket(own.number.id, CustomerNames.keyOf(message.to))
       yield* client`insert into wac.buckets (key, full_at, phone_number_id) values (${pair}, 0, ${own.number.id})`
       const sends = [
-        yield* MessageFixture.send(own, { now: turn - 1, message }),
-        yield* MessageFixture.send(own, { now: turn })
+        yield* MessageFixture.sendCommand(own, { now: turn - 1, message }),
+        yield* MessageFixture.sendCommand(own, { now: turn })
       ]
       const settings = yield* open(client`update wac.phone_numbers set tier = 'roomy' where id = ${own.number.id}`)
       const accepting = yield* beginAndWait(accept(sends))
@@ -212,7 +212,10 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
         ids
       }))
       const later = { sendAt: start }
-      const sends = [yield* MessageFixture.send(last, { later }), yield* MessageFixture.send(first, { later })]
+      const sends = [
+        yield* MessageFixture.sendCommand(last, { later }),
+        yield* MessageFixture.sendCommand(first, { later })
+      ]
       const lock = (own: Fixture.World) =>
         client`select from wac.send_lanes where phone_number_id = ${own.number.id} for no key update`
       for (

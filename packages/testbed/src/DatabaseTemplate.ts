@@ -30,8 +30,11 @@ export const at = (server: string, name: string): string => {
   return url.href
 }
 
+/** A server that does not answer is an error which says so, instead of a test that never ends. */
+const deadlines = { connectionTimeoutMillis: 120_000, statement_timeout: 240_000 }
+
 const asked = async (server: string, ...statements: ReadonlyArray<string>): Promise<void> => {
-  const client = new pg.Client({ connectionString: server })
+  const client = new pg.Client({ connectionString: server, ...deadlines })
   await client.connect()
   try {
     for (const statement of statements) await client.query(statement)

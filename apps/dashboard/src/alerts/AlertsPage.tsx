@@ -44,7 +44,7 @@ const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
     >
       <Field
         label="E-mail addresses"
-        hint={`One a line, at most 20.${sendsMail ? "" : ` ${withoutMail}`}`}
+        hint={`One per line, at most 20.${sendsMail ? "" : ` ${withoutMail}`}`}
         error={save.error}
         param="emails"
       >

@@ -49,7 +49,7 @@ export const outcomes: Record<CampaignOutcome, readonly [name: string, definitio
 export const outcomeNames = Object.keys(outcomes) as ReadonlyArray<CampaignOutcome>
 
 /** Why a row is left out. */
-export const problems: Record<NonNullable<CampaignRow["problem"]>["reason"], string> = {
+export const reasonWords: Record<NonNullable<CampaignRow["problem"]>["reason"], string> = {
   malformed: "Not a recipient",
   duplicate: "Duplicate",
   opted_out: "Opted out",
@@ -66,7 +66,7 @@ export const problemSentence = (message: string): string => {
 }
 
 /** What to do about rows with a problem. */
-export const problemAdvice: typeof problems = {
+export const reasonAdvice: typeof reasonWords = {
   malformed: "Correct these rows in the file.",
   duplicate: "Nothing to do: each customer gets one message.",
   opted_out: "Nothing to do: they get no marketing until they opt in again.",

@@ -4,7 +4,7 @@ import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { Campaign } from "@wac/client/internal"
 import { approvedQuery } from "../templates/Queries.ts"
 import { buttonClass } from "../ui/Button.tsx"
-import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Empty, Loaded, LoadState } from "../ui/Loaded.tsx"
 import { Missing } from "../ui/Missing.tsx"
 import { Page } from "../ui/Page.tsx"
 import { CampaignForm } from "./CampaignForm.tsx"
@@ -43,9 +43,7 @@ const LoadedFormPage = (
     ? (
       <Page title={title}>
         <div className="card">
-          <Loaded query={query} missing={<Missing what="campaign" to="/campaigns" all="All campaigns" />}>
-            {() => null}
-          </Loaded>
+          <LoadState query={query} missing={<Missing what="campaign" to="/campaigns" all="All campaigns" />} />
         </div>
       </Page>
     )

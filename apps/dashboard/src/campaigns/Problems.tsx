@@ -1,4 +1,4 @@
-/** Why rows of a campaign are left out, with rows of each problem as the file has them. */
+/** Why the check leaves rows of a campaign's file out, with examples of rows for each reason. */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { Campaign, CampaignProblemExample, CampaignProblemMessage } from "@wac/client/internal"
@@ -10,11 +10,11 @@ import { grouped } from "../ui/Language.ts"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { counted } from "../ui/Words.ts"
-import { problemAdvice, problems, problemSentence } from "./CampaignWords.tsx"
+import { problemSentence, reasonAdvice, reasonWords } from "./CampaignWords.tsx"
 import { useDownload } from "./DownloadRows.ts"
 import { problemsQuery } from "./Queries.ts"
 
-/** Where a row is, and what it has there. */
+/** An example: its place in the file, and the value that was refused. */
 const Example = ({ example: { line, row, value } }: { readonly example: CampaignProblemExample }) => (
   <li className="max-w-full">
     <span className="text-muted">{line === null ? `Row ${grouped(row)}` : `Line ${grouped(line)}`}:</span>{" "}
@@ -24,11 +24,12 @@ const Example = ({ example: { line, row, value } }: { readonly example: Campaign
   </li>
 )
 
-const Message = (
-  { isOnly, message: { examples, message, rows } }: {
+/** A problem with its examples. */
+const Problem = (
+  { isOnly, problem: { examples, message, rows } }: {
     /** Whether all rows with the reason have this message. */
     readonly isOnly: boolean
-    readonly message: CampaignProblemMessage
+    readonly problem: CampaignProblemMessage
   }
 ) => (
   <li className="space-y-0.5">
@@ -75,7 +76,7 @@ export const Problems = ({ campaign }: { readonly campaign: Campaign }) => {
               {reasons.map(({ messages, reason, rows }) => (
                 <li key={reason} className="space-y-2 py-3 first:pt-0 last:pb-0">
                   <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-                    <h3 className="font-medium">{problems[reason]}</h3>
+                    <h3 className="font-medium">{reasonWords[reason]}</h3>
                     <Link
                       to="."
                       search={{ outcome: "left_out", reason } as never}
@@ -86,18 +87,18 @@ export const Problems = ({ campaign }: { readonly campaign: Campaign }) => {
                     </Link>
                   </div>
                   <ul className="space-y-2">
-                    {messages.map((message) => (
-                      <Message key={message.message ?? ""} message={message} isOnly={messages.length === 1} />
+                    {messages.map((problem) => (
+                      <Problem key={problem.message ?? ""} problem={problem} isOnly={messages.length === 1} />
                     ))}
                   </ul>
-                  <p className="text-muted">{problemAdvice[reason]}</p>
+                  <p className="text-muted">{reasonAdvice[reason]}</p>
                 </li>
               ))}
             </ul>
             {uncounted === 0 ? null : (
               <p className="text-muted">
                 {counted(uncounted, "row was", "rows were")}{" "}
-                checked by an earlier version, which did not count the reasons. The list of rows has them.
+                checked by an earlier version, which did not count the reasons. The list of rows below shows them.
               </p>
             )}
           </>

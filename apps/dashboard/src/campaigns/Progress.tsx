@@ -1,4 +1,4 @@
-/** How far a campaign has come, or what came of it. */
+/** The progress of a started campaign, and its result once it has ended. */
 import type { Campaign } from "@wac/client/internal"
 import { useState } from "react"
 import { Bar } from "../ui/Bar.tsx"
@@ -14,14 +14,18 @@ import { lengthAt, usePace } from "./Pace.ts"
 /** How far back the rate is measured, in milliseconds. */
 const rateSpan = 15_000
 
-/** Customers a second, measured while the page is open; `undefined` for the first seconds. */
+/** The shortest time over which a rate is measured, in milliseconds. */
+const shortestSpan = 2000
+
+/** Customers a second, measured while the page is open; `undefined` until it is measured over {@link shortestSpan}. */
 const useRate = (done: number, at: number): number | undefined => {
-  const [seen, setSeen] = useState<ReadonlyArray<{ readonly at: number; readonly done: number }>>([])
-  const [first, last] = [seen[0], seen.at(-1)]
+  const [samples, setSamples] = useState<ReadonlyArray<{ readonly at: number; readonly done: number }>>([])
+  const [first, last] = [samples[0], samples.at(-1)]
   if (last === undefined || at > last.at) {
-    setSeen([...seen.filter((before) => at - before.at <= rateSpan), { at, done }])
+    // React's way to keep what follows from a new property: it renders again at once
+    setSamples([...samples.filter((before) => at - before.at <= rateSpan), { at, done }])
   }
-  return first === undefined || last === undefined || last.at - first.at < 2000
+  return first === undefined || last === undefined || last.at - first.at < shortestSpan
     ? undefined
     : Math.max(0, last.done - first.done) / (last.at - first.at) * 1000
 }
@@ -30,18 +34,15 @@ const useRate = (done: number, at: number): number | undefined => {
 const asRate = (perSecond: number): string =>
   `${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))} a second`
 
-/** How fast a running campaign sends, and how long it will take. */
+/** The end of the sentence on a running campaign's progress: how fast it sends, and how long it will take. */
 const Rate = ({ at, campaign }: { readonly campaign: Campaign; readonly at: number }) => {
   const { counts } = campaign
   const pace = usePace(campaign)
   const rate = useRate(counts.total - counts.queued, at)
-  return rate === undefined
-    ? pace === undefined ?
-      null :
-      `, at most ${asRate(pace)}; about ${lengthAt(counts.queued, pace)} left`
-    : rate === 0
-    ? "; nothing was sent in the last seconds"
-    : `, ${asRate(rate)}; about ${lengthAt(counts.queued, rate)} left`
+  if (rate === 0) return `; nothing was sent in the last ${rateSpan / 1000} seconds`
+  if (rate !== undefined) return `, ${asRate(rate)}; about ${lengthAt(counts.queued, rate)} left`
+  if (pace !== undefined) return `, at most ${asRate(pace)}; about ${lengthAt(counts.queued, pace)} left`
+  return null
 }
 
 export const Progress = ({ at, campaign }: { readonly campaign: Campaign; readonly at: number }) => {

@@ -5,7 +5,7 @@ import { Notice } from "../ui/Failure.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Table } from "../ui/Table.tsx"
 import { CountryField } from "./CountryField.tsx"
-import { adviceOn, type Example, fileOf, type Head, headOf, numbersOf } from "./RecipientFile.ts"
+import { adviceOn, type Example, fileOf, type Head, headOf, phoneColumnOf } from "./RecipientFile.ts"
 
 interface Recipients {
   readonly file: File | undefined
@@ -33,7 +33,7 @@ export const useRecipients = (onColumns: (columns: ReadonlyArray<string>) => voi
     change({ file, head: undefined, unread: undefined })
     if (file === undefined) return
     const read = await headOf(file).then(
-      (head) => ({ head, numberColumn: numbersOf(head) ?? "" }),
+      (head) => ({ head, numberColumn: phoneColumnOf(head) ?? "" }),
       (error: unknown) => ({ unread: error instanceof Error ? error.message : "The file could not be read." })
     )
     // another file was chosen since
@@ -58,9 +58,9 @@ export const uploadOf = ({ country, file, head, numberColumn }: Recipients) =>
 const previewed = 5
 
 /** How the file was read: the first customers, by column. */
-const Found = ({ head: { columns, examples, found } }: { readonly head: Head }) => (
+const Summary = ({ head: { columns, examples, summary } }: { readonly head: Head }) => (
   <div className="space-y-2">
-    <p role="status">{found}</p>
+    <p role="status">{summary}</p>
     {examples.length === 0 ? null : (
       <Table<Example>
         label="First rows of the file"
@@ -106,7 +106,7 @@ export const RecipientFields = (
         )}
       </Field>
       {unread === undefined ? null : <Notice tone="bad" role="alert">{unread}</Notice>}
-      {head?.found === undefined ? null : <Found head={head} />}
+      {head?.summary === undefined ? null : <Summary head={head} />}
       {advice === undefined ? null : <Notice tone="warn" role="status">{advice}</Notice>}
       {head === undefined ? null : (
         <CountryField

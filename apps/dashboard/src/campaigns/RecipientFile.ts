@@ -1,41 +1,41 @@
 /**
- * Files of recipients as a person chooses them: how they are written, what their columns are called, which column names
- * the customers, and what to change in a file that cannot be used.
+ * Reads the beginning of a recipient file in the browser: to show its columns and first rows, to find the column of the
+ * numbers, and to say what to change in a file that cannot be used before it is uploaded.
  */
 import type { RecipientFile } from "@wac/client/internal"
 import * as CsvDialect from "@wac/core/campaigns/CsvDialect"
 import { parse } from "csv-parse/browser/esm/sync"
 import { counted } from "../ui/Words.ts"
 
-/** How much of a file is read to learn its columns, in bytes: the longest row in UTF-16. */
-const read = 131_072
+/** How many bytes of a file are read: enough for the longest permitted row in UTF-16. */
+const previewBytes = 131_072
 
 /** The beginning of a file. */
 export interface Head {
-  /** Those that have a name, each once. Empty for a file in which every line is a recipient in JSON. */
+  /** The names of columns, each once. Empty for a file in which every line is a recipient in JSON. */
   readonly columns: ReadonlyArray<string>
   /** The first customers' values, by column. */
   readonly examples: ReadonlyArray<Example>
-  /** What was found, in words; `undefined` for JSON. */
-  readonly found: string | undefined
+  /** A description of the file for people; `undefined` for JSON. */
+  readonly summary: string | undefined
 }
 
 /** A customer's values, by column. */
 export type Example = { readonly [column: string]: string }
 
 /** Whether every line of the file is a recipient in JSON. */
-const isLines = (file: File): boolean => /\.(ndjson|jsonl)$/i.test(file.name)
+const isJsonLines = (file: File): boolean => /\.(ndjson|jsonl)$/i.test(file.name)
 
-/** Whether a column probably holds the numbers. */
-const isNumbers = (name: string): boolean => name.toLowerCase() === "to" || /phone|mobile|number/i.test(name)
+/** Whether a column probably has the phone numbers. */
+const isPhoneColumn = (name: string): boolean => name.toLowerCase() === "to" || /phone|mobile|number/i.test(name)
 
 const separators: { readonly [delimiter: string]: string } = { ",": "commas", ";": "semicolons", "\t": "tabs" }
 
 /** Signs that stand for bytes that are not of the file's encoding. */
 const undecodable = ["\u0000", "\uFFFD"]
 
-/** What was found in a file, as sentences. */
-const foundIn = (
+/** Describes a file for people. */
+const summaryOf = (
   encoding: CsvDialect.Encoding,
   { delimiter }: CsvDialect.Dialect,
   names: ReadonlyArray<string>,
@@ -52,38 +52,42 @@ const foundIn = (
   ].join(" ")
 }
 
-/** A number as a whole cell, which no column is called. */
-const number = /^(?:\+|00)?[\d\s()./-]{9,20}$/
+/** A cell that is a phone number: a first row that has one is a customer. */
+const phoneNumber = /^(?:\+|00)?[\d\s()./-]{9,20}$/
 
-/** Reads the beginning of a file. Rejects with an error for people if it has no columns. */
-export const headOf = async (file: File): Promise<Head> => {
-  if (isLines(file)) return { columns: [], examples: [], found: undefined }
-  const bytes = new Uint8Array(await file.slice(0, read).arrayBuffer())
-  if (CsvDialect.foreignTo(bytes) !== undefined) {
-    throw new Error("The file is a spreadsheet’s own format. Save it as CSV, and choose that file.")
-  }
-  const encoding = CsvDialect.encodingOf(bytes)
-  const text = new TextDecoder(encoding).decode(bytes)
-  const dialect = CsvDialect.of(text, true, isNumbers)!
-  let rows: ReadonlyArray<ReadonlyArray<string>>
+const rowsOf = (text: string, { begin, delimiter }: CsvDialect.Dialect): ReadonlyArray<ReadonlyArray<string>> => {
   try {
-    rows = parse(text.slice(dialect.begin), {
-      delimiter: dialect.delimiter,
+    const rows: ReadonlyArray<ReadonlyArray<string>> = parse(text.slice(begin), {
+      delimiter,
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,
       to: 20
     })
+    return rows.filter((row) => row.some((value) => value.trim() !== ""))
   } catch {
     throw new Error("The file is not CSV: a quoted value does not end.")
   }
-  const [first, ...customers] = rows.filter((row) => row.some((value) => value.trim() !== ""))
+}
+
+/** Reads the beginning of a file. Rejects with an error for people if it has no columns. */
+export const headOf = async (file: File): Promise<Head> => {
+  if (isJsonLines(file)) return { columns: [], examples: [], summary: undefined }
+  const bytes = new Uint8Array(await file.slice(0, previewBytes).arrayBuffer())
+  if (CsvDialect.foreignTo(bytes) !== undefined) {
+    throw new Error("The file is a spreadsheet’s own format. Save it as CSV, and choose that file.")
+  }
+  const encoding = CsvDialect.encodingOf(bytes)
+  const text = new TextDecoder(encoding).decode(bytes)
+  // text that is taken for the whole of a file always has a dialect
+  const dialect = CsvDialect.of(text, true, isPhoneColumn)!
+  const [first, ...customers] = rowsOf(text, dialect)
   if (first === undefined) throw new Error("The file is empty.")
   if (first.some((name) => undecodable.some((sign) => name.includes(sign)))) {
     throw new Error("The names of the columns are not UTF-8. Save the file as “CSV UTF-8”, and choose that file.")
   }
   const names = first.map((name) => name.trim())
-  if (!names.some(isNumbers) && names.some((name) => number.test(name))) {
+  if (!names.some(isPhoneColumn) && names.some((name) => phoneNumber.test(name))) {
     throw new Error(
       "The first row is a customer. Insert a row above it that names the columns, such as phone and name, " +
         "save the file, and choose it again."
@@ -91,15 +95,15 @@ export const headOf = async (file: File): Promise<Head> => {
   }
   const columns = [...new Set(names)].filter((name) => name !== "")
   const examples = customers.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i] ?? ""])))
-  return { columns, examples, found: foundIn(encoding, dialect, names, examples) }
+  return { columns, examples, summary: summaryOf(encoding, dialect, names, examples) }
 }
 
 /** What the person should know about the numbers in the first rows, before the service checks all of them. */
 export const adviceOn = ({ examples }: Head, numberColumn: string, country: string): string | undefined => {
   const values = examples.map((example) => (example[numberColumn] ?? "").trim()).filter((value) => value !== "")
-  const cut = values.find((value) => /^\d[.,]?\d*E\+?\d+$/i.test(value))
-  if (cut !== undefined) {
-    return `The spreadsheet has shortened numbers to ${cut}, and their last digits are lost. ` +
+  const shortened = values.find((value) => /^\d[.,]?\d*E\+?\d+$/i.test(value))
+  if (shortened !== undefined) {
+    return `The spreadsheet has shortened numbers to ${shortened}, and their last digits are lost. ` +
       "Format the column as text, enter the numbers again, save the file, and choose it again."
   }
   // the service knows the numbers of all countries; a page that knew them, too, would be too large
@@ -108,9 +112,9 @@ export const adviceOn = ({ examples }: Head, numberColumn: string, country: stri
     : undefined
 }
 
-/** The column that probably holds the numbers. */
-export const numbersOf = ({ columns }: Head): string | undefined =>
-  columns.find((name) => name.toLowerCase() === "to") ?? columns.find(isNumbers)
+/** The column that probably has the phone numbers. */
+export const phoneColumnOf = ({ columns }: Head): string | undefined =>
+  columns.find((name) => name.toLowerCase() === "to") ?? columns.find(isPhoneColumn)
 
 /** The file as it is uploaded. */
 export const fileOf = (file: File, { columns }: Head): RecipientFile => ({

@@ -12,7 +12,7 @@ import { Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { type Column, rowLink } from "../ui/Table.tsx"
 import { asSentence, capitalized } from "../ui/Words.ts"
-import { outcomeNames, outcomes, problems, problemSentence } from "./CampaignWords.tsx"
+import { outcomeNames, outcomes, problemSentence, reasonWords } from "./CampaignWords.tsx"
 import { useDownload } from "./DownloadRows.ts"
 
 const filters = [
@@ -22,11 +22,11 @@ const filters = [
 
 /** A problem of rows, or another reason, which is a word of the service's. */
 const reasonName = (reason: string): string =>
-  Object.hasOwn(problems, reason) ? problems[reason as keyof typeof problems] : capitalized(reason)
+  Object.hasOwn(reasonWords, reason) ? reasonWords[reason as keyof typeof reasonWords] : capitalized(reason)
 
 const State = ({ row }: { readonly row: CampaignRow }) =>
   row.problem !== null
-    ? <Status tone="warn">{problems[row.problem.reason]}</Status>
+    ? <Status tone="warn">{reasonWords[row.problem.reason]}</Status>
     : row.status === null
     ? <Status tone="calm">Not checked yet</Status>
     : <MessageState status={row.status} />

@@ -19,7 +19,7 @@ export interface Schedule {
 
 const timeOf = (at: string | null | undefined): string => at == null ? "" : toLocal(at)
 
-const percentOf = (share: number): string => `${Math.round(share * 100)}`
+export const percentOf = (share: number): string => `${Math.round(share * 100)}`
 
 /** The fields of a campaign; of a new one if it is omitted. */
 export const scheduleOf = (campaign: Campaign | undefined): Schedule => ({

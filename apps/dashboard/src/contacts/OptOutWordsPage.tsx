@@ -14,12 +14,12 @@ import { Page, Section } from "../ui/Page.tsx"
 /** The English name of a language, or its code. */
 const languageName = (code: string): string => new Intl.DisplayNames("en", { type: "language" }).of(code) ?? code
 
-/** One word a line. */
+/** The words of a text that has one per line. */
 const wordsIn = (text: string): ReadonlyArray<string> =>
   text.split("\n").map((word) => word.trim()).filter((word) => word !== "")
 
-/** How words are compared when the page takes a default away or adds it back; the service compares them itself. */
-const isSame = (one: string) => (other: string): boolean => one.toLowerCase() === other.toLowerCase()
+/** Whether a default is taken away or added back by this page; the service compares words itself. */
+const isSameWord = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 const Words = ({ lang, onToggle, removed, words }: {
   readonly lang: string
@@ -29,7 +29,7 @@ const Words = ({ lang, onToggle, removed, words }: {
 }) => (
   <ul className="flex flex-wrap gap-1.5">
     {words.map((word) => {
-      const isRemoved = removed.some(isSame(word))
+      const isRemoved = removed.some((one) => isSameWord(one, word))
       return (
         <li key={word}>
           <Button
@@ -56,7 +56,9 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
   })
   const toggle = (word: string) =>
     setRemoved((removed) =>
-      removed.some(isSame(word)) ? removed.filter((one) => !isSame(word)(one)) : [...removed, word]
+      removed.some((one) => isSameWord(one, word))
+        ? removed.filter((one) => !isSameWord(one, word))
+        : [...removed, word]
     )
   return (
     <form
@@ -71,7 +73,7 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
         description="Besides the defaults. A word counts only if it is the whole message, or the whole text of a button."
       >
         <div className="grid max-w-2xl gap-4 sm:grid-cols-2">
-          <Field label="Words that opt out" hint="One a line." error={save.error} param="stopWords">
+          <Field label="Words that opt out" hint="One per line." error={save.error} param="stopWords">
             {(control) => (
               <textarea
                 {...control}
@@ -82,7 +84,7 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
               />
             )}
           </Field>
-          <Field label="Words that opt in" hint="One a line." error={save.error} param="startWords">
+          <Field label="Words that opt in" hint="One per line." error={save.error} param="startWords">
             {(control) => (
               <textarea
                 {...control}

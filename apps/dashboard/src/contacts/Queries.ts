@@ -1,16 +1,16 @@
-/** The queries of pages about contacts. */
+/** How pages read a contact. */
 import { queryOptions } from "@tanstack/react-query"
 import { api, isNotFound } from "../session/Service.ts"
 import { liveIfAny } from "../session/Session.tsx"
 
-/** One contact; `null` before the customer has written or said whether they want to be written to. */
+/** Gets a contact by its id. Returns `null` if there is none: the customer has not written yet, nor opted out or in. */
 export const contactOrNull = (id: string, signal: AbortSignal) =>
   api.contacts.get(id, { signal }).catch((error: unknown) => {
     if (isNotFound(error)) return null
     throw error
   })
 
-/** The same, asked for again and again. */
+/** The query for a contact, which is repeated while it is shown. */
 export const contactQuery = (id: string) =>
   queryOptions({
     queryKey: ["contact", id],

@@ -1,7 +1,10 @@
-/** The scopes of keys, in words of the reader's language. */
+/** The names and hints of the scopes of keys, in the reader's language. */
 import type { ApiScope } from "@wac/client/internal"
 import { defaultScopes, scopeOfAll, scopes } from "../generated/Names.ts"
 import { t } from "../ui/Language.ts"
+
+/** Every key has it, so nobody chooses it. */
+const isImplied = (scope: ApiScope): boolean => scope === scopeOfAll
 
 const words: { readonly [Scope in ApiScope]: readonly [name: string, hint: string] } = {
   "messages:send": [t("Send messages"), ""],
@@ -12,10 +15,11 @@ const words: { readonly [Scope in ApiScope]: readonly [name: string, hint: strin
 }
 
 /** The scopes that a person chooses from, each with its words. */
-export const choices = scopes.filter((scope) => scope !== scopeOfAll).map((scope) => [scope, ...words[scope]] as const)
+export const choices = scopes.filter((scope) => !isImplied(scope)).map((scope) => [scope, ...words[scope]] as const)
 
 /** The scopes of a new key unless a person chooses others. */
-export const preset: ReadonlyArray<ApiScope> = defaultScopes.filter((scope) => scope !== scopeOfAll)
+export const preset: ReadonlyArray<ApiScope> = defaultScopes.filter((scope) => !isImplied(scope))
 
+/** The names of scopes. */
 export const scopesInWords = (scopes: ReadonlyArray<ApiScope>): string =>
   scopes.map((scope) => words[scope][0]).join(", ")

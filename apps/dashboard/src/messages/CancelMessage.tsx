@@ -1,4 +1,4 @@
-/** Cancelling a queued message, after a question, and what came of it. */
+/** The button that cancels a queued message, with its confirmation and its result. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { MessageDetail } from "@wac/client/internal"
 import { useState } from "react"
@@ -10,24 +10,28 @@ import { Confirm } from "../ui/Dialog.tsx"
 import { Notice } from "../ui/Failure.tsx"
 import { Time } from "../ui/Time.tsx"
 
+/** Whether the button is there: what has no time of its own is a campaign's, which cancels it. */
+export const isCancellable = ({ sendAt, status }: Pick<MessageDetail, "sendAt" | "status">): boolean =>
+  status === "queued" && sendAt !== null
+
 export const CancelMessage = (
   { message: { id, sendAt, status, to } }: { readonly message: MessageDetail }
 ) => {
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.messagesCancel)
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const cancel = useMutation({
     mutationFn: () => api.messages.cancel(id),
     onSuccess: (message) => {
       client.setQueryData(["message", id], message)
-      setAsked(false)
+      setConfirming(false)
     },
     onSettled: () => client.invalidateQueries()
   })
   return (
     <>
-      {status === "queued" && sendAt !== null
-        ? <Button look="danger" refusal={refusal} onClick={() => setAsked(true)}>Cancel message…</Button>
+      {isCancellable({ sendAt, status })
+        ? <Button look="danger" refusal={refusal} onClick={() => setConfirming(true)}>Cancel message…</Button>
         : null}
       {cancel.isSuccess
         ? <Notice tone="good" role="status">The message is cancelled. It is never sent.</Notice>
@@ -36,11 +40,11 @@ export const CancelMessage = (
         title="Cancel the message?"
         action="Cancel message"
         dismiss="Close"
-        isOpen={isAsked}
+        isOpen={isConfirming}
         isPending={cancel.isPending}
         error={cancel.error}
         onClose={() => {
-          setAsked(false)
+          setConfirming(false)
           cancel.reset()
         }}
         onConfirm={() => cancel.mutate()}

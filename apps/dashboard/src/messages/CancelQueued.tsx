@@ -8,9 +8,7 @@ import { BulkDialog, type LeftOut } from "../ui/BulkDialog.tsx"
 import { Button } from "../ui/Button.tsx"
 import { grouped } from "../ui/Language.ts"
 import { counted } from "../ui/Words.ts"
-
-/** Messages of campaigns are cancelled by their campaign. */
-const isCancellable = ({ sendAt, status }: ListedMessage): boolean => status === "queued" && sendAt !== null
+import { isCancellable } from "./CancelMessage.tsx"
 
 const sent: LeftOut = ["was already sent", "were already sent"]
 const failed: LeftOut = ["is no longer queued", "are no longer queued"]

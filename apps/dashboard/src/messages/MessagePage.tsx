@@ -9,7 +9,7 @@ import { channel } from "../session/Document.ts"
 import { api, errorAddress, isNotFound } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { Notice } from "../ui/Failure.tsx"
-import { Loaded } from "../ui/Loaded.tsx"
+import { Loaded, LoadState } from "../ui/Loaded.tsx"
 import { Missing } from "../ui/Missing.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
@@ -28,7 +28,7 @@ const Window = ({ message: { from, to } }: { readonly message: MessageDetail }) 
   const number = numbers.data?.find(({ phoneNumber }) => phoneNumber === from)
   if (number !== undefined) return <CustomerWindow phoneNumberId={number.id} to={to} />
   return numbers.data === undefined
-    ? <Loaded query={numbers} lines={1}>{() => null}</Loaded>
+    ? <LoadState query={numbers} lines={1} />
     : <span className="text-muted">Not known</span>
 }
 

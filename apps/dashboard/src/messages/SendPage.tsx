@@ -19,7 +19,7 @@ import { templateKey, TemplateOption } from "../templates/TemplateOption.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Choices, elsewhere, Field, TextField } from "../ui/Field.tsx"
-import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Empty, LoadState } from "../ui/Loaded.tsx"
 import { Page, Section } from "../ui/Page.tsx"
 import { exactly, Time } from "../ui/Time.tsx"
 import { HeldQueue } from "./HeldQueue.tsx"
@@ -204,7 +204,7 @@ export const SendPage = () => {
       {templates.data === undefined
         ? (
           <div className="card">
-            <Loaded query={templates} lines={6}>{() => null}</Loaded>
+            <LoadState query={templates} lines={6} />
           </div>
         )
         : <Form key={to ?? ""} templates={templates.data} to={to ?? ""} />}

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import type { PhoneNumber } from "@wac/client/internal"
 import { Notice } from "../ui/Failure.tsx"
 import { grouped } from "../ui/Language.ts"
-import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Empty, Loaded, LoadState } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { Id } from "../ui/Table.tsx"
@@ -85,7 +85,7 @@ export const PhoneNumbersPage = () => {
         )
         : (
           <>
-            {query.error === null ? null : <Loaded query={query}>{() => null}</Loaded>}
+            {query.error === null ? null : <LoadState query={query} />}
             {query.data.map((number) => <Detail key={number.id} number={number} />)}
           </>
         )}

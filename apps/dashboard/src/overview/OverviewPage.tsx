@@ -13,7 +13,7 @@ import { live, useSession } from "../session/Session.tsx"
 import { buttonClass } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { nextOf } from "../ui/List.tsx"
-import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Empty, Loaded, LoadState } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"
 import { type Column, rowLink, Table } from "../ui/Table.tsx"
@@ -164,9 +164,9 @@ const Attention = () => {
   return (
     <Section title="Needs attention" flush>
       {failed !== undefined
-        ? <Loaded query={failed as typeof webhook}>{() => null}</Loaded>
+        ? <LoadState query={failed} />
         : all.some(({ data }) => data === undefined)
-        ? <Loaded query={all.find(({ data }) => data === undefined) as typeof webhook} lines={2}>{() => null}</Loaded>
+        ? <LoadState query={all.find(({ data }) => data === undefined)!} lines={2} />
         : matters.length === 0
         ? (
           <p className="flex items-center gap-2 px-4 pt-1 pb-3 text-good">

@@ -1,5 +1,5 @@
 /** From nothing to a verified event: each step is done when the service has seen it happen. */
-import { useQuery, type UseQueryResult } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
@@ -11,7 +11,7 @@ import { live, useRefusal } from "../session/Session.tsx"
 import { Actions, Button, buttonClass } from "../ui/Button.tsx"
 import { Code } from "../ui/Copy.tsx"
 import { Icon } from "../ui/Icon.tsx"
-import { Loaded } from "../ui/Loaded.tsx"
+import { LoadState } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -77,7 +77,7 @@ export const StartPage = () => {
     >
       {failed === undefined ? null : (
         <div className="card">
-          <Loaded query={failed as UseQueryResult<unknown>}>{() => null}</Loaded>
+          <LoadState query={failed} />
         </div>
       )}
       <ol className="space-y-4">

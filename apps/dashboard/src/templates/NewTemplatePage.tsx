@@ -4,7 +4,7 @@ import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { TemplateDetail } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { buttonClass } from "../ui/Button.tsx"
-import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Empty, LoadState } from "../ui/Loaded.tsx"
 import { Missing } from "../ui/Missing.tsx"
 import { Page } from "../ui/Page.tsx"
 import { beyondForm, draftOf, empty } from "./Draft.ts"
@@ -31,9 +31,7 @@ const FormOf = (
       {query.data === undefined
         ? (
           <div className="card">
-            <Loaded query={query} missing={<Missing what="template" to="/templates" all="All templates" />}>
-              {() => null}
-            </Loaded>
+            <LoadState query={query} missing={<Missing what="template" to="/templates" all="All templates" />} />
           </div>
         )
         : beyond === undefined

@@ -5,7 +5,7 @@ import type { TemplateDetail } from "@wac/client/internal"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Notice } from "../ui/Failure.tsx"
-import { Loaded } from "../ui/Loaded.tsx"
+import { Loaded, LoadState } from "../ui/Loaded.tsx"
 import { Missing } from "../ui/Missing.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
@@ -110,16 +110,14 @@ export const TemplatePage = () => {
       {query.data === undefined
         ? (
           <div className="card">
-            <Loaded
+            <LoadState
               query={query}
               missing={
                 <Missing what="template" to="/templates" all="All templates">
                   It may be deleted, or the provider does not list it any more.
                 </Missing>
               }
-            >
-              {() => null}
-            </Loaded>
+            />
           </div>
         )
         : <Loaded query={query}>{(template) => <Detail template={template} />}</Loaded>}

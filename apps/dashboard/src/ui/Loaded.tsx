@@ -66,6 +66,13 @@ export function Loaded<Data>(
   )
 }
 
+/** The state of a query without its data: that it loads, failed, or is old. */
+export const LoadState = (props: {
+  readonly query: UseQueryResult<unknown, unknown>
+  readonly lines?: number
+  readonly missing?: ReactNode
+}) => <Loaded {...props}>{() => null}</Loaded>
+
 /** Nothing is there: what would be, and how to get it. */
 export const Empty = (
   { actions, children, title }: { readonly title: string; readonly children?: ReactNode; readonly actions?: ReactNode }

@@ -2,7 +2,7 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { Delivery } from "@wac/client/internal"
 import { type ComponentProps, useState } from "react"
-import { EventType } from "../events/EventType.tsx"
+import { EventTypeName } from "../events/EventTypeName.tsx"
 import { eventTypes } from "../events/EventWords.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { Elsewhere } from "../messages/Elsewhere.tsx"
@@ -141,7 +141,7 @@ export const DeliveriesPage = () => {
           text: ({ eventType }) => eventType,
           cell: ({ eventType, id }) => (
             <Link to="/deliveries/$id" params={{ id }} className={rowLink}>
-              <EventType type={eventType} />
+              <EventTypeName type={eventType} />
             </Link>
           )
         },

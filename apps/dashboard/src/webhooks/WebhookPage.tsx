@@ -12,7 +12,7 @@ import { Actions, Button } from "../ui/Button.tsx"
 import { Confirm, Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { plural, rich, t } from "../ui/Language.ts"
-import { Loaded } from "../ui/Loaded.tsx"
+import { LoadState } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Time, Until } from "../ui/Time.tsx"
 import { asSentence } from "../ui/Words.ts"
@@ -252,12 +252,12 @@ export const WebhookPage = () => {
       {query.data === undefined
         ? (
           <div className="card">
-            <Loaded query={query}>{() => null}</Loaded>
+            <LoadState query={query} />
           </div>
         )
         : (
           <>
-            {query.error === null ? null : <Loaded query={query}>{() => null}</Loaded>}
+            {query.error === null ? null : <LoadState query={query} />}
             {query.data === null
               ? <NotSet onSecret={setSecret} />
               : <Configured key={query.data.id} webhook={query.data} onSecret={setSecret} />}

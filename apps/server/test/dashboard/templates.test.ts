@@ -97,7 +97,7 @@ it("the page of a message and of a campaign lead to the template that they use",
   await page.getByRole("region", { name: "What was sent" }).getByRole("link", { name: "today", exact: true }).click()
   await titled(page, "order_update")
   await person.open(`/campaigns/${server.campaign}`)
-  await page.getByRole("region", { name: "Plan" }).getByRole("link", { name: "order_update · en_US", exact: true })
+  await page.getByRole("region", { name: "Settings" }).getByRole("link", { name: "order_update · en_US", exact: true })
     .click()
   await titled(page, "order_update")
 })

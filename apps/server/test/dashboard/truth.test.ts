@@ -402,7 +402,7 @@ it("where no mail server is set, nothing says that a mail was or will be sent", 
   const none = "This service has no mail server, so nothing is mailed."
   await person.open("/alerts")
   await page.getByLabel("E-mail addresses").fill("on-call@example.com")
-  await page.getByText(`One a line, at most 20. ${none}`).waitFor()
+  await page.getByText(`One per line, at most 20. ${none}`).waitFor()
   await page.getByRole("button", { name: "Save" }).click()
   await page.getByRole("status").getByText(`Saved. ${none}`).waitFor()
   await page.getByLabel("E-mail addresses").fill("")

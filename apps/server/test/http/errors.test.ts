@@ -1198,9 +1198,9 @@ describe.concurrent("every reason of the contract", () => {
           ? Effect.die(new Error(`SECRET at ${import.meta.filename}`))
           : Effect.succeedNone,
       isFresh: () => Effect.die("SECRET"),
-      endSignIn: () => Effect.die("SECRET"),
+      completeSignIn: () => Effect.die("SECRET"),
       requestPasskey: () => Effect.die("SECRET"),
-      challenged: () => Effect.die("SECRET"),
+      challengedEmail: () => Effect.die("SECRET"),
       signIn: () => Effect.die("SECRET"),
       open: () => Effect.die("SECRET"),
       signOut: () => Effect.void

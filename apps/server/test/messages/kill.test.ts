@@ -3,7 +3,7 @@
  * twice, and the end is that of contract §3. All that happens is recorded, and the checker judges the whole of it.
  */
 import { assert, layer } from "@effect/vitest"
-import { Idempotency, Message } from "@wac/core"
+import { Message, SendBinding } from "@wac/core"
 import type * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import { Clock, Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import * as checks from "../checks.ts"
@@ -118,7 +118,7 @@ const assertUnknown = Effect.fnUntraced(
     const expected = calls === 0 ? [] : [messageId]
     checks.assertError(yield* other, 409, { code: "idempotency_conflict", reason: "payload_mismatch" })
     assert.strictEqual((yield* checks.stored({ url: process.url, key }, messageId!)).body.status, "sending")
-    yield* pass(Idempotency.lease)
+    yield* pass(SendBinding.lease)
     for (const answer of yield* Effect.all([retry, retry], { concurrency: 2 })) {
       checks.assertError(answer, 504, { code: "server_error", reason: "outcome_unknown" })
     }
@@ -207,7 +207,7 @@ layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
         const killed = yield* killedAt("+15557770007", statementOf(settling, "sent"))
         const [messageId] = yield* killed.bound
         yield* report(killed, messageId!, "read")
-        yield* killed.pass(Idempotency.lease)
+        yield* killed.pass(SendBinding.lease)
         assertSent(yield* killed.retry, messageId!, true)
       })
   )

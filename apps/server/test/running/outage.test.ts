@@ -3,7 +3,7 @@
  * lost, nothing is sent twice, and the service comes back by itself.
  */
 import { assert, layer } from "@effect/vitest"
-import { Idempotency } from "@wac/core"
+import { SendBinding } from "@wac/core"
 import * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import { Context, Duration, Effect, Fiber, Layer } from "effect"
 import * as checks from "../checks.ts"
@@ -106,7 +106,7 @@ const assertUnknownEnd = Effect.fnUntraced(function*(repeated: Attempt, calls: R
 /** Asserts that every send has had its end by now, or gets it when it is repeated. */
 const assertAllRight = Effect.fnUntraced(function*(attempts: ReadonlyArray<Attempt>) {
   const { key, process, provider } = yield* Served
-  yield* process.order({ _tag: "Advance", millis: Duration.toMillis(Idempotency.lease) })
+  yield* process.order({ _tag: "Advance", millis: Duration.toMillis(SendBinding.lease) })
   yield* Effect.forEach(attempts, (attempt) =>
     Effect.gen(function*() {
       const { answer, to, took } = attempt

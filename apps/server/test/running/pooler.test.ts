@@ -2,7 +2,7 @@
  * Processes that reach PostgreSQL by a pooler, as Debian ships it: sends with kills, and what one of them revokes.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Idempotency } from "@wac/core"
+import { SendBinding } from "@wac/core"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { Duration, Effect, Exit } from "effect"
 import * as checks from "../checks.ts"
@@ -55,7 +55,7 @@ describe("processes behind a pooler", PgBouncer.needed, () => {
           if (i === sends / 2) yield* kill(a)
           return yield* Effect.exit(send({ url: a.url, key }, hello(to), idempotencyKey))
         }), { concurrency: callers })
-      yield* b.order({ _tag: "Advance", millis: Duration.toMillis(Idempotency.lease) })
+      yield* b.order({ _tag: "Advance", millis: Duration.toMillis(SendBinding.lease) })
       const answers = yield* Effect.forEach(
         numbers,
         ({ idempotencyKey, to }) => send({ url: b.url, key }, hello(to), idempotencyKey),

@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { parse } from "yaml"
-import { until } from "../checks.ts"
+import { unlimited, until } from "../checks.ts"
 import { call, hello, ready, receiver, send, setWebhook } from "../harness.ts"
 import { emptyDatabase, masterKey, postgres } from "../processes.ts"
 
@@ -81,13 +81,16 @@ const watchedBy = ({ expr }: Rule) => selectorsIn(expr.split("/ clamp_min")[0]!)
  */
 const used = Effect.gen(function*() {
   const database = yield* Effect.flatMap(postgres, emptyDatabase)
-  const server = yield* ready({ environment: { DATABASE_URL: database, WAC_MASTER_KEY: masterKey() } })
+  const server = yield* ready({
+    environment: { ...unlimited, DATABASE_URL: database, WAC_MASTER_KEY: masterKey() }
+  })
   yield* setWebhook(server, { url: (yield* receiver).url })
   yield* call(`${server.url}/internal/messages`, { headers: server.session })
-  return yield* until(
-    Effect.andThen(send(server, hello()), scrape(server)),
-    (exported) => exported.some(({ name }) => name === "wac_webhook_first_attempt_delay_seconds_count")
+  const { exported } = yield* until(
+    Effect.all({ sent: Effect.map(send(server, hello()), ({ text }) => text), exported: scrape(server) }),
+    ({ exported }) => exported.some(({ name }) => name === "wac_webhook_first_attempt_delay_seconds_count")
   )
+  return exported
 })
 
 it.live("a running server has a series for each selector of a rule", () =>

@@ -3,7 +3,7 @@
  * settle what nobody knew, and nobody is written to twice.
  */
 import { assert, layer } from "@effect/vitest"
-import { Idempotency, Message } from "@wac/core"
+import { Message, SendBinding } from "@wac/core"
 import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, isReplayed, send } from "../harness.ts"
@@ -68,7 +68,7 @@ layer(Crashing.layer, { excludeTestServices: true })("kill -9", (it) => {
       const killed = yield* killedBeforeSettle("+16505550101")
       // nobody listens now; upstream tells it until somebody does
       yield* Effect.orDie(api.tell({ message: killed.id, status: "delivered" }))
-      yield* pass(Idempotency.lease)
+      yield* pass(SendBinding.lease)
       const process = yield* start()
       yield* checks.untilStatus({ url: process.url, key }, killed.id, "delivered")
       const answer = yield* killed.request(process)
@@ -84,7 +84,7 @@ layer(Crashing.layer, { excludeTestServices: true })("kill -9", (it) => {
       Effect.gen(function*() {
         const { api, database, key, pass, start } = yield* Crashing
         const killed = yield* killedBeforeSettle("+16505550102")
-        yield* pass(Idempotency.lease)
+        yield* pass(SendBinding.lease)
         const process = yield* start()
         const server = { url: process.url, key }
         checks.assertError(yield* killed.request(process), 504, outcomeUnknown)

@@ -5,8 +5,8 @@
 import { Duration } from "effect"
 import { type DomainError, reasonOf, retryAfterOf } from "../Errors.ts"
 import type { CampaignId } from "../Id.ts"
-import * as Idempotency from "../messages/Idempotency.ts"
 import { errorOf, type MessageError } from "../messages/Message.ts"
+import * as SendBinding from "../messages/SendBinding.ts"
 import type { QueuedEnd } from "../queue/QueuedMessages.ts"
 import type { QueueEnd } from "../queue/QueueEndStep.ts"
 import type { PauseReason } from "./Campaign.ts"
@@ -56,7 +56,7 @@ const afterRefusal = (error: DomainError): After => {
   // due at once, so that the resume sends to it; until then the campaign is paused
   if (pause !== undefined) return { ...again(Duration.zero), pause }
   if (error._tag === "RateLimited") return again(error.retryAfter)
-  if (error._tag === "ServerError") return again(retryAfterOf(error) ?? Idempotency.lease)
+  if (error._tag === "ServerError") return again(retryAfterOf(error) ?? SendBinding.lease)
   if (reason === "messaging_limit_reached") return again(patience)
   return { end: { _tag: "Skipped", error: errorOf(error) } }
 }
@@ -71,7 +71,7 @@ export const after = (ended: QueuedEnd<{ readonly campaignId: CampaignId }>, tri
     case "TooLate":
       return { end: { _tag: "Missed" } }
     case "Busy":
-      return again(Idempotency.lease)
+      return again(SendBinding.lease)
     case "Capped":
       return { end: { _tag: "Skipped", error: capped } }
     case "Duplicate":

@@ -3,7 +3,7 @@
  */
 import * as Recipient from "../campaigns/Recipient.ts"
 import type * as Id from "../Id.ts"
-import type { IdempotencyKey } from "../messages/Idempotency.ts"
+import type { IdempotencyKey } from "../Idempotency.ts"
 import * as KeyedMessage from "../messages/KeyedMessage.ts"
 import { isErased, type MessageError, type OutboundMessage } from "../messages/Message.ts"
 import type { KeyedRequest } from "../messages/MessageStore.ts"

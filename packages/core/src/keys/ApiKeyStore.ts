@@ -3,7 +3,7 @@
  */
 import { Context, type Effect, type Option, type Scope } from "effect"
 import type { ApiKeyId, WorkspaceId } from "../Id.ts"
-import type { IdempotencyKey } from "../messages/Idempotency.ts"
+import type { IdempotencyKey } from "../Idempotency.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"

@@ -5,7 +5,7 @@
 import type { Duration } from "effect"
 import { type Forbidden, IdempotencyConflict } from "../Errors.ts"
 import type { MediaId, WorkspaceId } from "../Id.ts"
-import { type IdempotencyKey, isExpired } from "../messages/Idempotency.ts"
+import { type IdempotencyKey, isExpired } from "../Idempotency.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as Media from "./Media.ts"

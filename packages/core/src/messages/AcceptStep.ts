@@ -6,6 +6,7 @@ import { Result } from "effect"
 import * as Contact from "../contacts/Contact.ts"
 import type { Suppression } from "../contacts/Suppression.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
+import type * as Idempotency from "../Idempotency.ts"
 import * as ApiKey from "../keys/ApiKey.ts"
 import * as Bucket from "../limits/Bucket.ts"
 import * as FrequencyCap from "../limits/FrequencyCap.ts"
@@ -20,10 +21,10 @@ import * as StorageTime from "../StorageTime.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import * as Workspace from "../workspaces/Workspace.ts"
-import * as Idempotency from "./Idempotency.ts"
 import { type Message, unsent } from "./Message.ts"
 import { type Accepted, type AcceptSend, claimedMessage, type KeyedRequest } from "./MessageStore.ts"
 import * as Policy from "./Policy.ts"
+import * as SendBinding from "./SendBinding.ts"
 
 /** A workspace and its rate limit. */
 export interface OfWorkspace {
@@ -64,7 +65,7 @@ export interface OfPair {
 
 /** What the key of a send is bound to. */
 export interface Bound {
-  readonly binding: Idempotency.Binding
+  readonly binding: SendBinding.SendBinding
   readonly message: Message
   /** The month whose quota the message has spent; `null` if the quota was given back. */
   readonly quotaMonth: string | null
@@ -128,7 +129,7 @@ export interface Claim {
   readonly customer: Contact.Contact["key"]
   /** The message after the previous try; `undefined` in the first try. */
   readonly before: Message | undefined
-  readonly claim: NonNullable<Idempotency.Binding["claim"]>
+  readonly claim: NonNullable<SendBinding.SendBinding["claim"]>
   /** The month whose quota the message has spent. */
   readonly quotaMonth: string
   /**
@@ -143,7 +144,7 @@ export interface Queued {
   readonly request: KeyedRequest
   readonly message: Message
   readonly sendUntil: Instant
-  readonly answer: Idempotency.Queued
+  readonly answer: SendBinding.Queued
 }
 
 /** What was spent (each row at most once), the claimed sends, and the queued messages. */
@@ -404,7 +405,7 @@ class Batch {
     { apiKeyId, later, limits, message: content, messageId: id, now, request }: AcceptSend,
     { queued: waiting }: Found,
     facts: Policy.KnownCircumstances
-  ): Result.Result<Idempotency.Queued, Refusal> {
+  ): Result.Result<SendBinding.Queued, Refusal> {
     const times = SendTimes.of(later!, now)
     if (Result.isFailure(times)) return Result.fail(times.failure)
     const refusal = Policy.knownRefusal(facts) ?? Policy.queueRefusal(
@@ -578,14 +579,14 @@ const marketingOf = (customer: Contact.Contact["key"], noted: ReadonlyArray<OfPa
 }
 
 /**
- * Calls `Idempotency.judge`. A send that could be claimed counts as running while another transaction holds its lock.
+ * Calls `SendBinding.judge`. A send that could be claimed counts as running while another transaction holds its lock.
  */
 const judge = (
   bound: Bound | undefined,
   { queue, request: { fingerprint } }: AcceptSend,
   now: Instant
-): Idempotency.Verdict => {
-  const verdict = Idempotency.judge(bound?.binding, bound?.message, fingerprint, now, queue !== null)
+): SendBinding.Verdict => {
+  const verdict = SendBinding.judge(bound?.binding, bound?.message, fingerprint, now, queue !== null)
   return bound?.isBusy === true && (verdict._tag === "Unbound" || verdict._tag === "Released")
     ? { _tag: "Running" }
     : verdict

@@ -5,16 +5,17 @@
 import { Duration } from "effect"
 import * as Event from "../events/Event.ts"
 import type { WorkspaceId } from "../Id.ts"
+import * as Idempotency from "../Idempotency.ts"
 import type { Instant } from "../Time.ts"
-import * as Idempotency from "./Idempotency.ts"
 import * as Message from "./Message.ts"
 import type { EventIds, SendEnd } from "./MessageStore.ts"
+import * as SendBinding from "./SendBinding.ts"
 
 /** A message and its key. */
 export interface KeyedMessage {
   readonly message: Message.Message
   /** `null` once the key is deleted. */
-  readonly binding: Idempotency.Binding | null
+  readonly binding: SendBinding.SendBinding | null
   /** The month whose quota the message has spent; `null` if the quota was given back. */
   readonly quotaMonth: string | null
   /** The month whose quota was given back, which a correction spends again; `null` if there is none. */
@@ -78,7 +79,7 @@ export const deadlineOf = ({ binding, message }: Pick<KeyedMessage, "binding" | 
 export const release = (
   send: KeyedMessage,
   now: Instant,
-  change: Partial<Pick<Idempotency.Binding, "lastFailure">> = {}
+  change: Partial<Pick<SendBinding.SendBinding, "lastFailure">> = {}
 ): KeyedMessage => ({
   ...send,
   binding: send.binding && {
@@ -133,13 +134,13 @@ const apply = (send: KeyedMessage, report: Message.Report, ids: EventIds, now: I
   return send.message.status === "failed" && moved.send.message.status !== "failed" ? spendQuotaAgain(moved) : moved
 }
 
-const bind = (moved: Moved, change: Partial<Idempotency.Binding>): Moved => {
+const bind = (moved: Moved, change: Partial<SendBinding.SendBinding>): Moved => {
   const { send } = moved
   return { ...moved, send: { ...send, binding: send.binding && { ...send.binding, ...change } } }
 }
 
 /** Answers a key. That of a queued message keeps its answer, which is that the message was queued. */
-const answer = (moved: Moved, answer: Idempotency.Answer | null, now: Instant): Moved => {
+const answer = (moved: Moved, answer: SendBinding.Answer | null, now: Instant): Moved => {
   const { binding, message } = moved.send
   return bind(moved, {
     claim: null,
@@ -161,7 +162,7 @@ export const settle = (send: KeyedMessage, end: SendEnd, ids: EventIds, now: Ins
       const moved = apply(send, { status: "sent", at: now, providerMessageId, error: null, isHeld }, ids, now)
       // the message itself holds the answer, unless an earlier report brought another identifier
       const isNamedElse = message.providerMessageId !== null && message.providerMessageId !== providerMessageId
-      return answer(moved, isNamedElse ? Idempotency.sent(message, providerMessageId) : null, now)
+      return answer(moved, isNamedElse ? SendBinding.sent(message, providerMessageId) : null, now)
     }
     case "Refused": {
       const moved = answer(apply(send, end.report, ids, now), end.answer, now)

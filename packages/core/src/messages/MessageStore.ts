@@ -7,23 +7,24 @@ import type { Contact } from "../contacts/Contact.ts"
 import type { NumberPart } from "../contacts/NumberPart.ts"
 import type { Forbidden, InvalidBody, RateLimited, ServerError, Unauthorized } from "../Errors.ts"
 import type { ApiKeyId, CampaignId, DeliveryId, EventId, MessageId, WorkspaceId } from "../Id.ts"
+import type { IdempotencyKey } from "../Idempotency.ts"
 import type { ReceivedMessage } from "../inbound/ReceivedMessage.ts"
 import type { KeyBinding } from "../keys/KeyBinding.ts"
 import type { Limits } from "../limits/Limits.ts"
 import type { Reading } from "../limits/RateLimit.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import type { Capabilities } from "../provider/Capabilities.ts"
 import type * as SendTimes from "../queue/SendTimes.ts"
 import type { Forgotten } from "../Retention.ts"
 import * as StorageTime from "../StorageTime.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
-import type { Capabilities } from "./Capabilities.ts"
 import type * as Conversation from "./Conversation.ts"
-import type { Answer, IdempotencyKey, Queued, Verdict } from "./Idempotency.ts"
 import { type Message, type MessageStatus, type OutboundMessage, type Report, unsent } from "./Message.ts"
 import type { Named } from "./MessageReferences.ts"
+import type { Answer, Queued, Verdict } from "./SendBinding.ts"
 
 /** The idempotency key of a request, scoped to the workspace and the route, and not to the API key. */
 export interface KeyedRequest {
@@ -71,7 +72,7 @@ export interface AcceptSend {
   /** How the message is to be queued; `null` to send it. */
   readonly later: Later | null
   readonly message: OutboundMessage
-  /** Of the recipient's name (`Suppression.secretOf`). */
+  /** The keyed hash of the recipient's name (`Suppression.secretOf`), by which suppressions are found. */
   readonly hash: string
   /** The message's id, if this is the first try under the key. */
   readonly messageId: MessageId
@@ -86,8 +87,9 @@ export interface AcceptSend {
 }
 
 /**
- * The message that *accept* claims: a new one, or the message of the previous try, with the content of this one: the
- * same, but that a version before may have kept another name of the customer. Pure.
+ * The message that *accept* claims: a new one at the first try, later the message of the previous try, with the content
+ * of this one. The two contents differ at most in the customer's name, of which an earlier version stored another one.
+ * Pure.
  */
 export const claimedMessage = (
   { apiKeyId, message, messageId, now, queue, request }: AcceptSend,
@@ -132,7 +134,7 @@ export interface Enqueued {
 
 /** Why a campaign leaves a customer out. Nothing was written. No other send gets this result. */
 export type LeftOut =
-  /** The contact has got as many marketing templates as campaigns may send. */
+  /** The contact has received as many marketing templates from campaigns as a customer may. */
   | { readonly _tag: "Capped" }
   /** The campaign has already written to the contact under another name. */
   | { readonly _tag: "Duplicate" }
@@ -179,7 +181,7 @@ export interface SettleSend {
   readonly message: Message
   readonly claimToken: string
   readonly end: SendEnd
-  /** One of each is enough: a send ends as sent or as failed, or writes no event. */
+  /** One of each is enough, because a send writes at most one event. */
   readonly ids: EventIds
 }
 
@@ -232,7 +234,7 @@ export const sum = (a: Swept, b: Swept): Swept => ({
   forgotten: a.forgotten + b.forgotten
 })
 
-/** Whom a message that a report is about was sent to; `to` is empty once its customer was erased. */
+/** The recipient of the message that a report is about. `to` is empty once the customer was erased. */
 export interface Reported extends Pick<Message, "phoneNumberId" | "workspaceId"> {
   readonly to: string
   /** When the message was sent, if this report is the first that says that it arrived. */
@@ -273,7 +275,7 @@ export const idAhead = Duration.hours(1)
 export class MessageStore extends Context.Service<MessageStore, {
   /**
    * Accepts a send (contract §3) in one atomic step, with checks in this order: the API key, if there is one, is valid
-   * and the workspace is not suspended; the workspace's rate limit; then `Idempotency.judge`. For a send that may be
+   * and the workspace is not suspended; the workspace's rate limit; then `SendBinding.judge`. For a send that may be
    * claimed (unbound or released) follow `Policy.refusal` and the rate limits of the number and the pair. Only then
    * does it write anything: the tokens, the quota (once per message), the messaging limit, the message as `sending`,
    * and the key's binding with the claim.
@@ -305,8 +307,8 @@ export class MessageStore extends Context.Service<MessageStore, {
   ) => Effect.Effect<void, StoreError>
   /**
    * Cancels a message that is `queued` and was never claimed (contract §15): it becomes `cancelled` and leaves the queue,
-   * and the provider is never called for it. Repeated, it returns the same. Refuses any other message of the workspace;
-   * none if the workspace sent no such message. Of a concurrent claim and cancel, one wins.
+   * and the provider is never called for it. Repeated, it returns the same. Returns the refusal for any other message
+   * of the workspace, and none if the workspace sent no such message. Of a concurrent claim and cancel, one wins.
    */
   readonly cancel: (
     command: CancelSend

@@ -18,6 +18,7 @@ import {
   ServerError
 } from "../Errors.ts"
 import * as Id from "../Id.ts"
+import * as Idempotency from "../Idempotency.ts"
 import * as Lookup from "../Lookup.ts"
 import * as Metrics from "../Metrics.ts"
 import type { Page, PageRequest } from "../Page.ts"
@@ -26,9 +27,9 @@ import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
 import type * as Conversation from "./Conversation.ts"
-import * as Idempotency from "./Idempotency.ts"
 import type * as Message from "./Message.ts"
 import { type CancelSend, type KeyedRequest, type Later, type MessageFilter, MessageStore } from "./MessageStore.ts"
+import * as SendBinding from "./SendBinding.ts"
 import { type Ended, SendLifecycle } from "./SendLifecycle.ts"
 
 /** How often a request that joined checks for an answer stored by another process. */
@@ -65,19 +66,19 @@ export class Messages extends Context.Service<Messages, {
   /**
    * Sends a message once per idempotency key (contract §3). From *accept* to *settle* it runs to completion, even if
    * the caller stops waiting. Fails with the errors of contract §2; only `outcome_unknown` and `delivery_unknown` mean
-   * that the message may have been sent. Calls `Idempotency.ReplayObserver` if the answer is that of another request.
+   * that the message may have been sent. Calls `SendBinding.ReplayObserver` if the answer is that of another request.
    *
    * A message to be sent later is queued (contract §15), if nothing refuses it that is known by then. A key answers as
    * it did first, whether or not a repeated request asks to send later.
    */
-  readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent | Idempotency.Queued, DomainError>
+  readonly send: (request: SendRequest) => Effect.Effect<SendBinding.Sent | SendBinding.Queued, DomainError>
   /**
    * Queues several messages (contract §15), each as {@link send} would alone: the results are in their order, and the
    * refusal of one is its own. The workspace's tokens for the request are the caller's to spend.
    */
   readonly sendBatch: (
     request: BatchRequest
-  ) => Effect.Effect<ReadonlyArray<Result.Result<Idempotency.Sent | Idempotency.Queued, DomainError>>>
+  ) => Effect.Effect<ReadonlyArray<Result.Result<SendBinding.Sent | SendBinding.Queued, DomainError>>>
   /**
    * Cancels a queued message (`MessageStore.cancel`): once it has succeeded, the provider is never called for it. Safe
    * to repeat.
@@ -128,14 +129,14 @@ export class Messages extends Context.Service<Messages, {
       const digest = yield* Digest.Digest
       const stopping = yield* Stopping
       /** The sends in progress in this process, by key, each with its future answer for the requests that join. */
-      const running = new Map<string, Deferred.Deferred<Idempotency.Answer>>()
+      const running = new Map<string, Deferred.Deferred<SendBinding.Answer>>()
 
       /** Fails with a refusal by our own checks and counts it. */
       const refused = <E extends DomainError>(error: E): Effect.Effect<never, E> =>
         Effect.andThen(Metrics.sendEnded("refused", reasonOf(error)), Effect.fail(error))
 
-      const replay = (answer: Idempotency.Answer) =>
-        Effect.andThen(Effect.andThen(Metrics.sendEnded("replayed"), Idempotency.observeReplay(answer)), give(answer))
+      const replay = (answer: SendBinding.Answer) =>
+        Effect.andThen(Effect.andThen(Metrics.sendEnded("replayed"), SendBinding.observeReplay(answer)), give(answer))
 
       const inProgress = () =>
         refused(
@@ -164,7 +165,7 @@ export class Messages extends Context.Service<Messages, {
                 return yield* replay(verdict.answer)
               case "Unknown":
                 // the answer of the first request, although its request id was not stored
-                return yield* replay({ _tag: "Failed", error: Idempotency.unknown(verdict.reason), requestId })
+                return yield* replay({ _tag: "Failed", error: SendBinding.unknown(verdict.reason), requestId })
               case "Released":
                 return verdict.lastFailure === null ? yield* inProgress() : yield* replay(verdict.lastFailure)
               case "Unbound":
@@ -182,7 +183,7 @@ export class Messages extends Context.Service<Messages, {
       const joinable = (keyed: KeyedRequest, requestId: Id.RequestId) => (rest: Effect.Effect<Ended>) =>
         Effect.suspend(() => {
           const name = nameOf(keyed)
-          const ended = Deferred.makeUnsafe<Idempotency.Answer>()
+          const ended = Deferred.makeUnsafe<SendBinding.Answer>()
           running.set(name, ended)
           return Effect.onExit(rest, (exit) =>
             Effect.sync(() => {
@@ -231,7 +232,7 @@ export class Messages extends Context.Service<Messages, {
               return yield* replay(outcome.answer)
             case "Unknown":
               yield* Metrics.sendEnded("replayed")
-              return yield* Idempotency.unknown(outcome.reason)
+              return yield* SendBinding.unknown(outcome.reason)
             case "Running":
               return yield* join(keyed, requestId)
           }
@@ -250,7 +251,7 @@ export class Messages extends Context.Service<Messages, {
             })
           )
         }
-        return yield* Exit.hasInterrupts(ended.value) ? Idempotency.unknown("outcome_unknown") : ended.value
+        return yield* Exit.hasInterrupts(ended.value) ? SendBinding.unknown("outcome_unknown") : ended.value
       })
 
       const sendBatch = ({ items, ...request }: BatchRequest) =>
@@ -261,7 +262,7 @@ export class Messages extends Context.Service<Messages, {
           { concurrency: "unbounded" }
         ).pipe(
           // whether an item's answer is that of an earlier request says nothing about the batch's
-          Effect.provideService(Idempotency.ReplayObserver, () => {})
+          Effect.provideService(SendBinding.ReplayObserver, () => {})
         )
 
       const cancel = ({ id: text, ...request }: Parameters<Messages["Service"]["cancel"]>[0]) =>
@@ -367,11 +368,11 @@ export class Messages extends Context.Service<Messages, {
 
 const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspaceId} ${route} ${key}`
 
-const give = (answer: Idempotency.Answer): Effect.Effect<Idempotency.Sent | Idempotency.Queued, DomainError> =>
+const give = (answer: SendBinding.Answer): Effect.Effect<SendBinding.Sent | SendBinding.Queued, DomainError> =>
   answer._tag === "Failed" ? Effect.fail(answer.error) : Effect.succeed(answer)
 
 /** The answer to the requests that joined a send. */
-const answerOf = (exit: Exit.Exit<Ended>, requestId: Id.RequestId): Idempotency.Answer =>
+const answerOf = (exit: Exit.Exit<Ended>, requestId: Id.RequestId): SendBinding.Answer =>
   Exit.isSuccess(exit)
     ? exit.value.answer
-    : { _tag: "Failed", error: Idempotency.unknown("outcome_unknown"), requestId }
+    : { _tag: "Failed", error: SendBinding.unknown("outcome_unknown"), requestId }

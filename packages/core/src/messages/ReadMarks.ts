@@ -6,16 +6,17 @@ import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Digest } from "effect/crypto"
 import { type DomainError, Forbidden, IdempotencyConflict, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
+import * as Idempotency from "../Idempotency.ts"
 import type { KeyBinding } from "../keys/KeyBinding.ts"
 import * as Lookup from "../Lookup.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
+import * as Capabilities from "../provider/Capabilities.ts"
+import { Provider } from "../provider/Provider.ts"
 import { orUnavailable } from "../StoreError.ts"
-import * as Capabilities from "./Capabilities.ts"
-import * as Idempotency from "./Idempotency.ts"
 import { MessageStore } from "./MessageStore.ts"
 import * as Policy from "./Policy.ts"
-import { Provider } from "./Provider.ts"
+import * as SendBinding from "./SendBinding.ts"
 
 /** The provider's deadline. */
 export const timeout = Duration.seconds(8)
@@ -97,8 +98,8 @@ export class ReadMarks extends Context.Service<ReadMarks, {
           const known = yield* store.recallReadMark(request, yield* Clock.currentTimeMillis).pipe(orUnavailable)
           if (Option.isSome(known)) {
             if (known.value !== fingerprint) return yield* conflict()
-            yield* Idempotency.observeReplay(
-              Idempotency.sent({ id: messageId, workspaceId, apiKeyId: null }, providerMessageId!)
+            yield* SendBinding.observeReplay(
+              SendBinding.sent({ id: messageId, workspaceId, apiKeyId: null }, providerMessageId!)
             )
             return messageId
           }

@@ -28,6 +28,8 @@ import { CurrentLimits } from "../limits/Limits.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import { SendableMedia } from "../media/SendableMedia.ts"
 import * as Metrics from "../Metrics.ts"
+import { Provider, type ProviderOutcome } from "../provider/Provider.ts"
+import * as ProviderAnswer from "../provider/ProviderAnswer.ts"
 import { Vault } from "../secrets/Vault.ts"
 import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
@@ -36,7 +38,6 @@ import type { Instant } from "../Time.ts"
 import * as Timeouts from "../Timeouts.ts"
 import type { Activity } from "../usage/Activity.ts"
 import { UsageRecorder } from "../usage/UsageRecorder.ts"
-import * as Idempotency from "./Idempotency.ts"
 import * as Message from "./Message.ts"
 import type { Resolved } from "./MessageReferences.ts"
 import {
@@ -51,9 +52,8 @@ import {
   type SendEnd
 } from "./MessageStore.ts"
 import * as Policy from "./Policy.ts"
-import { Provider, type ProviderOutcome } from "./Provider.ts"
-import * as ProviderAnswer from "./ProviderAnswer.ts"
 import * as ResolveReferences from "./ResolveReferences.ts"
+import * as SendBinding from "./SendBinding.ts"
 
 /** The provider's deadline. Past it, the outcome is unknown. */
 export const providerTimeout = Duration.seconds(8)
@@ -94,7 +94,7 @@ export type Ended =
   & { readonly _tag: "Ended" }
   & (
     /** The provider accepted the message. */
-    | { readonly as: "sent"; readonly answer: Idempotency.Sent }
+    | { readonly as: "sent"; readonly answer: SendBinding.Sent }
     | {
       readonly as:
         /** The provider refused the message for good. */
@@ -109,7 +109,7 @@ export type Ended =
         | "stuck"
         /** By {@link SendCommand.withhold}. */
         | "withheld"
-      readonly answer: Idempotency.Failed
+      readonly answer: SendBinding.Failed
     }
   )
 
@@ -344,7 +344,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           hash: hash!,
           messageId: messageId ?? (yield* Id.generate(random, "msg")),
           claimToken: hold.token,
-          leaseUntil: now + Duration.toMillis(Idempotency.lease),
+          leaseUntil: now + Duration.toMillis(SendBinding.lease),
           limits,
           provider: provider.name,
           capabilities: provider.capabilities
@@ -382,7 +382,7 @@ interface Hold {
   readonly askedAt: number
 }
 
-const failed = (error: DomainError, requestId: Id.RequestId): Idempotency.Failed => ({
+const failed = (error: DomainError, requestId: Id.RequestId): SendBinding.Failed => ({
   _tag: "Failed",
   error,
   requestId
@@ -397,13 +397,13 @@ const unsent = <As extends Unsent["as"]>(as: As, error: DomainError, requestId: 
 const endedAs = (message: Message.Message, outcome: ProviderOutcome, requestId: Id.RequestId) => {
   switch (outcome._tag) {
     case "Accepted":
-      return { _tag: "Ended", as: "sent", answer: Idempotency.sent(message, outcome.providerMessageId) } as const
+      return { _tag: "Ended", as: "sent", answer: SendBinding.sent(message, outcome.providerMessageId) } as const
     case "Refused":
       return unsent("failed", outcome.error, requestId)
     case "NotSent":
       return unsent("not_sent", outcome.error, requestId)
     case "Unknown":
-      return unsent("unknown", Idempotency.unknown("outcome_unknown"), requestId)
+      return unsent("unknown", SendBinding.unknown("outcome_unknown"), requestId)
   }
 }
 

@@ -4,7 +4,7 @@
 import { Duration, Result } from "effect"
 import type { DomainError } from "../Errors.ts"
 import type { MessageId, WorkspaceId } from "../Id.ts"
-import type { IdempotencyKey } from "../messages/Idempotency.ts"
+import type { IdempotencyKey } from "../Idempotency.ts"
 import * as Message from "../messages/Message.ts"
 import type { Later } from "../messages/MessageStore.ts"
 import * as QueueRetry from "../queue/QueueRetry.ts"

@@ -3,11 +3,11 @@
  */
 import { Duration } from "effect"
 import type * as Id from "../Id.ts"
-import type * as Idempotency from "../messages/Idempotency.ts"
 import * as KeyedMessage from "../messages/KeyedMessage.ts"
 import { type Message, unsent } from "../messages/Message.ts"
 import type { EventIds, KeyedRequest } from "../messages/MessageStore.ts"
 import { SendBatch, type Writes as SendWrites } from "../messages/SendBatch.ts"
+import type * as SendBinding from "../messages/SendBinding.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
@@ -47,7 +47,7 @@ export interface Loaded extends Known {
 export interface Made {
   readonly request: KeyedRequest
   readonly message: Message
-  readonly answer: Idempotency.Queued
+  readonly answer: SendBinding.Queued
 }
 
 /** What the ends of entries write. */
@@ -94,7 +94,7 @@ export const end: Decide<EndEntry, Loaded, boolean, Writes> = (loaded, commands)
       sendAt: now
     })
     const answer = { _tag: "Queued", messageId, workspaceId, apiKeyId: null, sendAt: now } as const
-    const binding: Idempotency.Binding = {
+    const binding: SendBinding.SendBinding = {
       fingerprint: request.fingerprint,
       messageId,
       claim: null,

@@ -2,9 +2,8 @@
  * A person's own account: workspaces, sessions and password (contract §12 *Members*). Writes sessions and passwords,
  * and sends reset mail.
  */
-import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Redacted } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
-import * as Base62 from "../Base62.ts"
+import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, type Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { type InvalidBody, NotFound, type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
@@ -14,18 +13,18 @@ import type { StoreError } from "../StoreError.ts"
 import type { FactorProof } from "./Authenticator.ts"
 import * as DeviceCookie from "./DeviceCookie.ts"
 import * as EmailAddress from "./EmailAddress.ts"
-import { checker, wrongCode } from "./FactorCheck.ts"
+import { codeConsumer, wrongCode } from "./FactorCheck.ts"
 import * as Invitation from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
 import * as LoginLimits from "./LoginLimits.ts"
 import * as Mail from "./Mail.ts"
-import { tokenLength } from "./Members.ts"
 import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
 import * as Passkey from "./Passkey.ts"
-import { asserter, challengeEnded, refusedPasskey } from "./PasskeyCheck.ts"
+import { challengeEnded, passkeyConsumer, refusedPasskey } from "./PasskeyCheck.ts"
 import { PasskeyStore } from "./PasskeyStore.ts"
 import { Passwords } from "./Password.ts"
+import * as SecretToken from "./SecretToken.ts"
 import { membershipsOf, type Session } from "./Session.ts"
 import { SessionStore, type StoredSession } from "./SessionStore.ts"
 
@@ -114,16 +113,13 @@ export class Accounts extends Context.Service<Accounts, {
       const limits = yield* RateLimitStore
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
-      const digest = yield* Digest.Digest
+      const tokens = yield* SecretToken.make
       const mailer = yield* Mail.Mailer
       const issuer = yield* CurrentIssuer
       const passkeys = yield* PasskeyStore
-      const isRightCode = yield* checker
-      const isRightPasskey = yield* asserter
+      const consumeCode = yield* codeConsumer
+      const consumePasskey = yield* passkeyConsumer
       const mailing = yield* FiberSet.make()
-
-      const hashOf = (token: Redacted.Redacted) =>
-        digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
 
       /** The error for a passkey that does not prove a person's presence; `undefined` if it does. Ends its challenge. */
       const passkeyRefusal = Effect.fnUntraced(function*(
@@ -135,12 +131,12 @@ export class Accounts extends Context.Service<Accounts, {
         const isChallenged = token !== undefined && (yield* passkeys.redeem({
           userId,
           purpose: "confirm",
-          tokenHash: yield* hashOf(token),
+          tokenHash: yield* tokens.hashOf(token),
           now: yield* Clock.currentTimeMillis
         }))
         if (!isChallenged) return challengeEnded("credential")
         const expected = { party, challenge: Passkey.challengeOf(token) }
-        return (yield* isRightPasskey(userId, credential, expected)) ? undefined : refusedPasskey()
+        return (yield* consumePasskey(userId, credential, expected)) ? undefined : refusedPasskey()
       })
 
       /** Checks the proof of a session's person. `param` is the password's field, which the error names. */
@@ -159,7 +155,7 @@ export class Accounts extends Context.Service<Accounts, {
         const buckets = [LoginLimits.ofSession(session.id)]
         yield* LoginLimits.spend(limits, buckets, now)
         if ("code" in proof) {
-          if (!(yield* isRightCode(person.userId, proof.code))) return yield* wrongCode()
+          if (!(yield* consumeCode(person.userId, proof.code))) return yield* wrongCode()
         } else if ("credential" in proof) {
           const refusal = yield* passkeyRefusal(person.userId, proof.credential, proof.party)
           if (refusal !== undefined) return yield* refusal
@@ -194,9 +190,9 @@ export class Accounts extends Context.Service<Accounts, {
               if (RateLimit.refusal(readings) !== undefined) return
               const found = Option.getOrUndefined(yield* members.findByEmail(email))
               if (found === undefined || found.person.passwordHash === null) return
-              const token = Redacted.make(yield* Base62.random(random, tokenLength))
+              const token = yield* tokens.nextForLink
               const { expiresAt } = yield* invitations.createReset({
-                tokenHash: yield* hashOf(token),
+                tokenHash: yield* tokens.hashOf(token),
                 userId: found.person.userId,
                 createdAt: now,
                 expiresAt: now + Duration.toMillis(Invitation.resetLifetime)
@@ -224,7 +220,7 @@ export class Accounts extends Context.Service<Accounts, {
         }),
         endOtherSessions: Effect.fn("Accounts.endOtherSessions")(function*({ id, userId }, token) {
           if (token === undefined || id === null) return yield* elsewhere()
-          yield* sessions.endAll(userId, yield* hashOf(token))
+          yield* sessions.endAll(userId, yield* tokens.hashOf(token))
         }),
         moveTo: Effect.fn("Accounts.moveTo")(function*(session, token, text) {
           if (token === undefined || session.id === null) return yield* elsewhere()
@@ -236,24 +232,24 @@ export class Accounts extends Context.Service<Accounts, {
             return yield* new NotFound({ message: "you are not a member of this workspace" })
           }
           const { role, workspace } = membership
-          yield* sessions.move(yield* hashOf(token), workspace.id)
+          yield* sessions.move(yield* tokens.hashOf(token), workspace.id)
           return { ...session, role, workspaceId: workspace.id, workspaceName: workspace.name }
         }),
         confirm: Effect.fn("Accounts.confirm")(function*(session, token, proof) {
           const proven = yield* prove(session, token, proof, "password")
-          yield* sessions.prove(yield* hashOf(proven.token), yield* Clock.currentTimeMillis)
+          yield* sessions.prove(yield* tokens.hashOf(proven.token), yield* Clock.currentTimeMillis)
         }),
         changePassword: Effect.fn("Accounts.changePassword")(function*(session, given, { current, next }, device) {
           const { person, token } = yield* prove(session, given, { password: current }, "current")
           const hash = yield* passwords.choose(next, { email: person.email, param: "new" })
-          yield* members.setPassword(person.userId, hash, yield* hashOf(token))
+          yield* members.setPassword(person.userId, hash, yield* tokens.hashOf(token))
           return yield* DeviceCookie.make(vault, random, person, device)
         }),
         requestReset,
         reset: Effect.fn("Accounts.reset")(function*(token, password, { address, device }) {
           if (issuer !== undefined) return yield* atIssuer()
           const now = yield* Clock.currentTimeMillis
-          const tokenHash = yield* hashOf(token)
+          const tokenHash = yield* tokens.hashOf(token)
           // a valid link is never limited: nobody can guess it
           const userId = yield* invitations.findReset(tokenHash, now)
           const known = Option.isNone(userId) ? Option.none() : yield* members.findByUserId(userId.value)

@@ -81,13 +81,13 @@ export class Authenticator extends Context.Service<Authenticator, {
   /**
    * Opens a session with a new token. Failures are limited per account and per address. On a device that has signed in
    * to the account before, they are limited for that device only. If the person has a second factor, the right password
-   * opens no session: it fails with the reason `second_factor_required` and a challenge for `endSignIn`.
+   * opens no session: it fails with the reason `second_factor_required` and a challenge for `completeSignIn`.
    */
   readonly signIn: (
     attempt: SignIn
   ) => Effect.Effect<SignedIn, Unauthorized | RateLimited | NotFound | StoreError>
   /**
-   * Options for a browser to use a passkey in `endSignIn`, which sign the challenge itself. They allow no credential if
+   * Options for a browser to use a passkey in `completeSignIn`, which sign the challenge itself. They allow no credential if
    * the person has no passkey. Challenges that are not valid are limited per address.
    */
   readonly requestPasskey: (
@@ -97,11 +97,11 @@ export class Authenticator extends Context.Service<Authenticator, {
    * Opens the session of a sign-in whose password was right. Wrong codes and passkeys are limited per challenge, and
    * as wrong passwords are.
    */
-  readonly endSignIn: (
+  readonly completeSignIn: (
     attempt: FactorAttempt
   ) => Effect.Effect<SignedIn, Unauthorized | RateLimited | NotFound | ServerError | StoreError>
-  /** The address of the account that a challenge, which has not expired, is for. */
-  readonly challenged: (challenge: Redacted.Redacted) => Effect.Effect<Option.Option<string>, StoreError>
+  /** The e-mail address of the account that a live challenge is for. */
+  readonly challengedEmail: (challenge: Redacted.Redacted) => Effect.Effect<Option.Option<string>, StoreError>
   /** Opens a session for a person who has authenticated in another way, such as by the set-up link. Not limited. */
   readonly open: (
     userId: UserId,
@@ -124,8 +124,8 @@ export const layerHost = (
       isFresh: () => Effect.succeed(true),
       signIn: elsewhere,
       requestPasskey: elsewhere,
-      endSignIn: elsewhere,
-      challenged: () => Effect.succeed(Option.none()),
+      completeSignIn: elsewhere,
+      challengedEmail: () => Effect.succeed(Option.none()),
       open: elsewhere,
       signOut: () => Effect.void
     })

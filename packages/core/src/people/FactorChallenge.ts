@@ -2,14 +2,10 @@
  * The challenge of a sign-in that needs a second factor (contract §17): the token with which a code or a passkey ends it.
  */
 import { Clock, Duration, Effect, Redacted } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
-import * as Base62 from "../Base62.ts"
 import { Unauthorized } from "../Errors.ts"
 import { FactorStore } from "./FactorStore.ts"
 import type { Person } from "./Member.ts"
-
-/** 43 base62 characters: 256 bits. */
-export const tokenLength = 43
+import * as SecretToken from "./SecretToken.ts"
 
 /** How long a person has to give a code. */
 export const lifetime = Duration.minutes(5)
@@ -24,21 +20,16 @@ export const lasts = `${Duration.toMinutes(lifetime)} minutes`
 export const ended =
   `this sign-in was completed, or has ended after ${lasts} or ${maxTries} codes: begin again with the password`
 
-/** The hash of a challenge's token. */
-export const hashOf = (digest: Digest.Digest["Service"], token: Redacted.Redacted) =>
-  digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
-
 /** Makes the function that fails with a new challenge if a person, whose password was right, has a second factor. */
 export const demander = Effect.gen(function*() {
   const store = yield* FactorStore
-  const random = yield* SecureRandom.SecureRandom
-  const digest = yield* Digest.Digest
+  const tokens = yield* SecretToken.make
   return Effect.fnUntraced(function*({ passwordHash, userId }: Pick<Person, "userId" | "passwordHash">) {
     if (passwordHash === null) return
     const now = yield* Clock.currentTimeMillis
-    const token = Redacted.make(yield* Base62.random(random, tokenLength))
+    const token = yield* tokens.next
     const isDemanded = yield* store.challenge({
-      tokenHash: yield* hashOf(digest, token),
+      tokenHash: yield* tokens.hashOf(token),
       userId,
       passwordHash,
       triesLeft: maxTries,

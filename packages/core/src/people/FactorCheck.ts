@@ -36,8 +36,8 @@ export const stepOf = Effect.fnUntraced(function*(
   return Totp.stepOf(Redacted.make(opened), Redacted.value(code), yield* Clock.currentTimeMillis)
 })
 
-/** Makes the function that uses a code, of the app or for recovery, and returns whether it was right. */
-export const checker = Effect.gen(function*() {
+/** Makes the function that uses a code up, of the app or for recovery, and returns whether it was right. */
+export const codeConsumer = Effect.gen(function*() {
   const store = yield* FactorStore
   const vault = yield* Vault
   return Effect.fnUntraced(function*(userId: UserId, code: Redacted.Redacted) {

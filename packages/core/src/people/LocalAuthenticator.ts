@@ -1,242 +1,162 @@
 /**
- * The built-in accounts: e-mail and password, with a session in a cookie (contract §5). Writes sessions and spends rate
- * limits.
+ * How people sign in to the built-in accounts: by e-mail, password and second factor (contract §5 and §17). Where an
+ * issuer signs people in, only opens and finds their sessions. Spends rate limits.
  */
-import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
-import * as Base62 from "../Base62.ts"
+import { Clock, Effect, Layer, Option, type Redacted } from "effect"
 import { NotFound, Unauthorized } from "../Errors.ts"
-import * as Id from "../Id.ts"
 import type { UserId } from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
-import * as PlainText from "../PlainText.ts"
 import { Vault } from "../secrets/Vault.ts"
 import { Authenticator, type FactorAttempt, type Opening, type SignIn } from "./Authenticator.ts"
 import * as DeviceCookie from "./DeviceCookie.ts"
 import * as EmailAddress from "./EmailAddress.ts"
 import * as FactorChallenge from "./FactorChallenge.ts"
-import { checker, wrongCode } from "./FactorCheck.ts"
+import { codeConsumer, wrongCode } from "./FactorCheck.ts"
 import { FactorStore } from "./FactorStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
+import * as LocalSessions from "./LocalSessions.ts"
 import * as LoginLimits from "./LoginLimits.ts"
-import type { Person } from "./Member.ts"
-import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
+import { MemberStore } from "./MemberStore.ts"
 import * as Passkey from "./Passkey.ts"
-import { asserter, challengeEnded, refusedPasskey } from "./PasskeyCheck.ts"
+import { challengeEnded, passkeyConsumer, refusedPasskey } from "./PasskeyCheck.ts"
 import { PasskeyStore } from "./PasskeyStore.ts"
 import { Passwords } from "./Password.ts"
-import * as Session from "./Session.ts"
-import { SessionStore, type StoredSession } from "./SessionStore.ts"
+import * as SecretToken from "./SecretToken.ts"
 
-/** 43 base62 characters: 256 bits. */
-const tokenLength = 43
+const atIssuer = () => new NotFound({ message: "people sign in at the issuer: open /internal/oidc/sign-in" })
 
-/** How much of `User-Agent` is stored, so that people can recognize their sessions. */
-const maxAgentLength = 256
+/** The sign-in by e-mail and password. */
+const passwordSignIn = Effect.gen(function*() {
+  const sessions = yield* LocalSessions.make
+  const members = yield* MemberStore
+  const limits = yield* RateLimitStore
+  const passwords = yield* Passwords
+  const vault = yield* Vault
+  const demandFactor = yield* FactorChallenge.demander
 
-const sessionOf = (
-  { id, roles }: Pick<StoredSession, "id" | "roles">,
-  { email, userId }: Person,
-  { role, workspace }: Membership
-): Session.Session => ({
-  id,
-  userId,
-  email,
-  role,
-  workspaceId: workspace.id,
-  workspaceName: workspace.name,
-  roles
+  return Effect.fnUntraced(function*(attempt: SignIn) {
+    const email = EmailAddress.normalize(attempt.email)
+    const now = yield* Clock.currentTimeMillis
+    const found = Option.getOrUndefined(yield* members.findByEmail(email))
+    const nonce = found && (yield* DeviceCookie.nonceOf(vault, found.person, attempt.device))
+    // a device that has signed in before has its own bucket, so strangers' failures at any address do not count
+    // against it
+    const buckets = nonce === undefined
+      ? [yield* LoginLimits.ofAccount(vault, email, found?.person), LoginLimits.ofAddress(attempt.address)]
+      : [LoginLimits.ofDevice(nonce)]
+    yield* LoginLimits.spend(limits, buckets, now)
+    const isRight = yield* passwords.verify(attempt.password, found?.person.passwordHash ?? undefined)
+    if (found !== undefined && isRight) {
+      yield* Effect.tapErrorTag(demandFactor(found.person), "Unauthorized", () => limits.giveBack(buckets, now))
+    }
+    const opened = found === undefined || !isRight ? undefined : yield* sessions.open(found, attempt)
+    if (opened === undefined) {
+      return yield* new Unauthorized({
+        reason: "invalid_credentials",
+        message: "the e-mail address or the password is wrong"
+      })
+    }
+    yield* limits.giveBack(buckets, now)
+    return opened
+  })
 })
 
-export const layer = Layer.effect(
-  Authenticator,
-  Effect.gen(function*() {
-    const sessions = yield* SessionStore
-    const members = yield* MemberStore
-    const limits = yield* RateLimitStore
-    const passwords = yield* Passwords
-    const vault = yield* Vault
-    const random = yield* SecureRandom.SecureRandom
-    const digest = yield* Digest.Digest
-    const issuer = yield* CurrentIssuer
-    const factors = yield* FactorStore
-    const demandFactor = yield* FactorChallenge.demander
-    const passkeys = yield* PasskeyStore
-    const isRightCode = yield* checker
-    const isRightPasskey = yield* asserter
+/** The second step of a sign-in, by a challenge and a proof. */
+const factorSignIn = Effect.gen(function*() {
+  const sessions = yield* LocalSessions.make
+  const members = yield* MemberStore
+  const limits = yield* RateLimitStore
+  const vault = yield* Vault
+  const factors = yield* FactorStore
+  const passkeys = yield* PasskeyStore
+  const tokens = yield* SecretToken.make
+  const consumeCode = yield* codeConsumer
+  const consumePasskey = yield* passkeyConsumer
 
-    const hashOf = (token: Redacted.Redacted) =>
-      digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
+  /** The account of a live challenge, by its hash. */
+  const find = Effect.fnUntraced(function*(tokenHash: string) {
+    const challenge = Option.getOrUndefined(yield* factors.findChallenge(tokenHash, yield* Clock.currentTimeMillis))
+    const account = challenge && Option.getOrUndefined(yield* members.findByUserId(challenge.userId))
+    return challenge === undefined || account === undefined ? undefined : { challenge, account }
+  })
 
-    const idleUntil = (now: number) => now + Duration.toMillis(Session.idleTimeout)
+  /** {@link find}, where an unknown or expired challenge counts as a failed attempt of the client's address. */
+  const challenged = Effect.fnUntraced(function*(tokenHash: string, address: string) {
+    const found = yield* find(tokenHash)
+    if (found !== undefined) return found
+    yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], yield* Clock.currentTimeMillis)
+    return yield* challengeEnded("challenge")
+  })
 
-    /**
-     * Opens a session in a workspace of the person, by default the one that they joined first. Returns `undefined` if
-     * their password has changed meanwhile or they are a member of none. Where people sign in at an issuer, every
-     * session has roles of its own.
-     */
-    const begin = Effect.fnUntraced(function*(
-      { memberships, person }: Account,
-      { address, agent, current, device: present, provenAt, roles: brought, workspaceId }: Opening
-    ) {
-      const roles = issuer === undefined
-        ? null
-        : brought ?? new Map(memberships.map(({ role, workspace }) => [workspace.id, role]))
-      const membership = Session.membershipsOf({ roles }, memberships).find(({ workspace }) =>
-        workspaceId === undefined || workspace.id === workspaceId
-      )
-      if (membership === undefined) return undefined
-      const now = yield* Clock.currentTimeMillis
-      const token = Redacted.make(yield* Base62.random(random, tokenLength))
-      const id = yield* Id.generate(random, "ses")
-      const begun = yield* sessions.create({
-        id,
-        tokenHash: yield* hashOf(token),
-        userId: person.userId,
-        workspaceId: membership.workspace.id,
-        roles,
-        address: address ?? null,
-        agent: agent === undefined ? null : PlainText.cleaned(agent).slice(0, maxAgentLength),
-        createdAt: now,
-        idleUntil: idleUntil(now),
-        absoluteUntil: now + Duration.toMillis(Session.absoluteTimeout)
-      }, {
-        of: current === undefined ? undefined : yield* hashOf(current),
-        passwordHash: person.passwordHash ?? undefined,
-        provenAt
-      })
-      if (!begun) return undefined
-      const isNewDevice = (yield* DeviceCookie.nonceOf(vault, person, present)) === undefined
-      const device = yield* DeviceCookie.make(vault, random, person, present)
-      return { token, device, isNewDevice, session: sessionOf({ id, roles }, person, membership) }
-    })
+  /** Verifies a proof and uses it up if it is right. Returns the error if it is wrong. */
+  const consumeProof = Effect.fnUntraced(function*(userId: UserId, { challenge, proof }: FactorAttempt) {
+    if ("code" in proof) return (yield* consumeCode(userId, proof.code)) ? undefined : wrongCode()
+    const { credential, party } = proof
+    const expected = { party, challenge: Passkey.challengeOf(challenge) }
+    return (yield* consumePasskey(userId, credential, expected)) ? undefined : refusedPasskey()
+  })
 
-    const atIssuer = () => new NotFound({ message: "people sign in at the issuer: open /internal/oidc/sign-in" })
-
-    const signIn = Effect.fn("LocalAuthenticator.signIn")(function*(attempt: SignIn) {
-      if (issuer !== undefined) return yield* atIssuer()
-      const email = EmailAddress.normalize(attempt.email)
-      const now = yield* Clock.currentTimeMillis
-      const found = Option.getOrUndefined(yield* members.findByEmail(email))
-      const nonce = found && (yield* DeviceCookie.nonceOf(vault, found.person, attempt.device))
-      // a device that has signed in before has its own bucket, so strangers' failures at any address do not count
-      // against it
-      const buckets = nonce === undefined
-        ? [yield* LoginLimits.ofAccount(vault, email, found?.person), LoginLimits.ofAddress(attempt.address)]
-        : [LoginLimits.ofDevice(nonce)]
-      yield* LoginLimits.spend(limits, buckets, now)
-      const right = yield* passwords.verify(attempt.password, found?.person.passwordHash ?? undefined)
-      if (found !== undefined && right) {
-        yield* Effect.tapErrorTag(demandFactor(found.person), "Unauthorized", () => limits.giveBack(buckets, now))
-      }
-      const begun = found === undefined || !right ? undefined : yield* begin(found, attempt)
-      if (begun === undefined) {
-        return yield* new Unauthorized({
-          reason: "invalid_credentials",
-          message: "the e-mail address or the password is wrong"
-        })
-      }
-      yield* limits.giveBack(buckets, now)
-      return begun
-    })
-
-    /** The account of a live challenge. A challenge that is not live is a failure of the address. */
-    const challengedAccount = Effect.fnUntraced(function*(tokenHash: string, address: string) {
-      const now = yield* Clock.currentTimeMillis
-      const challenge = Option.getOrUndefined(yield* factors.findChallenge(tokenHash, now))
-      const found = challenge && Option.getOrUndefined(yield* members.findByUserId(challenge.userId))
-      if (challenge === undefined || found === undefined) {
-        yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], now)
-        return yield* challengeEnded("challenge")
-      }
-      return { challenge, found }
-    })
-
-    const requestPasskey = Effect.fn("LocalAuthenticator.requestPasskey")(function*(
+  return {
+    email: Effect.fnUntraced(function*(token: Redacted.Redacted) {
+      const found = yield* find(yield* tokens.hashOf(token))
+      return Option.fromUndefinedOr(found?.account.person.email)
+    }),
+    requestPasskey: Effect.fnUntraced(function*(
       { address, challenge: token, party }: Parameters<Authenticator["Service"]["requestPasskey"]>[0]
     ) {
-      if (issuer !== undefined) return yield* atIssuer()
-      const { challenge: { userId } } = yield* challengedAccount(
-        yield* FactorChallenge.hashOf(digest, token),
-        address
-      )
+      const { challenge: { userId } } = yield* challenged(yield* tokens.hashOf(token), address)
       return Passkey.requestOf(party, yield* passkeys.list(userId), token)
-    })
-
-    /** The error for a proof that is not right; `undefined` if it is. The proof is used up then. */
-    const proofRefusal = Effect.fnUntraced(function*(userId: UserId, { challenge, proof }: FactorAttempt) {
-      if ("code" in proof) return (yield* isRightCode(userId, proof.code)) ? undefined : wrongCode()
-      const { credential, party } = proof
-      const expected = { party, challenge: Passkey.challengeOf(challenge) }
-      return (yield* isRightPasskey(userId, credential, expected)) ? undefined : refusedPasskey()
-    })
-
-    const endSignIn = Effect.fn("LocalAuthenticator.endSignIn")(function*(attempt: FactorAttempt) {
-      if (issuer !== undefined) return yield* atIssuer()
+    }),
+    complete: Effect.fnUntraced(function*(attempt: FactorAttempt) {
       const now = yield* Clock.currentTimeMillis
-      const tokenHash = yield* FactorChallenge.hashOf(digest, attempt.challenge)
-      const { challenge, found } = yield* challengedAccount(tokenHash, attempt.address)
-      const nonce = yield* DeviceCookie.nonceOf(vault, found.person, attempt.device)
+      const tokenHash = yield* tokens.hashOf(attempt.challenge)
+      const { account, challenge } = yield* challenged(tokenHash, attempt.address)
+      const nonce = yield* DeviceCookie.nonceOf(vault, account.person, attempt.device)
       const buckets = nonce === undefined
         ? [LoginLimits.ofFactor(challenge.userId), LoginLimits.ofAddress(attempt.address)]
         : [LoginLimits.ofDevice(nonce)]
       yield* LoginLimits.spend(limits, buckets, now)
       if (Option.isNone(yield* factors.attempt(tokenHash, now))) return yield* challengeEnded("challenge")
-      const refusal = yield* proofRefusal(challenge.userId, attempt)
+      const refusal = yield* consumeProof(challenge.userId, attempt)
       if (refusal !== undefined) return yield* refusal
       // a session begins only if the password is still the one that was verified
-      const person = { ...found.person, passwordHash: challenge.passwordHash }
-      const begun = (yield* factors.redeem(tokenHash)) ? yield* begin({ ...found, person }, attempt) : undefined
-      if (begun === undefined) return yield* challengeEnded("challenge")
+      const person = { ...account.person, passwordHash: challenge.passwordHash }
+      const opened = (yield* factors.redeem(tokenHash))
+        ? yield* sessions.open({ ...account, person }, attempt)
+        : undefined
+      if (opened === undefined) return yield* challengeEnded("challenge")
       yield* limits.giveBack(buckets, now)
-      return begun
+      return opened
     })
+  }
+})
 
-    const challenged = Effect.fnUntraced(function*(token: Redacted.Redacted) {
-      const now = yield* Clock.currentTimeMillis
-      const challenge = yield* factors.findChallenge(yield* FactorChallenge.hashOf(digest, token), now)
-      const found = Option.isNone(challenge) ? Option.none() : yield* members.findByUserId(challenge.value.userId)
-      return Option.map(found, ({ person }) => person.email)
-    })
+export const layer = Layer.effect(
+  Authenticator,
+  Effect.gen(function*() {
+    const sessions = yield* LocalSessions.make
+    const members = yield* MemberStore
+    const issuer = yield* CurrentIssuer
+    const signIn = yield* passwordSignIn
+    const factor = yield* factorSignIn
 
-    const open = Effect.fn("LocalAuthenticator.open")(function*(userId: UserId, opening: Opening = {}) {
-      const found = Option.getOrUndefined(yield* members.findByUserId(userId))
-      const begun = found === undefined ? undefined : yield* begin(found, opening)
-      return begun ?? (yield* new NotFound({ message: "there is no such member" }))
-    })
-
-    const session = Effect.fnUntraced(function*(token: Redacted.Redacted) {
-      const now = yield* Clock.currentTimeMillis
-      const stored = yield* sessions.use(yield* hashOf(token), now, idleUntil(now))
-      if (Option.isNone(stored)) return Option.none()
-      const { roles, userId, workspaceId } = stored.value
-      // of a version that did not store them, or of a time when people had passwords here: whose roles these would be
-      // is unknown
-      if (issuer !== undefined && roles === null) return Option.none()
-      // the role is looked up at every use, so that lowering it needs no new sign-in
-      return Option.flatMap(yield* members.findByUserId(userId), ({ memberships, person }) => {
-        const membership = Session.membershipsOf(stored.value, memberships).find(({ workspace }) =>
-          workspace.id === workspaceId
-        )
-        return Option.map(
-          Option.fromUndefinedOr(membership),
-          (membership) => sessionOf(stored.value, person, membership)
-        )
-      })
-    })
+    /** The function, unless people sign in at an issuer. */
+    const ofPasswords = <Argument, A, E>(act: (argument: Argument) => Effect.Effect<A, E>) => (argument: Argument) =>
+      issuer === undefined ? act(argument) : Effect.fail(atIssuer())
 
     return Authenticator.of({
-      signIn,
-      requestPasskey,
-      endSignIn,
-      challenged,
-      open,
-      session: ({ token }) => token === undefined ? Effect.succeedNone : session(token),
-      isFresh: Effect.fnUntraced(function*({ token }) {
-        if (token === undefined) return false
-        return yield* sessions.isFresh(yield* hashOf(token), yield* Clock.currentTimeMillis)
+      signIn: ofPasswords(Effect.fn("LocalAuthenticator.signIn")(signIn)),
+      requestPasskey: ofPasswords(Effect.fn("LocalAuthenticator.requestPasskey")(factor.requestPasskey)),
+      completeSignIn: ofPasswords(Effect.fn("LocalAuthenticator.completeSignIn")(factor.complete)),
+      challengedEmail: factor.email,
+      open: Effect.fn("LocalAuthenticator.open")(function*(userId: UserId, opening: Opening = {}) {
+        const account = Option.getOrUndefined(yield* members.findByUserId(userId))
+        const opened = account === undefined ? undefined : yield* sessions.open(account, opening)
+        return opened ?? (yield* new NotFound({ message: "there is no such member" }))
       }),
-      signOut: (token) => Effect.flatMap(hashOf(token), sessions.remove)
+      session: ({ token }) => token === undefined ? Effect.succeedNone : sessions.use(token),
+      isFresh: ({ token }) => token === undefined ? Effect.succeed(false) : sessions.isFresh(token),
+      signOut: sessions.end
     })
   })
 )

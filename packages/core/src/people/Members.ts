@@ -2,9 +2,8 @@
  * The members of a workspace and its invitations (contract §12 *Members*): lists and changes them, and mails
  * invitations.
  */
-import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Redacted } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
-import * as Base62 from "../Base62.ts"
+import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, type Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { type Forbidden, InvalidBody, NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
@@ -21,11 +20,9 @@ import * as Mail from "./Mail.ts"
 import * as Member from "./Member.ts"
 import { MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
+import * as SecretToken from "./SecretToken.ts"
 import type { Session } from "./Session.ts"
 import { SessionStore } from "./SessionStore.ts"
-
-/** 32 base62 characters: 190 bits. */
-export const tokenLength = 32
 
 /** A new invitation. */
 export interface Invited {
@@ -147,14 +144,11 @@ export class Members extends Context.Service<Members, {
       const passwords = yield* Passwords
       const limits = yield* RateLimitStore
       const random = yield* SecureRandom.SecureRandom
-      const digest = yield* Digest.Digest
+      const tokens = yield* SecretToken.make
       const issuer = yield* CurrentIssuer
       const send = yield* Mail.ofWorkspace
       const demandFactor = yield* FactorChallenge.demander
       const mailing = yield* FiberSet.make()
-
-      const hashOf = (token: Redacted.Redacted) =>
-        digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
 
       /** Runs in the background: neither the response's time nor its content reveals whether the address exists. */
       const mail = (workspaceId: Id.WorkspaceId, mail: Mail.Mail) =>
@@ -202,7 +196,7 @@ export class Members extends Context.Service<Members, {
       const named = Effect.fnUntraced(
         function*({ address, token }: Pick<Acceptance, "address" | "token">, now: Instant) {
           if (issuer !== undefined) return yield* atIssuer()
-          const invitation = Option.getOrUndefined(yield* invitations.find(yield* hashOf(token)))
+          const invitation = Option.getOrUndefined(yield* invitations.find(yield* tokens.hashOf(token)))
           if (invitation !== undefined) return invitation
           yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], now)
           return yield* gone()
@@ -283,14 +277,14 @@ export class Members extends Context.Service<Members, {
             })
           }
           const now = yield* Clock.currentTimeMillis
-          const token = Redacted.make(yield* Base62.random(random, tokenLength))
+          const token = yield* tokens.nextForLink
           const created = yield* invitations.create({
             id: yield* Id.generate(random, "inv"),
             workspaceId: by.workspaceId,
             email,
             role,
             by: makerOf(by),
-            tokenHash: yield* hashOf(token),
+            tokenHash: yield* tokens.hashOf(token),
             createdAt: now,
             expiresAt: now + Duration.toMillis(Invitation.lifetime)
           })
@@ -322,7 +316,7 @@ export class Members extends Context.Service<Members, {
           if (member === undefined) return yield* unknown()
           const refusal = Member.sessionsRefusal(by.role, member)
           if (refusal !== undefined) return yield* refusal
-          yield* sessions.endAll(member.userId, token === undefined ? undefined : yield* hashOf(token))
+          yield* sessions.endAll(member.userId, token === undefined ? undefined : yield* tokens.hashOf(token))
         }),
         show,
         accept

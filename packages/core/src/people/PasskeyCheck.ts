@@ -27,8 +27,8 @@ export const challengeEnded = (param: "challenge" | "credential") =>
       : `the challenge was used, has ended after ${lasts}, or is not yours: ask for another`
   })
 
-/** Makes the function that uses a passkey of a person, and returns whether it was right. */
-export const asserter = Effect.gen(function*() {
+/** Makes the function that uses an assertion of a person's passkey up, and returns whether it was right. */
+export const passkeyConsumer = Effect.gen(function*() {
   const store = yield* PasskeyStore
   const verifier = yield* PasskeyVerifier
   return Effect.fnUntraced(function*(

@@ -1,20 +1,19 @@
 /**
  * A person's passkeys (contract §17): adds and removes them, and asks for one as a proof of presence.
  */
-import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
-import * as Base62 from "../Base62.ts"
+import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { InvalidBody, NotFound, type Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
-import { hashOf, tokenLength } from "./FactorChallenge.ts"
 import * as OwnPerson from "./OwnPerson.ts"
 import * as Passkey from "./Passkey.ts"
 import { challengeEnded, refusedPasskey } from "./PasskeyCheck.ts"
 import { PasskeyStore, type Purpose } from "./PasskeyStore.ts"
 import { PasskeyVerifier } from "./PasskeyVerifier.ts"
 import * as RecoveryCode from "./RecoveryCode.ts"
+import * as SecretToken from "./SecretToken.ts"
 import type { Session } from "./Session.ts"
 
 /** A passkey that was added. */
@@ -66,16 +65,16 @@ export class Passkeys extends Context.Service<Passkeys, {
       const verifier = yield* PasskeyVerifier
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
-      const digest = yield* Digest.Digest
+      const tokens = yield* SecretToken.make
       const own = yield* OwnPerson.finder
 
       const challenge = Effect.fnUntraced(function*(userId: Id.UserId, purpose: Purpose) {
-        const token = Redacted.make(yield* Base62.random(random, tokenLength))
+        const token = yield* tokens.next
         const now = yield* Clock.currentTimeMillis
         yield* store.challenge({
           userId,
           purpose,
-          tokenHash: yield* hashOf(digest, token),
+          tokenHash: yield* tokens.hashOf(token),
           createdAt: now,
           expiresAt: now + Duration.toMillis(Passkey.lifetime)
         })
@@ -99,7 +98,7 @@ export class Passkeys extends Context.Service<Passkeys, {
           const isChallenged = token !== undefined && (yield* store.redeem({
             userId,
             purpose: "add",
-            tokenHash: yield* hashOf(digest, token),
+            tokenHash: yield* tokens.hashOf(token),
             now
           }))
           if (!isChallenged) return yield* challengeEnded("credential")

@@ -2,9 +2,8 @@
  * Portal links and sessions (contract §12): the host creates a link, which a browser opens once. Writes through
  * `PortalStore`.
  */
-import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
-import * as Base62 from "../Base62.ts"
+import { Clock, Context, Duration, Effect, Layer, Option, type Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
@@ -13,9 +12,9 @@ import type { Instant } from "../Time.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import * as LoginLimits from "./LoginLimits.ts"
 import type { Role } from "./Member.ts"
-import { tokenLength } from "./Members.ts"
 import * as Portal from "./Portal.ts"
 import { PortalStore } from "./PortalStore.ts"
+import * as SecretToken from "./SecretToken.ts"
 import type { Session } from "./Session.ts"
 
 /** The properties of a new link. */
@@ -52,12 +51,9 @@ export class Portals extends Context.Service<Portals, {
       const workspaces = yield* WorkspaceStore
       const limits = yield* RateLimitStore
       const random = yield* SecureRandom.SecureRandom
-      const digest = yield* Digest.Digest
+      const tokens = yield* SecretToken.make
 
-      const hashOf = (token: Redacted.Redacted) =>
-        digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
-
-      const newToken = Effect.map(Base62.random(random, tokenLength), Redacted.make)
+      const newToken = tokens.nextForLink
 
       /** The session of a visitor. A visitor has no account, so the audit identifies them by the link's id. */
       const sessionOf = Effect.fnUntraced(function*({ id, role, visitor, workspaceId }: Portal.Portal) {
@@ -82,7 +78,7 @@ export class Portals extends Context.Service<Portals, {
           const { expiresAt } = yield* store.create({
             ...given,
             id: yield* Id.generate(random, "ses"),
-            tokenHash: yield* hashOf(token),
+            tokenHash: yield* tokens.hashOf(token),
             createdAt,
             expiresAt: createdAt + Duration.toMillis(lifetime)
           })
@@ -93,8 +89,8 @@ export class Portals extends Context.Service<Portals, {
           const token = yield* newToken
           const opened = yield* store.open({
             now,
-            tokenHash: yield* hashOf(link),
-            sessionHash: yield* hashOf(token),
+            tokenHash: yield* tokens.hashOf(link),
+            sessionHash: yield* tokens.hashOf(token),
             expiresAt: now + Duration.toMillis(Portal.sessionLifetime)
           })
           const session = Option.isNone(opened) ? Option.none<Session>() : yield* sessionOf(opened.value)
@@ -110,10 +106,10 @@ export class Portals extends Context.Service<Portals, {
           return { session: session.value, token }
         }),
         session: Effect.fnUntraced(function*(token) {
-          const found = yield* store.find(yield* hashOf(token), yield* Clock.currentTimeMillis)
+          const found = yield* store.find(yield* tokens.hashOf(token), yield* Clock.currentTimeMillis)
           return Option.isNone(found) ? Option.none() : yield* sessionOf(found.value)
         }),
-        close: (token) => Effect.flatMap(hashOf(token), store.end)
+        close: (token) => Effect.flatMap(tokens.hashOf(token), store.end)
       })
     })
   )

@@ -3,8 +3,8 @@
  */
 import { Duration } from "effect"
 import { type DomainError, retryAfterOf } from "../Errors.ts"
-import * as Idempotency from "../messages/Idempotency.ts"
 import { errorOf } from "../messages/Message.ts"
+import * as SendBinding from "../messages/SendBinding.ts"
 import type { QueuedEnd } from "./QueuedMessages.ts"
 import type { QueueEnd } from "./QueueEndStep.ts"
 import type { Queued } from "./QueueWorkStep.ts"
@@ -43,7 +43,7 @@ export const after = (
     case "TooLate":
       return { _tag: "Missed" }
     case "Busy":
-      return { _tag: "Again", after: Idempotency.lease, until: sendUntil }
+      return { _tag: "Again", after: SendBinding.lease, until: sendUntil }
     case "NotSent":
       return again(ended.error)
     case "Refused":

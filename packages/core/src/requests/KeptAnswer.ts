@@ -5,7 +5,7 @@
 import { Duration } from "effect"
 import { IdempotencyConflict, ServerError } from "../Errors.ts"
 import type { WorkspaceId } from "../Id.ts"
-import type { IdempotencyKey } from "../messages/Idempotency.ts"
+import type { IdempotencyKey } from "../Idempotency.ts"
 import type { Instant } from "../Time.ts"
 
 /** The scope of an Idempotency-Key: the same key is another one for another person or route. */

@@ -1,15 +1,16 @@
 /**
- * Writes the status of skipped deliveries in the background, by calling `DeliveryStore.tidySkipped` repeatedly.
+ * The background task that writes the status of skipped deliveries (`DeliveryStore.tidySkipped`). A resume only notes which
+ * ones it skips, so that it returns at once, whatever their number.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { Polling } from "../Polling.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { DeliveryStore } from "./DeliveryStore.ts"
 
-/** After a small resume, deliveries behind a skipped one become due within about this time. */
+/** The wait between two rounds. A delivery behind a skipped one becomes due at most about this much later. */
 const every = Duration.seconds(1)
 
-/** Deliveries written at once, few enough that attempts at the same webhook are hardly delayed. */
+/** The most deliveries of a transaction, few enough that its locks hardly delay attempts at the same webhook. */
 const batch = 1000
 
 /** Runs as long as its scope. Any number of processes may run it. */

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { erase } from "../../src/contacts/MessageErasure.ts"
-import * as Idempotency from "../../src/messages/Idempotency.ts"
 import { type KeyedMessage, report } from "../../src/messages/KeyedMessage.ts"
 import * as Message from "../../src/messages/Message.ts"
+import * as SendBinding from "../../src/messages/SendBinding.ts"
 import * as samples from "../samples.ts"
 
 const campaignId = samples.id("cmp")
@@ -44,7 +44,7 @@ describe("erase", () => {
   })
 
   it("a sent message answers repeats by its key and the provider's identifier, and names nobody", () => {
-    const answer = Idempotency.sent(samples.message(), "wamid.1")
+    const answer = SendBinding.sent(samples.message(), "wamid.1")
     const before = send(1, { status: "failed", failedAt: samples.start, providerMessageId: "wamid.1", error }, {
       binding: samples.binding({ claim: null, answer, lastFailure: answer })
     })

@@ -14,19 +14,20 @@ import {
 import { type Event, maxPerReport } from "../../src/events/Event.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
 import type { MessageId } from "../../src/Id.ts"
+import * as Idempotency from "../../src/Idempotency.ts"
 import { Inbound } from "../../src/inbound/Inbound.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
 import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
 import { standard } from "../../src/limits/Limits.ts"
 import * as RateLimit from "../../src/limits/RateLimit.ts"
-import * as Capabilities from "../../src/messages/Capabilities.ts"
-import * as Idempotency from "../../src/messages/Idempotency.ts"
 import type { Report } from "../../src/messages/Message.ts"
 import { Messages, type SendRequest } from "../../src/messages/Messages.ts"
 import { MessageStore, type SendEnd } from "../../src/messages/MessageStore.ts"
 import * as MessageSweeper from "../../src/messages/MessageSweeper.ts"
-import type { ProviderOutcome } from "../../src/messages/Provider.ts"
+import * as SendBinding from "../../src/messages/SendBinding.ts"
 import { MaxInFlight } from "../../src/messages/SendLifecycle.ts"
+import * as Capabilities from "../../src/provider/Capabilities.ts"
+import type { ProviderOutcome } from "../../src/provider/Provider.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { WorkspaceStore } from "../../src/workspaces/WorkspaceStore.ts"
 import { day, hour, minute, second } from "../checks.ts"
@@ -98,9 +99,9 @@ const caller = (options: { readonly monthlyQuota?: number } = {}) =>
 /** Sends, and returns the exit and what the replay observer got. */
 const send = (request: SendRequest) =>
   Effect.gen(function*() {
-    const replays: Array<Idempotency.Answer> = []
+    const replays: Array<SendBinding.Answer> = []
     const exit = yield* Messages.use((messages) => messages.send(request)).pipe(
-      Effect.provideService(Idempotency.ReplayObserver, (answer) => void replays.push(answer)),
+      Effect.provideService(SendBinding.ReplayObserver, (answer) => void replays.push(answer)),
       Effect.exit
     )
     return { exit, replays, at: yield* Clock.currentTimeMillis }
@@ -113,7 +114,7 @@ const errorOf = ({ exit }: Sending): DomainError => {
   return Option.getOrElse(Exit.findErrorOption(exit), () => assert.fail(`no error but ${exit.cause}`))
 }
 const reason = (sending: Sending) => reasonOf(errorOf(sending))
-const answerOf = ({ exit }: Sending): Idempotency.Sent =>
+const answerOf = ({ exit }: Sending): SendBinding.Sent =>
   Exit.isSuccess(exit) && exit.value._tag === "Sent" ? exit.value : assert.fail(`not sent: ${exit}`)
 
 const events = (workspaceId: SendRequest["workspaceId"]) =>

@@ -7,11 +7,12 @@ import {
   type Conversation,
   Errors,
   Id,
-  Idempotency,
+  type Idempotency,
   type Message as Core,
   Messages as Service,
   ReadMarks,
   type ReceivedMessage,
+  SendBinding,
   type SendTimes as Asked,
   StoreError,
   Time,
@@ -99,7 +100,7 @@ const inHostNames = (error: Errors.DomainError): Errors.DomainError => {
  * The answer to a send. The key of a queued message conflicts with it: the host is told that the message was not sent
  * by this call.
  */
-export const sentAtOnce = <Answer extends Idempotency.Sent | Idempotency.Queued>(
+export const sentAtOnce = <Answer extends SendBinding.Sent | SendBinding.Queued>(
   answer: Answer
 ): Effect.Effect<Extract<Answer, { readonly _tag: "Sent" }>, Errors.IdempotencyConflict> =>
   answer._tag === "Sent" ? Effect.succeed(answer as never) : Effect.fail(
@@ -169,7 +170,7 @@ export const make = Effect.gen(function*() {
     named(requestId)
     const answer = yield* Effect.provideService(
       messages.send({ workspaceId, apiKeyId: own, requestId, ...command }),
-      Idempotency.ReplayObserver,
+      SendBinding.ReplayObserver,
       () => {
         replayed = true
       }

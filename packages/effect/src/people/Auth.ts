@@ -9,7 +9,7 @@ import { IncomingMessage } from "node:http"
 import type * as Composition from "../Composition.ts"
 import type { Role } from "../generated/Resources.ts"
 import * as KnownOptions from "../KnownOptions.ts"
-import type { During } from "../messages/Provider.ts"
+import type { During } from "../provider/Provider.ts"
 import { badOption } from "../WacError.ts"
 
 /** The acting person. */

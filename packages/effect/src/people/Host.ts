@@ -2,7 +2,7 @@
  * The host, for programs that use Effect: its own workspace, and sends that are identified by a key of the host.
  */
 import { MessagesApi } from "@wac/api"
-import { type Errors, Id, type Idempotency, Messages, StoreError } from "@wac/core"
+import { type Errors, Id, Messages, type SendBinding, StoreError } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { NewMessage } from "../generated/Messaging.ts"
@@ -22,7 +22,7 @@ export class Host extends Context.Service<Host, {
   readonly send: (
     message: NewMessage,
     options: { readonly idempotencyKey: string }
-  ) => Effect.Effect<Idempotency.Sent, Errors.DomainError>
+  ) => Effect.Effect<SendBinding.Sent, Errors.DomainError>
 }>()("@wac/effect/people/Host") {
   /** Requires what `Composition.layer` provides. The name is for the first workspace if there is none yet. */
   static readonly layer = (workspaceName: string) =>

@@ -21,7 +21,7 @@ import type { EventOf } from "../generated/Messaging.ts"
 import type { InFlight } from "../InFlight.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
-import type { During } from "../messages/Provider.ts"
+import type { During } from "../provider/Provider.ts"
 import { closed, type Running } from "../Running.ts"
 import { badOption } from "../WacError.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Memory for bodies that any stranger can send. They are held before their sender is known, so the number of bytes that
- * are held at once is limited, and so is the time in which a body must arrive.
+ * The memory for request bodies that are read before their sender is known. The number of bytes that are held at once is
+ * limited, and so is the time in which a body must arrive.
  */
 import { type Errors, Timeouts } from "@wac/core"
 import { ByteSize, Context, Duration, Effect, type Scope } from "effect"
@@ -9,18 +9,18 @@ import * as BodyBytes from "./BodyBytes.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 /**
- * The maximum number of bytes in one process. Many bursts of provider posts, which have some kilobytes each, fit in.
+ * The most bytes of such bodies that one process holds at once. A provider's post has some kilobytes, so bursts fit in.
  */
 export const Capacity = Context.Reference<ByteSize.ByteSize>("@wac/http/BodyRoom/Capacity", {
   defaultValue: () => ByteSize.mebibytes(64)
 })
 
 /** The provider sends a post within a second; a body that takes longer than this occupies memory that others need. */
-const timeout = Duration.seconds(20)
+const arrivalTimeout = Duration.seconds(20)
 
 export interface BodyRoom {
   /**
-   * Runs `use` with the raw bytes of a body, which count until it ends. The body is refused as soon as it exceeds
+   * Reads a body and runs `use` with its bytes, which count until `use` ends. The body is refused as soon as it exceeds
    * `limit`, or the memory that is left.
    */
   readonly hold: <A, E, R>(
@@ -45,9 +45,9 @@ export const make: Effect.Effect<BodyRoom, never, Scope.Scope> = Effect.gen(func
         own += bytes
         return true
       }
-      const deadline: BodyBytes.Deadline = (miss) => timeouts.set(timeout, miss)
+      const deadline: BodyBytes.Deadline = (miss) => timeouts.set(arrivalTimeout, miss)
       return BodyBytes.read(request, { limit: ByteSize.toNumberUnsafe(limit), deadline, room }).pipe(
-        Effect.mapError((missing) => RequestBody.refusal(missing, limit, timeout)),
+        Effect.mapError((missing) => RequestBody.refusal(missing, limit, arrivalTimeout)),
         Effect.flatMap(use),
         Effect.ensuring(Effect.sync(() => {
           held -= own

@@ -229,10 +229,13 @@ export class ConnectionServer extends Server {
       const begin = this.#strangers[0]
       if (begin === undefined) break
       const from = performance.now()
-      begin()
-      this.#strangersTook += performance.now() - from
-      this.#strangersBegun++
-      this.#strangers.shift()
+      try {
+        begin()
+      } finally {
+        this.#strangersTook += performance.now() - from
+        this.#strangersBegun++
+        this.#strangers.shift()
+      }
     }
     if (this.#isTurning || this.#strangersBegun === 0) return
     this.#isTurning = true
@@ -318,7 +321,9 @@ export class ConnectionServer extends Server {
         this.#isLate = true
       }),
       after(times.answer, () => this.#answerRest()),
-      after(times.end, () => this.closeAllConnections())
+      after(times.end, () => {
+        for (const socket of this.#lines.keys()) socket.destroy()
+      })
     ]
     if (this.#lines.size > 0) {
       await new Promise<void>((resolve) => {

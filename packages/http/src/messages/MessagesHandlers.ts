@@ -13,6 +13,7 @@ import {
   type MessageStore,
   ReadMarks,
   type ReceivedMessage,
+  type SendBinding,
   type SendTimes,
   StoreError,
   Time
@@ -94,7 +95,7 @@ const laterOf = (
       })
     )
 
-type Answer = Idempotency.Sent | Idempotency.Queued
+type Answer = SendBinding.Sent | SendBinding.Queued
 
 /** The answer to a send with an API key; only API keys are bound to keys of this route. */
 const answered = (answer: Answer, ownKey: Id.ApiKeyId) => {

@@ -23,11 +23,11 @@ const SignInFactorHandlers = HandlerGroup.layer(
       handlers.handleAll({
         end: Effect.fnUntraced(
           function*({ payload: { challenge, ...given } }) {
-            const email = Option.getOrUndefined(yield* authenticator.challenged(challenge))
+            const email = Option.getOrUndefined(yield* authenticator.challengedEmail(challenge))
             const proof = yield* Proof.ofFactor(given, party)
             const opened = yield* SignIn.recorded(
               email,
-              authenticator.endSignIn({ challenge, proof, ...yield* SignIn.opening })
+              authenticator.completeSignIn({ challenge, proof, ...yield* SignIn.opening })
             ).pipe(Effect.provideService(RefusedSignIns.RefusedSignIns, refused))
             yield* SignIn.noticed(notices, opened)
             return yield* SignIn.signedIn(opened)

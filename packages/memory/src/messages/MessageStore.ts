@@ -16,6 +16,7 @@ import {
   ReceivedMessage,
   type Retention,
   type SendBatch,
+  SendBinding,
   type Step,
   type Time
 } from "@wac/core"
@@ -40,10 +41,10 @@ const carryOut = <Command, Loaded extends Step.Known, Answer>(
   return answer!
 }
 
-const lookUp = (memory: Memory, request: MessageStore.KeyedRequest, now: Time.Instant): Idempotency.Verdict => {
+const lookUp = (memory: Memory, request: MessageStore.KeyedRequest, now: Time.Instant): SendBinding.Verdict => {
   const kept = memory.sends.get(nameOf(request))
   const send = kept && sendOf(memory, kept.binding.messageId)
-  return Idempotency.judge(send?.binding ?? undefined, send?.message, request.fingerprint, now)
+  return SendBinding.judge(send?.binding ?? undefined, send?.message, request.fingerprint, now)
 }
 
 const named = (

@@ -164,7 +164,7 @@ const placedOf = (
   [rows, suppressions = []]: ReadonlyArray<Rows>,
   { command: { hashes }, due: { job: { campaign } } }: Need["loaded"]
 ): ReadonlyArray<CampaignWorkStep.Placed> => {
-  const found = StoredSuppression.found(suppressions)
+  const found = StoredSuppression.indexByHash(suppressions)
   return rows!.map((stored) => {
     const { content: row, isKnown, key, place } = placed.read(stored)
     const customer = Recipient.customerOf(row)

@@ -150,12 +150,15 @@ const loadRemembered = statement({ names }, ({ names }) =>
     where i.phone_number_id = p.id and i.provider_message_id = a.name offset 0
   ) i`)
 
-const loadSuppressions = statement({ names }, ({ names }) =>
-  `select ${StoredSuppression.names("s")} from ${names("a")}
+const loadSuppressions = statement(
+  { names },
+  ({ names }) =>
+    `select ${StoredSuppression.columnList("s")} from ${names("a")}
   cross join lateral (
     select p.workspace_id from wac.phone_numbers p where p.provider_number_id = a.provider_number_id offset 0
   ) p
-  cross join lateral ${StoredSuppression.under("p.workspace_id", "a.name")} s`)
+  cross join lateral ${StoredSuppression.byHash("p.workspace_id", "a.name")} s`
+)
 
 /** A customer of a number, as a command names them. */
 interface Named {
@@ -210,7 +213,7 @@ const read = (
     now,
     number: (providerNumberId) => found.get(providerNumberId),
     contact: contactsIn(nameRows!),
-    suppressions: StoredSuppression.found(suppressionRows!)
+    suppressions: StoredSuppression.indexByHash(suppressionRows!)
   }
 }
 
@@ -397,7 +400,7 @@ export const choose: StepOptions<
     numbersOf: (workspaceId) =>
       numberRows!.map(owned.read).filter((number) => number.workspaceId === workspaceId).map(({ id }) => id),
     contact: contactsIn(nameRows!),
-    suppressions: StoredSuppression.found(suppressionRows!)
+    suppressions: StoredSuppression.indexByHash(suppressionRows!)
   }),
   decide: ContactStep.choose,
   write

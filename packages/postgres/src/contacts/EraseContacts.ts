@@ -82,7 +82,7 @@ export const eraseContacts: StepOptions<CustomerStore.EraseStep, Loaded, Custome
   read: ([, , , contacts, suppressions], now) => ({
     now,
     contacts: contacts!.map(contactOf),
-    suppressions: suppressions!.map(StoredSuppression.suppression.read)
+    suppressions: suppressions!.map(StoredSuppression.reader.read)
   }),
   decide: ({ contacts, suppressions }, [step]) => {
     const { hashes, workspaceId } = step!

@@ -1,20 +1,20 @@
 /**
- * Opt-outs of names in PostgreSQL (core's `Suppression`).
+ * The rows of `wac.suppressions`: a customer's opt-outs, and the exceptions from them (core's `Suppression`).
  */
-import type { Id, Suppression, Time } from "@wac/core"
+import { type Id, Suppression, type Time } from "@wac/core"
 import { columns, insert, type Reader, unlessEmpty } from "../Columns.ts"
 import { type Rows, type Statement, statement } from "../Statement.ts"
 
-/** An opt-out, as columns. */
-interface Stored extends Pick<Suppression.Suppression, "workspaceId" | "hash" | "optedOut"> {
-  /** Empty for every number: a key has no null. */
+/** A suppression as a row. */
+interface SuppressionRow extends Pick<Suppression.Suppression, "workspaceId" | "hash" | "optedOut"> {
+  /** `''` means every number of the workspace, because a column of a primary key cannot be null. */
   readonly phoneNumberId: Id.PhoneNumberId | ""
   readonly name: string | null
   readonly source: Suppression.Source | null
   readonly at: Time.Instant | null
 }
 
-const stored = columns<Stored>({
+const stored = columns<SuppressionRow>({
   workspaceId: "text",
   hash: "text",
   phoneNumberId: "text",
@@ -24,23 +24,23 @@ const stored = columns<Stored>({
   at: "bigint"
 })
 
-/** The columns, of a table of that name. */
-export const names = (table: string): string => stored.names(table)
+/** The list of columns, each with the alias of the table. */
+export const columnList = (table: string): string => stored.names(table)
 
-/** The opt-outs under a hash: an expression for a `cross join lateral`. */
-export const under = (workspace: string, hash: string): string =>
+/** The suppressions with a hash, for a `cross join lateral`. `offset 0` has the planner look them up by their key. */
+export const byHash = (workspace: string, hash: string): string =>
   `(select own.* from wac.suppressions own where own.workspace_id = ${workspace} and own.hash = ${hash} offset 0)`
 
-/** Loads the opt-outs under hashes. */
+/** Loads the suppressions with these hashes. */
 export const load = statement(
   { hashes: stored.pick("workspaceId", "hash") },
   ({ hashes }) =>
-    `select ${names("s")} from ${hashes("a")}
-  cross join lateral ${under("a.workspace_id", "a.hash")} s`
+    `select ${columnList("s")} from ${hashes("a")}
+  cross join lateral ${byHash("a.workspace_id", "a.hash")} s`
 )
 
-/** An opt-out of a row, or of its JSON. */
-export const suppression: Reader<Suppression.Suppression> = {
+/** Reads a suppression from a row, or from a row's JSON. */
+export const reader: Reader<Suppression.Suppression> = {
   read: (row) => {
     const { at, name, phoneNumberId, source, ...one } = stored.read(row)
     return {
@@ -51,19 +51,21 @@ export const suppression: Reader<Suppression.Suppression> = {
   }
 }
 
-/** Finds what was loaded by workspace and hash. */
-export const found = (
+/** Indexes loaded rows by workspace and hash. */
+export const indexByHash = (
   rows: Rows
 ): (workspaceId: string, hash: string) => ReadonlyArray<Suppression.Suppression> => {
-  const byHash = new Map<string, Array<Suppression.Suppression>>()
-  for (const one of rows.map(suppression.read)) {
-    const name = `${one.workspaceId} ${one.hash}`
-    byHash.set(name, [...(byHash.get(name) ?? []), one])
+  const index = new Map<string, Array<Suppression.Suppression>>()
+  for (const one of rows.map(reader.read)) {
+    const key = `${one.workspaceId} ${one.hash}`
+    const known = index.get(key)
+    if (known === undefined) index.set(key, [one])
+    else known.push(one)
   }
-  return (workspaceId, hash) => byHash.get(`${workspaceId} ${hash}`) ?? []
+  return (workspaceId, hash) => index.get(`${workspaceId} ${hash}`) ?? []
 }
 
-const keep = insert(
+const upsert = insert(
   stored,
   "wac.suppressions as s",
   `
@@ -72,21 +74,20 @@ const keep = insert(
   }`
 )
 
-const remove = unlessEmpty(
+const deleteRows = unlessEmpty(
   stored.pick("workspaceId", "hash", "phoneNumberId"),
   (rows) =>
     `delete from wac.suppressions s using ${rows("g")}
   where s.workspace_id = g.workspace_id and s.hash = g.hash and s.phone_number_id = g.phone_number_id`
 )
 
-const placeOf = ({ hash, phoneNumberId, workspaceId }: Suppression.Suppression): string =>
-  `${workspaceId} ${hash} ${phoneNumberId ?? ""}`
+const orderKey = (one: Suppression.Suppression): string => `${one.workspaceId} ${Suppression.placeOf(one)}`
 
-/** In an order that all transactions share, so that none waits for another in a circle. */
-const inOrder = (all: ReadonlyArray<Suppression.Suppression>): ReadonlyArray<Suppression.Suppression> =>
-  [...all].sort((a, b) => placeOf(a) < placeOf(b) ? -1 : 1)
+/** Sorts rows in the order in which all transactions lock them, so that there is no deadlock. */
+const inLockOrder = (all: ReadonlyArray<Suppression.Suppression>): ReadonlyArray<Suppression.Suppression> =>
+  all.toSorted((a, b) => orderKey(a) < orderKey(b) ? -1 : 1)
 
-const storedOf = ({ name, phoneNumberId, ...one }: Suppression.Suppression): Stored => ({
+const rowOf = ({ name, phoneNumberId, ...one }: Suppression.Suppression): SuppressionRow => ({
   ...one,
   phoneNumberId: phoneNumberId ?? "",
   name: name && name.key,
@@ -94,8 +95,8 @@ const storedOf = ({ name, phoneNumberId, ...one }: Suppression.Suppression): Sto
   at: name && name.at
 })
 
-/** Writes and removes opt-outs. */
+/** Deletes and writes suppressions. */
 export const write = ({ gone, kept }: Suppression.Changes): ReadonlyArray<Statement> => [
-  ...remove(gone.map(storedOf)),
-  ...keep(inOrder(kept).map(storedOf))
+  ...deleteRows(inLockOrder(gone).map(rowOf)),
+  ...upsert(inLockOrder(kept).map(rowOf))
 ]

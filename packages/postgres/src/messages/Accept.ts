@@ -172,7 +172,7 @@ const loadSends = ({ isOfCampaign, isToKnown, isToUser }: Rare) =>
     ${contactNamed("k.number_id", "s.customer", { ids: isToUser })}
   ) n on true
   left join lateral (
-    select json_agg(o) as suppressions from ${StoredSuppression.under("k.workspace_id", "s.hash")} o
+    select json_agg(o) as suppressions from ${StoredSuppression.byHash("k.workspace_id", "s.hash")} o
   ) o on true
   left join lateral ${pairs("k.number_id", "s.customer")} on true${
       isOfCampaign
@@ -355,7 +355,7 @@ const found = result<{
   readonly isBusy: boolean
 }>({
   key: "text",
-  suppressions: [StoredSuppression.suppression],
+  suppressions: [StoredSuppression.reader],
   numberId: "text",
   bucket: "text",
   fullAt: "double precision",

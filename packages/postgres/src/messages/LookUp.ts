@@ -1,7 +1,7 @@
 /**
- * Looks up idempotency keys and judges them (core's `Idempotency.judge`), in one round trip.
+ * Looks up idempotency keys and judges them (core's `SendBinding.judge`), in one round trip.
  */
-import { Idempotency, type KeyedMessage, type MessageStore, type Time } from "@wac/core"
+import { type KeyedMessage, type MessageStore, SendBinding, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { columns, double, result, row } from "../Columns.ts"
 import type { DirectOptions } from "../Database.ts"
@@ -32,7 +32,7 @@ export interface LookUp {
 }
 
 /** `MessageStore.lookUp`. */
-export const lookUp: DirectOptions<LookUp, Idempotency.Verdict> = {
+export const lookUp: DirectOptions<LookUp, SendBinding.Verdict> = {
   write: (commands) => [
     find({ keys: commands.map(({ request }) => request) }),
     { text: `select ${Clocks.now}::double precision as now` }
@@ -43,7 +43,7 @@ export const lookUp: DirectOptions<LookUp, Idempotency.Verdict> = {
     const sends = new Map(rows!.map(found.read).map(({ place, send }) => [place, send]))
     return ({ now, request }, place) => {
       const send = sends.get(place)
-      return Idempotency.judge(send?.binding ?? undefined, send?.message, request.fingerprint, now ?? at)
+      return SendBinding.judge(send?.binding ?? undefined, send?.message, request.fingerprint, now ?? at)
     }
   }
 }

@@ -5,11 +5,11 @@ import type {
   AbandonStep,
   AcceptStep,
   Id,
-  Idempotency,
   KeyedMessage,
   Message,
   MessageStore,
-  SendBatch
+  SendBatch,
+  SendBinding
 } from "@wac/core"
 import { bigint, columns, json, list, type Reader, result, row, text } from "../Columns.ts"
 import { type Row, type Rows, statement } from "../Statement.ts"
@@ -74,7 +74,7 @@ export const lastTry = row({
 })
 
 /** {@link bound} of a key, or of none. */
-export const storedBinding = (binding: Idempotency.Binding | null): ReturnType<typeof bound.read> => ({
+export const storedBinding = (binding: SendBinding.SendBinding | null): ReturnType<typeof bound.read> => ({
   claimToken: binding?.claim?.token ?? null,
   leaseUntil: binding?.claim?.leaseUntil ?? null,
   answer: storedAnswer(binding?.answer ?? null),
@@ -83,7 +83,7 @@ export const storedBinding = (binding: Idempotency.Binding | null): ReturnType<t
 })
 
 /** What the key of a message is bound to. */
-const bindingOf = (row: Row, messageId: Id.MessageId): Idempotency.Binding => {
+const bindingOf = (row: Row, messageId: Id.MessageId): SendBinding.SendBinding => {
   const { answer, claimToken, expiresAt, lastFailure, leaseUntil } = bound.read(row)
   return {
     fingerprint: request.read(row).fingerprint,

@@ -78,8 +78,8 @@ layer(database, { excludeTestServices: true })("a customer", (it) => {
       const { messageId } = yield* MessageFixture.sent(own, { message })
       yield* MessageFixture.report({ status: "delivered", at: own.start, reference: messageId })
       const ends = [
-        yield* MessageFixture.refusedIt(own.start),
-        yield* MessageFixture.notSent,
+        yield* MessageFixture.refusedOutcome(own.start),
+        yield* MessageFixture.notSentOutcome,
         { _tag: "Unknown" } as const
       ]
       for (const end of ends) {

@@ -1,5 +1,5 @@
 /**
- * Conformance of `AuditStore`.
+ * The conformance tests that every implementation of `AuditStore` passes.
  */
 import { assert } from "@effect/vitest"
 import { type AuditEntry, AuditStore, Id } from "@wac/core"
@@ -9,7 +9,7 @@ import * as Forgetting from "../Forgetting.ts"
 
 const { day, world } = Fixture
 
-const all = { limit: 100, after: null }
+const firstPage = { limit: 100, after: null }
 
 const ada = { userId: Id.UserId.make("usr_01ARZ3NDEKTSV4RRFFQ69G5FAV"), email: "“ada”@example.com" }
 
@@ -37,21 +37,21 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* AuditStore.AuditStore
       const [own, other] = [yield* world(), yield* world()]
       const one = yield* entry(own)
-      const operators = yield* entry(own, { by: null, target: null, address: null, requestId: null, detail: null })
+      const byOperator = yield* entry(own, { by: null, target: null, address: null, requestId: null, detail: null })
       yield* store.record([one, yield* entry(other)])
-      const programs = yield* entry(own, { by: { apiKeyId: yield* Fixture.id("key"), name: "orders" } })
-      yield* store.record([operators, programs])
+      const byProgram = yield* entry(own, { by: { apiKeyId: yield* Fixture.id("key"), name: "orders" } })
+      yield* store.record([byOperator, byProgram])
       yield* store.record([])
       // repeated
       yield* store.record([one])
-      assert.deepStrictEqual(yield* store.list(own.workspace.id, {}, all), {
-        items: [programs, operators, one],
+      assert.deepStrictEqual(yield* store.list(own.workspace.id, {}, firstPage), {
+        items: [byProgram, byOperator, one],
         next: null
       })
       const first = yield* store.list(own.workspace.id, {}, { limit: 1, after: null })
-      assert.deepStrictEqual(first, { items: [programs], next: programs.id })
+      assert.deepStrictEqual(first, { items: [byProgram], next: byProgram.id })
       const rest = yield* store.list(own.workspace.id, {}, { limit: 1, after: first.next })
-      assert.deepStrictEqual(rest, { items: [operators], next: operators.id })
+      assert.deepStrictEqual(rest, { items: [byOperator], next: byOperator.id })
     }))
 
   it.effect("a list can be limited to one person's changes, or to changes of one target", () =>
@@ -59,16 +59,16 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* AuditStore.AuditStore
       const own = yield* world()
       const one = yield* entry(own)
-      const sameThing = yield* entry(own, {
+      const sameTarget = yield* entry(own, {
         target: one.target,
         by: { userId: yield* Fixture.id("usr"), email: "ben@example.com" }
       })
       const samePerson = yield* entry(own)
-      yield* store.record([one, sameThing, samePerson])
+      yield* store.record([one, sameTarget, samePerson])
       const list = (filter: AuditStore.AuditFilter) =>
-        Effect.map(store.list(own.workspace.id, filter, all), ({ items }) => items)
+        Effect.map(store.list(own.workspace.id, filter, firstPage), ({ items }) => items)
       assert.deepStrictEqual(yield* list({ userId: ada.userId }), [samePerson, one])
-      assert.deepStrictEqual(yield* list({ target: one.target! }), [sameThing, one])
+      assert.deepStrictEqual(yield* list({ target: one.target! }), [sameTarget, one])
       assert.deepStrictEqual(yield* list({ target: one.target!, userId: ada.userId }), [one])
       assert.deepStrictEqual(yield* list({ userId: "nobody" }), [])
     }))
@@ -77,11 +77,10 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const store = yield* AuditStore.AuditStore
       const own = yield* world()
-      const idAt = (at: number) => Id.lowestAt("aud", at).replace(/.$/, "7") as Id.AuditId
-      const old = yield* entry(own, { id: idAt(own.start - day) })
-      const young = yield* entry(own, { id: idAt(own.start) })
-      yield* store.record([old, young])
+      const old = yield* entry(own, { id: Fixture.idAt("aud", own.start - day) })
+      const recent = yield* entry(own, { id: Fixture.idAt("aud", own.start) })
+      yield* store.record([old, recent])
       yield* Forgetting.all(store.forget(own.start))
-      assert.deepStrictEqual((yield* store.list(own.workspace.id, {}, all)).items, [young])
+      assert.deepStrictEqual((yield* store.list(own.workspace.id, {}, firstPage)).items, [recent])
     }))
 }

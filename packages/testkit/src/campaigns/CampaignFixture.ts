@@ -145,7 +145,7 @@ export const running = (own: Fixture.World, count: number, plan: Partial<Campaig
 
 /** The command to accept a recipient's message. */
 export const sendOf = (own: Fixture.World, { message }: Pick<CampaignWorkStep.Claimed, "message">, now: Time.Instant) =>
-  MessageFixture.send(own, {
+  MessageFixture.sendCommand(own, {
     now,
     apiKeyId: null,
     queue: { campaignId: message.campaignId! },
@@ -168,7 +168,7 @@ export const claim = (own: Fixture.World, recipient: CampaignWorkStep.Claimed, n
 export const sent = (own: Fixture.World, recipient: CampaignWorkStep.Claimed, now: Time.Instant) =>
   Effect.gen(function*() {
     const { command } = yield* claim(own, recipient, now)
-    assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, now))
+    assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.acceptedOutcome, now))
     return command
   })
 

@@ -238,7 +238,7 @@ export const tests = (it: Fixture.It): void => {
         workspaceId: own.workspace.id,
         phoneNumberId: null,
         name: customer(2),
-        hashes: MessageFixture.hashesOf(MessageFixture.named(customer(2))),
+        hashes: MessageFixture.hashesOf(MessageFixture.customerOf(customer(2))),
         preference: "opt_out",
         source: "api"
       })
@@ -254,7 +254,7 @@ export const tests = (it: Fixture.It): void => {
       }
       const asked = Option.getOrThrow(yield* store.work(command))
       assert.deepStrictEqual([asked.unhashed, asked.claimed], [[customer(1), customer(2)], []])
-      const some = { ...command, hashes: MessageFixture.hashesOf(MessageFixture.named(customer(1))) }
+      const some = { ...command, hashes: MessageFixture.hashesOf(MessageFixture.customerOf(customer(1))) }
       assert.deepStrictEqual(Option.getOrThrow(yield* store.work(some)).unhashed, [customer(2)])
       assert.deepInclude(yield* get(campaign), { status: "checking", checked: 0 })
       yield* workAll(own, own.start)

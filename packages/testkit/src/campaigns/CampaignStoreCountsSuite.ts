@@ -44,7 +44,7 @@ export const tests = (it: Fixture.It): void => {
       yield* sent(own, b, at)
       yield* MessageFixture.report({ status: "read", at: at + second, reference: b.message.id })
       const { command: refused } = yield* claim(own, c, at)
-      assert.isTrue(yield* MessageFixture.settle(refused, yield* MessageFixture.refusedIt(at), at))
+      assert.isTrue(yield* MessageFixture.settle(refused, yield* MessageFixture.refusedOutcome(at), at))
       yield* workAll(own, at + minute / 2)
       assert.strictEqual((yield* get(campaign)).status, "running")
       const { command: unknown } = yield* claim(own, d, at)
@@ -123,7 +123,9 @@ export const tests = (it: Fixture.It): void => {
       yield* Effect.forEach(claimed, (recipient) =>
         Effect.gen(function*() {
           const { command } = yield* claim(own, recipient, own.start)
-          const end = recipient.message.variant === "b" ? MessageFixture.tookIt : MessageFixture.refusedIt(own.start)
+          const end = recipient.message.variant === "b"
+            ? MessageFixture.acceptedOutcome
+            : MessageFixture.refusedOutcome(own.start)
           yield* MessageFixture.settle(command, yield* end, own.start)
         }), { concurrency: 8 })
       const [first] = claimed.filter(({ message }) => message.variant === "b")
@@ -153,9 +155,9 @@ export const tests = (it: Fixture.It): void => {
         Effect.gen(function*() {
           const { command } = yield* claim(own, recipient, own.start)
           if (n % 2 === 0) {
-            yield* MessageFixture.settle(command, yield* MessageFixture.refusedIt(own.start), own.start)
+            yield* MessageFixture.settle(command, yield* MessageFixture.refusedOutcome(own.start), own.start)
           } else {
-            yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, own.start)
+            yield* MessageFixture.settle(command, yield* MessageFixture.acceptedOutcome, own.start)
             yield* MessageFixture.report({ status: "failed", at: own.start, reference: command.messageId })
           }
         })
@@ -247,7 +249,7 @@ export const tests = (it: Fixture.It): void => {
       const [first, second] = yield* workAll(own, own.start)
       for (const recipient of [first!, second!]) {
         const { command } = yield* claim(own, recipient, own.start)
-        const end = { ...yield* MessageFixture.tookIt, isHeld: true }
+        const end = { ...yield* MessageFixture.acceptedOutcome, isHeld: true }
         assert.isTrue(yield* MessageFixture.settle(command, end, own.start))
       }
       assert.deepStrictEqual((yield* get(campaign)).counts, counts({ held: 2 }))

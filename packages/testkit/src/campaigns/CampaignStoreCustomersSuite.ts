@@ -79,7 +79,7 @@ export const tests = (it: Fixture.It): void => {
       const marketing = (n: number) => MessageFixture.template({ to: customer(n), name: "promo", bodyParams: ["x"] })
       // a program writes to the first customer twice, and to the second one once
       for (const n of [1, 1, 2]) {
-        const command = yield* MessageFixture.send(own, { now: at, message: marketing(n), limits })
+        const command = yield* MessageFixture.sendCommand(own, { now: at, message: marketing(n), limits })
         assert.strictEqual((yield* store.accept(command))._tag, "Claimed")
       }
       yield* running(own, 4, { template: promo })
@@ -92,7 +92,7 @@ export const tests = (it: Fixture.It): void => {
           found[recipient.message.content.to] = accepted._tag
           if (accepted._tag !== "Claimed") continue
           const settled = { ...command, messageId: recipient.message.id, claimed: accepted.message }
-          yield* MessageFixture.settle(settled, yield* MessageFixture.notSent, now)
+          yield* MessageFixture.settle(settled, yield* MessageFixture.notSentOutcome, now)
         }
         return [0, 1, 2, 3].map((n) => found[customer(n)])
       })
@@ -144,7 +144,7 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* MessageStore.MessageStore
       const marketing = (to: string, now: Time.Instant) =>
         Effect.flatMap(
-          MessageFixture.send(own, {
+          MessageFixture.sendCommand(own, {
             now,
             limits,
             message: MessageFixture.template({ to, name: "promo", bodyParams: ["x"] })

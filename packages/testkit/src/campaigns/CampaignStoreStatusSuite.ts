@@ -64,7 +64,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* changed(campaign, at, { _tag: "Cancel" })).status, "cancelled")
       assert.deepStrictEqual(yield* workAll(own, at, 7), [])
       assert.strictEqual((yield* get(campaign)).completedAt, null)
-      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, at))
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.acceptedOutcome, at))
       // whoever had taken the others is gone
       yield* workAll(own, at + 2 * minute, 7)
       const after = yield* get(campaign)
@@ -93,7 +93,7 @@ export const tests = (it: Fixture.It): void => {
       yield* Effect.forEach(claimed, (recipient) =>
         Effect.gen(function*() {
           const { command } = yield* claim(own, recipient, own.start)
-          yield* MessageFixture.settle(command, yield* MessageFixture.refusedIt(own.start), own.start)
+          yield* MessageFixture.settle(command, yield* MessageFixture.refusedOutcome(own.start), own.start)
         }), { concurrency: 16 })
       assert.deepStrictEqual(yield* workAll(own, own.start + second), [])
       const paused = yield* get(campaign)

@@ -60,10 +60,10 @@ export const tests = (it: Fixture.It): void => {
       const [taken, refused, unknown, silent, unsent, delivered] = claimed
       const commands = yield* Effect.forEach(claimed, (recipient) => claim(own, recipient, own.start))
       const ends: ReadonlyArray<readonly [CampaignWorkStep.Claimed | undefined, MessageStore.SendEnd]> = [
-        [taken, yield* MessageFixture.tookIt],
-        [refused, yield* MessageFixture.refusedIt(own.start)],
+        [taken, yield* MessageFixture.acceptedOutcome],
+        [refused, yield* MessageFixture.refusedOutcome(own.start)],
         [unknown, { _tag: "Unknown" }],
-        [unsent, yield* MessageFixture.notSent]
+        [unsent, yield* MessageFixture.notSentOutcome]
       ]
       // in one batch, of which only some leave the queue
       yield* Effect.forEach(ends, ([recipient, end]) =>
@@ -91,7 +91,7 @@ export const tests = (it: Fixture.It): void => {
       const { accepted, command } = yield* claim(own, recipient!, own.start)
       assert.deepStrictEqual(accepted.readings.map(({ policy }) => policy.name), ["phone_number", "pair"])
       assert.deepInclude(accepted.message, { id: recipient!.message.id, status: "sending", apiKeyId: null })
-      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, own.start))
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.acceptedOutcome, own.start))
       const later = own.start + 26 * hour
       yield* messages.sweep(later)
       const again = yield* messages.accept(yield* sendOf(own, recipient!, later))
@@ -144,7 +144,7 @@ export const tests = (it: Fixture.It): void => {
       const campaign = yield* running(own, 1)
       const [recipient] = yield* workAll(own, own.start)
       const first = yield* claim(own, recipient!, own.start)
-      yield* MessageFixture.settle(first.command, yield* MessageFixture.notSent, own.start)
+      yield* MessageFixture.settle(first.command, yield* MessageFixture.notSentOutcome, own.start)
       yield* ended(recipient!, own.start, { _tag: "Again", after: Duration.minutes(5) })
       assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 1 }))
       assert.deepStrictEqual(yield* workAll(own, own.start + 4 * minute), [])
@@ -176,7 +176,7 @@ export const tests = (it: Fixture.It): void => {
       const campaign = yield* running(own, 1, { notAfter: own.start + 10 * 24 * hour })
       const [recipient] = yield* workAll(own, own.start)
       const { command } = yield* claim(own, recipient!, own.start)
-      yield* MessageFixture.settle(command, yield* MessageFixture.notSent, own.start)
+      yield* MessageFixture.settle(command, yield* MessageFixture.notSentOutcome, own.start)
       yield* ended(recipient!, own.start, { _tag: "Again", after: Duration.minutes(1) })
       yield* changed(campaign, own.start + second, { _tag: "Pause" })
       const monday = own.start + 3 * 24 * hour

@@ -39,9 +39,9 @@ const prefer = (
   ContactStore.ContactStore.use((store) =>
     store.setPreference({
       now,
-      hashes: MessageFixture.hashesOf(MessageFixture.named(who)),
+      hashes: MessageFixture.hashesOf(MessageFixture.customerOf(who)),
       providerNumberId: own.number.providerNumberId,
-      customer: MessageFixture.named(who),
+      customer: MessageFixture.customerOf(who),
       preference,
       at
     })
@@ -51,10 +51,10 @@ const move = (own: Fixture.World, from: Contact.Customer | string, to: Contact.C
   ContactStore.ContactStore.use((store) =>
     store.move({
       now: Math.max(at, own.start),
-      hashes: MessageFixture.hashesOf(MessageFixture.named(from), MessageFixture.named(to)),
+      hashes: MessageFixture.hashesOf(MessageFixture.customerOf(from), MessageFixture.customerOf(to)),
       providerNumberId: own.number.providerNumberId,
-      from: MessageFixture.named(from),
-      to: MessageFixture.named(to),
+      from: MessageFixture.customerOf(from),
+      to: MessageFixture.customerOf(to),
       at
     })
   )
@@ -469,8 +469,8 @@ export const tests = (it: Fixture.It): void => {
         both(long, "US.1"),
         both(short, "US.1"),
         user("US.1"),
-        MessageFixture.named(short),
-        MessageFixture.named(long)
+        MessageFixture.customerOf(short),
+        MessageFixture.customerOf(long)
       ]
       yield* Effect.forEach(
         Array.from({ length: 40 }, (_, i) => i),

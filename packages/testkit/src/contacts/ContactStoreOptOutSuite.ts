@@ -226,10 +226,13 @@ export const tests = (it: Fixture.It): void => {
       yield* ContactStore.ContactStore.use((store) =>
         store.move({
           now: own.start + 2,
-          hashes: MessageFixture.hashesOf(MessageFixture.named(customer(1)), MessageFixture.named(customer(2))),
+          hashes: MessageFixture.hashesOf(
+            MessageFixture.customerOf(customer(1)),
+            MessageFixture.customerOf(customer(2))
+          ),
           providerNumberId: own.number.providerNumberId,
-          from: MessageFixture.named(customer(1)),
-          to: MessageFixture.named(customer(2)),
+          from: MessageFixture.customerOf(customer(1)),
+          to: MessageFixture.customerOf(customer(2)),
           at: own.start + 2
         })
       )

@@ -228,7 +228,7 @@ const run = (
       if (accepted._tag !== "Claimed") return accepted
       assert.isFalse(isMarketing && known[n]!.isOut([to]), `${to} has opted out`)
       const claim = { ...command, messageId: accepted.message.id, claimed: accepted.message }
-      yield* MessageFixture.settle(claim, yield* MessageFixture.tookIt, now)
+      yield* MessageFixture.settle(claim, yield* MessageFixture.acceptedOutcome, now)
       return accepted
     })
 

@@ -78,7 +78,7 @@ export interface SendOptions {
 /**
  * A command to accept a send: by default at the start, with {@link template}, under a fresh key, with a lease of 30 s.
  */
-export const send = (
+export const sendCommand = (
   world: Fixture.World,
   options: SendOptions = {}
 ): Effect.Effect<MessageStore.AcceptSend, never, SecureRandom.SecureRandom> =>
@@ -109,23 +109,23 @@ export const send = (
 /** Builds a send's command and accepts it. */
 export const accept = (world: Fixture.World, options: SendOptions = {}) =>
   Effect.gen(function*() {
-    const command = yield* send(world, options)
+    const command = yield* sendCommand(world, options)
     const accepted = yield* MessageStore.MessageStore.use((store) => store.accept(command))
     return { command, accepted }
   })
 
-/** An accepted send, with its message as claimed; `messageId` is that message's id, even for a later try. */
-export interface Accepted extends MessageStore.AcceptSend {
+/** The command of an accepted send, with its message as claimed; `messageId` is that message's id, even for a later try. */
+export interface ClaimedCommand extends MessageStore.AcceptSend {
   readonly claimed: Message.Message
 }
 
 /** An accepted and claimed send, with its command. */
 export interface Claim {
-  readonly command: Accepted
+  readonly command: ClaimedCommand
   readonly accepted: MessageStore.ClaimedSend & { readonly readings: MessageStore.Accepted["readings"] }
 }
 
-/** Accepts a send that must be claimed. */
+/** Accepts a send, and fails the test unless it was claimed. */
 export const claimed = (
   world: Fixture.World,
   options: SendOptions = {}
@@ -164,7 +164,7 @@ export const describe = (accepted: MessageStore.Accepted): string =>
 
 /** Settles a claim, by default at the time of its accept. */
 export const settle = (
-  command: MessageStore.AcceptSend & Partial<Accepted>,
+  command: MessageStore.AcceptSend & Partial<ClaimedCommand>,
   end: MessageStore.SendEnd,
   now: Time.Instant = command.now
 ) =>
@@ -175,7 +175,7 @@ export const settle = (
     return yield* MessageStore.MessageStore.use((store) => store.settle({ now, message, claimToken, end, ids }))
   })
 
-/** A message as a send's first try claims it, for some number. */
+/** The message that a first try would claim, from a placeholder of a number. */
 export const asClaimed = (command: MessageStore.AcceptSend): Message.Message =>
   MessageStore.claimedMessage(
     command,
@@ -184,38 +184,32 @@ export const asClaimed = (command: MessageStore.AcceptSend): Message.Message =>
   )
 
 /** The outcome of a send that the provider accepted under a fresh id. */
-export const tookIt = Effect.map(
+export const acceptedOutcome = Effect.map(
   Fixture.word,
   (name) => ({ _tag: "Accepted", providerMessageId: `wamid.${name}` } as const)
 )
 
-const undeliverable = new Errors.InvalidBody({
+const undeliverable = {
   reason: "undeliverable",
-  param: "to",
   message: "the recipient cannot be reached",
   provider: { code: "131026", message: "Message undeliverable" }
-})
+} as const
+
+/** The error of a message after {@link refusedOutcome}. */
+export const refusedError: Message.MessageError = { code: "invalid_body", ...undeliverable }
 
 /** The outcome of a send that the provider refused for good. */
-export const refusedIt = (
+export const refusedOutcome = (
   at: Time.Instant
 ): Effect.Effect<MessageStore.SendEnd & { readonly _tag: "Refused" }, never, SecureRandom.SecureRandom> =>
   Effect.map(Fixture.id("req"), (requestId) => ({
     _tag: "Refused",
     report: { status: "failed", at, providerMessageId: null, error: refusedError },
-    answer: { _tag: "Failed", error: undeliverable, requestId }
+    answer: { _tag: "Failed", error: new Errors.InvalidBody({ param: "to", ...undeliverable }), requestId }
   }))
 
-/** The error of a message after {@link refusedIt}. */
-export const refusedError: Message.MessageError = {
-  code: "invalid_body",
-  reason: "undeliverable",
-  message: "the recipient cannot be reached",
-  provider: { code: "131026", message: "Message undeliverable" }
-}
-
 /** The outcome of a send that certainly sent nothing. */
-export const notSent: Effect.Effect<
+export const notSentOutcome: Effect.Effect<
   MessageStore.SendEnd & { readonly _tag: "NotSent" },
   never,
   SecureRandom.SecureRandom
@@ -235,7 +229,7 @@ export const messageOf = ({ messageId, request }: MessageStore.AcceptSend) =>
     Option.getOrThrow
   )
 
-/** The answer to a repeated send, by default at the send's own time. */
+/** Looks up the verdict on a send's idempotency key, by default at the send's own time. */
 export const lookUp = ({ now, request }: MessageStore.AcceptSend, at: Time.Instant = now) =>
   MessageStore.MessageStore.use((store) => store.lookUp(request, at))
 
@@ -250,7 +244,7 @@ export const eventsOf = ({ workspace }: Fixture.World) =>
 export const sent = (world: Fixture.World, options: SendOptions = {}) =>
   Effect.gen(function*() {
     const { command } = yield* claimed(world, options)
-    const end = yield* tookIt
+    const end = yield* acceptedOutcome
     assert.isTrue(yield* settle(command, end))
     return { command, messageId: command.messageId, providerMessageId: end.providerMessageId }
   })
@@ -301,12 +295,12 @@ export interface InboundOptions {
   readonly ids?: MessageStore.EventIds
 }
 
-/** A customer, by default known by number only. */
-export const named = (customer: PhoneNumber.E164 | Contact.Customer): Contact.Customer =>
+/** A customer who, if only a number is given, is known by it alone. */
+export const customerOf = (customer: PhoneNumber.E164 | Contact.Customer): Contact.Customer =>
   typeof customer === "string" ? { phone: customer, userId: null } : customer
 
-/** The substitute for the hash of a name. */
-export const hashOf = (name: string): string => `hash of ${JSON.stringify(name)}`
+/** A fake hash of a name: storages compare hashes and never compute them. */
+const hashOf = (name: string): string => `hash of ${JSON.stringify(name)}`
 
 /** The hashes of names. */
 export const hashesFor = (names: ReadonlyArray<string>): Suppression.Hashes =>
@@ -322,11 +316,11 @@ export const inbound = (world: Fixture.World, options: InboundOptions = {}) =>
     const at = options.at ?? world.start
     const command = {
       now: options.now ?? at,
-      hashes: hashesOf(named(options.customer ?? customer(1))),
+      hashes: hashesOf(customerOf(options.customer ?? customer(1))),
       message: {
         providerNumberId: options.providerNumberId ?? world.number.providerNumberId,
         providerMessageId: options.providerMessageId ?? `wamid.${yield* Fixture.word}`,
-        customer: named(options.customer ?? customer(1)),
+        customer: customerOf(options.customer ?? customer(1)),
         at,
         type: "text",
         content: { body: "Hello, who is this?" },

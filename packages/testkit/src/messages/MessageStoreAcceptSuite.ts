@@ -88,7 +88,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isNull(accepted.message.apiKeyId)
       const stored = yield* messages.get(own.workspace.id, command.messageId)
       assert.deepStrictEqual(Option.map(stored, ({ apiKeyId }) => apiKeyId), Option.some(null))
-      const end = yield* MessageFixture.tookIt
+      const end = yield* MessageFixture.acceptedOutcome
       assert.isTrue(yield* MessageFixture.settle(command, end))
       const again = yield* messages.accept({ ...command, claimToken: yield* Fixture.word })
       assert.strictEqual(again._tag, "Answered")

@@ -189,7 +189,7 @@ export const tests = (it: Fixture.It): void => {
       yield* store.abandon(command)
       assert.deepStrictEqual(yield* follow(own, customer(1)), [])
       const again = yield* MessageFixture.claimed(own, { message: template({ to: customer(1) }) })
-      yield* MessageFixture.settle(again.command, yield* MessageFixture.notSent)
+      yield* MessageFixture.settle(again.command, yield* MessageFixture.notSentOutcome)
       assert.lengthOf(yield* follow(own, customer(1)), 1)
       // another try of the same message
       yield* store.accept(again.command)
@@ -284,7 +284,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const ids = [yield* send(own, customer(1)), yield* write(own, customer(1))].toReversed()
-      const [from, to] = [MessageFixture.named(customer(1)), MessageFixture.named(customer(2))]
+      const [from, to] = [MessageFixture.customerOf(customer(1)), MessageFixture.customerOf(customer(2))]
       yield* ContactStore.ContactStore.use((store) =>
         store.move({
           now: own.start,
@@ -313,9 +313,9 @@ export const tests = (it: Fixture.It): void => {
         Effect.gen(function*() {
           const command = {
             now: own.start,
-            hashes: MessageFixture.hashesOf(MessageFixture.named(customer(1))),
+            hashes: MessageFixture.hashesOf(MessageFixture.customerOf(customer(1))),
             messageId: Fixture.idAt("msg", at),
-            message: { ...message, customer: MessageFixture.named(customer(1)), providerMessageId },
+            message: { ...message, customer: MessageFixture.customerOf(customer(1)), providerMessageId },
             ids: yield* Fixture.eventIds
           }
           yield* ContactStore.ContactStore.use((contacts) => contacts.recordInbound(command))

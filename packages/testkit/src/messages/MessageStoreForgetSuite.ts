@@ -15,7 +15,7 @@ const acceptedAt = (own: Fixture.World, now: number, message?: Message.OutboundM
   Effect.gen(function*() {
     const store = yield* MessageStore.MessageStore
     const command = {
-      ...(yield* MessageFixture.send(own, { now, ...(message === undefined ? {} : { message }) })),
+      ...(yield* MessageFixture.sendCommand(own, { now, ...(message === undefined ? {} : { message }) })),
       messageId: Fixture.idAt("msg", now, mark)
     }
     assert.strictEqual((yield* store.accept(command))._tag, "Claimed")
@@ -25,7 +25,7 @@ const acceptedAt = (own: Fixture.World, now: number, message?: Message.OutboundM
 const sentAt = (...given: Parameters<typeof acceptedAt>) =>
   Effect.tap(
     acceptedAt(...given),
-    (command) => Effect.flatMap(MessageFixture.tookIt, (end) => MessageFixture.settle(command, end))
+    (command) => Effect.flatMap(MessageFixture.acceptedOutcome, (end) => MessageFixture.settle(command, end))
   )
 
 const found = (own: Fixture.World, id: Id.MessageId) =>
@@ -39,7 +39,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const old = yield* sentAt(own, own.start)
       const waiting = yield* acceptedAt(own, own.start, undefined, "8")
-      yield* MessageFixture.settle(waiting, yield* MessageFixture.notSent)
+      yield* MessageFixture.settle(waiting, yield* MessageFixture.notSentOutcome)
       const bound = yield* sentAt(own, own.start + 2 * hour)
       const young = yield* sentAt(own, own.start + 5 * hour)
       const forgetAll = Forgetting.all(store.forget(own.start + 4 * hour))
@@ -69,7 +69,7 @@ export const tests = (it: Fixture.It): void => {
       })
       const old = yield* sentAt(own, own.start, content)
       const waiting = yield* acceptedAt(own, own.start, content, "8")
-      yield* MessageFixture.settle(waiting, yield* MessageFixture.notSent)
+      yield* MessageFixture.settle(waiting, yield* MessageFixture.notSentOutcome)
       const young = yield* sentAt(own, own.start + 5 * hour, content)
       const before = yield* found(own, old.messageId)
       assert.isAtLeast(yield* Forgetting.all(store.forgetBodies(own.start + 4 * hour)), 1)

@@ -2,7 +2,7 @@
  * Conformance of `MessageStore`: what a known key means to *accept* and *lookUp*.
  */
 import { assert } from "@effect/vitest"
-import { Errors, type Idempotency, MessageStore } from "@wac/core"
+import { Errors, MessageStore, type SendBinding } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
@@ -36,8 +36,8 @@ export const tests = (it: Fixture.It): void => {
       const winner = results.find(({ accepted }) => accepted._tag === "Claimed")!
       const loser = results.find(({ accepted }) => accepted._tag === "Running")!
       const stolen = { ...winner.command, claimToken: loser.command.claimToken }
-      assert.isFalse(yield* settle(stolen, yield* MessageFixture.tookIt))
-      assert.isTrue(yield* settle(winner.command, yield* MessageFixture.tookIt))
+      assert.isFalse(yield* settle(stolen, yield* MessageFixture.acceptedOutcome))
+      assert.isTrue(yield* settle(winner.command, yield* MessageFixture.acceptedOutcome))
     }))
 
   it.effect("of racing requests with one key and two bodies, one is claimed and the other body conflicts", () =>
@@ -124,7 +124,7 @@ export const tests = (it: Fixture.It): void => {
       const answered = yield* MessageFixture.sent(own)
       yield* conflict(answered.command)
       const released = yield* claimed(own)
-      yield* settle(released.command, yield* MessageFixture.notSent)
+      yield* settle(released.command, yield* MessageFixture.notSentOutcome)
       yield* conflict(released.command)
       const unknown = yield* claimed(own)
       yield* settle(unknown.command, { _tag: "Unknown" })
@@ -151,7 +151,7 @@ export const tests = (it: Fixture.It): void => {
         const { accepted } = yield* accept(own, { key: command.request.key, apiKeyId: rotated.id })
         const { readings: _, ...verdict } = accepted
         assert.deepStrictEqual(verdict, expected as typeof verdict)
-        assert.deepStrictEqual(yield* lookUp(command, own.start), expected as Idempotency.Verdict)
+        assert.deepStrictEqual(yield* lookUp(command, own.start), expected as SendBinding.Verdict)
       }
     }))
 
@@ -159,7 +159,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      const end = yield* MessageFixture.refusedIt(own.start)
+      const end = yield* MessageFixture.refusedOutcome(own.start)
       yield* settle(command, end)
       const { accepted } = yield* accept(own, { key: command.request.key })
       assert.strictEqual(accepted._tag, "Answered")
@@ -184,7 +184,7 @@ export const tests = (it: Fixture.It): void => {
       ]
       for (const error of errors) {
         const { command } = yield* claimed(own)
-        const refused = yield* MessageFixture.refusedIt(own.start)
+        const refused = yield* MessageFixture.refusedOutcome(own.start)
         yield* settle(command, { ...refused, answer: { _tag: "Failed", error, requestId } })
         const verdict = yield* lookUp(command, own.start)
         if (verdict._tag !== "Answered" || verdict.answer._tag !== "Failed") return assert.fail("no stored failure")
@@ -199,7 +199,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const first = yield* claimed(own)
       const key = first.command.request.key
-      const end = yield* MessageFixture.notSent
+      const end = yield* MessageFixture.notSentOutcome
       yield* settle(first.command, end, own.start + second)
       const released = yield* lookUp(first.command, own.start + second)
       assert.strictEqual(released._tag, "Released")
@@ -223,9 +223,9 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* lookUp(first.command, now), { _tag: "Running" })
 
       // the first try's token is now invalid
-      assert.isFalse(yield* settle(first.command, yield* MessageFixture.tookIt, now))
+      assert.isFalse(yield* settle(first.command, yield* MessageFixture.acceptedOutcome, now))
       const command = { ...second_.command, messageId: first.command.messageId }
-      const took = yield* MessageFixture.tookIt
+      const took = yield* MessageFixture.acceptedOutcome
       assert.isTrue(yield* settle(command, took, now))
       const verdict = yield* lookUp(first.command, now)
       assert.deepStrictEqual(verdict, {
@@ -244,9 +244,9 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const first = yield* claimed(own)
-      yield* settle(first.command, yield* MessageFixture.notSent)
+      yield* settle(first.command, yield* MessageFixture.notSentOutcome)
       const again = yield* claimed(own, { key: first.command.request.key, now: own.start + minute })
-      const end = yield* MessageFixture.notSent
+      const end = yield* MessageFixture.notSentOutcome
       yield* settle(again.command, end)
       const verdict = yield* lookUp(first.command, own.start + minute)
       if (verdict._tag !== "Released" || verdict.lastFailure?._tag !== "Failed") return assert.fail("no failure told")
@@ -260,7 +260,7 @@ export const tests = (it: Fixture.It): void => {
       yield* MessageFixture.inbound(own)
       const message = MessageFixture.text()
       const first = yield* claimed(own, { message })
-      yield* settle(first.command, yield* MessageFixture.notSent)
+      yield* settle(first.command, yield* MessageFixture.notSentOutcome)
       const before = yield* messages.get(own.workspace.id, first.command.messageId)
       const again = { key: first.command.request.key, message }
       const refused = yield* accept(own, { ...again, now: own.start + day })
@@ -277,7 +277,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const { command } = yield* claimed(own)
       const answeredAt = own.start + 5 * second
-      yield* settle(command, yield* MessageFixture.tookIt, answeredAt)
+      yield* settle(command, yield* MessageFixture.acceptedOutcome, answeredAt)
       const key = command.request.key
       assert.strictEqual((yield* lookUp(command, answeredAt + day - 1))._tag, "Answered")
       assert.strictEqual(
@@ -291,7 +291,7 @@ export const tests = (it: Fixture.It): void => {
       yield* messages.sweep(answeredAt + day)
       assert.deepStrictEqual(yield* lookUp(again.command, answeredAt + day), { _tag: "Running" })
       assert.isTrue(Option.isSome(yield* messages.get(own.workspace.id, command.messageId)))
-      assert.isTrue(yield* settle(again.command, yield* MessageFixture.tookIt))
+      assert.isTrue(yield* settle(again.command, yield* MessageFixture.acceptedOutcome))
     }))
 
   it.effect("of racing requests with an expired key, exactly one is claimed", () =>

@@ -4,7 +4,7 @@
  * contains its seed, and a failure lists the commands that led to it.
  */
 import { assert } from "@effect/vitest"
-import { Event, EventStore, type Id, Idempotency, Message, MessageStore } from "@wac/core"
+import { Event, EventStore, type Id, Message, MessageStore, SendBinding } from "@wac/core"
 import { Cause, Duration, Effect, Option, Predicate } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as SeededRandom from "../SeededRandom.ts"
@@ -21,7 +21,7 @@ const horizon = 20 * hour
 
 /** The expected record under one key. */
 interface Held {
-  readonly binding: Idempotency.Binding
+  readonly binding: SendBinding.SendBinding
   readonly message: Message.Message
   /** The outcome of each call of the provider; `undefined` while it runs. */
   readonly calls: ReadonlyArray<MessageStore.SendEnd["_tag"] | undefined>
@@ -67,13 +67,13 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     let now = own.start
 
     const providerId = Effect.fnUntraced(function*(key: string) {
-      const known = providerIds.get(key) ?? (yield* MessageFixture.tookIt).providerMessageId
+      const known = providerIds.get(key) ?? (yield* MessageFixture.acceptedOutcome).providerMessageId
       providerIds.set(key, known)
       return known
     })
     const judged = (key: string, fingerprint: string) =>
-      Idempotency.judge(held.get(key)?.binding, held.get(key)?.message, fingerprint, now)
-    const move = (key: string, moved: Message.Moved, rest: Partial<Idempotency.Binding> = {}) => {
+      SendBinding.judge(held.get(key)?.binding, held.get(key)?.message, fingerprint, now)
+    const move = (key: string, moved: Message.Moved, rest: Partial<SendBinding.SendBinding> = {}) => {
       const { binding, calls } = held.get(key)!
       const { events, message } = told(moved.message, moved.transitions)
       expected.set(message.id, [...expected.get(message.id) ?? [], ...events])
@@ -130,8 +130,8 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     const endOf = Effect.fnUntraced(function*(tag: MessageStore.SendEnd["_tag"], key: string) {
       const ends: { readonly [Tag in MessageStore.SendEnd["_tag"]]: MessageStore.SendEnd } = {
         Accepted: { _tag: "Accepted", providerMessageId: yield* providerId(key) },
-        Refused: yield* MessageFixture.refusedIt(now),
-        NotSent: yield* MessageFixture.notSent,
+        Refused: yield* MessageFixture.refusedOutcome(now),
+        NotSent: yield* MessageFixture.notSentOutcome,
         Unknown: { _tag: "Unknown" }
       }
       return ends[tag]
@@ -160,7 +160,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
         case "Accepted": {
           const { providerMessageId } = end
           const moved = Message.apply(message, { status: "sent", at: now, providerMessageId, error: null }, now)
-          move(key, moved, { claim: null, answer: Idempotency.sent(message, providerMessageId) })
+          move(key, moved, { claim: null, answer: SendBinding.sent(message, providerMessageId) })
           break
         }
         case "Refused":
@@ -331,7 +331,7 @@ const race = (seed: number, history: Array<string>): Fixture.Play<void> =>
     const events = yield* EventStore.EventStore
     const own = yield* world()
     const key = yield* Fixture.word
-    const { providerMessageId } = yield* MessageFixture.tookIt
+    const { providerMessageId } = yield* MessageFixture.acceptedOutcome
     let now = own.start
     let running: MessageStore.AcceptSend | undefined
     let messageId: Id.MessageId | undefined
@@ -341,9 +341,9 @@ const race = (seed: number, history: Array<string>): Fixture.Play<void> =>
       now += random.pick([1, second, 10 * second, 31 * second, 11 * minute])
       const end = random.pick<MessageStore.SendEnd>([
         { _tag: "Accepted", providerMessageId },
-        yield* MessageFixture.notSent,
-        yield* MessageFixture.notSent,
-        yield* MessageFixture.notSent,
+        yield* MessageFixture.notSentOutcome,
+        yield* MessageFixture.notSentOutcome,
+        yield* MessageFixture.notSentOutcome,
         { _tag: "Unknown" }
       ])
       const settling = running

@@ -56,7 +56,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told(own, { message: text(phone) }), "forbidden/outside_service_window")
     }))
 
-  it.effect.each([[byUser, phone], [MessageFixture.named(phone), userId]] as const)(
+  it.effect.each([[byUser, phone], [MessageFixture.customerOf(phone), userId]] as const)(
     "a window that was opened under one name is open for the other once both are known: %j",
     ([writer, other]) =>
       Effect.gen(function*() {
@@ -73,7 +73,7 @@ export const tests = (it: Fixture.It): void => {
 
   it.effect("an opt-out under either name counts for both", () =>
     Effect.gen(function*() {
-      for (const writer of [byUser, MessageFixture.named(phone)]) {
+      for (const writer of [byUser, MessageFixture.customerOf(phone)]) {
         const own = yield* world()
         yield* inbound(own, { customer: byBoth, at: own.start - hour, now: own.start })
         yield* inbound(own, { customer: writer, at: own.start - minute, now: own.start, preference: "opt_out" })

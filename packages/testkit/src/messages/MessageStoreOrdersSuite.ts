@@ -161,11 +161,11 @@ const play = (own: Fixture.World, seed: number, count: number, { after, used }: 
       Effect.gen(function*() {
         expected.end(sequence.end)
         const end: MessageStore.SendEnd = sequence.end === "Accepted"
-          ? yield* MessageFixture.tookIt
+          ? yield* MessageFixture.acceptedOutcome
           : sequence.end === "Refused"
-          ? yield* MessageFixture.refusedIt(at)
+          ? yield* MessageFixture.refusedOutcome(at)
           : sequence.end === "NotSent"
-          ? yield* MessageFixture.notSent
+          ? yield* MessageFixture.notSentOutcome
           : { _tag: "Unknown" }
         assert.isTrue(yield* MessageFixture.settle(command, end, at))
       })

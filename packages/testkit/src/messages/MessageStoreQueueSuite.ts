@@ -220,7 +220,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const at = own.start + minute
       const reasons = Effect.fnUntraced(function*(
-        end: (command: MessageFixture.Accepted) => Fixture.Step<unknown>
+        end: (command: MessageFixture.ClaimedCommand) => Fixture.Step<unknown>
       ) {
         const one = yield* queued(own)
         const { command } = yield* claim(own, { message: one.message, request: one.command.request }, at)
@@ -230,19 +230,19 @@ export const tests = (it: Fixture.It): void => {
       })
       assert.deepStrictEqual(
         yield* reasons((command) =>
-          Effect.flatMap(MessageFixture.tookIt, (end) => MessageFixture.settle(command, end, at))
+          Effect.flatMap(MessageFixture.acceptedOutcome, (end) => MessageFixture.settle(command, end, at))
         ),
         ["already_sent", "already_sent"]
       )
       assert.deepStrictEqual(
         yield* reasons((command) =>
-          Effect.flatMap(MessageFixture.notSent, (end) => MessageFixture.settle(command, end, at))
+          Effect.flatMap(MessageFixture.notSentOutcome, (end) => MessageFixture.settle(command, end, at))
         ),
         ["already_sent", "already_sent"]
       )
       assert.deepStrictEqual(
         yield* reasons((command) =>
-          Effect.flatMap(MessageFixture.refusedIt(at), (end) => MessageFixture.settle(command, end, at))
+          Effect.flatMap(MessageFixture.refusedOutcome(at), (end) => MessageFixture.settle(command, end, at))
         ),
         ["already_sent", "not_queued"]
       )
@@ -282,11 +282,11 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(accepted.message, { ...one.message, status: "sending", statusAt: at })
       assert.deepStrictEqual(accepted.readings.map(({ policy: { name } }) => name), ["phone_number", "pair"])
       // a try that sent nothing is repeated, without an end of its own
-      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.notSent, at))
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.notSentOutcome, at))
       yield* store.sweep(at + 30 * day)
       assert.strictEqual((yield* MessageFixture.messageOf(command)).status, "sending")
       const { command: again } = yield* claim(own, given, at + hour)
-      assert.isTrue(yield* MessageFixture.settle(again, yield* MessageFixture.tookIt, at + hour))
+      assert.isTrue(yield* MessageFixture.settle(again, yield* MessageFixture.acceptedOutcome, at + hour))
       assert.strictEqual((yield* MessageFixture.messageOf(command)).status, "sent")
       assert.deepStrictEqual((yield* MessageFixture.eventsOf(own)).map(({ type }) => type), ["message.sent"])
       const answer = yield* store.lookUp(one.command.request, at + hour)
@@ -303,7 +303,7 @@ export const tests = (it: Fixture.It): void => {
       const at = own.start + minute
       const one = yield* queued(own)
       const { command } = yield* claim(own, { message: one.message, request: one.command.request }, at)
-      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.refusedIt(at), at))
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.refusedOutcome(at), at))
       assert.deepInclude(yield* MessageFixture.messageOf(command), { status: "failed", failedAt: at })
       assert.deepStrictEqual((yield* MessageFixture.eventsOf(own)).map(({ type }) => type), ["message.failed"])
       const answer = yield* store.lookUp(one.command.request, at)

@@ -322,7 +322,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const store = yield* MessageStore.MessageStore
-      const sends = yield* Effect.replicateEffect(MessageFixture.send(own), 20)
+      const sends = yield* Effect.replicateEffect(MessageFixture.sendCommand(own), 20)
       const bad = [0, 7, 8]
       const commands = sends.map((command, i): MessageStore.AcceptSend =>
         bad.includes(i)

@@ -192,7 +192,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      const { providerMessageId } = yield* MessageFixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.acceptedOutcome
       const at = own.start + 1
       assert.isFalse(yield* report({ status: "sent", at, reference: null, providerMessageId }))
       assert.isTrue(yield* report({ status: "sent", at, reference: command.messageId, providerMessageId }))
@@ -255,7 +255,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       yield* putWebhook(own)
       const { command } = yield* claimed(own)
-      const { providerMessageId } = yield* MessageFixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.acceptedOutcome
       const at = own.start + minute
       yield* report({ status: "read", at, now: at + 5, reference: command.messageId, providerMessageId })
       const events = yield* eventsOf(own)
@@ -340,7 +340,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      yield* settle(command, yield* MessageFixture.refusedIt(own.start))
+      yield* settle(command, yield* MessageFixture.refusedOutcome(own.start))
       const at = own.start + minute
       yield* report({ status: "delivered", at, reference: command.messageId })
       const { deliveredAt, error, failedAt, sentAt, status } = yield* messageOf(command)
@@ -363,7 +363,7 @@ export const tests = (it: Fixture.It): void => {
         (months) => months.map(({ month, used }) => [month, used])
       )
       const refused = (yield* claimed(own)).command
-      const end = yield* MessageFixture.refusedIt(own.start)
+      const end = yield* MessageFixture.refusedOutcome(own.start)
       yield* settle(refused, end)
       assert.deepStrictEqual(yield* used, [[month, 0]])
       for (const status of ["sent", "read", "delivered", "failed"] as const) {
@@ -373,7 +373,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* used, [[month, 1]])
 
       const waiting = (yield* claimed(own)).command
-      yield* settle(waiting, yield* MessageFixture.notSent)
+      yield* settle(waiting, yield* MessageFixture.notSentOutcome)
       yield* store.sweep(own.start + day)
       assert.strictEqual((yield* messageOf(waiting)).error?.reason, "not_sent")
       assert.deepStrictEqual(yield* used, [[month, 1]])
@@ -399,7 +399,7 @@ export const tests = (it: Fixture.It): void => {
       const { command } = yield* claimed(own)
       yield* report({ status: "delivered", at: own.start, reference: command.messageId })
       const before = yield* messageOf(command)
-      assert.isTrue(yield* settle(command, yield* MessageFixture.refusedIt(own.start)))
+      assert.isTrue(yield* settle(command, yield* MessageFixture.refusedOutcome(own.start)))
       assert.deepStrictEqual(yield* messageOf(command), before)
       assert.deepStrictEqual(yield* usage.months(own.workspace.id), [{ month: Quota.monthOf(own.start), used: 1 }])
     }))
@@ -408,7 +408,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const command = yield* unknown(own)
-      const { providerMessageId } = yield* MessageFixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.acceptedOutcome
       const at = own.start + 5 * minute
       yield* report({ status: "sent", at, reference: command.messageId, providerMessageId })
       const answered = {
@@ -432,7 +432,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const command = yield* unknown(own)
-      const { providerMessageId } = yield* MessageFixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.acceptedOutcome
       yield* report({ status: "failed", at: own.start + 1, reference: command.messageId, providerMessageId })
       const verdict = yield* lookUp(command, own.start + 1)
       if (verdict._tag !== "Answered") return assert.fail(`not answered but ${verdict._tag}`)
@@ -444,8 +444,8 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      yield* settle(command, yield* MessageFixture.notSent)
-      const { providerMessageId } = yield* MessageFixture.tookIt
+      yield* settle(command, yield* MessageFixture.notSentOutcome)
+      const { providerMessageId } = yield* MessageFixture.acceptedOutcome
       yield* report({ status: "sent", at: own.start + 1, reference: command.messageId, providerMessageId })
       const { accepted } = yield* MessageFixture.accept(own, { key: command.request.key, now: own.start + 2 })
       assert.strictEqual(accepted._tag, "Answered")
@@ -455,7 +455,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const released = yield* claimed(own)
-      yield* settle(released.command, yield* MessageFixture.notSent)
+      yield* settle(released.command, yield* MessageFixture.notSentOutcome)
       for (const command of [yield* unknown(own), released.command]) {
         assert.isTrue(yield* report({ status: "delivered", at: own.start + 1, reference: command.messageId }))
         assert.strictEqual((yield* messageOf(command)).status, "delivered")
@@ -472,7 +472,7 @@ export const tests = (it: Fixture.It): void => {
         _tag: "Unknown",
         reason: "delivery_unknown"
       })
-      const { providerMessageId } = yield* MessageFixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.acceptedOutcome
       const at = own.start + hour
       yield* report({ status: "delivered", at, reference: command.messageId, providerMessageId })
       const message = yield* messageOf(command)
@@ -489,7 +489,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const command = yield* givenUp(own)
-      const { providerMessageId } = yield* MessageFixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.acceptedOutcome
       const at = own.start + hour
       yield* report({ status: "failed", at, reference: command.messageId, providerMessageId })
       const message = yield* messageOf(command)
@@ -512,7 +512,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       yield* putWebhook(own)
       const { command } = yield* claimed(own)
-      const { providerMessageId } = yield* MessageFixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.acceptedOutcome
       const statuses = ["read", "sent", "delivered"] as const
       yield* Effect.forEach(
         Array.from({ length: 30 }, (_, i) => i),
@@ -537,7 +537,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       for (let round = 0; round < 10; round++) {
         const { command } = yield* claimed(own)
-        const end = yield* MessageFixture.tookIt
+        const end = yield* MessageFixture.acceptedOutcome
         const { providerMessageId } = end
         const [settled] = yield* Effect.all([
           settle(command, end),

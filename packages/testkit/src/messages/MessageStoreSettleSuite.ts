@@ -31,7 +31,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const webhook = yield* putWebhook(own, { envelope: "b" })
       const { accepted, command } = yield* claimed(own, { message: template({ clientReference: "order 7" }) })
-      const { providerMessageId } = yield* MessageFixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.acceptedOutcome
       const ids = yield* Fixture.eventIds
       const now = own.start + 2 * second
       const settled = yield* store.settle({
@@ -109,7 +109,7 @@ export const tests = (it: Fixture.It): void => {
       yield* putWebhook(own)
       const { accepted, command } = yield* claimed(own)
       const at = own.start + second
-      assert.isTrue(yield* settle(command, yield* MessageFixture.refusedIt(at), at + 1))
+      assert.isTrue(yield* settle(command, yield* MessageFixture.refusedOutcome(at), at + 1))
       const message: Message.Message = {
         ...accepted.message,
         status: "failed",
@@ -143,7 +143,7 @@ export const tests = (it: Fixture.It): void => {
       yield* putWebhook(own)
       const { accepted, command } = yield* claimed(own)
       const now = own.start + 3 * second
-      assert.isTrue(yield* settle(command, yield* MessageFixture.notSent, now))
+      assert.isTrue(yield* settle(command, yield* MessageFixture.notSentOutcome, now))
       assert.deepStrictEqual(yield* messageOf(command), { ...accepted.message, statusAt: now })
       assert.deepStrictEqual(yield* eventsOf(own), [])
       assert.strictEqual((yield* lookUp(command))._tag, "Released")
@@ -170,7 +170,7 @@ export const tests = (it: Fixture.It): void => {
       yield* MessageFixture.sent(own)
       assert.deepStrictEqual(yield* DeliveryFixture.views(own), [])
       const { command } = yield* claimed(own)
-      yield* settle(command, yield* MessageFixture.refusedIt(own.start))
+      yield* settle(command, yield* MessageFixture.refusedOutcome(own.start))
       assert.deepStrictEqual(
         (yield* DeliveryFixture.views(own)).map(({ delivery }) => delivery.eventType),
         ["message.failed"]
@@ -186,9 +186,9 @@ export const tests = (it: Fixture.It): void => {
       const { command } = yield* claimed(own)
       const before = yield* seen(own, command)
       const ends: ReadonlyArray<MessageStore.SendEnd> = [
-        yield* MessageFixture.tookIt,
-        yield* MessageFixture.refusedIt(own.start),
-        yield* MessageFixture.notSent,
+        yield* MessageFixture.acceptedOutcome,
+        yield* MessageFixture.refusedOutcome(own.start),
+        yield* MessageFixture.notSentOutcome,
         { _tag: "Unknown" }
       ]
       for (const end of ends) {
@@ -210,7 +210,7 @@ export const tests = (it: Fixture.It): void => {
       yield* store.sweep(command.leaseUntil)
       const before = yield* seen(own, command)
       assert.strictEqual(before.message.status, "unknown")
-      for (const end of [yield* MessageFixture.notSent, yield* MessageFixture.tookIt]) {
+      for (const end of [yield* MessageFixture.notSentOutcome, yield* MessageFixture.acceptedOutcome]) {
         assert.isFalse(yield* settle(command, end, command.leaseUntil))
       }
       assert.deepStrictEqual(yield* seen(own, command), before)
@@ -222,9 +222,9 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world({ workspace: { monthlyQuota: 10 } })
       yield* putWebhook(own)
       const ends: ReadonlyArray<MessageStore.SendEnd> = [
-        yield* MessageFixture.tookIt,
-        yield* MessageFixture.refusedIt(own.start),
-        yield* MessageFixture.notSent,
+        yield* MessageFixture.acceptedOutcome,
+        yield* MessageFixture.refusedOutcome(own.start),
+        yield* MessageFixture.notSentOutcome,
         { _tag: "Unknown" }
       ]
       for (const end of ends) {
@@ -243,7 +243,7 @@ export const tests = (it: Fixture.It): void => {
         yield* settle(command, end, own.start + minute)
         assert.deepStrictEqual(yield* seen(own, command), before)
         // and no other outcome can replace it
-        yield* settle(command, end._tag === "Unknown" ? yield* MessageFixture.tookIt : { _tag: "Unknown" })
+        yield* settle(command, end._tag === "Unknown" ? yield* MessageFixture.acceptedOutcome : { _tag: "Unknown" })
         assert.deepStrictEqual(yield* seen(own, command), before)
       }
     }))
@@ -255,9 +255,9 @@ export const tests = (it: Fixture.It): void => {
       const ends: Array<MessageStore.SendEnd> = []
       for (let i = 0; i < 6; i++) {
         ends.push(
-          yield* MessageFixture.tookIt,
-          yield* MessageFixture.refusedIt(own.start),
-          yield* MessageFixture.notSent,
+          yield* MessageFixture.acceptedOutcome,
+          yield* MessageFixture.refusedOutcome(own.start),
+          yield* MessageFixture.notSentOutcome,
           {
             _tag: "Unknown"
           }
@@ -283,7 +283,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       yield* putWebhook(own)
       const { command } = yield* claimed(own)
-      const end = yield* MessageFixture.tookIt
+      const end = yield* MessageFixture.acceptedOutcome
       const at = own.start + second
       yield* MessageFixture.report({
         status: "delivered",
@@ -310,7 +310,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const { command } = yield* claimed(own)
       yield* MessageFixture.report({ status: "read", at: own.start + second, reference: command.messageId })
-      const end = yield* MessageFixture.tookIt
+      const end = yield* MessageFixture.acceptedOutcome
       assert.isTrue(yield* settle(command, end, own.start + 2 * second))
       const { message, verdict } = yield* seen(own, command)
       assert.deepStrictEqual([message.status, message.providerMessageId], ["read", end.providerMessageId])
@@ -321,7 +321,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      const end = yield* MessageFixture.tookIt
+      const end = yield* MessageFixture.acceptedOutcome
       yield* MessageFixture.report({
         status: "failed",
         at: own.start + second,
@@ -344,7 +344,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      const { providerMessageId } = yield* MessageFixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.acceptedOutcome
       yield* MessageFixture.report({
         status: "sent",
         at: own.start + 1,
@@ -369,7 +369,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.get(own.workspace.id, command.messageId), Option.none())
       assert.deepStrictEqual(yield* lookUp(command), { _tag: "Unbound" })
       assert.deepStrictEqual(yield* eventsOf(own), [])
-      assert.isFalse(yield* settle(command, yield* MessageFixture.tookIt))
+      assert.isFalse(yield* settle(command, yield* MessageFixture.acceptedOutcome))
       const again = yield* claimed(own, { key: command.request.key, fingerprint: "another body" })
       // the abandoned claim's token is not this one's
       yield* abandon({ ...again.command, claimToken: command.claimToken })
@@ -380,7 +380,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const first = yield* claimed(own)
-      yield* settle(first.command, yield* MessageFixture.notSent)
+      yield* settle(first.command, yield* MessageFixture.notSentOutcome)
       const again = { key: first.command.request.key, now: own.start + hour }
       const later = yield* claimed(own, again)
       yield* abandon(later.command)
@@ -388,7 +388,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([message.id, message.status], [first.command.messageId, "sending"])
       assert.deepStrictEqual(events, [])
       assert.strictEqual(verdict._tag, "Released")
-      assert.isFalse(yield* settle(later.command, yield* MessageFixture.tookIt))
+      assert.isFalse(yield* settle(later.command, yield* MessageFixture.acceptedOutcome))
       const third = yield* claimed(own, again)
       assert.strictEqual(third.command.messageId, first.command.messageId)
     }))
@@ -400,7 +400,7 @@ export const tests = (it: Fixture.It): void => {
       const before = yield* seen(own, command)
       yield* abandon(command, yield* Fixture.word)
       assert.deepStrictEqual(yield* seen(own, command), before)
-      yield* settle(command, yield* MessageFixture.tookIt)
+      yield* settle(command, yield* MessageFixture.acceptedOutcome)
       const after = yield* seen(own, command)
       yield* abandon(command)
       assert.deepStrictEqual(yield* seen(own, command), after)

@@ -98,7 +98,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const { command } = yield* claimed(own)
       yield* settle(command, { _tag: "Unknown" })
-      const { providerMessageId } = yield* MessageFixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.acceptedOutcome
       yield* report({ status: "sent", at: own.start + minute, reference: command.messageId, providerMessageId })
       assert.deepStrictEqual(yield* sweep(own.start + hour), nothing)
       assert.strictEqual((yield* messageOf(command)).status, "sent")
@@ -108,7 +108,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      const { providerMessageId } = yield* MessageFixture.tookIt
+      const { providerMessageId } = yield* MessageFixture.acceptedOutcome
       yield* report({ status: "delivered", at: own.start + 1, reference: command.messageId, providerMessageId })
       yield* sweep(command.leaseUntil)
       yield* sweep(command.leaseUntil + hour)
@@ -123,7 +123,7 @@ export const tests = (it: Fixture.It): void => {
       yield* putWebhook(own)
       const { command } = yield* claimed(own)
       const at = own.start + 2 * second
-      yield* settle(command, yield* MessageFixture.notSent, at)
+      yield* settle(command, yield* MessageFixture.notSentOutcome, at)
       const before = yield* messageOf(command)
       const end = at + day
       assert.deepStrictEqual(yield* sweep(end - 1), nothing)
@@ -165,12 +165,12 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const first = yield* claimed(own)
-      yield* settle(first.command, yield* MessageFixture.notSent)
+      yield* settle(first.command, yield* MessageFixture.notSentOutcome)
       const key = first.command.request.key
       const again = yield* claimed(own, { key, now: own.start + day - second })
       assert.deepStrictEqual(yield* sweep(own.start + day + second), nothing)
       const at = own.start + day + 2 * second
-      assert.isTrue(yield* settle(again.command, yield* MessageFixture.notSent, at))
+      assert.isTrue(yield* settle(again.command, yield* MessageFixture.notSentOutcome, at))
       assert.deepStrictEqual(yield* sweep(at + day - 1), nothing)
       assert.deepStrictEqual(yield* sweep(at + day), { unknown: 0, failed: 1 })
     }))
@@ -179,7 +179,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const first = yield* claimed(own)
-      yield* settle(first.command, yield* MessageFixture.notSent)
+      yield* settle(first.command, yield* MessageFixture.notSentOutcome)
       assert.deepStrictEqual(yield* sweep(own.start + minute), nothing)
       const again = yield* claimed(own, { key: first.command.request.key, now: own.start + 2 * minute })
       assert.deepStrictEqual(yield* sweep(again.command.leaseUntil - 1), nothing)
@@ -191,7 +191,7 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()
       const first = yield* claimed(own)
-      yield* settle(first.command, yield* MessageFixture.notSent)
+      yield* settle(first.command, yield* MessageFixture.notSentOutcome)
       const again = yield* claimed(own, { key: first.command.request.key, now: own.start + day - second })
       assert.deepStrictEqual(yield* sweep(own.start + day), nothing)
       yield* store.abandon({ ...again.command, now: own.start + day + second })
@@ -203,9 +203,9 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()
       const { command } = yield* claimed(own)
-      yield* settle(command, yield* MessageFixture.tookIt, own.start + second)
+      yield* settle(command, yield* MessageFixture.acceptedOutcome, own.start + second)
       const later = yield* claimed(own, { now: own.start + hour })
-      yield* settle(later.command, yield* MessageFixture.refusedIt(own.start + hour), own.start + hour)
+      yield* settle(later.command, yield* MessageFixture.refusedOutcome(own.start + hour), own.start + hour)
       yield* store.sweep(own.start + second + day - 1)
       assert.strictEqual((yield* lookUp(command, own.start + second))._tag, "Answered")
       const { forgotten } = yield* store.sweep(own.start + second + day)
@@ -234,7 +234,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const sent = yield* MessageFixture.sent(own)
       const refused = yield* claimed(own)
-      yield* settle(refused.command, yield* MessageFixture.refusedIt(own.start))
+      yield* settle(refused.command, yield* MessageFixture.refusedOutcome(own.start))
       const running = yield* claimed(own, { now: own.start + hour, leaseUntil: own.start + 2 * hour })
       const all = [running.command, sent.command, refused.command]
       const before = yield* Effect.forEach(all, messageOf)
@@ -258,7 +258,7 @@ export const tests = (it: Fixture.It): void => {
       for (let i = 0; i < 20; i++) yield* claimed(own)
       for (let i = 0; i < 10; i++) {
         const { command } = yield* claimed(own)
-        yield* settle(command, yield* MessageFixture.notSent)
+        yield* settle(command, yield* MessageFixture.notSentOutcome)
       }
       assert.deepStrictEqual(yield* race(own.start + minute), { unknown: 20, failed: 0 })
       assert.deepStrictEqual(yield* race(own.start + 11 * minute), { unknown: 0, failed: 20 })
@@ -282,7 +282,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       for (let round = 0; round < 10; round++) {
         const { command } = yield* claimed(own)
-        const end = yield* MessageFixture.tookIt
+        const end = yield* MessageFixture.acceptedOutcome
         const [settled] = yield* Effect.all([
           settle(command, end, command.leaseUntil),
           sweep(command.leaseUntil)
@@ -296,7 +296,7 @@ export const tests = (it: Fixture.It): void => {
       yield* Effect.forEach(given, ({ command }) => settle(command, { _tag: "Unknown" }), { discard: true })
       const end = own.start + hour + 10 * minute
       for (const { command } of given) {
-        const { providerMessageId } = yield* MessageFixture.tookIt
+        const { providerMessageId } = yield* MessageFixture.acceptedOutcome
         yield* Effect.all([
           sweep(end),
           report({ status: "sent", at: end, reference: command.messageId, providerMessageId })

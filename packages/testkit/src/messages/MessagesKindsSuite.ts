@@ -15,6 +15,7 @@ import {
   MessageStore,
   Provider,
   SendableMedia,
+  type SendBinding,
   ServiceWindow,
   TemplateStore,
   type Time,
@@ -43,7 +44,7 @@ interface Play {
     message: Message.OutboundMessage,
     key: string
   ) => Effect.Effect<
-    Exit.Exit<Idempotency.Sent | Idempotency.Queued, Errors.DomainError>,
+    Exit.Exit<SendBinding.Sent | SendBinding.Queued, Errors.DomainError>,
     never,
     Fixture.Services | Scope.Scope
   >
@@ -128,11 +129,11 @@ const play = Effect.gen(function*() {
   return playing
 })
 
-const sentOf = (exit: Exit.Exit<Idempotency.Sent | Idempotency.Queued, Errors.DomainError>): Idempotency.Sent =>
+const sentOf = (exit: Exit.Exit<SendBinding.Sent | SendBinding.Queued, Errors.DomainError>): SendBinding.Sent =>
   Exit.isSuccess(exit) && exit.value._tag === "Sent" ? exit.value : assert.fail(`not sent: ${String(exit)}`)
 
 const errorOf = (
-  exit: Exit.Exit<Idempotency.Sent | Idempotency.Queued, Errors.DomainError>
+  exit: Exit.Exit<SendBinding.Sent | SendBinding.Queued, Errors.DomainError>
 ): { readonly code?: string; readonly reason?: string; readonly param?: string } => {
   const error = Option.getOrUndefined(Exit.findErrorOption(exit))
   if (error === undefined) return {}

@@ -130,7 +130,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isFalse(yield* MessageFixture.report(told))
 
       // a send in flight ends like any other
-      assert.isTrue(yield* MessageFixture.settle(running.command, yield* MessageFixture.tookIt))
+      assert.isTrue(yield* MessageFixture.settle(running.command, yield* MessageFixture.acceptedOutcome))
       // added again, it is a number to which nobody has written
       const again = yield* further(own, { phoneNumber: number.phoneNumber, providerNumberId })
       assert.isTrue(yield* use((store) => store.add(again)))

@@ -252,7 +252,12 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       const own = yield* world
       const id = yield* enqueue(own, "a")
       const [entry] = yield* claim(own.start, "one")
-      const command = yield* MessageFixture.send(own, { apiKeyId: null, key: "a", route: OutboxEntry.route, later: {} })
+      const command = yield* MessageFixture.sendCommand(own, {
+        apiKeyId: null,
+        key: "a",
+        route: OutboxEntry.route,
+        later: {}
+      })
       const messages = yield* MessageStore.MessageStore
       const accepted = yield* messages.accept({ ...command, messageId: id as Id.MessageId })
       assert.strictEqual(accepted._tag, "Queued")

@@ -65,7 +65,7 @@ export const sendOf = (
   now: Time.Instant
 ) =>
   Effect.map(
-    MessageFixture.send(world, { now, apiKeyId: null, queue: { campaignId: null }, message: message.content }),
+    MessageFixture.sendCommand(world, { now, apiKeyId: null, queue: { campaignId: null }, message: message.content }),
     (command): MessageStore.AcceptSend => ({ ...command, request })
   )
 

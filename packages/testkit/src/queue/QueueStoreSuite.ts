@@ -176,7 +176,7 @@ export const tests = (it: Fixture.It): void => {
       const { command } = yield* QueueFixture.claim(own, one!, at)
       yield* ended(one!, at, { _tag: "Failed", error: Message.notSentInTime })
       assert.strictEqual((yield* MessageFixture.messageOf(command)).status, "sending")
-      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.notSent, at))
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.notSentOutcome, at))
       assert.deepStrictEqual(idsOf(yield* due(own, command.leaseUntil)), [one!.message.id])
     }))
 
@@ -188,7 +188,7 @@ export const tests = (it: Fixture.It): void => {
       yield* queued(own, { later: { sendAt: at } })
       const [one, other] = yield* due(own, at)
       const { command } = yield* QueueFixture.claim(own, one!, at)
-      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, at))
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.acceptedOutcome, at))
       yield* ended(other!, at, { _tag: "Done" })
       assert.deepStrictEqual(yield* due(own, at + hour), [])
     }))

@@ -262,7 +262,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       const failed = Effect.gen(function*() {
         const { command } = yield* MessageFixture.claimed(own)
-        yield* MessageFixture.settle(command, yield* MessageFixture.refusedIt(own.start))
+        yield* MessageFixture.settle(command, yield* MessageFixture.refusedOutcome(own.start))
         return command
       })
       const erased = yield* failed

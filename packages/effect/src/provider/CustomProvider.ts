@@ -3,9 +3,9 @@
  */
 import type { ErrorReasons } from "../generated/ErrorReasons.ts"
 import type { TemplateButton, TemplateCard, TemplateHeader, TemplateValue } from "../generated/MessageContents.ts"
+import type { FreeFormMessage } from "../messages/Messages.ts"
 import type { TimeInput } from "../TimeInput.ts"
 import type { ProviderDetail } from "../WacError.ts"
-import type { FreeFormMessage } from "./Messages.ts"
 
 /** The number that a message is sent from. */
 export interface Sender {

@@ -1,5 +1,6 @@
 /**
- * The world around the service: its lane, what was seen of the service, and luck.
+ * The world of one simulated run, outside the service's processes: the virtual clock, the recorded history, the streams
+ * of chance, and whether faults happen.
  */
 import type { History } from "@wac/checker"
 import { Effect, type Fiber } from "effect"
@@ -7,7 +8,7 @@ import * as Chance from "./Chance.ts"
 import type { Fault, Plan } from "./Plan.ts"
 import * as Timeline from "./Timeline.ts"
 
-/** Something that befell a process. */
+/** A line of a run's log, for people: what happened to a process. */
 export interface Note {
   readonly at: number
   readonly process: string
@@ -15,56 +16,57 @@ export interface Note {
 }
 
 /** The world of one run. */
-export interface Outside {
+export interface World {
   readonly plan: Plan
   readonly timeline: Timeline.Timeline
   readonly lane: Timeline.Lane
-  /** What callers, the provider and the receiver saw. */
-  readonly entries: ReadonlyArray<History.Entry>
+  /** What callers, the provider and the receiver saw: what the checker judges. */
+  readonly history: ReadonlyArray<History.Entry>
   readonly record: (entry: History.Entry) => void
-  /** What befell the service, for people to read. */
+  /** The log of the run, for people. */
   readonly notes: ReadonlyArray<Note>
   readonly note: (process: string, text: string) => void
-  /** The ids of campaigns, by the word that their messages have in them. */
-  readonly campaigns: Map<string, string>
-  /** A new stream of luck for a part of the world. */
+  /** The ids of campaigns, by the text that marks their messages. */
+  readonly campaignIds: Map<string, string>
+  /** A stream of chance for a part of the world. */
   readonly chance: (name: string) => Chance.Chance
-  /** A new stream of luck for each time that something of this name happens. */
+  /** Another stream of chance each time that something of this name happens. */
   readonly nextChance: (name: string) => Chance.Chance
   /** Whether faults of a kind happen now. */
-  readonly isFaulty: (fault: Fault) => boolean
-  /** Whether faults happen from now on. At first, none does. */
-  readonly storm: (isFaulty: boolean) => void
-  /** Goes on in the world, whatever becomes of the caller. */
+  readonly isFaultActive: (fault: Fault) => boolean
+  /** Sets whether faults happen from now on. At first, none does. */
+  readonly setFaultsEnabled: (isEnabled: boolean) => void
+  /** Runs an effect in the world's lane, even if the caller's process dies. */
   readonly fork: <A>(effect: Effect.Effect<A>) => Fiber.Fiber<A>
   /** Waits until a process is dead. */
-  readonly death: (process: Timeline.Lane) => Effect.Effect<void>
+  readonly awaitDeath: (process: Timeline.Lane) => Effect.Effect<void>
   /**
-   * Has the world do something for a fiber of a process. `isGone` tells whether that fiber is dead, or waits no more.
+   * Runs work in the world's lane and returns its result to a fiber of the process. `isAbandoned` tells whether that
+   * fiber is dead, or waits no more.
    */
-  readonly asked: <A>(
+  readonly runFor: <A>(
     process: Timeline.Lane,
-    work: (isGone: () => boolean) => Effect.Effect<A>
+    work: (isAbandoned: () => boolean) => Effect.Effect<A>
   ) => Effect.Effect<A>
 }
 
 /** The world of a plan, before anything happened. */
-export const make = (plan: Plan): Outside => {
+export const make = (plan: Plan): World => {
   const timeline = Timeline.make(plan.seed)
   const lane = timeline.lane("world")
-  const entries: Array<History.Entry> = []
+  const history: Array<History.Entry> = []
   const notes: Array<Note> = []
   const times = new Map<string, number>()
-  let isStorm = false
+  let areFaultsEnabled = false
 
   return {
     plan,
     timeline,
     lane,
-    entries,
-    record: (entry) => void entries.push(entry),
+    history,
+    record: (entry) => void history.push(entry),
     notes,
-    campaigns: new Map(),
+    campaignIds: new Map(),
     note: (process, text) => void notes.push({ at: timeline.now(), process, text }),
     chance: (name) => Chance.make(plan.seed, name),
     nextChance: (name) => {
@@ -72,25 +74,26 @@ export const make = (plan: Plan): Outside => {
       times.set(name, time)
       return Chance.make(plan.seed, `${name} ${time}`)
     },
-    isFaulty: (fault) => isStorm && plan.faults.includes(fault),
-    storm: (isFaulty) => {
-      isStorm = isFaulty
+    isFaultActive: (fault) => areFaultsEnabled && plan.faults.includes(fault),
+    setFaultsEnabled: (isEnabled) => {
+      areFaultsEnabled = isEnabled
     },
     fork: lane.fork,
-    death: (process) =>
+    awaitDeath: (process) =>
       Effect.callback((resume) => {
         if (process.isDead()) return resume(Effect.void)
+        // resuming runs the waiting fiber in the middle of the death, so it yields first
         return Effect.sync(process.onDeath(() => resume(Effect.yieldNow)))
       }),
-    asked: (process, work) =>
+    runFor: (process, work) =>
       Effect.callback((resume) => {
         if (process.isDead()) return
-        let hasLeft = false
-        const fiber = lane.fork(work(() => hasLeft || process.isDead()))
+        let isAbandoned = false
+        const fiber = lane.fork(work(() => isAbandoned || process.isDead()))
         // resuming runs the process's fiber in the middle of the world's turn, so it yields first
         fiber.addObserver((exit) => resume(Effect.andThen(Effect.yieldNow, exit)))
         return Effect.sync(() => {
-          hasLeft = true
+          isAbandoned = true
         })
       })
   }

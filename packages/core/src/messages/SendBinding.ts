@@ -1,84 +1,16 @@
 /**
- * Idempotency keys (specification §4 rules 4 and 5, contract §4): their syntax, the fingerprint of a body, and the
- * verdict on a key that was used before. Pure, apart from computing digests.
+ * What a send's idempotency key is bound to (contract §4): its message, the claim of the process that sends it, and the
+ * answer that repeated requests receive; and the verdict on a key that was used before. Pure.
  */
-import { Context, Duration, Effect, Result, Schema } from "effect"
-import { Digest } from "effect/crypto"
-import { DomainError, InvalidBody, ServerError } from "../Errors.ts"
+import { Context, Duration, Effect, Schema } from "effect"
+import { DomainError, ServerError } from "../Errors.ts"
 import { ApiKeyId, MessageId, RequestId, WorkspaceId } from "../Id.ts"
+import { isExpired } from "../Idempotency.ts"
 import type { Instant } from "../Time.ts"
 import { isDeliveryUnknown, type Message, rankOf, ranks } from "./Message.ts"
 
-/** How long a key is kept after its answer. */
-export const retention = Duration.hours(24)
-
 /** The length of a send's claim: longer than the provider's deadline of 8 s and any pause of a healthy process. */
 export const lease = Duration.seconds(30)
-
-/** How long a second request waits for the answer of the first (contract §4). */
-export const joinTimeout = Duration.seconds(10)
-
-/** The `Retry-After` of the second request if the first takes longer. */
-export const joinRetryAfter = Duration.seconds(1)
-
-/** The longest key. */
-export const maxKeyLength = 255
-
-/** The form of a key, in words. */
-export const keyForm = `1 to ${maxKeyLength} visible ASCII characters`
-
-/** The form of a key. */
-export const keyPattern = new RegExp(`^[\\x21-\\x7e]{1,${maxKeyLength}}$`, "u")
-
-/** A key of the form {@link keyForm}. */
-export const IdempotencyKey = Schema.String.check(Schema.isPattern(keyPattern)).pipe(Schema.brand("IdempotencyKey"))
-export type IdempotencyKey = typeof IdempotencyKey.Type
-
-const isKey = (text: string): text is IdempotencyKey => keyPattern.test(text)
-
-/** The name of the header in error messages. */
-export const header = "Idempotency-Key"
-
-/** Parses the header's value. The quoted form of the IETF draft is unquoted, so `"k"` and `k` are the same key. */
-export const parseKey = (value: string | undefined): Result.Result<IdempotencyKey, InvalidBody> => {
-  if (value === undefined) {
-    return Result.fail(
-      new InvalidBody({ reason: "missing_idempotency_key", param: header, message: `the header ${header} is required` })
-    )
-  }
-  const quoted = /^"(.*)"$/s.exec(value)
-  const key = quoted === null ? value : quoted[1]!.replace(/\\(["\\])/g, "$1")
-  return isKey(key) ? Result.succeed(key) : Result.fail(
-    new InvalidBody({
-      reason: "invalid_idempotency_key",
-      param: header,
-      // HTTP joins the values of repeated headers by a comma and a space (RFC 9110 §5.3)
-      message: value.includes(", ")
-        ? `the request has more than one ${header}, or one with a comma and a space: send one, without spaces`
-        : `${header} must be ${keyForm}`
-    })
-  )
-}
-
-/** JSON with sorted keys and without whitespace, so that neither causes a conflict. */
-export const canonicalJson = (value: unknown): string => {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
-  const fields = value as { readonly [name: string]: unknown }
-  let text = ""
-  for (const name of Object.keys(fields).sort()) {
-    if (fields[name] !== undefined) {
-      text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(fields[name])}`
-    }
-  }
-  return `{${text}}`
-}
-
-const utf8 = new TextEncoder()
-
-/** SHA-256 (hex) of the canonical JSON of a decoded body. */
-export const fingerprint = (digest: Digest.Digest["Service"], body: unknown): Effect.Effect<string> =>
-  digest.digestHex(Digest.sha256, utf8.encode(canonicalJson(body)))
 
 /**
  * The stored answer to a send, which repeated requests receive again: the message's identifiers, or the final error.
@@ -112,7 +44,7 @@ export type Queued = Extract<Answer, { readonly _tag: "Queued" }>
 export type Failed = Extract<Answer, { readonly _tag: "Failed" }>
 
 /** What is stored for a key. */
-export interface Binding {
+export interface SendBinding {
   readonly fingerprint: string
   readonly messageId: MessageId
   /**
@@ -126,10 +58,6 @@ export interface Binding {
   /** When the key is deleted; `null` until the message has ended, and for a campaign's recipients. */
   readonly expiresAt: Instant | null
 }
-
-/** Whether a key no longer binds, so that it counts as unused. It binds until just before it expires. */
-export const isExpired = ({ expiresAt }: Pick<Binding, "expiresAt">, now: Instant): boolean =>
-  expiresAt !== null && expiresAt <= now
 
 /** The verdict on a request's key. */
 export type Verdict =
@@ -150,7 +78,7 @@ export type Verdict =
  * message: for callers, the key of a queued message is answered.
  */
 export const judge = (
-  binding: Binding | undefined,
+  binding: SendBinding | undefined,
   message: Message | undefined,
   fingerprint: string,
   now: Instant,
@@ -206,9 +134,12 @@ export const unknown = (reason: "outcome_unknown" | "delivery_unknown"): ServerE
  * Called when the current request receives the stored answer of an earlier request. The HTTP layer sets it to mark the
  * response as a replay. By default it does nothing.
  */
-export const ReplayObserver = Context.Reference<(answer: Answer) => void>("@wac/core/Idempotency/ReplayObserver", {
-  defaultValue: () => () => {}
-})
+export const ReplayObserver = Context.Reference<(answer: Answer) => void>(
+  "@wac/core/messages/SendBinding/ReplayObserver",
+  {
+    defaultValue: () => () => {}
+  }
+)
 
 /** Calls the {@link ReplayObserver} of the current request. */
 export const observeReplay = (answer: Answer): Effect.Effect<void> =>

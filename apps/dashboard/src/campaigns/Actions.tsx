@@ -21,7 +21,7 @@ type Step = "check" | "start" | "pause" | "resume" | "cancel" | "remove"
 /** The question that confirms an action. */
 type Asked = "start" | "cancel" | "remove"
 
-export const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
+export const Actions = ({ campaign }: { readonly campaign: Campaign }) => {
   const client = useQueryClient()
   const navigate = useNavigate()
   const refusal = useRefusal(

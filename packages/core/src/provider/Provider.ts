@@ -7,13 +7,13 @@ import { type Forbidden, type InvalidBody, type RateLimited, ServerError } from 
 import type { MessageId } from "../Id.ts"
 import type { Media } from "../media/Media.ts"
 import type { ProviderMedia } from "../media/MediaStore.ts"
+import type { OutboundMessage } from "../messages/Message.ts"
+import type { Resolved } from "../messages/MessageReferences.ts"
 import type { PhoneNumber, ProviderNumber } from "../numbers/PhoneNumber.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { ProviderTemplate, Template } from "../templates/Template.ts"
 import type { TemplateDraft, TemplateEdit } from "../templates/TemplateDraft.ts"
 import type { Capabilities } from "./Capabilities.ts"
-import type { OutboundMessage } from "./Message.ts"
-import type { Resolved } from "./MessageReferences.ts"
 
 /** One message to send. */
 export interface ProviderSend {
@@ -132,4 +132,4 @@ export class Provider extends Context.Service<Provider, {
   readonly templateEditor?: TemplateEditor
   /** All templates of the number's account, in every status. */
   readonly templates: (sender: PhoneNumber) => Effect.Effect<ReadonlyArray<ProviderTemplate>, TemplatesUnavailable>
-}>()("@wac/core/messages/Provider") {}
+}>()("@wac/core/provider/Provider") {}

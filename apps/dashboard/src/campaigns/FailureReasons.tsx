@@ -22,7 +22,7 @@ const reasonColumns: ReadonlyArray<Column<Campaign["reasons"][number]>> = [
 ]
 
 /** Why customers did not get it, the most frequent reason first. */
-export const Reasons = ({ campaign: { reasons } }: { readonly campaign: Campaign }) =>
+export const FailureReasons = ({ campaign: { reasons } }: { readonly campaign: Campaign }) =>
   reasons.length === 0 ? null : (
     <Section flush title="Why customers did not get it">
       <Table

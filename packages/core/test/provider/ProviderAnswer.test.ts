@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import { assert, describe, it } from "vitest"
 import { Forbidden, NotFound, RateLimited, ServerError } from "../../src/Errors.ts"
-import * as ProviderAnswer from "../../src/messages/ProviderAnswer.ts"
+import * as ProviderAnswer from "../../src/provider/ProviderAnswer.ts"
 
 const throttled = (retryAfter: Duration.Duration) =>
   new RateLimited({ reason: "provider", retryAfter, message: "slow down" })

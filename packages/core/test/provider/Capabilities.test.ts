@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import type { MediaId, MessageId } from "../../src/Id.ts"
-import * as Capabilities from "../../src/messages/Capabilities.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
+import * as Capabilities from "../../src/provider/Capabilities.ts"
 import { templated, text } from "../samples.ts"
 
 const to = "+15551234567"

@@ -45,7 +45,7 @@ const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {
 }
 
 /** The report of the check. */
-export const Report = ({ campaign }: { readonly campaign: Campaign }) => {
+export const CheckReport = ({ campaign }: { readonly campaign: Campaign }) => {
   const { checked, counts, forecast, problems, rows, status } = campaign
   const isChecking = status === "checking"
   const reached = reachedBy(campaign)

@@ -3,8 +3,8 @@
  */
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import { InvalidBody } from "../Errors.ts"
-import type { MessageType, OutboundMessage } from "./Message.ts"
-import * as MessageFiles from "./MessageFiles.ts"
+import type { MessageType, OutboundMessage } from "../messages/Message.ts"
+import * as MessageFiles from "../messages/MessageFiles.ts"
 
 /** What a provider's channel has. */
 export interface Capabilities {

@@ -1,15 +1,16 @@
-/** The settings of a campaign. */
+/** The settings of a campaign, and when it was created, started and ended. */
 import type { Campaign } from "@wac/client/internal"
 import { TemplateLink } from "../templates/TemplateLink.tsx"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
+import { percentOf } from "./ScheduleFields.tsx"
 
-/** A template and what fills it. */
+/** The template of a variant, and the values of its placeholders. */
 const PlannedTemplate = (
-  { of = "", template: { bodyParams, language, name } }: {
+  { template: { bodyParams, language, name }, variant }: {
     readonly template: Campaign["template"]
-    readonly of?: string
+    readonly variant?: "A" | "B" | undefined
   }
 ) => {
   const values = bodyParams === undefined
@@ -17,23 +18,24 @@ const PlannedTemplate = (
     : Array.isArray(bodyParams)
     ? bodyParams.map(String)
     : Object.entries(bodyParams).map(([name, value]) => `${name}: ${value}`)
+  const ofVariant = variant === undefined ? "" : ` of variant ${variant}`
   return (
     <>
-      <Fact name={`Template${of}`}>
+      <Fact name={`Template${ofVariant}`}>
         <TemplateLink name={name} language={language} />
       </Fact>
-      <Fact name={`Placeholders${of}`}>{values.length === 0 ? "None" : values.join(", ")}</Fact>
+      <Fact name={`Placeholders${ofVariant}`}>{values.length === 0 ? "None" : values.join(", ")}</Fact>
     </>
   )
 }
 
-export const Plan = ({ campaign }: { readonly campaign: Campaign }) => {
+export const Settings = ({ campaign }: { readonly campaign: Campaign }) => {
   const { template, templateB } = campaign
   return (
-    <Section title="Plan">
+    <Section title="Settings">
       <Facts>
-        <PlannedTemplate template={template} of={templateB === null ? "" : " of variant A"} />
-        {templateB === null ? null : <PlannedTemplate template={templateB} of=" of variant B" />}
+        <PlannedTemplate template={template} variant={templateB === null ? undefined : "A"} />
+        {templateB === null ? null : <PlannedTemplate template={templateB} variant="B" />}
         <Fact name="From">{campaign.from ?? "The default number"}</Fact>
         <Fact name="Starts">
           <TimeOr at={campaign.startAt} none="When it is started" />
@@ -41,17 +43,17 @@ export const Plan = ({ campaign }: { readonly campaign: Campaign }) => {
         <Fact name="Sends nothing after">
           <TimeOr at={campaign.notAfter} none="24 hours after the start" />
         </Fact>
-        <Fact name="Share of the number’s rate">{Math.round(campaign.share * 100)} %</Fact>
+        <Fact name="Share of the number’s rate">{percentOf(campaign.share)} %</Fact>
         <Fact name="Quiet hours">
           {campaign.quietHours === null
             ? "None"
             : `${campaign.quietHours.from} to ${campaign.quietHours.to}, by each customer’s clock`}
         </Fact>
         <Fact name="Held out for comparison">
-          {campaign.holdout === 0 ? "Nobody" : `${Math.round(campaign.holdout * 100)} % of the customers`}
+          {campaign.holdout === 0 ? "Nobody" : `${percentOf(campaign.holdout)} % of the customers`}
         </Fact>
         <Fact name="Pauses automatically">
-          When more than {Math.round(campaign.maxFailureRate * 100)} % of messages fail
+          When more than {percentOf(campaign.maxFailureRate)} % of messages fail
         </Fact>
         <Fact name="Started">
           <TimeOr at={campaign.startedAt} none="Not yet" />

@@ -33,7 +33,7 @@ const soFar = (timeline: CampaignTimeline): ReadonlyArray<Step> => {
   })
 }
 
-export const Course = ({ campaign: { id } }: { readonly campaign: Campaign }) => {
+export const Timeline = ({ campaign: { id } }: { readonly campaign: Campaign }) => {
   const { period } = useChosen(periods)
   return (
     <Section

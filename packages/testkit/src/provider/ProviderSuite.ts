@@ -14,7 +14,7 @@ import {
   Template
 } from "@wac/core"
 import { Duration, Effect, Exit, type Layer, Option } from "effect"
-import * as KindFixture from "./KindFixture.ts"
+import * as KindFixture from "../messages/KindFixture.ts"
 
 /** A provider that this suite can build. */
 export type Built<E> = Layer.Layer<Provider.Provider, E>
