@@ -55,7 +55,7 @@ describe("main", () => {
 registerHooks({
   load: (url, context, next) => {
     const loaded = next(url, context)
-    if (!url.endsWith("/core/src/messages/Idempotency.ts")) return loaded
+    if (!url.endsWith("/core/src/Idempotency.ts")) return loaded
     return { ...loaded, source: String(loaded.source).replace("canonicalJson(body)", "canonicalJson(null)") }
   }
 })

@@ -7,7 +7,7 @@ import { DeliveryAttempt, Webhook } from "@wac/core"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { Context, Duration, Effect, Latch, Layer, Redacted, Scope } from "effect"
 import * as checks from "./checks.ts"
-import { call, hello, receiver, send, setWebhook } from "./harness.ts"
+import { call, hello, noticed, receiver, send, setWebhook } from "./harness.ts"
 import {
   freshDatabase,
   kill,
@@ -70,6 +70,15 @@ const openText = `select to_json(d) as delivery, to_json(w) as webhook, (
 ) as claims
 from wac.deliveries d join wac.webhooks w on w.id = d.webhook_id
 where d.status = 'pending' order by d.position limit 1`
+
+/** Open claims, with their events, and whether they are from before PostgreSQL's start. */
+const claimedText = `select d.event_id, o.at <= pg_postmaster_start_time() as former
+from wac.delivery_claims k
+join observed_claims o using (delivery_id, token)
+join wac.deliveries d on d.id = k.delivery_id`
+
+/** How many looks in a row must find claims of which nobody has been told. */
+const looks = 20
 
 const abandonedText = `${claims}
 select d.event_id from claims c join wac.deliveries d on d.id = c.delivery_id where not c.living and c.lease_until > $2`
@@ -160,18 +169,6 @@ export const make = Effect.gen(function*() {
       (rows) => new Set(tokens).size - new Set(rows.map(({ token }) => token)).size
     )
 
-  /** Waits until the living ones have recorded all that they were at when PostgreSQL ended. */
-  const recovered = Effect.gen(function*() {
-    const claimed = yield* ask<{ readonly id: string }>("select delivery_id as id from wac.delivery_claims")
-    yield* checks.until(
-      ask<{ readonly id: string }>(
-        "select delivery_id as id from wac.delivery_claims where delivery_id = any ($1)",
-        claimed.map(({ id }) => id)
-      ),
-      ({ length }) => length === 0
-    )
-  })
-
   /** Waits until all of the living reach PostgreSQL. */
   const ready = Effect.suspend(() =>
     Effect.forEach(
@@ -179,12 +176,6 @@ export const make = Effect.gen(function*() {
       ({ url }) => checks.until(call(`${url}/readyz`), ({ status }) => status === 200),
       { discard: true }
     )
-  )
-
-  /** Waits until every delivery has ended; else one that has not is told with what was tried of it, and the webhook. */
-  const drained = checks.until(
-    ask(openText),
-    ({ length }) => length === 0
   )
 
   /** The leases of the dead end. Nothing else may be in flight: no answer comes until all clocks agree. */
@@ -195,6 +186,41 @@ export const make = Effect.gen(function*() {
     ahead += millis
     yield* gate.open
   })
+
+  /**
+   * Waits until nothing is left of what is asked for. PostgreSQL may have stored a claim and ended before it could say so:
+   * nobody attempts that delivery until its lease ends, which passes once nothing else is in flight.
+   */
+  const untilNone = <Row extends object>(text: string, ...params: ReadonlyArray<unknown>) => {
+    let untold = 0
+    return checks.until(
+      Effect.gen(function*() {
+        const left = yield* ask<Row>(text, ...params)
+        const claimed = yield* ask<{ readonly event_id: string; readonly former: boolean }>(claimedText)
+        const arrived = new Set((yield* customer.requests).map(({ headers }) => headers["webhook-id"]))
+        const isUntold = claimed.length > 0 && claimed.every(({ event_id, former }) => former && !arrived.has(event_id))
+        untold = isUntold ? untold + 1 : 0
+        yield* Effect.forEach(alive, ({ url }) => noticed(url), { concurrency: "unbounded" })
+        if (untold < looks) return left
+        untold = 0
+        yield* passLease
+        return left
+      }),
+      ({ length }) => length === 0
+    )
+  }
+
+  /** Waits until the living ones have recorded all that they were at when PostgreSQL ended. */
+  const recovered = Effect.gen(function*() {
+    const claimed = yield* ask<{ readonly id: string }>("select delivery_id as id from wac.delivery_claims")
+    yield* untilNone(
+      "select delivery_id as id from wac.delivery_claims where delivery_id = any ($1)",
+      claimed.map(({ id }) => id)
+    )
+  })
+
+  /** Waits until every delivery has ended; else one that has not is told with what was tried of it, and the webhook. */
+  const drained = Effect.suspend(() => untilNone(openText))
 
   /** A pooler keeps the sessions of a process that has ended. */
   const left = PgBouncer.isEverywhere ? " and state <> 'idle'" : ""
