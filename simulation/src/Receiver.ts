@@ -21,7 +21,7 @@ const fates = {
   unreachable: 1
 }
 
-const none: WebhookTransport.WebhookAnswer = {
+const refused: WebhookTransport.WebhookAnswer = {
   outcome: "connect",
   statusCode: null,
   message: "the connection was refused",
@@ -32,36 +32,38 @@ const none: WebhookTransport.WebhookAnswer = {
 }
 
 const answered = (statusCode: number): WebhookTransport.WebhookAnswer => ({
-  ...none,
+  ...refused,
   outcome: statusCode === 200 ? "delivered" : "status",
   statusCode,
   message: `answered ${statusCode}`,
   response: { headers: {}, body: "" }
 })
 
-const timedOut: WebhookTransport.WebhookAnswer = { ...none, outcome: "timeout", message: "did not answer in time" }
+const timedOut: WebhookTransport.WebhookAnswer = { ...refused, outcome: "timeout", message: "did not answer in time" }
+
+const lost: WebhookTransport.WebhookAnswer = { ...refused, message: "the connection was lost before an answer" }
 
 /** The receiver of a webhook, which every process reaches by a transport. */
 export const make = (world: World) => {
   const { now } = world.timeline
-  const set: { webhook: string; secret: string } = { webhook: "", secret: "" }
+  const webhook = { id: "", secret: "" }
 
   const take = ({ body, headers }: WebhookTransport.WebhookRequest) =>
     Effect.gen(function*() {
       const { data, type } = JSON.parse(body)
       const chance = world.nextChance(`receiver, ${type} of ${data.client_reference ?? data.campaign_id ?? data.to}`)
       const fate = world.isFaultActive("receiver") ? chance.weighted(fates) : "taken"
-      if (fate === "unreachable") return none
+      if (fate === "unreachable") return refused
       const begun = now()
       const verified = yield* Effect.promise(() =>
-        verify(body, headers[SIGNATURE_HEADER], set.secret, { now: Math.floor(now() / 1000) })
+        verify(body, headers[SIGNATURE_HEADER], webhook.secret, { now: Math.floor(now() / 1000) })
       )
       yield* Effect.sleep(chance.between(5, 300))
       const status = fate === "failed" ? 500 : fate === "hanging" ? null : 200
       world.record({
         kind: "attempt",
         process: "receiver",
-        webhook: set.webhook,
+        webhook: webhook.id,
         event_id: headers["webhook-id"] ?? "",
         body,
         status,
@@ -70,14 +72,15 @@ export const make = (world: World) => {
         ended: status === null ? null : now()
       })
       if (fate === "hanging") yield* Effect.sleep("10 seconds")
-      return status === null || fate === "takenSilently" ? timedOut : answered(status)
+      if (fate === "takenSilently") return lost
+      return status === null ? timedOut : answered(status)
     })
 
   return {
-    /** Tells the receiver its webhook. */
-    set: (webhook: string, secret: string): void => {
-      set.webhook = webhook
-      set.secret = secret
+    /** Sets the id and the secret of the webhook whose requests the receiver gets. */
+    setWebhook: (id: string, secret: string): void => {
+      webhook.id = id
+      webhook.secret = secret
     },
     /** The transport of a process. */
     layer: (process: Lane): Layer.Layer<WebhookTransport.WebhookTransport> =>

@@ -114,7 +114,7 @@ const program = Effect.fnUntraced(function*(world: World.World, planted: Planted
   if ((yield* first.use(Effect.as(handler.open(account.workspaceId), true))) === null) {
     return yield* Effect.die("the subscription could not be opened")
   }
-  receiver.set(account.webhook.id, account.webhook.secret)
+  receiver.setWebhook(account.webhook.id, account.webhook.secret)
   yield* first.stop
 
   const began = now()

@@ -6,14 +6,15 @@ import { useRef } from "react"
 import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 
-/** The values of a form. */
-interface Saved {
+/** The values of the form. */
+interface FormValues {
   readonly plan: CreateCampaign
   /** The recipients of the campaign; those that it has stay if omitted. */
   readonly recipients: { readonly file: RecipientFile; readonly query: UploadQuery } | undefined
 }
 
-const uploaded = async (id: string, { recipients }: Saved): Promise<Campaign | undefined> =>
+/** Replaces the campaign's recipients, if a file is chosen. */
+const uploadRecipients = async (id: string, { recipients }: FormValues): Promise<Campaign | undefined> =>
   recipients === undefined
     ? undefined
     : api.campaigns.upload(id, recipients.file, { replace: true, ...recipients.query })
@@ -22,28 +23,27 @@ const uploaded = async (id: string, { recipients }: Saved): Promise<Campaign | u
 export const useSaveCampaign = (campaign: Campaign | undefined) => {
   const client = useQueryClient()
   const navigate = useNavigate()
-  // a second try goes on with the campaign that the first has made and filled
+  // once the first try has created the campaign and uploaded its file, a second one changes that campaign
   const made = useRef<Campaign>(campaign)
   const once = useOnce<CreateCampaign>()
-  /** How many files were refused: what is made after one is another campaign. */
-  const refusals = useRef(0)
+  /** How many campaigns were removed since their upload failed: the next try creates another one, by another key. */
+  const removals = useRef(0)
 
-  const create = async (saved: Saved): Promise<string> => {
-    const { idempotencyKey, request } = once([saved.plan, refusals.current], () => saved.plan)
+  const create = async (values: FormValues): Promise<string> => {
+    const { idempotencyKey, request } = once([values.plan, removals.current], () => values.plan)
     const { id } = await api.campaigns.create(request, { idempotencyKey })
     try {
-      made.current = await uploaded(id, saved)
+      made.current = await uploadRecipients(id, values)
     } catch (error) {
-      // of a file that is refused, nothing is left
-      refusals.current++
-      await api.campaigns.remove(id).catch(() => undefined)
+      // of a file that is refused, nothing is left; a campaign that cannot be removed now is filled by the next try
+      await api.campaigns.remove(id).then(() => removals.current++, () => undefined)
       throw error
     }
     return id
   }
 
-  const change = async ({ id }: Campaign, saved: Saved): Promise<string> => {
-    await uploaded(id, saved)
+  const change = async ({ id }: Campaign, values: FormValues): Promise<string> => {
+    await uploadRecipients(id, values)
     await api.campaigns.edit(id, {
       templateB: null,
       from: null,
@@ -51,14 +51,14 @@ export const useSaveCampaign = (campaign: Campaign | undefined) => {
       notAfter: null,
       quietHours: null,
       holdout: 0,
-      ...saved.plan
+      ...values.plan
     })
     return id
   }
 
   return useMutation({
-    mutationFn: async (saved: Saved) => {
-      const id = await (made.current === undefined ? create(saved) : change(made.current, saved))
+    mutationFn: async (values: FormValues) => {
+      const id = await (made.current === undefined ? create(values) : change(made.current, values))
       await api.campaigns.check(id)
       return id
     },

@@ -1,5 +1,5 @@
-/** The workspace's customers, as its numbers know them. */
-import { useQuery } from "@tanstack/react-query"
+/** The list of contacts. A contact is a customer of one of the workspace's phone numbers. */
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
 import type { Contact } from "@wac/client/internal"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
@@ -47,25 +47,26 @@ const columns: ReadonlyArray<ListColumn<Contact>> = [
 ]
 
 export const ContactsPage = () => {
-  const { number, phoneNumberId } = useSearch({ from: "/contacts" })
+  const { number: customer, phoneNumberId } = useSearch({ from: "/contacts" })
   const setFilter = useFilter()
   const numbers = useQuery(phoneNumbersQuery)
   const list = useList("contacts", { phoneNumberId }, api.contacts.list, {
     every: 10_000,
-    enabled: number === undefined
+    enabled: customer === undefined
   })
-  const readFound = async (signal: AbortSignal) => ({
-    data: (await Promise.all(
-      (await api.phoneNumbers.list({ limit: 100 }, { signal }).toArray(500)).map(({ id }) =>
-        contactOrNull(`${id}:${number}`, signal)
-      )
-    )).filter((contact) => contact !== null),
-    nextCursor: null
-  })
+  const client = useQueryClient()
+  /** The customer's contacts. Their ids follow from those of the workspace's numbers, each of which is asked. */
+  const readFound = async (signal: AbortSignal) => {
+    const own = phoneNumberId === undefined
+      ? (await client.ensureQueryData(phoneNumbersQuery)).map(({ id }) => id)
+      : [phoneNumberId]
+    const contacts = await Promise.all(own.map((id) => contactOrNull(`${id}:${customer}`, signal)))
+    return { data: contacts.filter((contact) => contact !== null), nextCursor: null }
+  }
   const found = useQuery({
-    queryKey: ["contacts", "named", number],
+    queryKey: ["contacts", "of", customer, phoneNumberId],
     queryFn: ({ signal }) => readFound(signal),
-    enabled: number !== undefined && isName(number),
+    enabled: customer !== undefined && isName(customer),
     ...live(10_000)
   })
   return (
@@ -75,7 +76,7 @@ export const ContactsPage = () => {
       search={{
         label: "Customer’s number or user id",
         placeholder: "+15551234567, US.13491208655302741918",
-        value: number,
+        value: customer,
         onSearch: (text) => setFilter({ number: text === undefined ? text : customerOf(text) ?? text })
       }}
       filters={(numbers.data?.length ?? 0) > 1 || phoneNumberId !== undefined
@@ -88,14 +89,14 @@ export const ContactsPage = () => {
           />
         )
         : null}
-      list={number === undefined
+      list={customer === undefined
         ? list
-        : { query: found, walk: onePage(readFound), isFiltered: true, isUnasked: !isName(number) }}
+        : { query: found, walk: onePage(readFound), isFiltered: true, isUnasked: !isName(customer) }}
       what="contact"
       columns={columns}
       none={{ title: "No contacts yet" }}
-      noMatch={number === undefined ? {} : {
-        title: "No contact has this name",
+      noMatch={customer === undefined ? {} : {
+        title: "No contact has this number or user id",
         children: "A contact is known once the customer has written, or said whether they want to be written to."
       }}
     />

@@ -1,7 +1,7 @@
 /** Events: what happened, as webhooks report it. An event is not an attempt to deliver it. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { Event } from "@wac/client/internal"
-import { Elsewhere } from "../messages/Elsewhere.tsx"
+import { SearchMessagesHint } from "../messages/SearchMessagesHint.tsx"
 import { api } from "../session/Service.ts"
 import { period, useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
@@ -56,7 +56,11 @@ export const EventsPage = () => {
         ? {}
         : {
           title: `No event is found by “${message}”`,
-          children: <Elsewhere text={message}>Events are found by their id, or by that of their message.</Elsewhere>
+          children: (
+            <SearchMessagesHint text={message}>
+              Events are found by their id, or by that of their message.
+            </SearchMessagesHint>
+          )
         }}
       none={{ title: "No events yet" }}
     />

@@ -12,11 +12,10 @@ import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Check, elsewhere, Field, TextField } from "../ui/Field.tsx"
 import { t } from "../ui/Language.ts"
+import { day } from "../ui/Moment.ts"
 import { timeZone } from "../ui/Time.tsx"
 import { choices, preset } from "./ScopeWords.ts"
 import { sendCurl } from "./SendCurl.ts"
-
-const day = 24 * 60 * 60 * 1000
 
 const lifetimes = [
   ["", t("Never")],

@@ -23,7 +23,7 @@ import { Empty, LoadState } from "../ui/Loaded.tsx"
 import { Page, Section } from "../ui/Page.tsx"
 import { exactly, Time } from "../ui/Time.tsx"
 import { HeldQueue } from "./HeldQueue.tsx"
-import { now, SendTimeFields, sendTimeParams, timesOf } from "./SendTimeFields.tsx"
+import { sendAtOnce, SendTimeFields, sendTimeParams, timesOf } from "./SendTimeFields.tsx"
 import { ToField } from "./ToField.tsx"
 
 type Kind = "template" | "text"
@@ -57,7 +57,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
   const [chosen, setChosen] = useState(templates[0] === undefined ? "" : templateKey(templates[0]))
   const [values, setValues] = useState<{ readonly [variable: string]: string }>({})
   const [body, setBody] = useState("")
-  const [times, setTimes] = useState(now)
+  const [times, setTimes] = useState(sendAtOnce)
   const once = useOnce<SendMessage>()
   const template = templates.find((template) => templateKey(template) === chosen)
   const send = useMutation({

@@ -2,21 +2,20 @@
 import type { SendMessage } from "@wac/client/internal"
 import { longestDays, standardTrialHours } from "../generated/SendTimes.ts"
 import { Choices, TextField } from "../ui/Field.tsx"
-import { fromLocal, toLocal } from "../ui/Moment.ts"
+import { day, fromLocal, toLocal } from "../ui/Moment.ts"
 import { timeZone, useNow } from "../ui/Time.tsx"
 
-const day = 24 * 60 * 60 * 1000
-
-/** The text of each field. */
+/** The values of the fields; times as `datetime-local` inputs have them. */
 export interface SendTimes {
   readonly when: "now" | "later"
   readonly sendAt: string
   readonly sendUntil: string
 }
 
-export const now: SendTimes = { when: "now", sendAt: "", sendUntil: "" }
+/** The fields at first: the message is sent at once. */
+export const sendAtOnce: SendTimes = { when: "now", sendAt: "", sendUntil: "" }
 
-/** The times of a request that the fields mean. */
+/** The times of the request, from the values of the fields. None if the message is sent at once. */
 export const timesOf = ({ sendAt, sendUntil, when }: SendTimes): Pick<SendMessage, "send_at" | "send_until"> => {
   const [at, until] = [fromLocal(sendAt), fromLocal(sendUntil)]
   return when === "now" || at === undefined
@@ -24,7 +23,7 @@ export const timesOf = ({ sendAt, sendUntil, when }: SendTimes): Pick<SendMessag
     : { send_at: at, ...(until === undefined ? {} : { send_until: until }) }
 }
 
-/** The names that the service calls these fields by. */
+/** The parameters of the API that these fields set. */
 export const sendTimeParams = ["send_at", "send_until"] as const
 
 export const SendTimeFields = (
@@ -60,7 +59,7 @@ export const SendTimeFields = (
           />
           <TextField
             label="Do not send after"
-            hint={`If something temporary holds it up. Empty: ${standardTrialHours} hours after its time.`}
+            hint={`A message that is held up is tried until then. Empty: ${standardTrialHours} hours after its time.`}
             error={error}
             param="send_until"
             type="datetime-local"

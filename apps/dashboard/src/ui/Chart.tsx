@@ -126,7 +126,11 @@ export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, s
     keys.reduce((top, key) => kind === "bars" ? top + (values[key] ?? 0) : Math.max(top, values[key] ?? 0), 0)
   const highest = most ?? Math.max(1, ...steps.map(topOf))
   const y = scaleLinear({ domain: [0, highest], range: [plotHeight, 0], nice: most === undefined })
-  const left = Math.max(axis.width, ...y.ticks(4).map((tick) => format(tick).length * axis.sign + axis.gap))
+  // of what is counted there is no half
+  const isCounted = most === undefined &&
+    steps.every(({ values }) => keys.every((key) => Number.isInteger(values[key] ?? 0)))
+  const ticks = y.ticks(4).filter((tick) => !isCounted || Number.isInteger(tick))
+  const left = Math.max(axis.width, ...ticks.map((tick) => format(tick).length * axis.sign + axis.gap))
   const plotWidth = Math.max(0, width - left - margin.right)
   const x = scaleTime({ domain: [begin, end], range: [0, plotWidth] })
   const middle = ({ from, until }: Step) => x((from + until) / 2)
@@ -235,27 +239,21 @@ export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, s
                 className="fill-accent-soft"
               />
             )}
-            {y.ticks(4).map((tick) => (
-              <line key={tick} x2={plotWidth} y1={y(tick)} y2={y(tick)} className="stroke-line" />
-            ))}
+            {ticks.map((tick) => <line key={tick} x2={plotWidth} y1={y(tick)} y2={y(tick)} className="stroke-line" />)}
             {kind === "bars"
               ? (
                 <BarStack<Step, string>
                   data={steps as Array<Step>}
                   keys={keys}
                   value={({ values }, key) => values[key] ?? 0}
-                  x={({ from }) =>
-                    from}
+                  x={({ from }) => from}
                   xScale={band}
                   yScale={y}
-                  color={(key) =>
-                    key}
+                  color={(key) => key}
                 >
                   {(stacks) =>
                     stacks.flatMap(({ bars, index, key }) =>
-                      bars.filter(({ height }) =>
-                        height > 0
-                      ).map((bar) => (
+                      bars.filter(({ height }) => height > 0).map((bar) => (
                         <Textured
                           key={`${key} ${bar.index}`}
                           id={id}
@@ -288,7 +286,7 @@ export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, s
               ))}
             <AxisLeft
               scale={y}
-              tickValues={y.ticks(4)}
+              tickValues={ticks}
               tickFormat={(value) => format(Number(value))}
               tickComponent={Tick}
               hideAxisLine

@@ -14,6 +14,7 @@ import { ChoiceFilters, type Choices, Filters, range, SearchFilter, useRange } f
 import { t } from "./Language.ts"
 import { ListFile } from "./ListFile.tsx"
 import { Empty, Loaded } from "./Loaded.tsx"
+import { hour } from "./Moment.ts"
 import { Page } from "./Page.tsx"
 import { type Column, type ListColumn, Table } from "./Table.tsx"
 
@@ -48,8 +49,6 @@ type Filter = { readonly [name: string]: string | number | boolean | undefined; 
 type Asked<F extends Filter> =
   & { readonly [Name in keyof F]?: Name extends "since" ? Date : Exclude<F[Name], undefined> }
   & { readonly limit: number; readonly cursor?: string }
-
-const hour = 60 * 60 * 1000
 
 /** The times of a filter. */
 const timesOf = (since: string | undefined, { begin, end }: ReturnType<typeof useRange>) =>

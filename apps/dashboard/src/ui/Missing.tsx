@@ -1,4 +1,4 @@
-/** What the page of one thing has if there is no such thing: that, and the way to the others. */
+/** The content of an item's page if there is no such item: says so, and links to the list. */
 import { Link, type LinkProps } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { buttonClass } from "./Button.tsx"
@@ -7,12 +7,12 @@ import { Empty } from "./Loaded.tsx"
 
 export const Missing = (
   { all, children, to, what }: {
-    /** The name of the thing. */
+    /** The kind of the item, such as `message`. */
     readonly what: string
-    /** The name of the list. */
+    /** The text of the link to the list. */
     readonly all: string
     readonly to: NonNullable<LinkProps["to"]>
-    /** Why it may not be there. */
+    /** Why the item may not exist. */
     readonly children?: ReactNode
   }
 ) => (

@@ -3,8 +3,9 @@ import { language, plural, t } from "./Language.ts"
 
 const second = 1000
 const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
+/** Lengths of time in milliseconds. */
+export const hour = 60 * minute
+export const day = 24 * hour
 
 const inDays = (days: number): string => plural(days, "{count} day", "{count} days")
 

@@ -5,7 +5,7 @@ import { type ComponentProps, useState } from "react"
 import { EventTypeName } from "../events/EventTypeName.tsx"
 import { eventTypes } from "../events/EventWords.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
-import { Elsewhere } from "../messages/Elsewhere.tsx"
+import { SearchMessagesHint } from "../messages/SearchMessagesHint.tsx"
 import { portal } from "../session/Document.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
@@ -191,11 +191,11 @@ export const DeliveriesPage = () => {
         ? {
           title: t("No delivery is found by “{code}”", { code }),
           children: (
-            <Elsewhere text={code}>
+            <SearchMessagesHint text={code}>
               {t(
                 "Deliveries are found by a status code, such as 503, or by an id: their own, or that of their message."
               )}
-            </Elsewhere>
+            </SearchMessagesHint>
           )
         }
         : {}}

@@ -279,6 +279,8 @@ it("what waited over time is shown with the most of each step, and nothing where
         "Queued messages 0, Held events 1",
         "Queued messages –, Held events –"
       ])
+      const labels = await steps(page, "Waiting").locator("text").allTextContents()
+      assert.deepStrictEqual(labels.filter((label) => /^\d+([.,]\d+)?$/.test(label)), ["0", "1"])
       assertSound()
       await end()
     })

@@ -411,7 +411,9 @@ it("a customer without a phone number is written to, found and answered by user 
   await page.getByRole("heading", { name: `Message to ${userId}` }).waitFor()
   await page.getByText("Read by the recipient").waitFor()
 
-  // the customer has replied
+  // the customer has replied, to this number
+  await person.open(`/contacts?number=${userId}&phoneNumberId=pn_01ARZ3NDEKTSV4RRFFQ69G5FAV`)
+  await page.getByText("No contact has this number or user id").waitFor()
   await person.open("/contacts")
   await page.getByLabel("Customer’s number or user id").fill(userId)
   await page.getByLabel("Customer’s number or user id").press("Enter")

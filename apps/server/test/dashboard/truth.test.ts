@@ -139,7 +139,7 @@ it("a search for what a list cannot have says that nothing is found, and shows n
       ["/events", "Event or message id", "+15551234567", "No event is found by “+15551234567”"],
       ["/messages", "Number, id, provider’s id or client reference", "7770001", "No message fits these filters"],
       ["/messages", "Number, id, provider’s id or client reference", "+17770001", "No message fits these filters"],
-      ["/contacts", "Customer’s number or user id", "Ana", "No contact has this name"]
+      ["/contacts", "Customer’s number or user id", "Ana", "No contact has this number or user id"]
     ] as const
   ) {
     await person.open(path)
@@ -157,6 +157,9 @@ it("a search for what a list cannot have says that nothing is found, and shows n
   await person.open("/events?message=%2B15551234567")
   await page.getByRole("link", { name: "Messages to +15551234567" }).click()
   await page.getByRole("row", { name: /\+15551234567/ }).waitFor()
+  await person.open("/events?message=wamid.none")
+  await page.getByRole("link", { name: "The message with the provider’s id wamid.none" }).click()
+  await page.getByText("No message fits these filters").waitFor()
   person.assertSound()
   await person.end()
 })

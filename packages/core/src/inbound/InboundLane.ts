@@ -1,6 +1,6 @@
 /**
- * Which provider items must be applied in order: items about the same message or customer. All others may run
- * concurrently, so that a thousand items do not wait for a thousand storage round trips in turn. Pure.
+ * Which provider items must be applied in order: items about the same message, customer, template or number. All others
+ * may run concurrently, so that a thousand items do not wait for a thousand storage round trips in turn. Pure.
  */
 import type { Customer } from "../contacts/Contact.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
@@ -33,7 +33,7 @@ const namesIn = (item: InboundItem): ReadonlyArray<string> => {
   }
 }
 
-/** Divides items into lanes; each lane keeps the order given. Pure. */
+/** Divides items into lanes, by union-find over their names. Each lane keeps the order given. Pure. */
 export const divide = <A>(
   all: ReadonlyArray<A>,
   itemOf: (one: A) => InboundItem

@@ -1,26 +1,29 @@
 /**
- * Port: checks what a browser reports of a passkey (WebAuthn), with its signatures and their formats.
+ * Port: verifies a browser's responses for passkeys (WebAuthn): the registration of one, and an assertion by one.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { Assertion, Passkey, Registration, RelyingParty } from "./Passkey.ts"
 
-/** What a report must be about. */
+/** What a response must be for: this relying party and this challenge. */
 export interface Expected {
   readonly party: RelyingParty
   /** The challenge, in base64url. */
   readonly challenge: string
 }
 
-/** The report is not right. It does not say why: that could name a challenge. */
+/** The response is not valid. The error has no reason, because a reason could contain the challenge. */
 export class NotVerified extends Schema.TaggedError<NotVerified>()("NotVerified", {}) {}
 
 export class PasskeyVerifier extends Context.Service<PasskeyVerifier, {
-  /** Checks a new credential. */
+  /** Verifies the registration of a new credential. Returns what is stored of it. */
   readonly register: (
     registration: Registration,
     expected: Expected
   ) => Effect.Effect<Pick<Passkey, "credentialId" | "publicKey" | "counter">, NotVerified>
-  /** Checks a use of a credential, also that its counter has risen if it counts. Returns the counter. */
+  /**
+   * Verifies an assertion by a passkey. If the authenticator counts its signatures, the counter must be above the stored
+   * one. Returns the new counter.
+   */
   readonly assert: (
     assertion: Assertion,
     passkey: Pick<Passkey, "credentialId" | "publicKey" | "counter">,

@@ -1,12 +1,14 @@
 /**
  * Writes this process's heartbeats (`Heartbeat`), and tells when queued messages may be sent. Calls `QueueStore`.
  */
-import { Clock, Context, Deferred, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule } from "effect"
 import { Polling } from "../Polling.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
 import type { Instant } from "../Time.ts"
 import * as Heartbeat from "./Heartbeat.ts"
 import { QueueStore } from "./QueueStore.ts"
+
+const patience = `${Duration.toMinutes(Heartbeat.patience)} minutes`
 
 /** Whether the operator says that the database was restored from a backup (contract §11 `WAC_RESTORED`). */
 export const IsRestored = Context.Reference<boolean>("@wac/core/queue/Heartbeats/IsRestored", {
@@ -36,7 +38,9 @@ export class Heartbeats extends Context.Service<Heartbeats, {
         lastBeat = at
         if (waiting > 0) {
           yield* Effect.logWarning(
-            `the database was restored from a backup, or nothing ran for 5 minutes: ${waiting} campaigns wait until a ` +
+            `the database was restored from a backup, or nothing ran for ${patience}: ${waiting} ${
+              waiting === 1 ? "campaign waits" : "campaigns wait"
+            } until a ` +
               "person resumes them (`wac campaigns confirm`)"
           )
         }

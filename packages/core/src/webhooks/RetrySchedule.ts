@@ -7,7 +7,7 @@ import type { Instant } from "../Time.ts"
 /** The length of a round of retries, from the start of its first attempt. The last retry is at its end. */
 export const duration = Duration.hours(24)
 
-/** Five-fold growth, as specified, up to the last step that stays within the 24 hours. */
+/** Five-fold growth, as specified, up to the last step that stays within the 24 hours; the last delay repeats. */
 export const delays: ReadonlyArray<Duration.Duration> = [
   Duration.seconds(1),
   Duration.seconds(5),

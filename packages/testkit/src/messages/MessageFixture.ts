@@ -222,6 +222,17 @@ export const notSentOutcome: Effect.Effect<
   }
 }))
 
+/** Each of the outcomes that a send may have. */
+export const everyOutcome = Effect.fnUntraced(function*(at: Time.Instant) {
+  const outcomes: ReadonlyArray<MessageStore.SendEnd> = [
+    yield* acceptedOutcome,
+    yield* refusedOutcome(at),
+    yield* notSentOutcome,
+    { _tag: "Unknown" }
+  ]
+  return outcomes
+})
+
 /** The stored message of a send. */
 export const messageOf = ({ messageId, request }: MessageStore.AcceptSend) =>
   Effect.map(

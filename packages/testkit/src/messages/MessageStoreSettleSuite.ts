@@ -185,12 +185,7 @@ export const tests = (it: Fixture.It): void => {
       const other = yield* world({ start: own.start })
       const { command } = yield* claimed(own)
       const before = yield* seen(own, command)
-      const ends: ReadonlyArray<MessageStore.SendEnd> = [
-        yield* MessageFixture.acceptedOutcome,
-        yield* MessageFixture.refusedOutcome(own.start),
-        yield* MessageFixture.notSentOutcome,
-        { _tag: "Unknown" }
-      ]
+      const ends = yield* MessageFixture.everyOutcome(own.start)
       for (const end of ends) {
         assert.isFalse(yield* settle({ ...command, claimToken: yield* Fixture.word }, end))
         assert.isFalse(yield* settle({ ...command, messageId: yield* Fixture.id("msg") }, end))
@@ -216,17 +211,13 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* seen(own, command), before)
     }))
 
-  it.effect("settling again changes nothing more", () =>
+  it.effect("settling again changes nothing more, not even the quota", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
-      const own = yield* world({ workspace: { monthlyQuota: 10 } })
+      // one of the four outcomes gives it back
+      const own = yield* world({ workspace: { monthlyQuota: 3 } })
       yield* putWebhook(own)
-      const ends: ReadonlyArray<MessageStore.SendEnd> = [
-        yield* MessageFixture.acceptedOutcome,
-        yield* MessageFixture.refusedOutcome(own.start),
-        yield* MessageFixture.notSentOutcome,
-        { _tag: "Unknown" }
-      ]
+      const ends = yield* MessageFixture.everyOutcome(own.start)
       for (const end of ends) {
         const { command } = yield* claimed(own)
         const settling = {
@@ -246,23 +237,15 @@ export const tests = (it: Fixture.It): void => {
         yield* settle(command, end._tag === "Unknown" ? yield* MessageFixture.acceptedOutcome : { _tag: "Unknown" })
         assert.deepStrictEqual(yield* seen(own, command), before)
       }
+      const { accepted } = yield* MessageFixture.accept(own)
+      assert.strictEqual(MessageFixture.describe(accepted), "forbidden/quota_exhausted")
     }))
 
   it.effect("of racing settlements, exactly one counts", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const { command } = yield* claimed(own)
-      const ends: Array<MessageStore.SendEnd> = []
-      for (let i = 0; i < 6; i++) {
-        ends.push(
-          yield* MessageFixture.acceptedOutcome,
-          yield* MessageFixture.refusedOutcome(own.start),
-          yield* MessageFixture.notSentOutcome,
-          {
-            _tag: "Unknown"
-          }
-        )
-      }
+      const ends = (yield* Effect.replicateEffect(MessageFixture.everyOutcome(own.start), 6)).flat()
       const results = yield* Effect.forEach(
         ends,
         (end) => Effect.map(settle(command, end), (settled) => ({ end, settled })),
