@@ -102,6 +102,7 @@ describe("a storage that fails for minutes", () => {
     const lines = counted(during)
     assert.includeMembers([...lines.keys()], [
       "work on the queue failed; it is tried again",
+      "writing heartbeats failed; it is tried again",
       "work on the outbox failed; it is tried again",
       "work on campaigns failed; it is tried again",
       "work on replays failed; it is tried again",

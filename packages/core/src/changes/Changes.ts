@@ -6,6 +6,7 @@ import { Context, Duration, Effect, Latch, Layer, type Scope } from "effect"
 import { ServerError } from "../Errors.ts"
 import { EventStore } from "../events/EventStore.ts"
 import type { WorkspaceId } from "../Id.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { ofEvent, type Topic, topics } from "./Change.ts"
 import { ChangeStore } from "./ChangeStore.ts"
 
@@ -79,7 +80,8 @@ export class Changes extends Context.Service<Changes, {
         Effect.andThen(
           Effect.suspend(() => Effect.forEach([...watched.keys()], look, { concurrency: 4, discard: true }))
         ),
-        Effect.catchCause((cause) => Effect.logDebug("events of watched workspaces could not be read", cause)),
+        RepeatedFailure.watch("reading events for open pages"),
+        Effect.ignoreCause,
         Effect.andThen(Effect.sleep(pollEvery)),
         Effect.forever,
         Effect.forkScoped

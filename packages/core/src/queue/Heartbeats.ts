@@ -56,10 +56,7 @@ export class Heartbeats extends Context.Service<Heartbeats, {
         RepeatedFailure.watch("the heartbeat that queued messages wait for")(beat),
         Schedule.spaced(Heartbeat.every)
       )
-      const next = Effect.catchCause(
-        beat,
-        (cause) => Effect.logDebug("a heartbeat could not be written; the next one follows", cause)
-      )
+      const next = Effect.ignoreCause(RepeatedFailure.watch("writing heartbeats")(beat))
       yield* first.pipe(
         Effect.andThen(Deferred.succeed(begun, undefined)),
         Effect.andThen(Effect.forever(Effect.andThen(rest("restores", Heartbeat.every), next))),

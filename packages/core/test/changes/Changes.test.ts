@@ -3,6 +3,9 @@ import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Changes } from "../../src/changes/Changes.ts"
 import { ChangeStore } from "../../src/changes/ChangeStore.ts"
+import { EventStore } from "../../src/events/EventStore.ts"
+import { StoreError } from "../../src/StoreError.ts"
+import { logged } from "../logged.ts"
 import { foundation, newId } from "../world.ts"
 
 const layer = Changes.layer.pipe(Layer.provideMerge(foundation))
@@ -37,3 +40,30 @@ it.layer(layer)("changes", (it) => {
       ])
     }))
 })
+
+/** Storage that cannot read events. */
+const broken = Layer.effect(
+  EventStore,
+  Effect.map(
+    EventStore,
+    (store) =>
+      EventStore.of({ ...store, latest: () => Effect.fail(new StoreError({ operation: "EventStore.latest" })) })
+  )
+)
+
+it.effect("while events cannot be read for open pages, the log says so once a minute", () =>
+  logged((lines) =>
+    Effect.gen(function*() {
+      yield* (yield* Changes).watch(yield* newId("ws"))
+      yield* TestClock.adjust("2 minutes")
+      const said = "reading events for open pages failed; it is tried again"
+      assert.deepStrictEqual(lines.map(({ level, message }) => [level, message.split(",")[0]]), [
+        ["Warn", said],
+        ["Warn", `${said} (and 59 more times since the last line)`],
+        ["Warn", `${said} (and 59 more times since the last line)`]
+      ])
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(Changes.layer.pipe(Layer.provideMerge(broken), Layer.provideMerge(foundation)))
+    )
+  ))
