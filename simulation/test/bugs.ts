@@ -315,8 +315,8 @@ export const bugs: ReadonlyArray<Bug> = [
             }))
     })),
     breaks: "every-event",
-    seed: 10,
-    within: 10
+    seed: 11,
+    within: 11
   },
   {
     title: "a refusal of the provider that is returned and not stored",

@@ -6,6 +6,7 @@ import { Clock, Duration, Effect, Layer } from "effect"
 import * as Alert from "./alerts/Alert.ts"
 import { AlertStore } from "./alerts/AlertStore.ts"
 import { AuditStore } from "./audit/AuditStore.ts"
+import * as BackgroundLoop from "./BackgroundLoop.ts"
 import { EventStore } from "./events/EventStore.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { MessageStore } from "./messages/MessageStore.ts"
@@ -100,13 +101,6 @@ const began = Effect.gen(function*() {
 /** Runs as long as its scope. Any number of processes may run it. */
 export const layer = Layer.effectDiscard(
   Effect.suspend(() =>
-    round.pipe(
-      RepeatedFailure.watch("deleting expired data"),
-      Effect.ignoreCause,
-      Effect.andThen(Effect.sleep(every)),
-      Effect.forever,
-      Effect.forkScoped,
-      (rounds) => Effect.andThen(began, rounds)
-    )
+    Effect.andThen(began, Effect.forkScoped(BackgroundLoop.make("deleting expired data", round, Effect.sleep(every))))
   )
 )

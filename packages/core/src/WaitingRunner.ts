@@ -3,6 +3,7 @@
  * look.
  */
 import { Clock, Effect, Layer, Option } from "effect"
+import * as BackgroundLoop from "./BackgroundLoop.ts"
 import { QueueStore } from "./queue/QueueStore.ts"
 import * as RepeatedFailure from "./RepeatedFailure.ts"
 import { UsageStore } from "./usage/UsageStore.ts"
@@ -29,13 +30,7 @@ export const layer = Layer.effectDiscard(
       yield* usage.raise(Waiting.peakAt(id, now, { queued, held }))
     })
 
-    yield* workspaces.list.pipe(
-      Effect.flatMap((all) => RepeatedFailure.each(all, look, { concurrency: places })),
-      RepeatedFailure.watch("counting what waits"),
-      Effect.ignoreCause,
-      (looking) => Effect.andThen(Effect.sleep(Waiting.every), looking),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    const round = Effect.flatMap(workspaces.list, (all) => RepeatedFailure.each(all, look, { concurrency: places }))
+    yield* Effect.forkScoped(BackgroundLoop.rested("counting what waits", round, Effect.sleep(Waiting.every)))
   })
 )

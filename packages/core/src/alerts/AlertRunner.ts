@@ -4,6 +4,7 @@
  */
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import { CampaignStore } from "../campaigns/CampaignStore.ts"
 import { ChangeRecorder } from "../changes/ChangeRecorder.ts"
 import * as Id from "../Id.ts"
@@ -202,13 +203,7 @@ export const layer = Layer.effectDiscard(
       }
     })
 
-    yield* workspaces.list.pipe(
-      Effect.flatMap((all) => RepeatedFailure.each(all, look, { concurrency: places })),
-      RepeatedFailure.watch("checking for alerts"),
-      Effect.ignoreCause,
-      (looking) => Effect.andThen(Effect.sleep(every), looking),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    const round = Effect.flatMap(workspaces.list, (all) => RepeatedFailure.each(all, look, { concurrency: places }))
+    yield* Effect.forkScoped(BackgroundLoop.rested("checking for alerts", round, Effect.sleep(every)))
   })
 )

@@ -4,6 +4,7 @@
  */
 import { Clock, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as NameHashes from "../contacts/NameHashes.ts"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
@@ -13,7 +14,6 @@ import * as Departures from "../queue/Departures.ts"
 import { Heartbeats } from "../queue/Heartbeats.ts"
 import type { QueuedEnd } from "../queue/QueuedMessages.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
-import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { Vault } from "../secrets/Vault.ts"
 import { CurrentRateCard } from "../usage/RateCard.ts"
 import { CampaignStore } from "./CampaignStore.ts"
@@ -114,12 +114,7 @@ export const layer = Layer.effectDiscard(
       while (yield* work) isBusy = true
     })
 
-    const works = workAll.pipe(
-      RepeatedFailure.watch("work on campaigns"),
-      Effect.ignoreCause,
-      (looking) => Effect.andThen(Effect.suspend(() => rest("campaigns", isBusy ? soon : every)), looking),
-      Effect.forever
-    )
-    yield* Effect.forkScoped(Effect.andThen(begun, works))
+    const pause = Effect.suspend(() => rest("campaigns", isBusy ? soon : every))
+    yield* Effect.forkScoped(Effect.andThen(begun, BackgroundLoop.rested("work on campaigns", workAll, pause)))
   })
 )

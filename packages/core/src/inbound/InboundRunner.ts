@@ -3,6 +3,7 @@
  */
 import { Cause, Clock, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as Defect from "../Defect.ts"
 import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
@@ -102,15 +103,13 @@ export const layer = Layer.effectDiscard(
     const keptFor = Retention.keptFor(yield* Retention.CurrentRetention, "inbound")
 
     yield* Metrics.retentionRemoved("inbound", 0)
-    yield* Clock.currentTimeMillis.pipe(
+    const sweep = Clock.currentTimeMillis.pipe(
       Effect.flatMap((now) => store.sweep(now, sweepBatch)),
       Effect.tap((swept) => Metrics.retentionRemoved("inbound", swept)),
-      Effect.repeat({ while: (swept) => swept > 0 }),
-      RepeatedFailure.watch("sweeping provider posts"),
-      Effect.ignoreCause,
-      Effect.andThen(polling.rest("expiredPosts", sweepEvery)),
-      Effect.forever,
-      Effect.forkScoped
+      Effect.repeat({ while: (swept) => swept > 0 })
+    )
+    yield* Effect.forkScoped(
+      BackgroundLoop.make("sweeping provider posts", sweep, polling.rest("expiredPosts", sweepEvery))
     )
     if (webhook === undefined) return
 

@@ -3,6 +3,7 @@
  * files soon after they arrive. Any number of processes may run it.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
@@ -71,13 +72,8 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const { rest } = yield* Polling
     yield* Metrics.retentionRemoved("media", 0)
-    yield* Effect.repeat(tidy, { while: (isMore) => isMore }).pipe(
-      RepeatedFailure.watch("deleting files"),
-      Effect.ignoreCause,
-      Effect.andThen(Effect.sleep(tidyEvery)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    const tidyAll = Effect.repeat(tidy, { while: (isMore) => isMore })
+    yield* Effect.forkScoped(BackgroundLoop.make("deleting files", tidyAll, Effect.sleep(tidyEvery)))
     if ((yield* InboundFiles) === "on_demand") return
     yield* fetchDue(RepeatedFailure.make()).pipe(
       RepeatedFailure.watch("claiming customers' files"),

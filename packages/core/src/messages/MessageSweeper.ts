@@ -2,8 +2,8 @@
  * The background task that calls `MessageStore.sweep` every second.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import { Polling } from "../Polling.ts"
-import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { MessageStore } from "./MessageStore.ts"
 
 /** How soon an ended lease or a timeout takes effect. Judging a key does not depend on it. */
@@ -14,13 +14,7 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const store = yield* MessageStore
     const { rest } = yield* Polling
-    yield* Clock.currentTimeMillis.pipe(
-      Effect.flatMap((now) => store.sweep(now)),
-      RepeatedFailure.watch("sweeping messages"),
-      Effect.ignoreCause,
-      (looking) => Effect.andThen(rest("sends", every), looking),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    const sweep = Effect.flatMap(Clock.currentTimeMillis, store.sweep)
+    yield* Effect.forkScoped(BackgroundLoop.rested("sweeping messages", sweep, rest("sends", every)))
   })
 )

@@ -4,6 +4,7 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Result } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import type { InvalidBody } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as Idempotency from "../Idempotency.ts"
@@ -12,7 +13,6 @@ import type { KeyedRequest } from "../messages/MessageStore.ts"
 import { SendLifecycle } from "../messages/SendLifecycle.ts"
 import * as Metrics from "../Metrics.ts"
 import { Provider } from "../provider/Provider.ts"
-import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { orUnavailable } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import * as OutboxEntry from "./OutboxEntry.ts"
@@ -100,14 +100,11 @@ export const layer = Layer.effectDiscard(
       return entries.length === limit
     })
 
-    yield* Effect.gen(function*() {
+    const round = Effect.gen(function*() {
       while (yield* work);
-    }).pipe(
-      RepeatedFailure.watch("work on the outbox"),
-      Effect.ignoreCause,
-      Effect.andThen(Effect.raceFirst(store.awaitHint, Effect.sleep(every))),
-      Effect.forever,
-      Effect.forkScoped
+    })
+    yield* Effect.forkScoped(
+      BackgroundLoop.make("work on the outbox", round, Effect.raceFirst(store.awaitHint, Effect.sleep(every)))
     )
   })
 ).pipe(Layer.provide(SendLifecycle.layer))

@@ -3,7 +3,7 @@
  * the background, until the previous one is no longer needed.
  */
 import { Duration, Effect, Layer } from "effect"
-import * as RepeatedFailure from "../RepeatedFailure.ts"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import { type Rewrapped, type SealedSecret, SealedSecretStore, type SecretRow } from "./SealedSecretStore.ts"
 import { Vault } from "./Vault.ts"
 
@@ -74,12 +74,6 @@ export const layer = Layer.effectDiscard(
       saidDone = found === 0
     })
 
-    yield* look.pipe(
-      RepeatedFailure.watch("rewrapping secrets"),
-      Effect.ignoreCause,
-      Effect.andThen(Effect.sleep(lookEvery)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* Effect.forkScoped(BackgroundLoop.make("rewrapping secrets", look, Effect.sleep(lookEvery)))
   })
 )

@@ -3,8 +3,8 @@
  * ones it skips, so that it returns at once, whatever their number.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import { Polling } from "../Polling.ts"
-import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { DeliveryStore } from "./DeliveryStore.ts"
 
 /** The wait between two rounds. A delivery behind a skipped one becomes due at most about this much later. */
@@ -22,12 +22,8 @@ export const layer = Layer.effectDiscard(
       Effect.flatMap((now) => store.tidySkipped(now, batch)),
       Effect.repeat({ while: (written) => written > 0 })
     )
-    yield* tidy.pipe(
-      RepeatedFailure.watch("tidying skipped deliveries"),
-      Effect.ignoreCause,
-      (looking) => Effect.andThen(rest("skippedDeliveries", every), looking),
-      Effect.forever,
-      Effect.forkScoped
+    yield* Effect.forkScoped(
+      BackgroundLoop.rested("tidying skipped deliveries", tidy, rest("skippedDeliveries", every))
     )
   })
 )

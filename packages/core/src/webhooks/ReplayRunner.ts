@@ -2,8 +2,8 @@
  * Runs replay jobs in the background, by calling `ReplayStore.step` repeatedly.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import { Polling } from "../Polling.ts"
-import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { ReplayStore } from "./ReplayStore.ts"
 
 /** A new or paused job is picked up within this time. */
@@ -21,12 +21,6 @@ export const layer = Layer.effectDiscard(
       Effect.flatMap((now) => store.step(now, batch)),
       Effect.repeat({ while: (worked) => worked })
     )
-    yield* work.pipe(
-      RepeatedFailure.watch("work on replays"),
-      Effect.ignoreCause,
-      (looking) => Effect.andThen(rest("replays", every), looking),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* Effect.forkScoped(BackgroundLoop.rested("work on replays", work, rest("replays", every)))
   })
 )
