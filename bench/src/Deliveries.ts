@@ -18,41 +18,55 @@ import * as SteadyRounds from "./SteadyRounds.ts"
 /** The number of concurrent attempts: our server's, and so every contestant's. */
 const concurrency = WebhookScheduler.maxInFlight.healthy
 
+/** The parts of the measurement. */
+export const stages = ["backlog", "steady", "live"] as const
+
 export const run = (
   plan: DeliveryReport.Plan,
-  options: { readonly bullmq: boolean }
+  options: {
+    readonly bullmq: boolean
+    /** The only stage to measure; `undefined` measures all. */
+    readonly stage: typeof stages[number] | undefined
+  }
 ): Effect.Effect<void, BenchFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const cluster = yield* Database.cluster
     const redis = options.bullmq ? yield* Redis.start : undefined
     const receiver = yield* Receiver.make
-    const stage = { cluster, receiver, webhooks: plan.webhooks }
+    const site = { cluster, receiver, webhooks: plan.webhooks }
     yield* Console.log(Report.conditions(cluster, DeliveryReport.load(plan, concurrency, redis)))
 
     const engine = (name: Name, redis?: Redis.Redis) =>
-      DeliveryContestant.engine(stage, { name, concurrency, ...(redis === undefined ? {} : { redis }) })
-    const wac = yield* DeliveryContestant.wac(stage)
+      DeliveryContestant.engine(site, { name, concurrency, ...(redis === undefined ? {} : { redis }) })
+    const wac = yield* DeliveryContestant.wac(site)
     const engines = [
       yield* engine("graphile-worker"),
       yield* engine("pg-boss"),
       ...redis === undefined ? [] : [yield* engine("BullMQ", redis)]
     ]
-    const bare = yield* DeliveryContestant.bareLoop(stage, { concurrency })
+    const bare = yield* DeliveryContestant.bareLoop(site, { concurrency })
     const contestants = [wac, ...engines, bare]
 
-    const outcome = yield* Rounds.measure(cluster, contestants, {
-      connections: concurrency,
-      rounds: plan.rounds,
-      until: { sends: plan.events },
-      warmUp: { sends: plan.events }
-    })
-    yield* Console.log(`\nA backlog of ${Report.whole(plan.events)} events, delivered; latency is from its release`)
-    yield* Console.log(`${Report.results(cluster, outcome, { one: "delivery", many: "deliveries" })}\n`)
-    yield* Console.log(DeliveryReport.ratios(outcome.measured))
-
-    const steady = yield* SteadyRounds.measure(contestants, plan)
-    yield* Console.log(`\n${DeliveryReport.steady(plan, steady)}`)
-
-    const live = yield* LiveRounds.measure(contestants, plan.rounds)
-    yield* Console.log(`\n${DeliveryReport.live(live)}`)
+    const measures = {
+      backlog: Effect.gen(function*() {
+        const outcome = yield* Rounds.measure(cluster, contestants, {
+          connections: concurrency,
+          rounds: plan.rounds,
+          until: { sends: plan.events },
+          warmUp: { sends: plan.events }
+        })
+        yield* Console.log(`\nA backlog of ${Report.whole(plan.events)} events, delivered; latency is from its release`)
+        yield* Console.log(`${Report.results(cluster, outcome, { one: "delivery", many: "deliveries" })}\n`)
+        yield* Console.log(DeliveryReport.ratios(outcome.measured))
+      }),
+      steady: Effect.flatMap(
+        SteadyRounds.measure(contestants, plan),
+        (steady) => Console.log(`\n${DeliveryReport.steady(plan, steady)}`)
+      ),
+      live: Effect.flatMap(
+        LiveRounds.measure(contestants, plan.rounds),
+        (live) => Console.log(`\n${DeliveryReport.live(live)}`)
+      )
+    }
+    for (const stage of options.stage === undefined ? stages : [options.stage]) yield* measures[stage]
   })

@@ -102,9 +102,10 @@ const deliveries = Command.make(
     bullmq: Flag.Boolean("bullmq").pipe(
       Flag.withDefault(true),
       Flag.withDescription("Measure BullMQ too; redis-server must be installed")
-    )
+    ),
+    stage: stage(Deliveries.stages)
   },
-  ({ bullmq, ...plan }) => Effect.scoped(Deliveries.run(plan, { bullmq }))
+  ({ bullmq, stage, ...plan }) => Effect.scoped(Deliveries.run(plan, { bullmq, stage }))
 ).pipe(
   Command.withDescription(
     "Deliveries per second of our engine, beside graphile-worker, pg-boss, BullMQ and a bare undici loop"

@@ -185,16 +185,18 @@ export const ready = Effect.fnUntraced(function*(options?: Parameters<typeof sta
   return { ...server, session, key }
 })
 
-/** Sends a message; a fresh idempotency key unless one is given. */
+/** Sends a message; each time with a fresh idempotency key, unless one is given. */
 export const send = (
   { key, url }: { readonly url: string; readonly key: { readonly apiKey: string } },
   body: unknown,
   headers: { readonly [name: string]: string } = {}
 ): Effect.Effect<Answer> =>
-  call(`${url}/v1/messages`, {
-    headers: { authorization: `Bearer ${key.apiKey}`, "idempotency-key": crypto.randomUUID(), ...headers },
-    body
-  })
+  Effect.suspend(() =>
+    call(`${url}/v1/messages`, {
+      headers: { authorization: `Bearer ${key.apiKey}`, "idempotency-key": crypto.randomUUID(), ...headers },
+      body
+    })
+  )
 
 /** A send that the sandbox takes. */
 export const hello = (to = "+15551234567") => ({
