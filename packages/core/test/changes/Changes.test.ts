@@ -54,7 +54,7 @@ const broken = Layer.effect(
 it.effect("while events cannot be read for open pages, the log says so once a minute", () =>
   logged((lines) =>
     Effect.gen(function*() {
-      yield* (yield* Changes).watch(yield* newId("ws"))
+      yield* Effect.asVoid((yield* Changes).watch(yield* newId("ws")))
       yield* TestClock.adjust("2 minutes")
       const said = "reading events for open pages failed; it is tried again"
       assert.deepStrictEqual(lines.map(({ level, message }) => [level, message.split(",")[0]]), [
