@@ -97,7 +97,8 @@ export const customerOf = (row: Row): Contact.Contact["key"] | null => {
 /** The time zone that a row gives. */
 export const timeZoneOf = (row: Row): string | null => "recipient" in row ? row.recipient.timeZone ?? null : null
 
-const placeholder = /\{\{\s*([^{}\s]{1,64})\s*\}\}/g
+/** The name of a variable may have spaces within, as columns of files have. */
+const placeholder = /\{\{\s*([^{}\s](?:[^{}]{0,62}[^{}\s])?)\s*\}\}/g
 
 /** Replaces `{{name}}` in every text of a value. Calls `miss` with each name that has no variable. */
 const filled = <A>(value: A, variables: Recipient["variables"], miss: (name: string) => void): A => {

@@ -5,6 +5,7 @@ import * as CampaignCounts from "../../src/campaigns/CampaignCounts.ts"
 import * as FailureRate from "../../src/campaigns/FailureRate.ts"
 import * as Recipient from "../../src/campaigns/Recipient.ts"
 import type { CampaignId, WorkspaceId } from "../../src/Id.ts"
+import { E164 } from "../../src/numbers/PhoneNumber.ts"
 import * as Pace from "../../src/queue/Pace.ts"
 
 const campaign = (fields: Partial<Campaign.Campaign> = {}): Campaign.Campaign => ({
@@ -185,6 +186,16 @@ describe("a recipient", () => {
         template: { name: "order", language: "en_US", bodyParams: ["{{x}}", "y"], header: { text: "z" } }
       }
     })
+  })
+
+  it("a variable's name may have spaces within, as the columns of files have", () => {
+    const template = { name: "order", language: "en_US", bodyParams: ["{{First name}} {{ Order no. }}"] }
+    const messageOf = (variables: { readonly [name: string]: string }) =>
+      Recipient.messageTo({ from: null, template }, { to: E164.make(to), variables })
+    assert.deepStrictEqual(messageOf({ "First name": "Ada", "Order no.": "7" }), {
+      message: { type: "template", to, template: { ...template, bodyParams: ["Ada 7"] } }
+    })
+    assert.deepStrictEqual(messageOf({ "First name": "Ada" }), { missing: "Order no." })
   })
 
   it("a variable that is missing is named", () => {
