@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import type { Campaign } from "@wac/client/internal"
-import { type ReactNode, useState } from "react"
+import { type ReactNode, useRef, useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
@@ -12,7 +12,7 @@ import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, TextField } from "../ui/Field.tsx"
 import { grouped } from "../ui/Language.ts"
 import { fromLocal, toLocal } from "../ui/Moment.ts"
-import { Time, timeZone } from "../ui/Time.tsx"
+import { Time, timeZone, useNow } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
 import { lengthAt, reachedBy, usePace } from "./Pace.ts"
 
@@ -39,6 +39,10 @@ export const Actions = ({ campaign }: { readonly campaign: Campaign }) => {
   // as the dialog's field has it, once a person has changed it
   const [chosen, setChosen] = useState<string>()
   const startsAt = chosen === undefined ? startAt : fromLocal(chosen) ?? null
+  // what has passed is no schedule: the campaign starts at once
+  const isLater = useNow((now) => startsAt !== null && Date.parse(startsAt) > now)
+  const isScheduled = useNow((now) => startAt !== null && Date.parse(startAt) > now)
+  const field = useRef<HTMLDivElement>(null)
   const act = useMutation({
     mutationFn: async (step: Step): Promise<void> => {
       if (step === "start" && startsAt !== startAt) await api.campaigns.edit(id, { startAt: startsAt })
@@ -67,14 +71,14 @@ export const Actions = ({ campaign }: { readonly campaign: Campaign }) => {
   const questions: Record<Asked, readonly [title: string, action: string, text: ReactNode]> = {
     start: [
       "Start the campaign",
-      startsAt === null ? `Send to ${reached}` : `Schedule for ${reached}`,
-      <div className="space-y-4">
+      isLater ? `Schedule for ${reached}` : `Send to ${reached}`,
+      <div ref={field} className="space-y-4">
         <p>
           Sends the template to {reached}
           {pace === undefined ?
             null :
             `, at most ${grouped(Math.floor(pace))} a second, in about ${lengthAt(reachedBy(campaign), pace)}`}
-          {startsAt === null ? "." : (
+          {startsAt === null || !isLater ? "." : (
             <>
               , from <Time at={startsAt} />.
             </>
@@ -106,7 +110,7 @@ export const Actions = ({ campaign }: { readonly campaign: Campaign }) => {
       {can("draft", "ready") && campaign.rows > 0 && campaign.checked < campaign.rows
         ? button("check", "Check the rows", "primary")
         : null}
-      {can("ready") && counts.queued > 0 ? button("start", startAt === null ? "Start" : "Schedule", "primary") : null}
+      {can("ready") && counts.queued > 0 ? button("start", isScheduled ? "Schedule" : "Start", "primary") : null}
       {can("running", "scheduled") ? button("pause", "Pause") : null}
       {can("paused") ? button("resume", "Resume", "primary") : null}
       {can("scheduled", "running", "paused") ? button("cancel", "Cancel", "danger") : null}
@@ -124,8 +128,14 @@ export const Actions = ({ campaign }: { readonly campaign: Campaign }) => {
           isOpen
           isPending={act.isPending}
           error={elsewhere(act.error, "startAt")}
-          onClose={() => setAsked(undefined)}
-          onConfirm={() => act.mutate(asked)}
+          onClose={() => {
+            setAsked(undefined)
+            act.reset()
+          }}
+          onConfirm={() => {
+            // a time that is half filled in has no value, which means at once
+            if (field.current?.querySelector("input")?.reportValidity() !== false) act.mutate(asked)
+          }}
         >
           {questions[asked][2]}
         </Confirm>

@@ -1,5 +1,5 @@
 /** The form of a campaign: a template, a file of customers, and what fills the template. */
-import { Link } from "@tanstack/react-router"
+import { Link, useNavigate } from "@tanstack/react-router"
 import type { Campaign, TemplateDetail } from "@wac/client/internal"
 import { useState } from "react"
 import * as MaxLength from "../generated/MaxLength.ts"
@@ -77,13 +77,14 @@ export const CampaignForm = (
   )
   const [schedule, setSchedule] = useState(campaign === undefined ? repeated(scheduleOf(like)) : scheduleOf(campaign))
   const recipients = useRecipients((columns) => {
-    setFillings((before) => ({ ...before, ...guessed(columns) }))
-    setFillingsB((before) => ({ ...before, ...guessed(columns) }))
+    setFillings((before) => guessed(before, columns))
+    setFillingsB((before) => guessed(before, columns))
   })
   const { file, head, unread } = recipients
   const template = templates.find((template) => templateKey(template) === chosen)
   const templateB = templates.find((template) => templateKey(template) === chosenB)
 
+  const navigate = useNavigate()
   const save = useSaveCampaign(campaign)
   const submit = (template: TemplateDetail) =>
     save.mutate({
@@ -95,6 +96,9 @@ export const CampaignForm = (
         ...plannedBy(schedule)
       },
       recipients: uploadOf(recipients)
+    }, {
+      // unless the person has left the form meanwhile
+      onSuccess: (id) => navigate({ to: "/campaigns/$id", params: { id } })
     })
   const { error } = save
   const columns = head?.columns ?? (like === undefined ? [] : columnsOf(fillings, fillingsB))

@@ -1,9 +1,8 @@
 /** Saving the form of a campaign: the campaign, its recipients and their check, in an order that can be repeated. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { useNavigate } from "@tanstack/react-router"
 import type { Campaign, CreateCampaign, RecipientFile, UploadQuery } from "@wac/client/internal"
 import { useRef } from "react"
-import { useOnce } from "../session/Once.ts"
+import { isRefused, useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 
 /** The values of the form. */
@@ -19,28 +18,25 @@ const uploadRecipients = async (id: string, { recipients }: FormValues): Promise
     ? undefined
     : api.campaigns.upload(id, recipients.file, { replace: true, ...recipients.query })
 
-/** Saves a campaign, or makes one if it is omitted, has it checked and opens its page. */
+/** Saves a campaign, or makes one if it is omitted, and has it checked. Returns its id. */
 export const useSaveCampaign = (campaign: Campaign | undefined) => {
   const client = useQueryClient()
-  const navigate = useNavigate()
   // once the first try has created the campaign and uploaded its file, a second one changes that campaign
   const made = useRef<Campaign>(campaign)
   const once = useOnce<CreateCampaign>()
-  /** How many campaigns were removed since their upload failed: the next try creates another one, by another key. */
-  const removals = useRef(0)
 
-  const create = async (values: FormValues): Promise<string> => {
-    const { idempotencyKey, request } = once([values.plan, removals.current], () => values.plan)
-    const { id } = await api.campaigns.create(request, { idempotencyKey })
-    try {
-      made.current = await uploadRecipients(id, values)
-    } catch (error) {
-      // of a file that is refused, nothing is left; a campaign that cannot be removed now is filled by the next try
-      await api.campaigns.remove(id).then(() => removals.current++, () => undefined)
-      throw error
-    }
-    return id
-  }
+  const create = (values: FormValues): Promise<string> =>
+    once([values.plan], () => values.plan, async (request, key) => {
+      const { id } = await api.campaigns.create(request, key)
+      try {
+        made.current = await uploadRecipients(id, values)
+      } catch (error) {
+        // of a file that is refused, nothing is left; else the next try fills the same campaign
+        if (isRefused(error)) await api.campaigns.remove(id).catch(() => undefined)
+        throw error
+      }
+      return id
+    })
 
   const change = async ({ id }: Campaign, values: FormValues): Promise<string> => {
     await uploadRecipients(id, values)
@@ -62,7 +58,6 @@ export const useSaveCampaign = (campaign: Campaign | undefined) => {
       await api.campaigns.check(id)
       return id
     },
-    onSuccess: (id) => navigate({ to: "/campaigns/$id", params: { id } }),
     onSettled: () => client.invalidateQueries({ queryKey: ["campaigns"] })
   })
 }

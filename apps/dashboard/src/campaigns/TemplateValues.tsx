@@ -50,9 +50,15 @@ export const columnsOf = (...fillings: ReadonlyArray<Fillings>): ReadonlyArray<s
   ...new Set(fillings.flatMap((filling) => Object.values(filling)).flatMap(({ column }) => column ?? []))
 ]
 
-/** Columns that are called like a placeholder probably fill it. */
-export const guessed = (columns: ReadonlyArray<string>): Fillings =>
-  Object.fromEntries(columns.map((column) => [column, { column, text: "" }]))
+/** Columns that are called like a placeholder probably fill it, unless a person has said what fills it. */
+export const guessed = (before: Fillings, columns: ReadonlyArray<string>): Fillings => ({
+  ...Object.fromEntries(columns.map((column) => [column, { column, text: "" }])),
+  ...Object.fromEntries(
+    Object.entries(before).filter(([, { column, text }]) =>
+      column === undefined ? text !== "" : columns.includes(column)
+    )
+  )
+})
 
 /** The fields for a template's placeholders. */
 export const TemplateValues = (

@@ -26,20 +26,15 @@ export const TestSend = (
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.messagesSend)
   const [to, setTo] = useState("")
-  /** How many were sent: another press is another test. */
-  const [sent, setSent] = useState(0)
-  const once = useOnce<SendMessage>()
+  // another press is another test
+  const once = useOnce<SendMessage>({ isRepeatable: true })
   const send = useMutation({
-    mutationFn: async () => {
-      const { idempotencyKey, request } = once([to, from, template, sent], (): SendMessage => ({
-        to: to.trim(),
-        ...(from === "" ? {} : { from }),
-        type: "template",
-        template
-      }))
-      return { to: request.to, message: await api.messages.send(request, { idempotencyKey }) }
-    },
-    onSuccess: () => setSent((before) => before + 1),
+    mutationFn: () =>
+      once(
+        [to, from, template],
+        () => ({ to: to.trim(), ...(from === "" ? {} : { from }), type: "template", template }),
+        async (request, key) => ({ to: request.to, message: await api.messages.send(request, key) })
+      ),
     onSettled: () => client.invalidateQueries()
   })
   return (

@@ -59,17 +59,14 @@ const Reply = ({ contact }: { readonly contact: Contact }) => {
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.messagesSend)
   const [body, setBody] = useState("")
-  const once = useOnce<SendMessage>()
+  const once = useOnce<SendMessage>({ isRepeatable: true })
   const to = addressOf(contact)
   const { optedOut, phoneNumberId: from, windowOpenUntil } = contact
   const isOpen = useNow((now) =>
     !channel.serviceWindow || (windowOpenUntil !== null && Date.parse(windowOpenUntil) > now)
   )
   const send = useMutation({
-    mutationFn: () => {
-      const { idempotencyKey, request } = once([to, from, body], () => ({ to, from, type: "text", text: { body } }))
-      return api.messages.send(request, { idempotencyKey })
-    },
+    mutationFn: () => once([to, from, body], () => ({ to, from, type: "text", text: { body } }), api.messages.send),
     onSuccess: () => setBody(""),
     onSettled: () => client.invalidateQueries()
   })

@@ -131,6 +131,8 @@ export const OptOutWordsPage = () => {
   const query = useQuery({
     queryKey: ["opt-out-words"],
     queryFn: ({ signal }) => api.optOuts.words({ signal }),
+    // the form begins with what is stored now
+    gcTime: 0,
     enabled: refusal === undefined
   })
   return (

@@ -13,7 +13,8 @@ export const contactOrNull = (id: string, signal: AbortSignal) =>
 /** The query for a contact, which is repeated while it is shown. */
 export const contactQuery = (id: string) =>
   queryOptions({
-    queryKey: ["contact", id],
+    // a page of the contact must not find `null` in its place
+    queryKey: ["contact", id, "or null"],
     queryFn: ({ signal }) => contactOrNull(id, signal),
     ...liveIfAny(10_000)
   })

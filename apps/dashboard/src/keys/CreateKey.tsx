@@ -45,16 +45,8 @@ const Form = (
   const [networks, setNetworks] = useState("")
   const once = useOnce<CreateApiKey>()
   const create = useMutation({
-    mutationFn: () => {
-      const { idempotencyKey, request } = once([
-        name,
-        lifetime,
-        at,
-        requireSignature,
-        scopes.join(),
-        phoneNumberIds.join(),
-        networks
-      ], () => {
+    mutationFn: () =>
+      once([name, lifetime, at, requireSignature, scopes.join(), phoneNumberIds.join(), networks], () => {
         const expiresAt = expiryOf(lifetime, at)
         const allowedCidrs = networks.split(/[\s,]+/).filter((network) => network !== "")
         return {
@@ -65,9 +57,7 @@ const Form = (
           ...(phoneNumberIds.length === 0 ? {} : { phoneNumberIds }),
           ...(allowedCidrs.length === 0 ? {} : { allowedCidrs })
         }
-      })
-      return api.apiKeys.create(request, { idempotencyKey })
-    },
+      }, api.apiKeys.create),
     onSuccess: (key) => onCreated(key, requireSignature),
     onSettled: () => client.invalidateQueries({ queryKey: ["api-keys"] })
   })

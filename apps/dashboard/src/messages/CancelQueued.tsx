@@ -37,7 +37,7 @@ export const CancelQueued = (
   const count = messages.filter(isCancellable).length
   return (
     <>
-      {count === 0 ? null : (
+      {count === 0 && whole ? null : (
         <div>
           <Button look="danger" refusal={refusal} onClick={() => setAsked(true)}>
             {whole ? `Cancel all ${grouped(count)}…` : "Cancel all…"}

@@ -54,15 +54,16 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
   const [to, setTo] = useState(given)
   const [from, setFrom] = useState("")
   const [kind, setKind] = useState<Kind>(templates.length === 0 ? "text" : "template")
-  const [chosen, setChosen] = useState(templates[0] === undefined ? "" : templateKey(templates[0]))
+  const first = templates.find(({ unfillable }) => unfillable === null)
+  const [chosen, setChosen] = useState(first === undefined ? "" : templateKey(first))
   const [values, setValues] = useState<{ readonly [variable: string]: string }>({})
   const [body, setBody] = useState("")
   const [times, setTimes] = useState(sendAtOnce)
   const once = useOnce<SendMessage>()
   const template = templates.find((template) => templateKey(template) === chosen)
   const send = useMutation({
-    mutationFn: async () => {
-      const { idempotencyKey, request } = once([to, from, kind, chosen, values, body, times], (): SendMessage => {
+    mutationFn: () =>
+      once([to, from, kind, chosen, values, body, times], (): SendMessage => {
         const addressing = { to: to.trim(), ...(from === "" ? {} : { from }), ...timesOf(times) }
         if (kind === "text" || template === undefined) return { ...addressing, type: "text", text: { body } }
         const { language, name, variables } = template
@@ -72,9 +73,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
           type: "template",
           template: { name, language, ...(bodyParams.length === 0 ? {} : { bodyParams }) }
         }
-      })
-      return { to: request.to, sent: await api.messages.send(request, { idempotencyKey }) }
-    },
+      }, async (request, key) => ({ to: request.to, sent: await api.messages.send(request, key) })),
     onSuccess: ({ sent: { messageId, status } }) =>
       status === "sent" ? navigate({ to: "/messages/$id", params: { id: messageId } }) : undefined,
     onSettled: () => client.invalidateQueries()
@@ -168,8 +167,10 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
               type="submit"
               icon={times.when === "now" ? "arrow" : "clock"}
               isPending={send.isPending}
-              refusal={refusal ?? (kind === "template" && template === undefined
-                ? "Choose a template that the provider has approved."
+              refusal={refusal ?? (kind === "template"
+                ? template === undefined
+                  ? "Choose a template that the provider has approved."
+                  : template.unfillable ?? undefined
                 : undefined)}
             >
               {times.when === "later"

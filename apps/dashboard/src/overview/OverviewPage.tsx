@@ -67,6 +67,7 @@ const Attention = () => {
   const queue = useQuery(queueQuery)
   const all = [webhook, numbers, exhausted, rejected, keys, alerts, queue]
   const failed = all.find(({ data, error }) => data === undefined && error !== null)
+  const old = all.find(({ data, error }) => data !== undefined && error !== null)
   const hook = webhook.data
   const held = queue.data?.heldSince == null ? undefined : { since: queue.data.heldSince, queue: queue.data }
   const matters: ReadonlyArray<Matter> = [
@@ -163,6 +164,7 @@ const Attention = () => {
   ]
   return (
     <Section title="Needs attention" flush>
+      {failed !== undefined || old === undefined ? null : <LoadState query={old} />}
       {failed !== undefined
         ? <LoadState query={failed} />
         : all.some(({ data }) => data === undefined)

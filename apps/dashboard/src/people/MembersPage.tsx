@@ -39,10 +39,7 @@ const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [role, setRole] = useState<Role>("developer")
   const once = useOnce<InviteMember>()
   const invite = useMutation<InvitedMember>({
-    mutationFn: () => {
-      const { idempotencyKey, request } = once([email, role], () => ({ email: email.trim(), role }))
-      return api.members.invite(request, { idempotencyKey })
-    },
+    mutationFn: () => once([email, role], () => ({ email: email.trim(), role }), api.members.invite),
     onSettled: () => client.invalidateQueries()
   })
   const { data: invited, error } = invite

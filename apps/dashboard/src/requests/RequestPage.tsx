@@ -100,7 +100,7 @@ export const RequestPage = () => {
           />
         </Section>
       )}
-      {request === undefined ? null : <ValuesOf request={request} />}
+      {request === undefined ? null : <ValuesOf key={id} request={request} />}
     </Page>
   )
 }

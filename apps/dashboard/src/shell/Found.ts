@@ -87,7 +87,7 @@ export const useFound = (text: string, isSought: boolean) => {
       .slice(0, shownAtOnce)
       .map(({ id, name }) => ({ name: `API key ${name}`, icon: "key", to: "/api-keys/$id", id }))
   }
-  return useQuery({
+  const query = useQuery({
     queryKey: ["found", settled],
     queryFn: ({ signal }) =>
       Promise.all(
@@ -98,6 +98,8 @@ export const useFound = (text: string, isSought: boolean) => {
       ),
     enabled: isSought && settled === text && text.length > 1 && text.length <= 255 && portal === undefined
   })
+  // what the text before found is not what this one finds
+  return { ...query, data: settled === text ? query.data : undefined }
 }
 
 /** That nothing was found, by kind; empty if something was found of each. Pure. */

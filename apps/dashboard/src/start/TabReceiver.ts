@@ -37,7 +37,11 @@ export const useTabReceiver = (isOn: boolean) => {
         setArrivals((before) => [arrival, ...before].slice(0, kept))
       })
     })
-    return () => source.close()
+    source.addEventListener("error", () => setSecret(undefined))
+    return () => {
+      source.close()
+      setSecret(undefined)
+    }
   }, [isOn])
   return { secret, arrivals }
 }

@@ -23,8 +23,7 @@ export const useSaveTemplate = (template: TemplateDetail | undefined) => {
           ...(category === template.category ? {} : { category })
         })
       }
-      const { idempotencyKey, request } = once([draft], () => draft)
-      return api.templates.create(request, { idempotencyKey })
+      return once([draft], () => draft, api.templates.create)
     },
     onSuccess: ({ id }) => navigate({ to: "/templates/$id", params: { id } }),
     onSettled: useChanged()

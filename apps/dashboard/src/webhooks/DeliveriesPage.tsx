@@ -27,14 +27,19 @@ const choices = {
   since: period
 }
 
+const nothing: ReadonlySet<string> = new Set()
+
 export const DeliveriesPage = () => {
   const { code, message } = useSearch({ from: "/deliveries" })
   const setFilter = useFilter()
   const navigate = useNavigate()
   const refusal = useRefusal(RoleOf.deliveriesRetry)
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [asked, setAsked] = useState<Pick<ComponentProps<typeof DeliverAgain>, "filter" | "walk">>()
   const { type: eventType, ...rest } = useChosen(choices)
+  const filter = JSON.stringify([code, message, eventType, rest])
+  // what was chosen under another filter is not in the list
+  const [marked, setMarked] = useState({ filter, ids: nothing })
+  const chosen = marked.filter === filter ? marked.ids : nothing
   const isOver = rest.status !== undefined && rest.status !== "pending" && rest.status !== "held"
   const statusCode = statusCodeOf(code)
   const isUnknown = code !== undefined && statusCode === undefined
@@ -51,12 +56,10 @@ export const DeliveriesPage = () => {
     })
   const askChosen = () =>
     setAsked({ walk: onePage(async () => ({ data: [...chosen].map((id) => ({ id })), nextCursor: null })) })
-  const choose = (id: string, isChosen: boolean) =>
-    setChosen((before) => {
-      const after = new Set(before)
-      if (isChosen) after.add(id)
-      else after.delete(id)
-      return after
+  const choose = (ids: ReadonlyArray<string>, isChosen: boolean) =>
+    setMarked({
+      filter,
+      ids: new Set(isChosen ? [...chosen, ...ids] : [...chosen].filter((id) => !ids.includes(id)))
     })
   const above = (deliveries: ReadonlyArray<Delivery>) => {
     const ids = deliveries.filter(isRepeatable).map(({ id }) => id)
@@ -68,7 +71,7 @@ export const DeliveriesPage = () => {
             className="size-4 accent-accent"
             checked={ids.length > 0 && ids.every((id) => chosen.has(id))}
             disabled={ids.length === 0}
-            onChange={({ target }) => setChosen(new Set(target.checked ? ids : []))}
+            onChange={({ target }) => choose(ids, target.checked)}
           />
           {chosen.size === 0
             ? t("Choose all on this page")
@@ -131,7 +134,7 @@ export const DeliveriesPage = () => {
                   aria-label={t("Choose {type} {id}", { type: delivery.eventType, id: delivery.id })}
                   className="relative z-10 block size-4 accent-accent"
                   checked={chosen.has(delivery.id)}
-                  onChange={({ target }) => choose(delivery.id, target.checked)}
+                  onChange={({ target }) => choose([delivery.id], target.checked)}
                 />
               )
               : null
@@ -206,7 +209,13 @@ export const DeliveriesPage = () => {
     >
       {asked === undefined
         ? null
-        : <DeliverAgain {...asked} onClose={() => setAsked(undefined)} onDone={() => setChosen(new Set())} />}
+        : (
+          <DeliverAgain
+            {...asked}
+            onClose={() => setAsked(undefined)}
+            onDone={() => setMarked({ filter, ids: nothing })}
+          />
+        )}
     </ListPage>
   )
 }

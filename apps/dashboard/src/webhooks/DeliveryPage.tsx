@@ -22,6 +22,10 @@ import { isRepeatable, meaningOf, waitsItsTurn } from "./RoundWords.ts"
 
 export const DeliveryPage = () => {
   const { id } = useParams({ from: "/deliveries/$id" })
+  return <OneDelivery key={id} id={id} />
+}
+
+const OneDelivery = ({ id }: { readonly id: string }) => {
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.deliveriesRetry)
   const query = useQuery({

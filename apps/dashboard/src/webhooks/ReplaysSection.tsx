@@ -53,14 +53,12 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [status, setStatus] = useState<ReplayedStatus | "">("")
   const once = useOnce<CreateReplay>()
   const create = useMutation({
-    mutationFn: () => {
-      const { idempotencyKey, request } = once([since, until, status], () => ({
+    mutationFn: () =>
+      once([since, until, status], () => ({
         since: new Date(since).toISOString(),
         ...(until === "" ? {} : { until: new Date(until).toISOString() }),
         ...(status === "" ? {} : { status })
-      }))
-      return api.replays.create(request, { idempotencyKey })
-    },
+      }), api.replays.create),
     onSuccess: onClose,
     onSettled: () => client.invalidateQueries()
   })

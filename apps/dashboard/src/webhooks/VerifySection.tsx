@@ -1,7 +1,9 @@
 /** Tells what is right and what is wrong with the signature of a delivery that a receiver got. */
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { api } from "../session/Service.ts"
+import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Field } from "../ui/Field.tsx"
@@ -12,6 +14,7 @@ import { Status } from "../ui/Status.tsx"
 const parts = { header: t("Header"), timestamp: t("Timestamp"), signature: t("Signature") } as const
 
 export const VerifySection = () => {
+  const refusal = useRefusal(RoleOf.webhookVerify)
   const [header, setHeader] = useState("")
   const [body, setBody] = useState("")
   const verify = useMutation({ mutationFn: () => api.webhook.verify({ header, body }) })
@@ -24,7 +27,7 @@ export const VerifySection = () => {
         className="grid gap-4 lg:grid-cols-2"
         onSubmit={(event) => {
           event.preventDefault()
-          if (!verify.isPending) verify.mutate()
+          if (!verify.isPending && refusal === undefined) verify.mutate()
         }}
       >
         <Field
@@ -38,7 +41,10 @@ export const VerifySection = () => {
               required
               className="field font-mono text-[13px]"
               value={header}
-              onChange={(event) => setHeader(event.target.value)}
+              onChange={(event) => {
+                setHeader(event.target.value)
+                verify.reset()
+              }}
             />
           )}
         </Field>
@@ -50,12 +56,17 @@ export const VerifySection = () => {
               required
               className="field font-mono text-[13px]"
               value={body}
-              onChange={(event) => setBody(event.target.value)}
+              onChange={(event) => {
+                setBody(event.target.value)
+                verify.reset()
+              }}
             />
           )}
         </Field>
         <div className="space-y-3 lg:col-span-2">
-          <Button type="submit" icon="shield" isPending={verify.isPending}>{t("Check signature")}</Button>
+          <Button type="submit" icon="shield" isPending={verify.isPending} refusal={refusal}>
+            {t("Check signature")}
+          </Button>
           <Failure error={verify.error} />
           {verify.data === undefined ? null : (
             <div role="status" className="space-y-2">

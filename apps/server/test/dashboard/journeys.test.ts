@@ -312,6 +312,7 @@ it("a secret is rotated with an overlap, and no delivery fails", async () => {
   await button(page, "Check signature").click()
   await page.getByText("The signature is valid.").waitFor()
   await page.getByLabel("Raw body").fill("{}")
+  await page.getByText("The signature is valid.").waitFor({ state: "hidden" })
   await button(page, "Check signature").click()
   await page.getByText("The signature is not valid.").waitFor()
 })
@@ -406,15 +407,16 @@ it("a customer without a phone number is written to, found and answered by user 
   const userId = "US.15005550008"
   await person.open("/messages/new")
   await page.getByLabel("To", { exact: true }).fill(userId)
+  await page.getByLabel("Text, while the customer’s service window is open").check()
+  await page.getByText("Closed: the customer has not written").waitFor()
+  await page.getByLabel("A template, at any time").check()
   await page.getByLabel("Template", { exact: true }).selectOption({ label: "hello_world · en_US" })
   await button(page, "Send message").click()
   await page.getByRole("heading", { name: `Message to ${userId}` }).waitFor()
   await page.getByText("Read by the recipient").waitFor()
 
-  // the customer has replied, to this number
-  await person.open(`/contacts?number=${userId}&phoneNumberId=pn_01ARZ3NDEKTSV4RRFFQ69G5FAV`)
-  await page.getByText("No contact has this number or user id").waitFor()
-  await person.open("/contacts")
+  // the customer has replied, and is a contact now
+  await page.getByRole("link", { name: "Contacts", exact: true }).click()
   await page.getByLabel("Customer’s number or user id").fill(userId)
   await page.getByLabel("Customer’s number or user id").press("Enter")
   await page.getByRole("link", { name: userId }).click()
@@ -430,6 +432,10 @@ it("a customer without a phone number is written to, found and answered by user 
   await conversation.getByText("<b>Gladly</b>").waitFor()
   assert.include(await conversation.nth(2).innerText(), "You")
   assert.strictEqual(await page.getByLabel("Reply").inputValue(), "")
+  // the same again is another reply
+  await page.getByLabel("Reply").fill("<b>Gladly</b>")
+  await button(page, "Send reply").click()
+  await conversation.getByText("<b>Gladly</b>").nth(1).waitFor()
   // without an open conversation only a template can be sent
   await button(page, "Opt out").click()
   await page.getByText("The customer has opted out.").waitFor()
@@ -447,7 +453,10 @@ it("a customer without a phone number is written to, found and answered by user 
   const search = page.getByLabel("Number, id, provider’s id or client reference")
   await search.fill(userId)
   await search.press("Enter")
-  await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 3)
+  await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 4)
+  // a search keeps to the number that is chosen
+  await person.open(`/contacts?number=${userId}&phoneNumberId=pn_01ARZ3NDEKTSV4RRFFQ69G5FAV`)
+  await page.getByText("No contact has this number or user id").waitFor()
 })
 
 it("a person opts a contact out, and in again", async () => {
@@ -685,12 +694,12 @@ it("a campaign is made of a file, checked, started after a question, and followe
     name: "customers.csv",
     mimeType: "text/csv",
     buffer: Buffer.from(
-      "\uFEFFName,Mobile,Order\r\n\"Ana <b>\",+1 (555) 123-0001,77\r\nBen,+15551230002,78\r\nBen,+15551230002,78\r\n,12,79\r\n"
+      "\uFEFFFirst name,Mobile,Order\r\n\"Ana <b>\",+1 (555) 123-0001,77\r\nBen,+15551230002,78\r\nBen,+15551230002,78\r\n,12,79\r\n"
     )
   })
   // the column with the numbers is found, and may be another
   assert.strictEqual(await page.getByLabel("Column with the phone numbers").inputValue(), "Mobile")
-  await page.getByLabel("Placeholder 1").selectOption({ label: "Column Name" })
+  await page.getByLabel("Placeholder 1").selectOption({ label: "Column First name" })
   await page.getByLabel("Placeholder 2").selectOption({ label: "Column Order" })
   await page.getByRole("figure", { name: "Preview of order_update" }).getByText("Ana <b>").waitFor()
   await button(page, "Upload and check").click()
@@ -720,6 +729,10 @@ it("a campaign is made of a file, checked, started after a question, and followe
   await button(page, "Start").click()
   const question = dialog(page, "Start the campaign")
   await question.getByText(/Sends the template to 2 customers, at most [\d,]+ a second/).waitFor()
+  // a time that has passed is at once
+  await question.getByLabel("Start at").fill("2020-01-01T00:00")
+  await button(question, "Send to 2 customers").waitFor()
+  await question.getByLabel("Start at").fill("")
   await button(question, "Send to 2 customers").click()
   await page.getByText("Completed", { exact: true }).waitFor()
   await page.getByRole("row", { name: /\+15551230002/ }).getByText("Read").waitFor()
@@ -728,6 +741,7 @@ it("a campaign is made of a file, checked, started after a question, and followe
   assert.strictEqual(await button(page, "Cancel").count(), 0)
   await page.getByRole("link", { name: "+15551230001" }).click()
   await page.getByRole("heading", { name: "Message to +15551230001" }).waitFor()
+  await page.getByText("Ana <b>").first().waitFor()
   await page.goBack()
   await page.keyboard.press("ControlOrMeta+k")
   await page.keyboard.type(id)

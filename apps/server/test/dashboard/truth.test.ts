@@ -502,3 +502,62 @@ it("the command menu keeps the chosen entry in sight, and the account's menu is 
   person.assertSound()
   await person.end()
 })
+
+it("if something that needs attention can no longer be read, the overview says from when it is", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  let isAway = false
+  await page.route(
+    /\/internal\/alerts\?/,
+    (route) =>
+      isAway
+        ? route.fulfill({ status: 503, json: { error: { code: "server_error", message: "away" } } })
+        : route.fallback()
+  )
+  await person.open("")
+  const attention = page.getByRole("region", { name: "Needs attention" })
+  await attention.getByText("No webhook is set").waitFor()
+  isAway = true
+  await attention.getByText("This is from").waitFor()
+  isAway = false
+  await attention.getByText("This is from").waitFor({ state: "hidden" })
+  await person.end()
+})
+
+it("the command menu opens what its present text finds, and not what the text before found", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("")
+  await heading(page, "Overview").waitFor()
+  await page.keyboard.press("ControlOrMeta+k")
+  const box = page.getByRole("combobox", { name: "Page, identifier or number" })
+  await box.fill("test")
+  await page.getByRole("option", { name: "API key test" }).waitFor()
+  await box.fill("usage")
+  await page.keyboard.press("Enter")
+  await heading(page, "Usage").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+it("what was chosen under another filter is not delivered again", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const deliveries = ["D", "E"].map((last) => ({
+    ...exhausted(`dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7D${last}`, "message.sent"),
+    messageId: null,
+    lastAttempt: null
+  }))
+  await page.route(
+    /\/internal\/webhook\/deliveries\?/,
+    (route) => route.fulfill({ json: { data: deliveries, hasMore: false, nextCursor: null } })
+  )
+  await person.open("/deliveries?status=exhausted")
+  await page.getByLabel("Choose all on this page").check()
+  await page.getByText("2 are chosen").waitFor()
+  await page.getByLabel("Event", { exact: true }).selectOption("message.sent")
+  await page.getByLabel("Choose all on this page").waitFor()
+
+  person.assertSound()
+  await person.end()
+})
