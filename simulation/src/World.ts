@@ -34,7 +34,7 @@ export interface World {
   readonly nextChance: (name: string) => Chance.Chance
   /** Whether faults of a kind happen now. */
   readonly isFaultActive: (fault: Fault) => boolean
-  /** Sets whether faults happen from now on. At first, none does. */
+  /** Switches faults on or off. They are off at first. */
   readonly setFaultsEnabled: (isEnabled: boolean) => void
   /** Runs an effect in the world's lane, even if the caller's process dies. */
   readonly fork: <A>(effect: Effect.Effect<A>) => Fiber.Fiber<A>

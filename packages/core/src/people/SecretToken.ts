@@ -1,5 +1,5 @@
 /**
- * Secret tokens: of sessions, links and challenges. Whoever has one may do what it is for, so storages have only hashes.
+ * Secret tokens of sessions, links and challenges. A token alone grants access, so storages keep only its hash.
  */
 import { Effect, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
