@@ -24,6 +24,7 @@ import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Plan } from "./Campaign.ts"
 import type { Problem, ProblemReason } from "./Problem.ts"
 import { TimeZoneName } from "./QuietHours.ts"
+import * as VariableNames from "./VariableNames.ts"
 
 /**
  * The maximum number of variables of a recipient. Files that other programs export have some hundred columns; a row of
@@ -97,17 +98,14 @@ export const customerOf = (row: Row): Contact.Contact["key"] | null => {
 /** The time zone that a row gives. */
 export const timeZoneOf = (row: Row): string | null => "recipient" in row ? row.recipient.timeZone ?? null : null
 
-/** The name of a variable may have spaces within, as columns of files have. */
-const placeholder = /\{\{\s*([^{}\s](?:[^{}]{0,62}[^{}\s])?)\s*\}\}/g
-
 /** Replaces `{{name}}` in every text of a value. Calls `miss` with each name that has no variable. */
 const filled = <A>(value: A, variables: Recipient["variables"], miss: (name: string) => void): A => {
   const fill = (part: unknown): unknown =>
     typeof part === "string"
-      ? part.replace(placeholder, (whole, name: string) => {
+      ? VariableNames.filled(part, (name) => {
         const text = variables?.[name]
         if (text === undefined) miss(name)
-        return text ?? whole
+        return text
       })
       : Array.isArray(part)
       ? part.map(fill)
