@@ -13,36 +13,32 @@ import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field, TextField } from "../ui/Field.tsx"
 import { Empty } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
-import { RecipientFields, uploadOf, useRecipients } from "./RecipientFields.tsx"
-import { useSaveCampaign } from "./SaveCampaign.ts"
-import { plannedBy, repeated, ScheduleFields, scheduleOf, scheduleParams } from "./ScheduleFields.tsx"
 import {
   columnsOf,
-  contentOf,
+  copyDraft,
+  type Draft,
+  draftOf,
   exampleOf,
+  filledAs,
+  filledBy,
   type Fillings,
-  fillingsOf,
-  guessed,
-  TemplateValues
-} from "./TemplateValues.tsx"
+  lackingIn,
+  newDraft,
+  planOf,
+  templateOf,
+  variableColumns
+} from "./Draft.ts"
+import { RecipientFields, uploadOf, useRecipients } from "./RecipientFields.tsx"
+import { useSaveCampaign } from "./SaveCampaign.ts"
+import { ScheduleFields, scheduleParams } from "./ScheduleFields.tsx"
+import { TemplateValues } from "./TemplateValues.tsx"
 import { TestSend } from "./TestSend.tsx"
 
-/** A template as the campaign has it, with what this form cannot fill. */
-const filledAs = (
-  before: Campaign["template"] | null | undefined,
-  template: TemplateDetail,
-  fillings: Fillings
-): Campaign["template"] => ({
-  ...(before && templateKey(before) === templateKey(template) ? before : {}),
-  ...contentOf(template, fillings)
-})
-
-const copied = " (copy)"
-
-/** The name of a copy. Where it has no place for the addition, the end of the name goes. */
-const copyOf = (name: string): string => `${name.slice(0, MaxLength.createCampaignName - copied.length)}${copied}`
-
-const keyOf = (template: TemplateDetail | undefined): string => template === undefined ? "" : templateKey(template)
+/** Why a file does not fit the values of a template; `undefined` if it does. */
+const lackWords = (lacking: ReadonlyArray<string>): string | undefined =>
+  lacking.length === 0
+    ? undefined
+    : `The file has no column for ${lacking.map((name) => `{{${name}}}`).join(", ")}, which the template’s values need.`
 
 export const CampaignForm = (
   { campaign, like = campaign, templates }: {
@@ -53,11 +49,10 @@ export const CampaignForm = (
     readonly like?: Campaign
   }
 ) => {
-  const approved = (given: Campaign["template"] | null | undefined) =>
-    templates.find((template) => given != null && templateKey(template) === templateKey(given))
-  const [before, beforeB] = [approved(like?.template), approved(like?.templateB)]
   const unapproved = [like?.template, like?.templateB].flatMap((given) =>
-    given == null || approved(given) !== undefined ? [] : [`${given.name} · ${given.language}`]
+    given == null || templateOf(templates, templateKey(given)) !== undefined
+      ? []
+      : [`${given.name} · ${given.language}`]
   )
   const refusal = useRefusal(
     RoleOf.campaignsCreate,
@@ -65,55 +60,43 @@ export const CampaignForm = (
     RoleOf.campaignsUpload,
     RoleOf.campaignsCheck
   )
-  const [name, setName] = useState(campaign?.name ?? (like === undefined ? "" : copyOf(like.name)))
-  const [chosen, setChosen] = useState(keyOf(like === undefined ? templates[0] : before))
-  const [from, setFrom] = useState(like?.from ?? "")
-  const [fillings, setFillings] = useState<Fillings>(
-    like && before ? fillingsOf(before, like.template) : {}
+  const [draft, setDraft] = useState(() =>
+    like === undefined
+      ? newDraft(templates)
+      : campaign === undefined
+      ? copyDraft(draftOf(like, templates))
+      : draftOf(campaign, templates)
   )
-  const [chosenB, setChosenB] = useState(keyOf(beforeB))
-  const [fillingsB, setFillingsB] = useState<Fillings>(
-    like?.templateB && beforeB ? fillingsOf(beforeB, like.templateB) : {}
-  )
-  const [schedule, setSchedule] = useState(campaign === undefined ? repeated(scheduleOf(like)) : scheduleOf(campaign))
-  const recipients = useRecipients((columns) => {
-    setFillings((before) => guessed(before, columns))
-    setFillingsB((before) => guessed(before, columns))
-  })
+  const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))
+  const recipients = useRecipients()
   const { file, head, unread } = recipients
-  const template = templates.find((template) => templateKey(template) === chosen)
-  const templateB = templates.find((template) => templateKey(template) === chosenB)
+  const columns = variableColumns(head, recipients.numberColumn)
+  const offered = columns ?? columnsOf(draft.fillings, draft.fillingsB)
+  const template = templateOf(templates, draft.template)
+  const templateB = templateOf(templates, draft.templateB)
+  const filled = template === undefined ? {} : filledBy(template, draft.fillings, columns)
+  const filledB = templateB === undefined ? {} : filledBy(templateB, draft.fillingsB, columns)
+  const plan = planOf(draft, templates, columns, like)
 
   const navigate = useNavigate()
   const save = useSaveCampaign(campaign)
-  const submit = (template: TemplateDetail) =>
-    save.mutate({
-      plan: {
-        name: name.trim(),
-        template: filledAs(like?.template, template, fillings),
-        ...(templateB === undefined ? {} : { templateB: filledAs(like?.templateB, templateB, fillingsB) }),
-        ...(from === "" ? {} : { from }),
-        ...plannedBy(schedule)
-      },
-      recipients: uploadOf(recipients)
-    }, {
-      // unless the person has left the form meanwhile
-      onSuccess: (id) => navigate({ to: "/campaigns/$id", params: { id } })
-    })
   const { error } = save
-  const columns = head?.columns ?? (like === undefined ? [] : columnsOf(fillings, fillingsB))
   const blocked = refusal ??
-    (template === undefined ? "Choose a template that the provider has approved." : template.unfillable) ??
-    unread ?? (file !== undefined && head === undefined ? "The file is being read." : undefined)
+    (plan === undefined ? "Choose a template that the provider has approved." : template?.unfillable) ??
+    unread ?? (file !== undefined && head === undefined ? "The file is being read." : undefined) ??
+    (plan === undefined ? undefined : lackWords(lackingIn(columns, plan.template, plan.templateB)))
   /** A template as the first customer gets it. */
-  const tested = (before: Campaign["template"] | null | undefined, template: TemplateDetail, fillings: Fillings) => {
-    const values = exampleOf(template, fillings, head)
+  const tested = (before: Campaign["template"] | null | undefined, template: TemplateDetail, filled: Fillings) => {
+    const values = exampleOf(filled, head)
     return {
       template: {
-        ...filledAs(before, template, fillings),
-        ...(template.variables.length === 0
-          ? {}
-          : { bodyParams: template.variables.map((variable) => values[variable] ?? "") })
+        ...filledAs(before, template, filled),
+        ...(template.variables.length === 0 ? {} : {
+          bodyParams: template.variables.map((variable) => {
+            const filling = filled[variable]
+            return filling?.by === "kept" ? filling.value : values[variable] ?? ""
+          })
+        })
       },
       blocked: template.unfillable ??
         (template.variables.every((variable) => values[variable])
@@ -128,7 +111,11 @@ export const CampaignForm = (
           className="space-y-5"
           onSubmit={(event) => {
             event.preventDefault()
-            if (template !== undefined && blocked === undefined && !save.isPending) submit(template)
+            if (plan === undefined || blocked !== undefined || save.isPending) return
+            save.mutate({ plan, recipients: uploadOf(recipients) }, {
+              // unless the person has left the form meanwhile
+              onSuccess: (id) => navigate({ to: "/campaigns/$id", params: { id } })
+            })
           }}
         >
           <TextField
@@ -138,8 +125,8 @@ export const CampaignForm = (
             param="name"
             required
             maxLength={MaxLength.createCampaignName}
-            value={name}
-            onChange={setName}
+            value={draft.name}
+            onChange={(name) => change({ name })}
           />
           {unapproved.length === 0 ? null : (
             <Notice tone="warn">
@@ -151,22 +138,25 @@ export const CampaignForm = (
               <select
                 {...control}
                 className="field"
-                value={chosen}
-                onChange={({ target: { value } }) => {
-                  setChosen(value)
-                  if (value === chosenB) setChosenB("")
-                }}
+                value={draft.template}
+                onChange={({ target: { value } }) =>
+                  change({ template: value, ...(value === draft.templateB ? { templateB: "" } : {}) })}
               >
                 {template === undefined ? <option value="">Choose a template</option> : null}
                 {templates.map((template) => <TemplateOption key={templateKey(template)} template={template} />)}
               </select>
             )}
           </Field>
-          <FromField value={from} onChange={setFrom} error={error} />
-          <RecipientFields campaign={campaign} columns={columns} error={error} recipients={recipients} />
-          {template === undefined ?
-            null :
-            <TemplateValues template={template} columns={columns} fillings={fillings} onChange={setFillings} />}
+          <FromField value={draft.from} onChange={(from) => change({ from })} error={error} />
+          <RecipientFields campaign={campaign} error={error} recipients={recipients} />
+          {template === undefined ? null : (
+            <TemplateValues
+              template={template}
+              columns={offered}
+              fillings={filled}
+              onChange={(variable, filling) => change({ fillings: { ...draft.fillings, [variable]: filling } })}
+            />
+          )}
           <Field
             label="Compare with"
             hint="A second template, which half of the customers get. The result compares the two."
@@ -177,11 +167,11 @@ export const CampaignForm = (
               <select
                 {...control}
                 className="field"
-                value={chosenB}
-                onChange={(event) => setChosenB(event.target.value)}
+                value={draft.templateB}
+                onChange={(event) => change({ templateB: event.target.value })}
               >
                 <option value="">Nothing: all get the same</option>
-                {templates.filter((other) => templateKey(other) !== chosen).map((other) => (
+                {templates.filter((other) => templateKey(other) !== draft.template).map((other) => (
                   <TemplateOption key={templateKey(other)} template={other} />
                 ))}
               </select>
@@ -190,16 +180,19 @@ export const CampaignForm = (
           {templateB === undefined ? null : (
             <TemplateValues
               template={templateB}
-              columns={columns}
-              fillings={fillingsB}
+              columns={offered}
+              fillings={filledB}
               of=" of variant B"
-              onChange={setFillingsB}
+              onChange={(variable, filling) => change({ fillingsB: { ...draft.fillingsB, [variable]: filling } })}
             />
           )}
-          <ScheduleFields schedule={schedule} onChange={setSchedule} error={error} />
+          <ScheduleFields schedule={draft.schedule} onChange={(schedule) => change({ schedule })} error={error} />
           <Failure
             error={elsewhere(error, "name", "template", "templateB", "from", "defaultCountry", ...scheduleParams)}
           />
+          {error === null || save.left === undefined
+            ? null
+            : <Notice tone="warn" role="status">{save.left}</Notice>}
           <div className="flex flex-wrap gap-2">
             <Button
               look="primary"
@@ -224,15 +217,15 @@ export const CampaignForm = (
             ? <Empty title="No template is chosen" />
             : (
               <>
-                <Preview template={template} values={exampleOf(template, fillings, head)} />
-                <TestSend {...tested(like?.template, template, fillings)} from={from} />
+                <Preview template={template} values={exampleOf(filled, head)} />
+                <TestSend {...tested(like?.template, template, filled)} from={draft.from} />
               </>
             )}
           {templateB === undefined ? null : (
             <>
               <h3 className="font-medium">Variant B, for half of the customers</h3>
-              <Preview template={templateB} values={exampleOf(templateB, fillingsB, head)} />
-              <TestSend {...tested(like?.templateB, templateB, fillingsB)} from={from} of=" of variant B" />
+              <Preview template={templateB} values={exampleOf(filledB, head)} />
+              <TestSend {...tested(like?.templateB, templateB, filledB)} from={draft.from} of=" of variant B" />
             </>
           )}
         </div>

@@ -17,8 +17,8 @@ interface Recipients {
   readonly country: string
 }
 
-/** The chosen file; `onColumns` is called with the columns of each file that could be read. */
-export const useRecipients = (onColumns: (columns: ReadonlyArray<string>) => void) => {
+/** The chosen file. */
+export const useRecipients = () => {
   const [recipients, setRecipients] = useState<Recipients>({
     file: undefined,
     head: undefined,
@@ -39,7 +39,6 @@ export const useRecipients = (onColumns: (columns: ReadonlyArray<string>) => voi
     // another file was chosen since
     if (latest.current !== file) return
     change(read)
-    if ("head" in read) onColumns(read.head.columns)
   }
   return { ...recipients, change, choose }
 }
@@ -77,11 +76,10 @@ const Summary = ({ head: { columns, examples, summary } }: { readonly head: Head
 )
 
 export const RecipientFields = (
-  { campaign, columns, error, recipients: { change, choose, country, head, numberColumn, unread } }: {
+  { campaign, error, recipients: { change, choose, country, head, numberColumn, unread } }: {
     readonly recipients: ReturnType<typeof useRecipients>
     /** The campaign to change; a new one if it is omitted. */
     readonly campaign: Campaign | undefined
-    readonly columns: ReadonlyArray<string>
     readonly error: unknown
   }
 ) => {
@@ -118,22 +116,24 @@ export const RecipientFields = (
           onChange={(country) => change({ country })}
         />
       )}
-      {head === undefined || columns.length === 0 ? null : (
-        <Field label="Column with the phone numbers or user ids">
-          {(control) => (
-            <select
-              {...control}
-              required
-              className="field"
-              value={numberColumn}
-              onChange={(event) => change({ numberColumn: event.target.value })}
-            >
-              <option value="">Choose a column</option>
-              {columns.map((column) => <option key={column} value={column}>{column}</option>)}
-            </select>
-          )}
-        </Field>
-      )}
+      {head === undefined || head.columns.length === 0 ?
+        null :
+        (
+          <Field label="Column with the phone numbers or user ids">
+            {(control) => (
+              <select
+                {...control}
+                required
+                className="field"
+                value={numberColumn}
+                onChange={(event) => change({ numberColumn: event.target.value })}
+              >
+                <option value="">Choose a column</option>
+                {head.columns.map((column) => <option key={column} value={column}>{column}</option>)}
+              </select>
+            )}
+          </Field>
+        )}
     </>
   )
 }

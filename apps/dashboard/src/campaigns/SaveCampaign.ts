@@ -1,63 +1,113 @@
-/** Saving the form of a campaign: the campaign, its recipients and their check, in an order that can be repeated. */
+/**
+ * Saving the form of a campaign: its settings, then its recipients, then their check. The settings go first, because
+ * the form still has them if a later step fails; a file that is accepted replaces the rows before it for good.
+ */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import type { Campaign, CreateCampaign, RecipientFile, UploadQuery } from "@wac/client/internal"
-import { useRef } from "react"
+import type { Campaign, RecipientFile, UploadQuery } from "@wac/client/internal"
+import { useRef, useState } from "react"
 import { isRefused, useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
+import { changeTo, createdBy, isSame, type Plan } from "./Draft.ts"
+
+interface Upload {
+  readonly file: RecipientFile
+  readonly query: UploadQuery
+}
 
 /** The values of the form. */
 interface FormValues {
-  readonly plan: CreateCampaign
+  readonly plan: Plan
   /** The recipients of the campaign; those that it has stay if omitted. */
-  readonly recipients: { readonly file: RecipientFile; readonly query: UploadQuery } | undefined
+  readonly recipients: Upload | undefined
 }
-
-/** Replaces the campaign's recipients, if a file is chosen. */
-const uploadRecipients = async (id: string, { recipients }: FormValues): Promise<Campaign | undefined> =>
-  recipients === undefined
-    ? undefined
-    : api.campaigns.upload(id, recipients.file, { replace: true, ...recipients.query })
 
 /** Saves a campaign, or makes one if it is omitted, and has it checked. Returns its id. */
 export const useSaveCampaign = (campaign: Campaign | undefined) => {
   const client = useQueryClient()
-  // once the first try has created the campaign and uploaded its file, a second one changes that campaign
-  const made = useRef<Campaign>(campaign)
-  const once = useOnce<CreateCampaign>()
+  /** The campaign as the service last returned it: each further try changes this one. */
+  const saved = useRef(campaign)
+  /** The recipients that the campaign has by this form. */
+  const uploaded = useRef<Upload>(undefined)
+  /** What a failed try has saved and what it has not. */
+  const [left, setLeft] = useState<string>()
+  const once = useOnce<Plan>()
 
-  const create = (values: FormValues): Promise<string> =>
-    once([values.plan], () => values.plan, async (request, key) => {
-      const { id } = await api.campaigns.create(request, key)
-      try {
-        made.current = await uploadRecipients(id, values)
-      } catch (error) {
-        // of a file that is refused, nothing is left; else the next try fills the same campaign
-        if (isRefused(error)) await api.campaigns.remove(id).catch(() => undefined)
-        throw error
-      }
-      return id
-    })
-
-  const change = async ({ id }: Campaign, values: FormValues): Promise<string> => {
-    await uploadRecipients(id, values)
-    await api.campaigns.edit(id, {
-      templateB: null,
-      from: null,
-      startAt: null,
-      notAfter: null,
-      quietHours: null,
-      holdout: 0,
-      ...values.plan
-    })
-    return id
+  /** Takes a step. If it fails, says what is left: if the service refused it, or if it is not known whether it was taken. */
+  const step = async <A>(act: () => Promise<A>, ifRefused: string, ifUnknown: string): Promise<A> => {
+    try {
+      return await act()
+    } catch (error) {
+      setLeft(isRefused(error) ? ifRefused : ifUnknown)
+      throw error
+    }
   }
 
-  return useMutation({
+  const edit = async (before: Campaign, plan: Plan): Promise<void> => {
+    const change = changeTo(plan, before)
+    if (Object.keys(change).length === 0) return
+    saved.current = await step(
+      () => api.campaigns.edit(before.id, change),
+      "The changes were not saved.",
+      "The changes may not have been saved. Save again."
+    )
+  }
+
+  const upload = async (id: string, recipients: Upload | undefined): Promise<void> => {
+    const before = uploaded.current
+    if (
+      recipients === undefined ||
+      (before?.file.bytes === recipients.file.bytes && isSame(before.query, recipients.query))
+    ) return
+    saved.current = await step(
+      () => api.campaigns.upload(id, recipients.file, { replace: true, ...recipients.query }),
+      "The settings are saved. The file is not: the campaign keeps the customers that it has.",
+      "The settings are saved. The file may not be: save again."
+    )
+    uploaded.current = recipients
+  }
+
+  /** After a lost response the first request is repeated, whatever the form holds by then, so that one campaign is made. */
+  const create = ({ plan, recipients }: FormValues): Promise<Campaign> =>
+    once([], () => plan, async (first, key) => {
+      const made = saved.current = saved.current ?? await step(
+        () => api.campaigns.create(createdBy(first), key),
+        "Nothing was saved.",
+        "The campaign may have been created. Save again: no second one is created."
+      )
+      await edit(made, plan)
+      try {
+        await upload(made.id, recipients)
+      } catch (error) {
+        // of a campaign whose only file is refused, nothing is left
+        if (isRefused(error) && uploaded.current === undefined) {
+          await api.campaigns.remove(made.id).then(() => {
+            saved.current = undefined
+            setLeft("Nothing was saved.")
+          }, () => setLeft("The campaign is saved as a draft without customers."))
+        }
+        throw error
+      }
+      return made
+    })
+
+  const change = async (before: Campaign, { plan, recipients }: FormValues): Promise<Campaign> => {
+    await edit(before, plan)
+    await upload(before.id, recipients)
+    return before
+  }
+
+  const mutation = useMutation({
     mutationFn: async (values: FormValues) => {
-      const id = await (made.current === undefined ? create(values) : change(made.current, values))
-      await api.campaigns.check(id)
+      setLeft(undefined)
+      const { id } = await (campaign === undefined ? create(values) : change(saved.current ?? campaign, values))
+      await step(
+        () => api.campaigns.check(id),
+        "The settings and the customers are saved, but not checked.",
+        "The settings and the customers are saved, but their check may not have begun."
+      )
       return id
     },
     onSettled: () => client.invalidateQueries({ queryKey: ["campaigns"] })
   })
+  return { ...mutation, left }
 }

@@ -1,48 +1,8 @@
-/** When a campaign sends, how fast, and what share of its customers it leaves out: the fields, and what they mean. */
-import type { Campaign, CreateCampaign } from "@wac/client/internal"
+/** The fields for when a campaign sends, how fast, and what share of its customers it leaves out. */
 import type { ComponentProps, ReactNode } from "react"
 import { Field } from "../ui/Field.tsx"
-import { fromLocal, toLocal } from "../ui/Moment.ts"
 import { timeZone } from "../ui/Time.tsx"
-
-/** The text of each field. */
-export interface Schedule {
-  readonly startAt: string
-  readonly notAfter: string
-  /** In percent. */
-  readonly share: string
-  readonly quietFrom: string
-  readonly quietTo: string
-  /** In percent. */
-  readonly holdout: string
-}
-
-const timeOf = (at: string | null | undefined): string => at == null ? "" : toLocal(at)
-
-export const percentOf = (share: number): string => `${Math.round(share * 100)}`
-
-/** The fields of a campaign; of a new one if it is omitted. */
-export const scheduleOf = (campaign: Campaign | undefined): Schedule => ({
-  startAt: timeOf(campaign?.startAt),
-  notAfter: timeOf(campaign?.notAfter),
-  share: percentOf(campaign?.share ?? 0.5),
-  quietFrom: campaign?.quietHours?.from ?? "",
-  quietTo: campaign?.quietHours?.to ?? "",
-  holdout: percentOf(campaign?.holdout ?? 0)
-})
-
-/** The fields of another campaign that is like it: its times have passed. */
-export const repeated = (schedule: Schedule): Schedule => ({ ...schedule, startAt: "", notAfter: "" })
-
-/** The part of a plan that the fields mean. */
-export const plannedBy = ({ holdout, notAfter, quietFrom, quietTo, share, startAt }: Schedule) =>
-  ({
-    ...(startAt === "" ? {} : { startAt: fromLocal(startAt)! }),
-    ...(notAfter === "" ? {} : { notAfter: fromLocal(notAfter)! }),
-    share: Number(share) / 100,
-    ...(quietFrom === "" || quietTo === "" ? {} : { quietHours: { from: quietFrom, to: quietTo } }),
-    ...(Number(holdout) === 0 ? {} : { holdout: Number(holdout) / 100 })
-  }) satisfies Partial<CreateCampaign>
+import type { Schedule } from "./Draft.ts"
 
 /** The names that the service calls these fields by. */
 export const scheduleParams = ["startAt", "notAfter", "share", "quietHours", "holdout"] as const
@@ -87,6 +47,7 @@ export const ScheduleFields = (
       {field("share", "Share of the number’s rate, in percent", "The rest stays free for your other messages.", {
         type: "number",
         required: true,
+        step: "any",
         min: 1,
         max: 90
       })}
@@ -97,6 +58,7 @@ export const ScheduleFields = (
       {field("holdout", "Held out for comparison, in percent", "Customers chosen by chance, who get nothing.", {
         type: "number",
         required: true,
+        step: "any",
         min: 0,
         max: 50
       })}

@@ -4,7 +4,7 @@ import { TemplateLink } from "../templates/TemplateLink.tsx"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
-import { percentOf } from "./ScheduleFields.tsx"
+import { percentOf } from "./Draft.ts"
 
 /** The template of a variant, and the values of its placeholders. */
 const PlannedTemplate = (

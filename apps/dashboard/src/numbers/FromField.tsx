@@ -4,16 +4,18 @@ import { Field } from "../ui/Field.tsx"
 import { phoneNumbersQuery } from "./Queries.ts"
 
 export const FromField = ({ error, label = "From", onChange, param = "from", value }: {
-  /** The number's id; empty for the default number. */
+  /** The number, by id or in E.164; empty for the default number. */
   readonly value: string
-  readonly onChange: (id: string) => void
+  readonly onChange: (number: string) => void
   readonly error: unknown
   readonly label?: string
   /** The name that the service calls the field by. */
   readonly param?: string
 }) => {
-  const { data = [] } = useQuery(phoneNumbersQuery)
-  return data.length < 2 ? null : (
+  const { data } = useQuery(phoneNumbersQuery)
+  if (data === undefined) return null
+  const isKnown = value === "" || data.some(({ id, phoneNumber }) => value === id || value === phoneNumber)
+  return data.length < 2 && isKnown ? null : (
     <Field label={label} error={error} param={param}>
       {(control) => (
         <select
@@ -23,7 +25,10 @@ export const FromField = ({ error, label = "From", onChange, param = "from", val
           onChange={(event) => onChange(event.target.value)}
         >
           <option value="">The default number</option>
-          {data.map(({ id, phoneNumber }) => <option key={id} value={id}>{phoneNumber}</option>)}
+          {isKnown ? null : <option value={value}>{value}</option>}
+          {data.map(({ id, phoneNumber }) => (
+            <option key={id} value={value === phoneNumber ? phoneNumber : id}>{phoneNumber}</option>
+          ))}
         </select>
       )}
     </Field>

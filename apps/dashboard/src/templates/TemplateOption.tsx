@@ -2,7 +2,7 @@
 import type { TemplateDetail } from "@wac/client/internal"
 
 /** The fields that tell templates apart. */
-export const templateKey = ({ language, name }: Pick<TemplateDetail, "name" | "language">): string =>
+export const templateKey = ({ language, name }: { readonly name: string; readonly language: string }): string =>
   `${name} ${language}`
 
 export const TemplateOption = ({ template }: { readonly template: TemplateDetail }) => (

@@ -1,0 +1,275 @@
+/** A campaign's form: the draft that it makes of a campaign, and the plan that it makes of a draft. Pure. */
+import { hashKey } from "@tanstack/react-query"
+import type { Campaign, CreateCampaign, EditCampaign, TemplateDetail } from "@wac/client/internal"
+import * as VariableNames from "@wac/core/campaigns/VariableNames"
+import * as MaxLength from "../generated/MaxLength.ts"
+import { templateKey } from "../templates/TemplateOption.tsx"
+import { fromLocal, toLocal } from "../ui/Moment.ts"
+import type { Head } from "./RecipientFile.ts"
+
+type Content = Campaign["template"]
+type Value = Extract<NonNullable<Content["bodyParams"]>, ReadonlyArray<unknown>>[number]
+
+/** The source of a placeholder's value: a column of the file, the same text for everyone, or what the form cannot write. */
+export type Filling =
+  | { readonly by: "column"; readonly column: string }
+  | { readonly by: "text"; readonly text: string }
+  | { readonly by: "kept"; readonly value: Exclude<Value, string> }
+
+/** By placeholder, as a person or the campaign says. */
+export type Fillings = { readonly [variable: string]: Filling }
+
+/** The texts of the fields of time and share. */
+export interface Schedule {
+  readonly startAt: string
+  readonly notAfter: string
+  /** In percent. */
+  readonly share: string
+  readonly quietFrom: string
+  readonly quietTo: string
+  /** In percent. */
+  readonly holdout: string
+}
+
+/** The values of the fields. */
+export interface Draft {
+  readonly name: string
+  /** The key of the template; empty until one is chosen. */
+  readonly template: string
+  readonly fillings: Fillings
+  /** The key of variant B; empty if all get the same. */
+  readonly templateB: string
+  readonly fillingsB: Fillings
+  /** Empty for the default number. */
+  readonly from: string
+  readonly schedule: Schedule
+}
+
+/** What people decide of a campaign. A new campaign has the service's failure rate. */
+export type Plan =
+  & { readonly [Field in Exclude<keyof CreateCampaign, "maxFailureRate">]-?: Campaign[Field] }
+  & { readonly maxFailureRate?: Campaign["maxFailureRate"] }
+
+/** The template of a key. */
+export const templateOf = (
+  templates: ReadonlyArray<TemplateDetail>,
+  key: string
+): TemplateDetail | undefined => templates.find((template) => templateKey(template) === key)
+
+/** The column that a CSV file has the time zones in. */
+const zoneColumn = "timeZone"
+
+/**
+ * The columns of a file that are variables: all but those of the numbers and time zones. `undefined` if they are not
+ * known: each line of JSON names its own.
+ */
+export const variableColumns = (head: Head | undefined, numberColumn: string): ReadonlyArray<string> | undefined =>
+  head === undefined || head.columns.length === 0
+    ? undefined
+    : head.columns.filter((name) => name !== numberColumn && name !== zoneColumn && VariableNames.isName(name))
+
+/** The columns that fill placeholders. */
+export const columnsOf = (...fillings: ReadonlyArray<Fillings>): ReadonlyArray<string> => [
+  ...new Set(
+    fillings.flatMap((filling) => Object.values(filling)).flatMap((filling) =>
+      filling.by === "column" ? [filling.column] : []
+    )
+  )
+]
+
+/** What fills the placeholders of a template. A column that is called like a placeholder fills it unless a person says otherwise. */
+export const filledBy = (
+  { variables }: TemplateDetail,
+  fillings: Fillings,
+  columns: ReadonlyArray<string> = []
+): Fillings =>
+  Object.fromEntries(variables.map((variable) => [
+    variable,
+    fillings[variable] ??
+      (columns.includes(variable) ? { by: "column", column: variable } : { by: "text", text: "" })
+  ]))
+
+const valueOf = (filling: Filling): Value =>
+  filling.by === "column"
+    ? VariableNames.only(filling.column)
+    : filling.by === "text"
+    ? filling.text
+    : filling.value
+
+const fillingOf = (value: Value): Filling => {
+  if (typeof value !== "string") return { by: "kept", value }
+  const column = VariableNames.onlyIn(value)
+  return column === undefined ? { by: "text", text: value } : { by: "column", column }
+}
+
+/** The text that stands for a value that is no text. */
+export const fallbackOf = (value: Exclude<Value, string>): string =>
+  "currency" in value ? value.currency.fallback_value : value.date_time.fallback_value
+
+/** The text of each placeholder for the first customer of the file. */
+export const exampleOf = (filled: Fillings, head: Head | undefined): { readonly [variable: string]: string } =>
+  Object.fromEntries(
+    Object.entries(filled).map(([variable, filling]) => [
+      variable,
+      filling.by === "column"
+        ? head?.examples[0]?.[filling.column] ?? ""
+        : filling.by === "text"
+        ? filling.text
+        : fallbackOf(filling.value)
+    ])
+  )
+
+/** What fills the placeholders of a campaign's template. */
+const fillingsOf = ({ variables }: TemplateDetail, { bodyParams }: Content): Fillings =>
+  Object.fromEntries(variables.flatMap((variable, i) => {
+    const value: Value | undefined = Array.isArray(bodyParams)
+      ? bodyParams[i]
+      : (bodyParams as { readonly [name: string]: Value } | undefined)?.[variable]
+    return value === undefined ? [] : [[variable, fillingOf(value)]]
+  }))
+
+/** Whether two values have the same content. */
+export const isSame = (one: unknown, other: unknown): boolean => hashKey([one]) === hashKey([other])
+
+const contentOf = ({ language, name, variables }: TemplateDetail, filled: Fillings): Content => ({
+  name,
+  language,
+  ...(variables.length === 0 ? {} : { bodyParams: variables.map((variable) => valueOf(filled[variable]!)) })
+})
+
+/** A template with these fillings. What a campaign has that the form does not show stays, and all of it if nothing was changed. */
+export const filledAs = (
+  before: Content | null | undefined,
+  template: TemplateDetail,
+  filled: Fillings
+): Content => {
+  if (before == null || templateKey(before) !== templateKey(template)) return contentOf(template, filled)
+  return isSame(filled, filledBy(template, fillingsOf(template, before)))
+    ? before
+    : { ...before, ...contentOf(template, filled) }
+}
+
+/** The variables of a template's values that a file has no column for. */
+export const lackingIn = (
+  columns: ReadonlyArray<string> | undefined,
+  ...contents: ReadonlyArray<Content | null>
+): ReadonlyArray<string> =>
+  columns === undefined ? [] : VariableNames.namesIn(contents).filter((name) => !columns.includes(name))
+
+/** Enough digits for every share that people write; the next ones are errors of binary fractions. */
+const rounded = (value: number): number => Number(value.toPrecision(12))
+
+/** A share in percent. */
+export const percentOf = (share: number): string => `${rounded(share * 100)}`
+
+const shareOf = (percent: string): number => rounded(Number(percent) / 100)
+
+const timeOf = (at: string | null): string => at === null ? "" : toLocal(at)
+
+/** The shares of a new campaign, as the service has them. */
+const usual = { share: 0.5, holdout: 0 }
+
+/** The form of a new campaign. */
+export const newDraft = (templates: ReadonlyArray<TemplateDetail>): Draft => ({
+  name: "",
+  template: templates[0] === undefined ? "" : templateKey(templates[0]),
+  fillings: {},
+  templateB: "",
+  fillingsB: {},
+  from: "",
+  schedule: {
+    startAt: "",
+    notAfter: "",
+    share: percentOf(usual.share),
+    quietFrom: "",
+    quietTo: "",
+    holdout: percentOf(usual.holdout)
+  }
+})
+
+/** The form of a campaign. A template that is not among these has to be chosen again. */
+export const draftOf = (
+  { from, holdout, name, notAfter, quietHours, share, startAt, template, templateB }: Omit<Plan, "maxFailureRate">,
+  templates: ReadonlyArray<TemplateDetail>
+): Draft => {
+  const chosen = templateOf(templates, templateKey(template))
+  const chosenB = templateB === null ? undefined : templateOf(templates, templateKey(templateB))
+  return {
+    name,
+    template: chosen === undefined ? "" : templateKey(chosen),
+    fillings: chosen === undefined ? {} : fillingsOf(chosen, template),
+    templateB: chosenB === undefined ? "" : templateKey(chosenB),
+    fillingsB: chosenB === undefined ? {} : fillingsOf(chosenB, templateB!),
+    from: from ?? "",
+    schedule: {
+      startAt: timeOf(startAt),
+      notAfter: timeOf(notAfter),
+      share: percentOf(share),
+      quietFrom: quietHours?.from ?? "",
+      quietTo: quietHours?.to ?? "",
+      holdout: percentOf(holdout)
+    }
+  }
+}
+
+const copied = " (copy)"
+
+/** The name of a copy. If the addition does not fit, the end of the name goes. */
+const copyOf = (name: string): string => `${name.slice(0, MaxLength.createCampaignName - copied.length)}${copied}`
+
+/** The form of another campaign that is like it: its times have passed. */
+export const copyDraft = (draft: Draft): Draft => ({
+  ...draft,
+  name: copyOf(draft.name),
+  schedule: { ...draft.schedule, startAt: "", notAfter: "" }
+})
+
+/**
+ * The plan that the form means. A field of the campaign `like` whose text was not changed keeps its exact value, and so
+ * does everything that the form does not show.
+ */
+export const planOf = (
+  draft: Draft,
+  templates: ReadonlyArray<TemplateDetail>,
+  columns: ReadonlyArray<string> | undefined,
+  like: Plan | undefined
+): Plan | undefined => {
+  const template = templateOf(templates, draft.template)
+  if (template === undefined) return undefined
+  const templateB = templateOf(templates, draft.templateB)
+  const { schedule } = draft
+  const before = like === undefined ? undefined : draftOf(like, templates)
+  /** The field's value, unless its texts are those of the campaign. */
+  const value = <Field extends keyof Plan>(field: Field, textOf: (draft: Draft) => unknown, made: () => Plan[Field]) =>
+    like !== undefined && before !== undefined && isSame(textOf(draft), textOf(before)) ? like[field] : made()
+  const timeIn = (text: string): string | null => fromLocal(text) ?? null
+  return {
+    name: value("name", ({ name }) => name, () => draft.name.trim()),
+    template: filledAs(like?.template, template, filledBy(template, draft.fillings, columns)),
+    templateB: templateB === undefined
+      ? null
+      : filledAs(like?.templateB, templateB, filledBy(templateB, draft.fillingsB, columns)),
+    from: value("from", ({ from }) => from, () => draft.from === "" ? null : draft.from),
+    startAt: value("startAt", ({ schedule }) => schedule.startAt, () => timeIn(schedule.startAt)),
+    notAfter: value("notAfter", ({ schedule }) => schedule.notAfter, () => timeIn(schedule.notAfter)),
+    quietHours: schedule.quietFrom === "" || schedule.quietTo === ""
+      ? null
+      : { from: schedule.quietFrom, to: schedule.quietTo },
+    share: value("share", ({ schedule }) => schedule.share, () => shareOf(schedule.share)),
+    holdout: value("holdout", ({ schedule }) => schedule.holdout, () => shareOf(schedule.holdout)),
+    ...(like?.maxFailureRate === undefined ? {} : { maxFailureRate: like.maxFailureRate })
+  }
+}
+
+/** A new campaign with a plan. */
+export const createdBy = ({ name, template, ...plan }: Plan): CreateCampaign => ({
+  name,
+  template,
+  ...Object.fromEntries(Object.entries(plan).filter(([, value]) => value !== null))
+})
+
+/** The change that gives a campaign a plan: the fields that differ, so that what was checked stays checked if it may. */
+export const changeTo = (plan: Plan, campaign: Plan): EditCampaign =>
+  Object.fromEntries(
+    Object.entries(plan).filter(([field, value]) => !isSame(value, campaign[field as keyof Plan]))
+  )
