@@ -3,7 +3,7 @@
  * key. In a browser the browser keeps the session's cookie; elsewhere the client does.
  */
 import { addressOf } from "./Address.ts"
-import { badOption } from "./ClientError.ts"
+import { badOption, WacError } from "./ClientError.ts"
 import type { Event } from "./generated/Event.ts"
 import type {
   AlertQuery,
@@ -257,6 +257,12 @@ export interface InternalClient {
       query?: CampaignRowQuery,
       options?: CallOptions
     ) => InternalList<Wire.CampaignRow>
+    /** All rows as a CSV file for spreadsheets, or those of an outcome and a reason. */
+    readonly rowsFile: (
+      id: string,
+      query?: Pick<CampaignRowQuery, "outcome" | "reason">,
+      options?: CallOptions
+    ) => Promise<Blob>
   }
   readonly events: {
     /** Newest first. */
@@ -489,7 +495,19 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       recipients: (id, query, options) =>
         list<Wire.CampaignRow, CampaignRowQuery>((query, options) =>
           call("GET /internal/campaigns/:id/recipients", { id, query }, options)
-        )(query, options)
+        )(query, options),
+      rowsFile: async (id, query, options) => {
+        let response: globalThis.Response | undefined
+        await call("GET /internal/campaigns/:id/recipients", {
+          id,
+          query,
+          headers: { accept: "text/csv" },
+          opened: (opened) => void (response = opened)
+        }, options)
+        return response!.blob().catch((cause: unknown) => {
+          throw new WacError("the file broke off", { code: "no_response", reason: "unreachable" }, cause)
+        })
+      }
     },
     events: {
       list: (query, options) =>

@@ -1,24 +1,22 @@
 /** The rows of a campaign as a file. */
 import { useMutation } from "@tanstack/react-query"
-import { address } from "../session/Service.ts"
+import type { CampaignRowQuery } from "@wac/client/internal"
+import { api } from "../session/Service.ts"
 
 /** Which rows; all if nothing is chosen. */
 interface RowChoice {
-  readonly outcome?: string | undefined
+  readonly outcome?: CampaignRowQuery["outcome"] | undefined
   readonly reason?: string | undefined
 }
 
 /** Saves the report of these rows as a file. The browser keeps what it has of it on its disk, not in memory. */
-const save = async (id: string, choice: RowChoice): Promise<void> => {
-  const query = new URLSearchParams(
-    Object.entries(choice).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  )
-  const response = await fetch(`${address}/internal/campaigns/${id}/recipients?${query}`, {
-    headers: { accept: "text/csv" }
+const save = async (id: string, { outcome, reason }: RowChoice): Promise<void> => {
+  const file = await api.campaigns.rowsFile(id, {
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(reason === undefined ? {} : { reason })
   })
-  if (!response.ok) throw new Error(`the service responded with ${response.status}`)
   const link = document.createElement("a")
-  link.href = URL.createObjectURL(await response.blob())
+  link.href = URL.createObjectURL(file)
   link.download = `${id}.csv`
   link.click()
   URL.revokeObjectURL(link.href)
