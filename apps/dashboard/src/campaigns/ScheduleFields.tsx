@@ -1,6 +1,7 @@
 /** The fields for when a campaign sends, how fast, and what share of its customers it leaves out. */
 import type { ComponentProps, ReactNode } from "react"
 import { Field } from "../ui/Field.tsx"
+import { latestLocal } from "../ui/Moment.ts"
 import { timeZone } from "../ui/Time.tsx"
 import type { Schedule } from "./Draft.ts"
 
@@ -40,9 +41,13 @@ export const ScheduleFields = (
     <>
       <div className={pair}>
         {field("startAt", "Start at", `Once you have started it. Empty: at once. Time zone: ${timeZone}`, {
-          type: "datetime-local"
+          type: "datetime-local",
+          max: latestLocal
         })}
-        {field("notAfter", "Send nothing after", "Empty: 24 hours after the start.", { type: "datetime-local" })}
+        {field("notAfter", "Send nothing after", "Empty: 24 hours after the start.", {
+          type: "datetime-local",
+          max: latestLocal
+        })}
       </div>
       {field("share", "Share of the number’s rate, in percent", "The rest stays free for your other messages.", {
         type: "number",

@@ -2,6 +2,7 @@
 import { WacError } from "@wac/client/internal"
 import { type ComponentProps, type ReactNode, useId } from "react"
 import { messageOf } from "./Failure.tsx"
+import { latestLocal } from "./Moment.ts"
 import { Problem } from "./Problem.ts"
 
 interface FieldProps {
@@ -64,6 +65,7 @@ export const TextField = (
     {(control) => (
       <input
         autoComplete="off"
+        {...input.type === "datetime-local" ? { max: latestLocal } : {}}
         {...input}
         {...control}
         className={`field ${className}`}

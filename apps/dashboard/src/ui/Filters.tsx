@@ -1,17 +1,21 @@
 /** Filters of a list, kept in the address. */
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { Fragment, type ReactNode, useId, useState } from "react"
+import { Fragment, type ReactNode, useId, useRef, useState } from "react"
 import { Button } from "./Button.tsx"
 import { t } from "./Language.ts"
-import { fromLocal, toLocal } from "./Moment.ts"
+import { fromLocal, latestLocal, toLocal } from "./Moment.ts"
 import { exactly, timeZone } from "./Time.tsx"
 
-/** Sets parameters of the present page's address, and begins at the first page. */
-export const useFilter = () => {
+/**
+ * Sets parameters of the present page's address, and begins at the first page. Back leads to the address before, unless
+ * this one takes its place in the history.
+ */
+export const useFilter = ({ replace = false }: { readonly replace?: boolean } = {}) => {
   const navigate = useNavigate()
   return (changes: Readonly<Record<string, string | undefined>>) =>
     void navigate({
       to: ".",
+      replace,
       search: (({ cursor: _, ...search }: Record<string, unknown>) =>
         Object.fromEntries(
           Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined && value !== "")
@@ -88,25 +92,63 @@ export const useRange = (): { readonly begin: string | undefined; readonly end: 
   return { begin: time(begin), end: time(end) }
 }
 
-const RangeFilter = () => {
-  const times = useRange()
-  const setFilter = useFilter()
+/** A time of a {@link range}. What is typed counts once it is complete: when the reader presses Enter or leaves the field. */
+const TimeFilter = (
+  { label, onChange, value }: {
+    readonly label: string
+    readonly value: string | undefined
+    readonly onChange: (value: string | undefined) => void
+  }
+) => {
   const id = useId()
-  return (["begin", "end"] as const).map((name) => (
-    <div key={name}>
-      <label htmlFor={`${id} ${name}`} className="mb-1 block text-[13px] text-muted">
-        {name === "begin" ? t("From") : t("To")}
-      </label>
+  const shown = value === undefined ? "" : toLocal(value)
+  const [text, setText] = useState(shown)
+  const [before, setBefore] = useState(shown)
+  /** Whether the last change came from the keyboard: a time that is typed changes with every digit. */
+  const isTyping = useRef(false)
+  if (before !== shown) {
+    setBefore(shown)
+    setText(shown)
+  }
+  const commit = (field: HTMLInputElement) => {
+    if (field.value !== shown && field.validity.valid) onChange(fromLocal(field.value))
+  }
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1 block text-[13px] text-muted">{label}</label>
       <input
-        id={`${id} ${name}`}
+        id={id}
         type="datetime-local"
+        max={latestLocal}
         title={t("Time zone: {timeZone}", { timeZone })}
         className="field"
-        value={times[name] === undefined ? "" : toLocal(times[name])}
-        onChange={({ target }) => setFilter({ [name]: fromLocal(target.value) })}
+        value={text}
+        onPointerDown={() => {
+          isTyping.current = false
+        }}
+        onKeyDown={({ currentTarget, key }) => {
+          isTyping.current = true
+          if (key === "Enter") commit(currentTarget)
+        }}
+        onChange={({ target }) => {
+          setText(target.value)
+          if (!isTyping.current) commit(target)
+        }}
+        onBlur={({ target }) => commit(target)}
       />
     </div>
-  ))
+  )
+}
+
+const RangeFilter = () => {
+  const { begin, end } = useRange()
+  const setFilter = useFilter({ replace: true })
+  return (
+    <>
+      <TimeFilter label={t("From")} value={begin} onChange={(begin) => setFilter({ begin })} />
+      <TimeFilter label={t("To")} value={end} onChange={(end) => setFilter({ end })} />
+    </>
+  )
 }
 
 /** The filters of the page's address; a value that is not an option of its filter is ignored. */

@@ -62,5 +62,11 @@ export const toLocal = (time: string): string => {
   return new Date(at.getTime() - at.getTimezoneOffset() * minute).toISOString().slice(0, 16)
 }
 
-/** The time that a field of date and time has; `undefined` if it is empty. */
-export const fromLocal = (local: string): string | undefined => local === "" ? undefined : new Date(local).toISOString()
+/** The latest time of a field of date and time: a year of more digits has no time in JSON. */
+export const latestLocal = "9999-12-31T23:59"
+
+/** The time that a field of date and time has; `undefined` if it has none. */
+export const fromLocal = (local: string): string | undefined => {
+  const at = new Date(local)
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString()
+}
