@@ -1,5 +1,5 @@
 /** Who is signed in, what their role may do, and what becomes of a page whose session ends. */
-import { QueryCache, QueryClient, useQuery, useQueryClient } from "@tanstack/react-query"
+import { QueryCache, QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { Role, Session } from "@wac/client/internal"
 import {
   createContext,
@@ -103,16 +103,19 @@ export const useRefusal = (...needed: ReadonlyArray<Role>): string | undefined =
     })
 }
 
-/** Signs out, and forgets all that was shown. */
+/** Signs out, and forgets all that was shown. If that fails, everything stays as it is. */
 export const useSignOut = () => {
   const client = useQueryClient()
-  return useCallback(async () => {
-    await api.session.signOut().catch((error: unknown) => {
-      if (!isSignedOut(error)) throw error
-    })
-    client.clear()
-    location.assign(pages)
-  }, [client])
+  return useMutation({
+    mutationFn: () =>
+      api.session.signOut().catch((error: unknown) => {
+        if (!isSignedOut(error)) throw error
+      }),
+    onSuccess: () => {
+      client.clear()
+      location.assign(pages)
+    }
+  })
 }
 
 /** The content before it is known who is signed in, and while a page without a session is loaded. */

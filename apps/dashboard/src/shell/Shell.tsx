@@ -6,6 +6,7 @@ import { portal, root, version } from "../session/Document.ts"
 import { roleInWords } from "../session/RoleWords.ts"
 import { useSession, useSignOut } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
+import { Failure } from "../ui/Failure.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { t } from "../ui/Language.ts"
 import { Empty, Skeleton } from "../ui/Loaded.tsx"
@@ -98,7 +99,21 @@ const Account = () => {
               )
               : null}
             {portal === undefined
-              ? <Button className="w-full" onClick={() => void signOut()}>Sign out</Button>
+              ? (
+                <>
+                  {signOut.isError
+                    ? (
+                      <>
+                        <Failure error={signOut.error} />
+                        <p className="text-[13px]">You may still be signed in. Sign out again.</p>
+                      </>
+                    )
+                    : null}
+                  <Button className="w-full" isPending={signOut.isPending} onClick={() => signOut.mutate()}>
+                    Sign out
+                  </Button>
+                </>
+              )
               : null}
           </div>
         )
