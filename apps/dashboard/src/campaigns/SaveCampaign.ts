@@ -102,8 +102,8 @@ export const useSaveCampaign = (campaign: Campaign | undefined) => {
       const { id } = await (campaign === undefined ? create(values) : change(saved.current ?? campaign, values))
       await step(
         () => api.campaigns.check(id),
-        "The settings and the customers are saved, but not checked.",
-        "The settings and the customers are saved, but their check may not have begun."
+        "All of this is saved, but not checked.",
+        "All of this is saved, but its check may not have begun."
       )
       return id
     },
