@@ -11,23 +11,31 @@ import { pauseReasons } from "./CampaignWords.tsx"
 import { Funnel } from "./Funnel.tsx"
 import { lengthAt, usePace } from "./Pace.ts"
 
-/** How far back the rate is measured, in milliseconds. */
-const rateSpan = 15_000
+/** The longest time over which the rate is measured, up to now, in milliseconds. */
+const longestMeasured = 15_000
 
-/** The shortest time over which a rate is measured, in milliseconds. */
-const shortestSpan = 2000
+/** The shortest time over which the rate is measured, in milliseconds. */
+const shortestMeasured = 2000
 
-/** Customers a second, measured while the page is open; `undefined` until it is measured over {@link shortestSpan}. */
-const useRate = (done: number, at: number): number | undefined => {
+/** A rate as it was measured. */
+interface Rate {
+  /** Customers a second. */
+  readonly perSecond: number
+  /** The time over which it was measured, in whole seconds. */
+  readonly seconds: number
+}
+
+/** The rate of customers that are done, measured while the page is open; `undefined` until there is enough of it. */
+const useRate = (done: number, at: number): Rate | undefined => {
   const [samples, setSamples] = useState<ReadonlyArray<{ readonly at: number; readonly done: number }>>([])
   const [first, last] = [samples[0], samples.at(-1)]
   if (last === undefined || at > last.at) {
     // React's way to keep what follows from a new property: it renders again at once
-    setSamples([...samples.filter((before) => at - before.at <= rateSpan), { at, done }])
+    setSamples([...samples.filter((before) => at - before.at <= longestMeasured), { at, done }])
   }
-  return first === undefined || last === undefined || last.at - first.at < shortestSpan
-    ? undefined
-    : Math.max(0, last.done - first.done) / (last.at - first.at) * 1000
+  if (first === undefined || last === undefined || last.at - first.at < shortestMeasured) return undefined
+  const seconds = (last.at - first.at) / 1000
+  return { perSecond: Math.max(0, last.done - first.done) / seconds, seconds: Math.floor(seconds) }
 }
 
 /** `12 a second`, `0.4 a second`. */
@@ -35,13 +43,13 @@ const asRate = (perSecond: number): string =>
   `${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))} a second`
 
 /** The end of the sentence on a running campaign's progress: how fast it sends, and how long it will take. */
-const Rate = ({ at, campaign }: { readonly campaign: Campaign; readonly at: number }) => {
+const RateWords = ({ at, campaign }: { readonly campaign: Campaign; readonly at: number }) => {
   const { counts } = campaign
   const pace = usePace(campaign)
   const rate = useRate(counts.total - counts.queued, at)
-  if (rate === 0) return `; nothing was sent in the last ${rateSpan / 1000} seconds`
-  if (rate !== undefined) return `, ${asRate(rate)}; about ${lengthAt(counts.queued, rate)} left`
-  if (pace !== undefined) return `, at most ${asRate(pace)}; about ${lengthAt(counts.queued, pace)} left`
+  if (rate?.perSecond === 0) return `; none in the last ${rate.seconds} seconds`
+  if (rate !== undefined) return `, ${asRate(rate.perSecond)}; about ${lengthAt(counts.queued, rate.perSecond)} left`
+  if (pace !== undefined) return `, at most ${asRate(pace)}; at least ${lengthAt(counts.queued, pace)} left`
   return null
 }
 
@@ -65,8 +73,8 @@ export const Progress = ({ at, campaign }: { readonly campaign: Campaign; readon
           ? (
             <div role="status" className="space-y-1">
               <p>
-                {grouped(done)} of {counted(counts.total, "customer", "customers")}
-                <Rate campaign={campaign} at={at} />
+                {grouped(done)} of {counted(counts.total, "customer", "customers")} done
+                <RateWords campaign={campaign} at={at} />
               </p>
               <Bar label="Progress" max={counts.total} value={done} className="max-w-md" />
             </div>

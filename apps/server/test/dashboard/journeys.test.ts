@@ -871,7 +871,7 @@ it("a running campaign shows its rate and what is left, and is paused, resumed a
   await checkVariants("Too many", 20, "1")
   await button(dialog(page, "Start the campaign"), "Send to 20 customers").click()
   const progress = page.getByRole("region", { name: "Progress" })
-  await progress.getByText(/^\d+ of 20 customers, [\d.]+ a second; about \d+ (s|min) left$/).waitFor()
+  await progress.getByText(/^\d+ of 20 customers done, [\d.]+ a second; about \d+ (s|min) left$/).waitFor()
   await button(page, "Pause").click()
   await progress.getByText("Someone paused it. Nothing is sent until it is resumed.").waitFor()
   await button(page, "Resume").click()
