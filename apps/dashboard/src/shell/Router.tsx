@@ -253,6 +253,8 @@ export const router = createRouter({
     for (const [name, value] of Object.entries(search)) if (value !== undefined) params.set(name, String(value))
     return params.size === 0 ? "" : `?${params}`
   },
+  // what is typed, chosen or asked on the page of one thing does not stay on the page of another
+  defaultRemountDeps: ({ params }) => params,
   scrollRestoration: true
 })
 
