@@ -1,12 +1,12 @@
 /** One API key; never a secret. */
 import { useQuery } from "@tanstack/react-query"
-import { useParams } from "@tanstack/react-router"
+import { Link, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
-import { api } from "../session/Service.ts"
-import { live, useRefusal } from "../session/Session.tsx"
-import { Button } from "../ui/Button.tsx"
+import { portal } from "../session/Document.ts"
+import { useRefusal } from "../session/Session.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
 import { t } from "../ui/Language.ts"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Missing } from "../ui/Missing.tsx"
@@ -14,6 +14,7 @@ import { Fact, Facts, Page } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr, useNow } from "../ui/Time.tsx"
+import { keyQuery } from "./Queries.ts"
 import { RevokeKey } from "./RevokeKey.tsx"
 import { scopesInWords } from "./ScopeWords.ts"
 
@@ -21,11 +22,7 @@ export const KeyPage = () => {
   const { id } = useParams({ from: "/api-keys/$id" })
   const refusal = useRefusal(RoleOf.apiKeysRevoke)
   const [isRevoking, setRevoking] = useState(false)
-  const query = useQuery({
-    queryKey: ["api-keys", id],
-    queryFn: ({ signal }) => api.apiKeys.get(id, { signal }),
-    ...live(10_000)
-  })
+  const query = useQuery(keyQuery(id))
   const numbers = useQuery(phoneNumbersQuery)
   const { data: key } = query
   const isExpired = useNow((now) => key?.expiresAt != null && Date.parse(key.expiresAt) <= now)
@@ -33,9 +30,16 @@ export const KeyPage = () => {
     <Page
       title={key === undefined ? t("API key") : key.name}
       lead={<Id>{id}</Id>}
-      actions={key === undefined || key.revokedAt !== null
-        ? undefined
-        : <Button look="danger" refusal={refusal} onClick={() => setRevoking(true)}>{t("Revoke…")}</Button>}
+      actions={key === undefined ? undefined : (
+        <>
+          {portal === undefined
+            ? <Link to="/requests" search={{ key: id }} className={buttonClass()}>Requests with this key</Link>
+            : null}
+          {key.revokedAt === null
+            ? <Button look="danger" refusal={refusal} onClick={() => setRevoking(true)}>{t("Revoke…")}</Button>
+            : null}
+        </>
+      )}
     >
       <div className="card">
         <Loaded query={query} missing={<Missing what={t("API key")} to="/api-keys" all={t("All API keys")} />}>

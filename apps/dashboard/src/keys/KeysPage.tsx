@@ -1,30 +1,25 @@
 /** The active API keys of the workspace. */
-import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ListedApiKey } from "@wac/client/internal"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
+import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
 import { Button } from "../ui/Button.tsx"
 import { t } from "../ui/Language.ts"
-import { ListPage, onePage } from "../ui/List.tsx"
+import { ListPage, useList } from "../ui/List.tsx"
 import { actions, idInFile, rowLink } from "../ui/Table.tsx"
 import { TimeOr } from "../ui/Time.tsx"
 import { CreateKeyDialog } from "./CreateKey.tsx"
-import { activeKeysQuery, readActiveKeys } from "./Queries.ts"
 import { RevokeKey } from "./RevokeKey.tsx"
 import { scopesInWords } from "./ScopeWords.ts"
-
-const asPage = (keys: ReadonlyArray<ListedApiKey>) => ({ data: keys, nextCursor: null })
-
-const walk = onePage(async (signal) => asPage(await readActiveKeys(signal)))
 
 export const KeysPage = () => {
   const refusal = useRefusal(RoleOf.apiKeysCreate, RoleOf.apiKeysRevoke)
   const [opened, setOpened] = useOpened(["create"])
   const [revoked, setRevoked] = useState<ListedApiKey>()
-  const query = useQuery({ ...activeKeysQuery, select: asPage })
+  const list = useList("api-keys", {}, api.apiKeys.list, { every: 10_000 })
   const create = (
     <Button look="primary" icon="key" refusal={refusal} onClick={() => setOpened("create")}>
       {t("Create API key")}
@@ -35,7 +30,7 @@ export const KeysPage = () => {
       title={t("API keys")}
       lead={t("Your servers send messages with an API key. Keep keys out of browsers and apps.")}
       actions={create}
-      list={{ query, walk }}
+      list={list}
       what={t("API key")}
       columns={[
         {

@@ -3,11 +3,17 @@ import { queryOptions } from "@tanstack/react-query"
 import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
-/** Every active key; there are few of them: a person looks over all. */
-export const readActiveKeys = (signal: AbortSignal) => api.apiKeys.list({ limit: 100 }, { signal }).toArray(500)
-
+/** Every active key, for its name. Names do not change, so pages ask again only when keys were made or revoked. */
 export const activeKeysQuery = queryOptions({
-  queryKey: ["api-keys"],
-  queryFn: ({ signal }) => readActiveKeys(signal),
-  ...live(10_000)
+  queryKey: ["api-keys", "active"],
+  queryFn: ({ signal }) => api.apiKeys.list({ limit: 100 }, { signal }).toArray(),
+  staleTime: 60_000
 })
+
+/** A key, active or revoked. */
+export const keyQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["api-keys", id],
+    queryFn: ({ signal }) => api.apiKeys.get(id, { signal }),
+    ...live(10_000)
+  })

@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { ApiRequest, RequestGroup } from "@wac/client/internal"
 import { routes } from "../generated/Routes.ts"
 import { KeyName } from "../keys/KeyName.tsx"
-import { activeKeysQuery } from "../keys/Queries.ts"
+import { activeKeysQuery, keyQuery } from "../keys/Queries.ts"
 import { api, errorAddress } from "../session/Service.ts"
 import { period, SelectFilter, useChosen, useFilter } from "../ui/Filters.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
@@ -84,13 +84,26 @@ const statusesOf = (requests: ReadonlyArray<ApiRequest>, chosen: number | undefi
 
 const namedAs = (word: string): readonly [string, string] => [word, word]
 
+/** The keys that requests are filtered by: the active ones, and the chosen one, which need not be active. */
+const useKeyOptions = (chosen: string | undefined): ReadonlyArray<readonly [id: string, name: string]> => {
+  const { data: active } = useQuery(activeKeysQuery)
+  const isOther = chosen !== undefined && active?.some(({ id }) => id === chosen) !== true
+  const { data: other } = useQuery({ ...keyQuery(chosen ?? ""), enabled: isOther })
+  return [
+    ...isOther
+      ? [[chosen, `${other?.name ?? chosen}${other == null || other.revokedAt === null ? "" : " (revoked)"}`] as const]
+      : [],
+    ...(active ?? []).map(({ id, name }) => [id, name] as const)
+  ]
+}
+
 export const RequestsPage = () => {
   const { key, reason, route, status: asked } = useSearch({ from: "/requests" })
   const status = statusCodeOf(asked)
   const setFilter = useFilter()
   const navigate = useNavigate()
   const { refused, since } = useChosen(choices)
-  const keys = useQuery(activeKeysQuery)
+  const keys = useKeyOptions(key)
   const list = useList(
     "requests",
     { refused: refused === undefined ? undefined : true, reason, apiKeyId: key, route, status, since },
@@ -119,10 +132,13 @@ export const RequestsPage = () => {
         </Section>
       )}
       search={{
-        label: "Request id",
-        placeholder: "req_…",
+        label: "Request id or key id",
+        placeholder: "req_… or key_…",
         value: undefined,
-        onSearch: (id) => id === undefined ? undefined : void navigate({ to: "/requests/$id", params: { id } })
+        onSearch: (id) => {
+          if (id?.startsWith("key_")) setFilter({ key: id })
+          else if (id !== undefined) void navigate({ to: "/requests/$id", params: { id } })
+        }
       }}
       choices={choices}
       filters={
@@ -130,7 +146,7 @@ export const RequestsPage = () => {
           <SelectFilter
             label="Key"
             value={key}
-            options={(keys.data ?? []).map(({ id, name }) => [id, name])}
+            options={keys}
             onChange={(key) => setFilter({ key })}
           />
           <SelectFilter

@@ -82,7 +82,7 @@ export const useFound = (text: string, isSought: boolean) => {
   const settled = useSettled(text)
   const keys: Read = async (text) => {
     const words = text.toLowerCase()
-    return (await client.fetchQuery({ ...activeKeysQuery, staleTime: 60_000 }))
+    return (await client.fetchQuery(activeKeysQuery))
       .filter(({ name }) => name.toLowerCase().includes(words))
       .slice(0, shownAtOnce)
       .map(({ id, name }) => ({ name: `API key ${name}`, icon: "key", to: "/api-keys/$id", id }))

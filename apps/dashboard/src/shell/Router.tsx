@@ -80,7 +80,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/api-keys",
-    validateSearch: (search) => given(search, "dialog"),
+    validateSearch: (search) => given(search, "dialog", "cursor"),
     component: lazyPart(() => import("../keys/KeysPage.tsx"), "KeysPage")
   }),
   createRoute({
