@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
-import { call } from "../harness.ts"
+import { call, ownPage } from "../harness.ts"
 import { browser as launch, button, dialog, signedIn, type Visit } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
@@ -23,21 +23,36 @@ beforeAll(async () => {
 })
 afterAll(() => person.assertSound())
 
-const choose = (file: string | Uint8Array) =>
-  person.page.getByLabel("Customers").setInputFiles({
+const choose = (file: string | Uint8Array, { page } = person) =>
+  page.getByLabel("Customers").setInputFiles({
     name: "customers.csv",
     mimeType: "text/csv",
     buffer: Buffer.from(file)
   })
 
 /** Begins a campaign whose template has no placeholders, and chooses its file. */
-const begin = async (name: string, file: string | Uint8Array): Promise<void> => {
-  const { page } = person
-  await person.open("/campaigns/new")
+const begin = async (name: string, file: string | Uint8Array, by = person): Promise<void> => {
+  const { page } = by
+  await by.open("/campaigns/new")
   await page.getByLabel("Name", { exact: true }).fill(name)
   await page.getByLabel("Template", { exact: true }).selectOption({ label: "hello_world · en_US" })
-  await choose(file)
+  await choose(file, by)
 }
+
+/** Asks the service as its pages do. */
+const ask = async (path: string, options: { readonly method?: string; readonly body?: unknown } = {}) => {
+  const { body, status } = await Effect.runPromise(
+    call(`${server.url}/internal${path}`, { headers: { ...ownPage, ...server.session }, ...options })
+  )
+  assert.isBelow(status, 300, JSON.stringify(body))
+  return body
+}
+
+/** The campaigns whose name begins so, newest first. */
+const campaignsOf = async (
+  name: string
+): Promise<ReadonlyArray<{ readonly id: string; readonly [field: string]: unknown }>> =>
+  (await ask("/campaigns")).data.filter((campaign: { readonly name: string }) => campaign.name.startsWith(name))
 
 /** The rows that the page shows of the chosen file. */
 const preview = () => person.page.getByRole("group", { name: "First rows of the file" }).locator("tbody tr")
@@ -269,4 +284,153 @@ it("a campaign begins as another with its plan, and takes a file of its own", as
   await page.getByText("30 %").waitFor()
   await page.getByText("{{Name}}, {{Order}}").waitFor()
   await page.getByRole("row", { name: /\+15551230051/ }).waitFor()
+})
+
+it("a placeholder whose column a new file lacks says so, and the campaign waits until another column is chosen", async () => {
+  const { page } = person
+  await begin("Columns", "Phone,Name,Order,timeZone\n+15551230070,Ana,A-1,Europe/Berlin\n")
+  await page.getByLabel("Template", { exact: true }).selectOption({ label: "order_update · en_US" })
+  await preview().first().waitFor()
+  const [one, two] = ["1", "2"].map((name) => page.getByLabel(`Placeholder ${name}`, { exact: true }))
+  // neither the numbers nor the time zones are variables of a row
+  assert.deepStrictEqual(
+    await one!.locator("option").allTextContents(),
+    ["The same text for everyone", "Column Name", "Column Order"]
+  )
+  await one!.selectOption({ label: "Column Name" })
+  await two!.selectOption({ label: "Column Order" })
+  await choose("Phone,First name,Order\n+15551230070,Ana,A-1\n")
+  const lack = page.getByRole("alert").getByText("The file has no column “Name” that can fill this placeholder.")
+  await lack.waitFor()
+  const upload = button(page, /^Upload and check/)
+  assert.strictEqual(await upload.getAttribute("aria-disabled"), "true")
+  assert.include(await upload.innerText(), "The file has no column for {{Name}}")
+  await one!.selectOption({ label: "Column First name" })
+  await lack.waitFor({ state: "detached" })
+  await sendTo(1)
+  await page.getByText("{{First name}}, {{Order}}").waitFor()
+})
+
+it("a campaign that is changed or duplicated keeps the exact values that nobody changed", async () => {
+  const { page } = person
+  const exact = { share: 0.123, holdout: 0.0725, maxFailureRate: 0.055, notAfter: "2040-01-02T03:04:05.700Z" }
+  const { id } = await ask("/campaigns", {
+    body: { name: "Exact", template: { name: "hello_world", language: "en_US" }, ...exact }
+  })
+  await person.open(`/campaigns/${id}/edit`)
+  const share = page.getByLabel("Share of the number’s rate, in percent")
+  assert.strictEqual(await share.inputValue(), "12.3")
+  assert.strictEqual(await page.getByLabel("Held out for comparison, in percent").inputValue(), "7.25")
+  await page.getByLabel("Name", { exact: true }).fill("Exact values")
+  await choose("Phone\n+15551230080\n")
+  await preview().first().waitFor()
+  await button(page, "Save and check").click()
+  await page.getByRole("heading", { level: 1, name: "Exact values" }).waitFor()
+  await page.getByText("12.3 %").waitFor()
+  const { holdout, maxFailureRate, notAfter, share: saved } = await ask(`/campaigns/${id}`)
+  assert.deepStrictEqual({ share: saved, holdout, maxFailureRate, notAfter }, exact)
+
+  await page.getByRole("link", { name: "Duplicate" }).click()
+  await page.getByRole("heading", { name: "New campaign" }).waitFor()
+  await choose("Phone\n+15551230081\n")
+  await preview().first().waitFor()
+  await button(page, "Upload and check").click()
+  await page.getByRole("heading", { level: 1, name: "Exact values (copy)" }).waitFor()
+  const [copy] = await campaignsOf("Exact values (copy)")
+  assert.deepInclude(copy, { share: 0.123, holdout: 0.0725, maxFailureRate: 0.055, notAfter: null })
+})
+
+it("a refused change leaves the campaign's customers, and the form says that nothing was changed", async () => {
+  const { page } = person
+  await begin("Kept rows", "Phone\n+15551230090\n")
+  await button(page, "Upload and check").click()
+  await page.getByText("Ready", { exact: true }).waitFor()
+  await page.getByRole("link", { name: "Change", exact: true }).click()
+  await choose("Phone\n+15551230091\n+15551230092\n")
+  await preview().nth(1).waitFor()
+  await page.getByLabel("Quiet from").fill("08:00")
+  await page.getByLabel("Quiet until").fill("08:00")
+  await button(page, "Save and check").click()
+  await page.getByRole("alert").getByText("differ from the time in from").waitFor()
+  assert.strictEqual((await campaignsOf("Kept rows"))[0]?.["rows"], 1)
+  await page.getByText("The changes were not saved.").waitFor()
+  await page.getByLabel("Quiet until").fill("09:00")
+  await button(page, "Save and check").click()
+  await page.getByRole("heading", { level: 1, name: "Kept rows" }).waitFor()
+  await page.getByText("08:00 to 09:00").waitFor()
+  assert.strictEqual((await campaignsOf("Kept rows"))[0]?.["rows"], 2)
+})
+
+it("a refused file leaves the campaign's customers, and the form says that the settings are saved", async () => {
+  const { page } = person
+  await begin("Kept file", "Phone\n+15551230090\n")
+  await button(page, "Upload and check").click()
+  await page.getByText("Ready", { exact: true }).waitFor()
+  await page.getByRole("link", { name: "Change", exact: true }).click()
+  await page.getByLabel("Name", { exact: true }).fill("Kept file, renamed")
+  await choose("Phone,Twice,Twice\n+15551230091,a,b\n")
+  await preview().first().waitFor()
+  await button(page, "Save and check").click()
+  await page.getByText("The settings are saved. The file is not: the campaign keeps the customers that it has.")
+    .waitFor()
+  assert.deepInclude((await campaignsOf("Kept file"))[0], { name: "Kept file, renamed", rows: 1 })
+})
+
+for (
+  const { lost, method, path, told } of [
+    { lost: "creation", method: "POST", path: /\/internal\/campaigns$/, told: "The campaign may have been created." },
+    { lost: "upload", method: "PUT", path: /\/recipients\?/, told: "The settings are saved. The file may not be" }
+  ]
+) {
+  it(`a new campaign whose ${lost} gets no response is one campaign once the changed form is saved`, async () => {
+    // a lost connection is written to the console
+    const other = await signedIn(browser, server)
+    const { page } = other
+    await begin(`Lost ${lost}`, "Phone\n+15551230093\n", other)
+    await page.getByRole("group", { name: "First rows of the file" }).waitFor()
+    await page.route(path, async (route) => {
+      if (route.request().method() !== method) return route.fallback()
+      // the service has made the campaign
+      if (method === "POST") await route.fetch()
+      await route.abort()
+    })
+    await button(page, "Upload and check").click()
+    await page.getByText(told).waitFor()
+    await page.unroute(path)
+    await page.getByLabel("Name", { exact: true }).fill(`Lost ${lost}, found`)
+    await button(page, "Upload and check").click()
+    await page.getByRole("heading", { level: 1, name: `Lost ${lost}, found` }).waitFor()
+    const all = await campaignsOf(`Lost ${lost}`)
+    assert.deepStrictEqual(all.map(({ name, rows }) => ({ name, rows })), [{ name: `Lost ${lost}, found`, rows: 1 }])
+    await other.end()
+  })
+}
+
+it("a refused download of a campaign's rows shows the service's reason, and the next one is saved", async () => {
+  const { page } = person
+  const id = await inScope(workspace.ready(server))
+  await person.open(`/campaigns/${id}`)
+  const path = /\/recipients(\?|$)/
+  await page.route(path, (route) =>
+    route.request().headers()["accept"] === "text/csv"
+      ? route.fulfill({
+        status: 403,
+        json: {
+          error: {
+            code: "forbidden",
+            message: "the rows are counted at present",
+            doc_url: "https://wac.example/errors",
+            request_id: "req_01K8ZQ50V4W6X8Y0Z1A3B5C7DE"
+          }
+        }
+      })
+      : route.fallback())
+  for (const name of ["Download as CSV", "Download these rows"]) {
+    await button(page, name).click()
+  }
+  await page.getByRole("alert").filter({ hasText: "The rows are counted at present." }).nth(1).waitFor()
+  await page.getByRole("link", { name: "req_01K8ZQ50V4W6X8Y0Z1A3B5C7DE" }).first().waitFor()
+  await page.unroute(path)
+  const [file] = await Promise.all([page.waitForEvent("download"), button(page, "Download these rows").click()])
+  assert.include(readFileSync(await file.path(), "utf8"), "duplicate")
 })

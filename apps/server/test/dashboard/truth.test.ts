@@ -2,13 +2,13 @@
  * The dashboard shows nothing that is not so: an empty page of a list, a filter, a clock, a lost connection; and it asks
  * the service no more often than it must.
  */
-import type { Effect } from "effect"
+import { Effect } from "effect"
 import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Browser, Page } from "playwright-core"
 import { assert, beforeAll, it } from "vitest"
-import { createKey, hello, send } from "../harness.ts"
-import { browser as launch, signedIn, visit } from "./browser.ts"
+import { call, createKey, hello, send, signIn } from "../harness.ts"
+import { browser as launch, button, signedIn, visit } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
 
@@ -558,6 +558,131 @@ it("what was chosen under another filter is not delivered again", async () => {
   await page.getByLabel("Event", { exact: true }).selectOption("message.sent")
   await page.getByLabel("Choose all on this page").waitFor()
 
+  person.assertSound()
+  await person.end()
+})
+
+it("a time that is typed into a filter counts once it is complete, and takes the place of the one before", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const { asked, settled } = watched(page)
+  await person.open("/requests?since=range&begin=2026-01-01T00:00:00.000Z")
+  const from = page.getByLabel("From", { exact: true })
+  await from.waitFor()
+  await settled()
+  const [before, steps] = [await from.inputValue(), await page.evaluate(() => history.length)]
+  await from.focus()
+  for (let i = 0; i < 3; i++) {
+    await page.keyboard.press("ArrowUp")
+    await settled()
+  }
+  const typed = await from.inputValue()
+  assert.notStrictEqual(typed, before)
+  assert.include(decodeURIComponent(page.url()), "begin=2026-01-01T00:00:00.000Z")
+  await page.keyboard.press("Enter")
+  const at = await page.evaluate((local) => new Date(local).toISOString(), typed)
+  await page.waitForURL((url) => url.searchParams.get("begin") === at)
+  // leaving the field is enough, too
+  await page.keyboard.press("ArrowUp")
+  const last = await page.evaluate((local) => new Date(local).toISOString(), await from.inputValue())
+  await page.getByRole("heading", { level: 1 }).click()
+  await page.waitForURL((url) => url.searchParams.get("begin") === last)
+  await settled()
+  assert.strictEqual(await page.evaluate(() => history.length), steps)
+  const times = asked.map((address) => new URL(address)).filter(({ pathname }) => pathname === "/internal/requests")
+    .map(({ searchParams }) => searchParams.get("since"))
+  assert.deepStrictEqual([...new Set(times)], ["2026-01-01T00:00:00.000Z", at, last])
+  person.assertSound()
+  await person.end()
+})
+
+it("a sign-out that fails is shown as that, and is offered again", async () => {
+  const session = await inScope(signIn(server.url))
+  const person = await signedIn(browser, { ...server, session })
+  const { page } = person
+  const path = /\/internal\/session$/
+  await person.open("/messages")
+  await page.route(path, (route) => route.request().method() === "DELETE" ? route.abort() : route.fallback())
+  await button(page, /Lima Flowers/).click()
+  await button(page, "Sign out").click()
+  await page.getByRole("alert").getByText("The service did not respond").waitFor()
+  await page.getByText("You may still be signed in.").waitFor()
+  await heading(page, "Messages").waitFor()
+  await page.unroute(path)
+  await button(page, "Sign out").click()
+  await page.getByLabel("Password").waitFor()
+  const { status } = await inScope(call(`${server.url}/internal/session`, { headers: session }))
+  assert.strictEqual(status, 401)
+  await person.end()
+})
+
+it("a reply that is typed for one contact is not in the form of another", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const customers = ["+15005550008", "US.15005550008"]
+  for (const to of customers) {
+    const sent = await inScope(send({ key, url: server.url }, hello(to)))
+    assert.strictEqual(sent.status, 200, sent.text)
+  }
+  const reply = page.getByLabel("Reply")
+  for (const to of customers) {
+    if (to === customers[0]) await person.open("/contacts")
+    else {await page.getByRole("navigation", { name: "Pages", exact: true }).getByRole("link", { name: "Contacts" })
+        .click()}
+    await page.getByRole("link", { name: to, exact: true }).click()
+    await heading(page, to).waitFor()
+    await reply.waitFor()
+  }
+  await reply.fill("For the second one")
+  // past the list, so that one contact's page follows that of the other
+  await page.evaluate(() => history.go(-2))
+  await heading(page, customers[0]!).waitFor()
+  assert.strictEqual(await reply.inputValue(), "")
+  person.assertSound()
+  await person.end()
+})
+
+it("requests of a revoked key are found by its id and from its page, and the filter names the key", async () => {
+  const retired = await inScope(createKey(server.url, server.session, { name: "Retired" }))
+  assert.strictEqual((await inScope(send({ key: retired, url: server.url }, hello()))).status, 200)
+  const revoked = await inScope(
+    call(`${server.url}/internal/api-keys/${retired.id}`, { method: "DELETE", headers: server.session })
+  )
+  assert.strictEqual(revoked.status, 204)
+  await inScope(server.pass("2 seconds"))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const filter = page.getByLabel("Key", { exact: true })
+  const isFiltered = async () => {
+    await page.waitForURL((url) => url.searchParams.get("key") === retired.id)
+    await filter.locator("option:checked", { hasText: "Retired (revoked)" }).waitFor({ state: "attached" })
+    await page.locator("tbody tr", { hasText: "POST /v1/messages" }).first().waitFor()
+  }
+  await person.open("/requests")
+  const search = page.getByLabel("Request id or key id")
+  await search.fill(retired.id)
+  await search.press("Enter")
+  await isFiltered()
+  await person.open(`/api-keys/${retired.id}`)
+  await page.getByRole("link", { name: "Requests with this key" }).click()
+  await isFiltered()
+  person.assertSound()
+  await person.end()
+})
+
+it("active keys that the first page of the list has no place for are on the next one, and in the filter of requests", async () => {
+  const keys = Array.from({ length: 51 }, (_, n) => createKey(server.url, server.session, { name: `Many ${n}` }))
+  const [first] = await inScope(Effect.all(keys))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("/api-keys")
+  await page.getByRole("link", { name: "Many 50", exact: true }).waitFor()
+  assert.strictEqual(await page.getByRole("link", { name: "Many 0", exact: true }).count(), 0)
+  await page.getByRole("link", { name: "Next page" }).click()
+  await page.getByRole("link", { name: "Many 0", exact: true }).waitFor()
+  await person.open("/requests")
+  await page.getByLabel("Key", { exact: true }).selectOption("Many 0")
+  await page.waitForURL((url) => url.searchParams.get("key") === first!.id)
   person.assertSound()
   await person.end()
 })
