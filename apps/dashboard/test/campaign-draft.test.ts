@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import type { Campaign, TemplateDetail } from "@wac/client/internal"
-import { Recipient } from "@wac/core"
+import { Campaign as Model, Recipient } from "@wac/core"
 import * as VariableNames from "@wac/core/campaigns/VariableNames"
 import { Schema } from "effect"
 import {
@@ -36,13 +36,10 @@ const detail = (name: string, parameterFormat: "positional" | "named", variables
   syncedAt: "2026-01-02T03:04:05.700Z"
 } satisfies TemplateDetail)
 
-const templates = [
-  detail("plain", "positional", []),
-  detail("order_update", "positional", ["1", "2"]),
-  detail("promo", "named", ["discount", "name"])
-]
-
-const [plain, order, promo] = templates as [TemplateDetail, TemplateDetail, TemplateDetail]
+const plain = detail("plain", "positional", [])
+const order = detail("order_update", "positional", ["1", "2"])
+const promo = detail("promo", "named", ["discount", "name"])
+const templates = [plain, order, promo]
 
 /** How the properties are checked: with many cases, the same on every machine. */
 const checks = { arbitrary: { runs: 500, seed: "wac" } } as const
@@ -227,7 +224,10 @@ it.prop(
     const template = contentOf(one)
     const { to } = Schema.decodeSync(Recipient.Recipient)({ to: "+15551230001" })
     const variables = Object.fromEntries(columns.map((column) => [column, "x"]))
-    const made = Recipient.messageTo({ from: null, template }, { to, variables })
+    const made = Recipient.messageTo(
+      { from: null, template: Schema.decodeUnknownSync(Model.CampaignTemplate)(template) },
+      { to, variables }
+    )
     assert.strictEqual(lackingIn(columns, template).length > 0, "missing" in made)
   },
   checks
