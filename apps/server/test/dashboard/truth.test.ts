@@ -686,3 +686,32 @@ it("active keys that the first page of the list has no place for are on the next
   person.assertSound()
   await person.end()
 })
+
+it("a running campaign that sends to nobody says so for the time that was measured, and for no longer one", async () => {
+  const id = await inScope(workspace.ready(server))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  // while the service reports changes, the page asks every 10 seconds
+  await stream(page)
+  const { settled } = watched(page)
+  const { body: campaign } = await inScope(
+    call(`${server.url}/internal/campaigns/${id}`, { headers: server.session })
+  )
+  const counts = { ...campaign.counts, total: 3, queued: 2, sent: 1 }
+  await page.route(
+    `**/internal/campaigns/${id}`,
+    (route) => route.fulfill({ json: { ...campaign, status: "running", counts } })
+  )
+  await person.open(`/campaigns/${id}`)
+  const progress = page.getByRole("region", { name: "Progress" }).getByRole("status")
+  await progress.getByText("1 of 3 customers done").waitFor()
+  await settled()
+  await page.clock.pauseAt(server.clock.currentTimeMillisUnsafe() + 3_600_000)
+  for (let i = 0; i < 6; i++) {
+    await settled()
+    await page.clock.runFor(5000)
+  }
+  await progress.getByText("1 of 3 customers done; none in the last 10 seconds", { exact: true }).waitFor()
+  person.assertSound()
+  await person.end()
+})
