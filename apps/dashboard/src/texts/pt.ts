@@ -308,8 +308,12 @@ export const texts: Catalogue = {
   "The receiver returned status 200.": "O receptor respondeu com o código 200.",
   "Every attempt within 24 hours failed. Deliver it again by hand, or replay a range.":
     "Todas as tentativas em 24 horas falharam. Entregue novamente à mão, ou repita um intervalo.",
-  "A resume left it out. It can still be delivered again by hand, or by a replay.":
-    "Foi ignorada ao retomar. Ainda pode ser entregue novamente à mão ou por uma repetição.",
+  "A resume left it out, or its webhook was removed. Unless that was removed, it can still be delivered again by hand, or by a replay.":
+    "Foi ignorada ao retomar, ou seu webhook foi removido. Se ele não foi removido, ainda pode ser entregue novamente à mão ou por uma repetição.",
+  "belongs to a removed webhook": "pertence a um webhook removido",
+  "belong to a removed webhook": "pertencem a um webhook removido",
+  "is no longer there": "não existe mais",
+  "are no longer there": "não existem mais",
   "Its attempt failed. Test events, and the probe before a resume, are attempted once.":
     "A tentativa falhou. Os eventos de teste, e o teste antes de retomar, são tentados uma única vez.",
   "It waits for an earlier event of the same message: a message’s events are delivered in their order.":
