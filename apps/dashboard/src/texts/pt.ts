@@ -310,6 +310,8 @@ export const texts: Catalogue = {
     "Todas as tentativas em 24 horas falharam. Entregue novamente à mão, ou repita um intervalo.",
   "A resume left it out, or its webhook was removed. Unless that was removed, it can still be delivered again by hand, or by a replay.":
     "Foi ignorada ao retomar, ou seu webhook foi removido. Se ele não foi removido, ainda pode ser entregue novamente à mão ou por uma repetição.",
+  "The webhook is set, but its signing secret was not shown here: the response with it was lost, or somebody else set the webhook first. A secret is shown once. If nobody has stored it, rotate it for another.":
+    "O webhook está configurado, mas seu segredo de assinatura não foi mostrado aqui: a resposta que o continha se perdeu, ou outra pessoa configurou o webhook antes. Um segredo é mostrado uma única vez. Se ninguém o guardou, renove-o para obter outro.",
   "belongs to a removed webhook": "pertence a um webhook removido",
   "belong to a removed webhook": "pertencem a um webhook removido",
   "is no longer there": "não existe mais",

@@ -116,7 +116,6 @@ export const BulkDialog = <Item extends { readonly id: string }>(
   return (
     <Dialog
       title={title(items?.length)}
-      isOpen
       isDismissible={!run.isPending}
       onClose={close}
       width="max-w-md"

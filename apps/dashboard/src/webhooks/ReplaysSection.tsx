@@ -64,7 +64,7 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
   })
   const { error } = create
   return (
-    <Dialog title={t("Replay events")} isOpen onClose={onClose}>
+    <Dialog title={t("Replay events")} isDismissible={!create.isPending} onClose={onClose}>
       <form
         className="space-y-4"
         onSubmit={(event) => {
@@ -115,7 +115,7 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
         </Field>
         <Failure error={elsewhere(error, "since", "until", "status")} />
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>{t("Cancel")}</Button>
+          <Button isPending={create.isPending} onClick={onClose}>{t("Cancel")}</Button>
           <Button look="primary" type="submit" isPending={create.isPending}>{t("Start replay")}</Button>
         </div>
       </form>
