@@ -341,6 +341,7 @@ export const texts: Catalogue = {
   "Select and copy it": "Selecciónelo y cópielo",
   "Copy {what}": "Copiar {what}",
   "Cancel": "Cancelar",
+  "Cancel the replay that was started {when}": "Cancelar la repetición iniciada el {when}",
   "Close": "Cerrar",
   "Done": "Listo",
   "Stop": "Detener",

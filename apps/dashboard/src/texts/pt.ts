@@ -340,6 +340,7 @@ export const texts: Catalogue = {
   "Select and copy it": "Selecione e copie",
   "Copy {what}": "Copiar {what}",
   "Cancel": "Cancelar",
+  "Cancel the replay that was started {when}": "Cancelar a repetição iniciada em {when}",
   "Close": "Fechar",
   "Done": "Concluir",
   "Stop": "Parar",

@@ -182,10 +182,16 @@ export const ReplaysSection = () => {
                   },
                   { name: t("Progress"), cell: (replay) => <Progress replay={replay} /> },
                   { name: t("Started"), className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> },
-                  actions(({ id, state }: Replay) =>
+                  actions(({ createdAt, id, state }: Replay) =>
                     state === "running"
                       ? (
-                        <Button small refusal={refusal} isPending={cancel.isPending} onClick={() => cancel.mutate(id)}>
+                        <Button
+                          small
+                          aria-label={t("Cancel the replay that was started {when}", { when: exactly(createdAt) })}
+                          refusal={refusal}
+                          isPending={cancel.isPending}
+                          onClick={() => cancel.mutate(id)}
+                        >
                           {t("Cancel")}
                         </Button>
                       )

@@ -400,6 +400,71 @@ it("the buttons that end a person's sessions differ in their names", async () =>
   await person.end()
 })
 
+it("a campaign is not started while the time for its start is half filled in", async () => {
+  const id = await inScope(workspace.ready(server))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const starts: Array<string> = []
+  page.on("request", (request) => {
+    if (request.method() === "POST" && request.url().endsWith(`/campaigns/${id}/start`)) starts.push(request.url())
+  })
+  await person.open(`/campaigns/${id}`)
+  await button(page, "Start").click()
+  const question = dialog(page, "Start the campaign")
+  const time = question.getByLabel("Start at")
+  await time.focus()
+  await page.keyboard.type("12")
+  assert.isTrue(await time.evaluate((field: HTMLInputElement) => field.validity.badInput))
+  await page.keyboard.press("Enter")
+  await button(question, /^Send to/).click()
+  await drawn(page)
+  assert.deepStrictEqual(starts, [])
+  await time.fill("2020-01-01T00:00")
+  await button(question, /^Send to/).click()
+  await question.waitFor({ state: "detached" })
+  assert.strictEqual(starts.length, 1)
+  person.assertSound()
+  await person.end()
+})
+
+it("a button that a role may not press says why in its name, also if it has a name of its own", async () => {
+  const cookie = (await inScope(workspace.asMember(server, "reader@example.com"))).cookie
+  const person = await signedIn(browser, { ...server, session: { cookie } })
+  const { page } = person
+  await person.open("/api-keys")
+  await button(page, /^Revoke test \(This needs the role developer; you are member\./).waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+it("the buttons that cancel replays differ in their names", async () => {
+  await setNewWebhook()
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const replays = [4, 5].map((minute) => ({
+    id: `job_01K8ZQ50V4W6X8Y0Z1A3B5C7D${minute}`,
+    state: "running",
+    since: "2026-01-02T02:00:00.000Z",
+    until: "2026-01-02T03:00:00.000Z",
+    status: null,
+    total: 9,
+    replayed: 1,
+    createdAt: `2026-01-02T03:0${minute}:05.700Z`,
+    completedAt: null
+  }))
+  await page.route(
+    /\/internal\/webhook\/replays\?/,
+    (route) => route.fulfill({ json: { data: replays, hasMore: false, nextCursor: null } })
+  )
+  await person.open("/settings/webhook")
+  const cancels = page.getByRole("region", { name: "Replays" }).getByRole("button", { name: /^Cancel/ })
+  await cancels.nth(1).waitFor()
+  const names = await cancels.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? one.textContent))
+  assert.strictEqual(new Set(names).size, 2, names.join(", "))
+  person.assertSound()
+  await person.end()
+})
+
 it("if the passkeys of a sign-in cannot be asked for, the page says why", async () => {
   // passkeys need a name
   const person = await visit(browser, server.url.replace("127.0.0.1", "localhost"))
