@@ -189,6 +189,22 @@ it("a form says “Saved.” only while it holds what was saved", async () => {
   await person.end()
 })
 
+it("the account page says that the password was changed until another change is begun", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await page.route(/\/internal\/password$/, (route) => route.fulfill({ status: 204 }))
+  await person.open("/account")
+  await page.getByLabel("Current password").fill("correct horse battery")
+  await page.getByLabel("New password").fill("a password of my own")
+  await button(page, "Change password").click()
+  const changed = page.getByText("Your password was changed.")
+  await changed.waitFor()
+  await page.getByLabel("Current password").fill("a")
+  await changed.waitFor({ state: "detached" })
+  person.assertSound()
+  await person.end()
+})
+
 it("the form for alerts begins with what is stored now, not with what it was when the page was last open", async () => {
   await internal("/alerts/settings", "PUT", { emails: ["before@example.com"], url: null })
   const person = await signedIn(browser, server)
