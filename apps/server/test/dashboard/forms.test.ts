@@ -223,6 +223,26 @@ it("the form for alerts begins with what is stored now, not with what it was whe
   await person.end()
 })
 
+it("the form that changes a campaign begins with what it is now, not with what its page showed", async () => {
+  const id = await inScope(workspace.ready(server))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const shown = (name: string) => page.getByRole("heading", { level: 1, name })
+  await person.open(`/campaigns/${id}`)
+  await shown("Spring offer").waitFor()
+  const { asked, release } = await held(page, "GET", new RegExp(`/internal/campaigns/${id}$`))
+  await internal(`/campaigns/${id}`, "PATCH", { name: "Summer offer" })
+  await page.getByRole("link", { name: "Change", exact: true }).click()
+  await shown("Change the campaign").waitFor()
+  await asked
+  release()
+  const name = page.getByLabel("Name", { exact: true })
+  await name.waitFor()
+  assert.strictEqual(await name.inputValue(), "Summer offer")
+  person.assertSound()
+  await person.end()
+})
+
 it("a member's role changes once a person has confirmed it, and the audit has it as done to the member", async () => {
   await inScope(workspace.asMember(server))
   const person = await signedIn(browser, server)
