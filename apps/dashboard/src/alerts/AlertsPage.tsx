@@ -1,10 +1,10 @@
 /** Problems that need attention, now and lately, and who else is notified of them. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { Alert, AlertSettings } from "@wac/client/internal"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { sendsMail } from "../session/Document.ts"
+import { useFresh, useSave } from "../session/Save.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -23,29 +23,25 @@ import { placeOf } from "./AlertPlaces.ts"
 const withoutMail = "This service has no mail server, so nothing is mailed."
 
 const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
-  const client = useQueryClient()
   const [emails, setEmails] = useState(settings.emails.join("\n"))
   const [url, setUrl] = useState(settings.url ?? "")
-  const save = useMutation({
-    mutationFn: () =>
-      api.alerts.configure({
-        emails: emails.split(/[\s,;]+/).filter((email) => email !== ""),
-        url: url.trim() === "" ? null : url.trim()
-      }),
-    onSettled: () => client.invalidateQueries()
-  })
+  const { error, isPending, save, saved } = useSave({ emails, url }, ({ emails, url }) =>
+    api.alerts.configure({
+      emails: emails.split(/[\s,;]+/).filter((email) => email !== ""),
+      url: url.trim() === "" ? null : url.trim()
+    }))
   return (
     <form
       className="max-w-lg space-y-4"
       onSubmit={(event) => {
         event.preventDefault()
-        if (!save.isPending) save.mutate()
+        if (!isPending) save()
       }}
     >
       <Field
         label="E-mail addresses"
         hint={`One per line, at most 20.${sendsMail ? "" : ` ${withoutMail}`}`}
-        error={save.error}
+        error={error}
         param="emails"
       >
         {(control) => (
@@ -61,27 +57,27 @@ const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
       <TextField
         label="URL"
         hint="Alerts are posted there, signed with the webhook’s secret as events are."
-        error={save.error}
+        error={error}
         param="url"
         type="url"
         placeholder="https://example.com/alerts"
         value={url}
         onChange={setUrl}
       />
-      <Failure error={elsewhere(save.error, "emails", "url")} />
-      {!save.isSuccess
+      <Failure error={elsewhere(error, "emails", "url")} />
+      {saved === undefined
         ? null
-        : sendsMail || save.data.emails.length === 0
+        : sendsMail || saved.emails.length === 0
         ? <Notice tone="good" role="status">Saved.</Notice>
         : <Notice tone="warn" role="status">Saved. {withoutMail}</Notice>}
-      <Button type="submit" isPending={save.isPending}>Save</Button>
+      <Button type="submit" isPending={isPending}>Save</Button>
     </form>
   )
 }
 
 const Settings = () => {
   const refusal = useRefusal(RoleOf.alertsSettings, RoleOf.alertsConfigure)
-  const query = useQuery({
+  const query = useFresh({
     queryKey: ["alert-settings"],
     queryFn: ({ signal }) => api.alerts.settings({ signal }),
     enabled: refusal === undefined

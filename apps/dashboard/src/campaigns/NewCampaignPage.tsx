@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { Campaign } from "@wac/client/internal"
+import { useFresh } from "../session/Save.ts"
 import { approvedQuery } from "../templates/Queries.ts"
 import { buttonClass } from "../ui/Button.tsx"
 import { Empty, Loaded, LoadState } from "../ui/Loaded.tsx"
@@ -38,7 +39,7 @@ const FormPage = (
 const LoadedFormPage = (
   { id, title, use }: { readonly id: string; readonly title: string; readonly use: "campaign" | "like" }
 ) => {
-  const query = useQuery(campaignQuery(id))
+  const query = useFresh(campaignQuery(id))
   return query.data === undefined
     ? (
       <Page title={title}>

@@ -1,8 +1,8 @@
 /** The words by which customers opt out and in: the defaults by language, and what the workspace changes of them. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { OptOutSettings } from "@wac/client/internal"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
+import { useFresh, useSave } from "../session/Save.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -46,14 +46,14 @@ const Words = ({ lang, onToggle, removed, words }: {
 )
 
 const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
-  const client = useQueryClient()
   const [stopWords, setStopWords] = useState(settings.stopWords.join("\n"))
   const [startWords, setStartWords] = useState(settings.startWords.join("\n"))
   const [removed, setRemoved] = useState(settings.removed)
-  const save = useMutation({
-    mutationFn: () => api.optOuts.setWords({ stopWords: wordsIn(stopWords), startWords: wordsIn(startWords), removed }),
-    onSettled: () => client.invalidateQueries()
-  })
+  const { error, isPending, save, saved } = useSave(
+    { removed, startWords, stopWords },
+    ({ removed, startWords, stopWords }) =>
+      api.optOuts.setWords({ stopWords: wordsIn(stopWords), startWords: wordsIn(startWords), removed })
+  )
   const toggle = (word: string) =>
     setRemoved((removed) =>
       removed.some((one) => isSameWord(one, word))
@@ -65,7 +65,7 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
       className="space-y-6"
       onSubmit={(event) => {
         event.preventDefault()
-        if (!save.isPending) save.mutate()
+        if (!isPending) save()
       }}
     >
       <Section
@@ -73,7 +73,7 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
         description="Besides the defaults. A word counts only if it is the whole message, or the whole text of a button."
       >
         <div className="grid max-w-2xl gap-4 sm:grid-cols-2">
-          <Field label="Words that opt out" hint="One per line." error={save.error} param="stopWords">
+          <Field label="Words that opt out" hint="One per line." error={error} param="stopWords">
             {(control) => (
               <textarea
                 {...control}
@@ -84,7 +84,7 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
               />
             )}
           </Field>
-          <Field label="Words that opt in" hint="One per line." error={save.error} param="startWords">
+          <Field label="Words that opt in" hint="One per line." error={error} param="startWords">
             {(control) => (
               <textarea
                 {...control}
@@ -97,9 +97,9 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
           </Field>
         </div>
         <div className="mt-4 space-y-4">
-          <Failure error={elsewhere(save.error, "stopWords", "startWords")} />
-          {save.isSuccess ? <Notice tone="good" role="status">Saved.</Notice> : null}
-          <Button type="submit" isPending={save.isPending}>Save</Button>
+          <Failure error={elsewhere(error, "stopWords", "startWords")} />
+          {saved === undefined ? null : <Notice tone="good" role="status">Saved.</Notice>}
+          <Button type="submit" isPending={isPending}>Save</Button>
         </div>
       </Section>
       <Section
@@ -128,11 +128,9 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
 
 export const OptOutWordsPage = () => {
   const refusal = useRefusal(RoleOf.suppressionsWords, RoleOf.suppressionsSetWords)
-  const query = useQuery({
+  const query = useFresh({
     queryKey: ["opt-out-words"],
     queryFn: ({ signal }) => api.optOuts.words({ signal }),
-    // the form begins with what is stored now
-    gcTime: 0,
     enabled: refusal === undefined
   })
   return (

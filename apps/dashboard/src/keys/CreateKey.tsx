@@ -28,13 +28,20 @@ const lifetimes = [
 const expiryOf = (lifetime: string, at: string): string | undefined =>
   lifetime === "" ? undefined : new Date(lifetime === "at" ? at : Date.now() + Number(lifetime) * day).toISOString()
 
+/** A key to create: what the form holds, by which a repetition is told from another key, and the request. */
+interface Asked {
+  readonly form: ReadonlyArray<unknown>
+  readonly make: () => CreateApiKey
+}
+
 const Form = (
-  { onCancel, onCreated }: {
+  { error, isPending, onCancel, onCreate }: {
+    readonly error: unknown
+    readonly isPending: boolean
     readonly onCancel: () => void
-    readonly onCreated: (key: CreatedApiKey, isSigned: boolean) => void
+    readonly onCreate: (asked: Asked) => void
   }
 ) => {
-  const client = useQueryClient()
   const [name, setName] = useState("")
   const [lifetime, setLifetime] = useState("")
   const [at, setAt] = useState("")
@@ -43,31 +50,26 @@ const Form = (
   const numbers = useQuery(phoneNumbersQuery)
   const [phoneNumberIds, setPhoneNumberIds] = useState<ReadonlyArray<string>>([])
   const [networks, setNetworks] = useState("")
-  const once = useOnce<CreateApiKey>()
-  const create = useMutation({
-    mutationFn: () =>
-      once([name, lifetime, at, requireSignature, scopes.join(), phoneNumberIds.join(), networks], () => {
-        const expiresAt = expiryOf(lifetime, at)
-        const allowedCidrs = networks.split(/[\s,]+/).filter((network) => network !== "")
-        return {
-          name,
-          scopes,
-          ...(expiresAt === undefined ? {} : { expiresAt }),
-          ...(requireSignature ? { requireSignature } : {}),
-          ...(phoneNumberIds.length === 0 ? {} : { phoneNumberIds }),
-          ...(allowedCidrs.length === 0 ? {} : { allowedCidrs })
-        }
-      }, api.apiKeys.create),
-    onSuccess: (key) => onCreated(key, requireSignature),
-    onSettled: () => client.invalidateQueries({ queryKey: ["api-keys"] })
-  })
-  const { error } = create
+  const make = (): CreateApiKey => {
+    const expiresAt = expiryOf(lifetime, at)
+    const allowedCidrs = networks.split(/[\s,]+/).filter((network) => network !== "")
+    return {
+      name,
+      scopes,
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...(requireSignature ? { requireSignature } : {}),
+      ...(phoneNumberIds.length === 0 ? {} : { phoneNumberIds }),
+      ...(allowedCidrs.length === 0 ? {} : { allowedCidrs })
+    }
+  }
   return (
     <form
       className="space-y-4"
       onSubmit={(event) => {
         event.preventDefault()
-        if (!create.isPending) create.mutate()
+        if (!isPending) {
+          onCreate({ form: [name, lifetime, at, requireSignature, scopes, phoneNumberIds, networks], make })
+        }
       }}
     >
       <TextField
@@ -158,8 +160,8 @@ const Form = (
       />
       <Failure error={elsewhere(error, "name", "expiresAt", "allowedCidrs")} />
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onCancel}>{t("Cancel")}</Button>
-        <Button look="primary" type="submit" isPending={create.isPending}>{t("Create key")}</Button>
+        <Button isPending={isPending} onClick={onCancel}>{t("Cancel")}</Button>
+        <Button look="primary" type="submit" isPending={isPending}>{t("Create key")}</Button>
       </div>
     </form>
   )
@@ -208,17 +210,33 @@ const Reveal = (
 }
 
 export const CreateKeyDialog = ({ onClose }: { readonly onClose: () => void }) => {
-  const [created, setCreated] = useState<{ readonly key: CreatedApiKey; readonly isSigned: boolean }>()
+  const client = useQueryClient()
+  const once = useOnce<CreateApiKey>()
+  const create = useMutation({
+    mutationFn: ({ form, make }: Asked) =>
+      once(form, make, async (request, key) => ({
+        key: await api.apiKeys.create(request, key),
+        isSigned: request.requireSignature === true
+      })),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["api-keys"] })
+  })
+  const { data: created } = create
   return (
     <Dialog
       title={created === undefined ? t("Create an API key") : t("API key “{name}”", { name: created.key.name })}
-      isOpen
-      isDismissible={created === undefined}
+      isDismissible={created === undefined && !create.isPending}
       onClose={onClose}
       width={created === undefined ? "max-w-lg" : "max-w-2xl"}
     >
       {created === undefined
-        ? <Form onCancel={onClose} onCreated={(key, isSigned) => setCreated({ key, isSigned })} />
+        ? (
+          <Form
+            error={create.error}
+            isPending={create.isPending}
+            onCancel={onClose}
+            onCreate={(asked) => create.mutate(asked)}
+          />
+        )
         : created.key.apiKey === undefined
         ? (
           <div className="space-y-4">

@@ -1,5 +1,5 @@
 /** The button that cancels a queued message, with its confirmation and its result. */
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import type { MessageDetail } from "@wac/client/internal"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
@@ -20,41 +20,37 @@ export const CancelMessage = (
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.messagesCancel)
   const [isConfirming, setConfirming] = useState(false)
-  const cancel = useMutation({
-    mutationFn: () => api.messages.cancel(id),
-    onSuccess: (message) => {
-      client.setQueryData(["message", id], message)
-      setConfirming(false)
-    },
-    onSettled: () => client.invalidateQueries()
-  })
+  const [isCancelled, setCancelled] = useState(false)
   return (
     <>
       {isCancellable({ sendAt, status })
         ? <Button look="danger" refusal={refusal} onClick={() => setConfirming(true)}>Cancel message…</Button>
         : null}
-      {cancel.isSuccess
+      {isCancelled
         ? <Notice tone="good" role="status">The message is cancelled. It is never sent.</Notice>
         : null}
-      <Confirm
-        title="Cancel the message?"
-        action="Cancel message"
-        dismiss="Close"
-        isOpen={isConfirming}
-        isPending={cancel.isPending}
-        error={cancel.error}
-        onClose={() => {
-          setConfirming(false)
-          cancel.reset()
-        }}
-        onConfirm={() => cancel.mutate()}
-      >
-        {sendAt === null ? null : (
-          <>
-            The message to {to}, to be sent <Time at={sendAt} />, is never sent. This cannot be undone.
-          </>
-        )}
-      </Confirm>
+      {isConfirming ?
+        (
+          <Confirm
+            title="Cancel the message?"
+            action="Cancel message"
+            dismiss="Close"
+            act={() => api.messages.cancel(id)}
+            onClose={() => setConfirming(false)}
+            onDone={(message) => {
+              client.setQueryData(["message", id], message)
+              setCancelled(true)
+              setConfirming(false)
+            }}
+          >
+            {sendAt === null ? null : (
+              <>
+                The message to {to}, to be sent <Time at={sendAt} />, is never sent. This cannot be undone.
+              </>
+            )}
+          </Confirm>
+        ) :
+        null}
     </>
   )
 }

@@ -1,5 +1,5 @@
 /** The hold on queued messages after a restore: what it means, and its release after a question (contract §15). */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import type { QueueState } from "@wac/client/internal"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
@@ -13,41 +13,36 @@ import { counted } from "../ui/Words.ts"
 import { queueQuery } from "./Queries.ts"
 
 export const ReleaseQueue = ({ queue: { oldestDueAt, queued } }: { readonly queue: QueueState }) => {
-  const client = useQueryClient()
   const refusal = useRefusal(RoleOf.queueRelease)
   const [isAsked, setAsked] = useState(false)
-  const release = useMutation({
-    mutationFn: () => api.queue.release(),
-    onSuccess: () => setAsked(false),
-    onSettled: () => client.invalidateQueries()
-  })
   return (
     <>
       <Button small refusal={refusal} onClick={() => setAsked(true)}>Release…</Button>
-      <Confirm
-        title="Release the queue?"
-        action="Release the queue"
-        isOpen={isAsked}
-        isPending={release.isPending}
-        error={release.error}
-        onClose={() => setAsked(false)}
-        onConfirm={() => release.mutate()}
-      >
-        {queued === 0
-          ? "No message of this workspace waits. "
-          : (
-            <>
-              {counted(queued, "message of this workspace waits", "messages of this workspace wait")}
-              {oldestDueAt === null ? ", and none is due. " : (
+      {isAsked ?
+        (
+          <Confirm
+            title="Release the queue?"
+            action="Release the queue"
+            act={() => api.queue.release()}
+            onClose={() => setAsked(false)}
+          >
+            {queued === 0
+              ? "No message of this workspace waits. "
+              : (
                 <>
-                  ; the first was due <Time at={oldestDueAt} />.{" "}
+                  {counted(queued, "message of this workspace waits", "messages of this workspace wait")}
+                  {oldestDueAt === null ? ", and none is due. " : (
+                    <>
+                      ; the first was due <Time at={oldestDueAt} />.{" "}
+                    </>
+                  )}
                 </>
               )}
-            </>
-          )}
-        Messages that are due are sent immediately, and the others at their times. A message that was sent after the
-        backup was made is sent twice: check this first.
-      </Confirm>
+            Messages that are due are sent immediately, and the others at their times. A message that was sent after the
+            backup was made is sent twice: check this first.
+          </Confirm>
+        ) :
+        null}
     </>
   )
 }

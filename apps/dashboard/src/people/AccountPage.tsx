@@ -15,7 +15,7 @@ import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page, Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { actions, Table } from "../ui/Table.tsx"
-import { Time } from "../ui/Time.tsx"
+import { exactly, Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 import { SecondFactor } from "./SecondFactor.tsx"
 
@@ -106,7 +106,9 @@ const Password = () => {
             onChange={setNext}
           />
           <Failure error={elsewhere(change.error, "current", "new")} />
-          {change.isSuccess ? <Notice tone="good" role="status">Your password was changed.</Notice> : null}
+          {change.isSuccess && current === "" && next === ""
+            ? <Notice tone="good" role="status">Your password was changed.</Notice>
+            : null}
           <Button type="submit" isPending={change.isPending}>Change password</Button>
         </PasswordForm>
       </div>
@@ -162,10 +164,21 @@ const Sessions = () => {
                     cell: ({ address }) => address ?? "Not known"
                   },
                   { name: "Began", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> },
-                  actions(({ id, isCurrent }: OwnSession) =>
+                  actions(({ address, agent, createdAt, id, isCurrent }: OwnSession) =>
                     isCurrent
                       ? <Status tone="good">This one</Status>
-                      : <Button small isPending={end.isPending} onClick={() => end.mutate(id)}>End</Button>
+                      : (
+                        <Button
+                          small
+                          aria-label={`End the session of ${agent ?? "a browser that is not known"} at ${
+                            address ?? "an address that is not known"
+                          }, which began ${exactly(createdAt)}`}
+                          isPending={end.isPending}
+                          onClick={() => end.mutate(id)}
+                        >
+                          End
+                        </Button>
+                      )
                   )
                 ]}
               />

@@ -1,5 +1,5 @@
 /** Who changed what, when and from where, as far back as the service keeps it. */
-import { useSearch } from "@tanstack/react-router"
+import { Link, useSearch } from "@tanstack/react-router"
 import type { AuditEntry } from "@wac/client/internal"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { api } from "../session/Service.ts"
@@ -49,6 +49,23 @@ const columns: ReadonlyArray<ListColumn<AuditEntry>> = [
   idInFile
 ]
 
+const isPerson = (id: string | undefined): id is string => id?.startsWith("usr_") === true
+
+/** Which changes of a person these are: the service lists either what they did or what was done to them. */
+const OfPerson = ({ id, isTarget }: { readonly id: string; readonly isTarget: boolean }) => (
+  <p className="text-muted">
+    {isTarget ? "These are the changes that were made to this person." : "These are the changes that this person made."}
+    {" "}
+    <Link
+      to="/settings/audit"
+      search={isTarget ? { person: id } : { target: id }}
+      className="text-accent underline"
+    >
+      {isTarget ? "Show what this person did" : "Show what was done to this person"}
+    </Link>
+  </p>
+)
+
 export const AuditPage = () => {
   const { person, target } = useSearch({ from: "/settings/audit" })
   const setFilter = useFilter()
@@ -70,10 +87,13 @@ export const AuditPage = () => {
         placeholder: "key_…, whk_… or usr_…",
         value: target ?? person,
         onSearch: (id) =>
-          setFilter(
-            id?.startsWith("usr_") === true ? { person: id, target: undefined } : { person: undefined, target: id }
-          )
+          setFilter(isPerson(id) ? { person: id, target: undefined } : { person: undefined, target: id })
       }}
+      about={isPerson(target)
+        ? <OfPerson id={target} isTarget />
+        : isPerson(person)
+        ? <OfPerson id={person} isTarget={false} />
+        : null}
       list={list}
       what="change"
       columns={columns}

@@ -40,14 +40,13 @@ const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const once = useOnce<InviteMember>()
   const invite = useMutation<InvitedMember>({
     mutationFn: () => once([email, role], () => ({ email: email.trim(), role }), api.members.invite),
-    onSettled: () => client.invalidateQueries()
+    onSettled: () => void client.invalidateQueries()
   })
   const { data: invited, error } = invite
   return (
     <Dialog
       title={invited === undefined ? "Invite a person" : "The invitation’s link"}
-      isOpen
-      isDismissible={invited === undefined}
+      isDismissible={invited === undefined && !invite.isPending}
       onClose={onClose}
     >
       {invited === undefined
@@ -71,24 +70,28 @@ const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
             <Choices label="Role" value={role} onChange={setRole} choices={givenBy(session.role)} />
             <Failure error={elsewhere(error, "email")} />
             <div className="flex flex-wrap justify-end gap-2">
-              <Button onClick={onClose}>Cancel</Button>
+              <Button isPending={invite.isPending} onClick={onClose}>Cancel</Button>
               <Button look="primary" type="submit" isPending={invite.isPending}>Invite</Button>
             </div>
           </form>
         )
         : (
           <div className="space-y-4">
-            <p>
-              Give this link to {email.trim()}. It is shown this once, works once, and ends{" "}
-              <Time at={invited.expiresAt} />. {sendsMail ? "It is also mailed." : "This service sends no mail."}
-            </p>
             {invited.inviteUrl === undefined
               ? (
                 <Notice tone="warn" role="alert">
                   The response with the link was lost, and it is not shown again. Invite the person again for another.
                 </Notice>
               )
-              : <Secret label="Link" value={invited.inviteUrl} />}
+              : (
+                <>
+                  <p>
+                    Give this link to {email.trim()}. It is shown this once, works once, and ends{" "}
+                    <Time at={invited.expiresAt} />. {sendsMail ? "It is also mailed." : "This service sends no mail."}
+                  </p>
+                  <Secret label="Link" value={invited.inviteUrl} />
+                </>
+              )}
             <div className="flex justify-end">
               <Button look="primary" onClick={onClose}>Done</Button>
             </div>
@@ -98,61 +101,91 @@ const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
   )
 }
 
-const RoleSelect = ({ member, refusal }: { readonly member: Member; readonly refusal: string | undefined }) => {
-  const client = useQueryClient()
+const ChangeRole = ({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) => {
   const session = useSession()
-  const change = useMutation({
-    mutationFn: (role: Role) => api.members.change(member.id, { role }),
-    onSettled: () => client.invalidateQueries()
-  })
-  const isFixed = refusal !== undefined || member.status === "invited" ||
-    member.role === "owner" && session.role !== "owner"
-  if (isFixed) return <>{capitalized(member.role)}</>
+  const [role, setRole] = useState(member.role)
   return (
-    <>
-      <select
-        aria-label={`Role of ${member.email}`}
-        className="field w-auto"
-        value={member.role}
-        disabled={change.isPending}
-        onChange={(event) => {
-          const chosen = roles.find((role) => role === event.target.value)
-          if (chosen !== undefined) change.mutate(chosen)
-        }}
-      >
-        {givenBy(session.role).map(([role]) => <option key={role} value={role}>{capitalized(role)}</option>)}
-      </select>
-      <Failure error={change.error} />
-    </>
+    <Confirm
+      title={`Change the role of ${member.email}`}
+      action="Change role"
+      look="primary"
+      refusal={role === member.role ? "Choose another role first." : undefined}
+      act={() => api.members.change(member.id, { role })}
+      onClose={onClose}
+    >
+      <Choices label="Role" value={role} onChange={setRole} choices={givenBy(session.role)} />
+    </Confirm>
   )
 }
 
+/** Whether a person with this role may give the member another one. */
+const isChangeable = (role: Role, member: Member): boolean =>
+  member.status === "active" && (member.role !== "owner" || role === "owner")
+
+/** A member, and what is asked about them. */
+interface Asked {
+  readonly what: "change" | "endSessions" | "remove" | "resetFactor"
+  readonly member: Member
+}
+
+/** The dialog in which it is confirmed. */
+const Question = (
+  { asked: { member, what }, onClose }: { readonly asked: Asked; readonly onClose: () => void }
+) => {
+  const { email, id, status } = member
+  switch (what) {
+    case "change":
+      return <ChangeRole member={member} onClose={onClose} />
+    case "remove":
+      return (
+        <Confirm
+          title={status === "active" ? `Remove ${email}?` : `Withdraw the invitation of ${email}?`}
+          action={status === "active" ? "Remove member" : "Withdraw invitation"}
+          act={() => api.members.remove(id)}
+          onClose={onClose}
+        >
+          {status === "active"
+            ? "The person’s sessions in this workspace and the invitations that they made end, and alerts are no longer " +
+              "mailed to them. What else they have created stays, API keys too."
+            : "The link of the invitation ends."}
+        </Confirm>
+      )
+    case "endSessions":
+      return (
+        <Confirm
+          title={`End all sessions of ${email}?`}
+          action="End sessions"
+          act={() => api.members.endSessions(id)}
+          onClose={onClose}
+        >
+          They are signed out everywhere, in other workspaces too, and can sign in again.
+        </Confirm>
+      )
+    case "resetFactor":
+      return (
+        <Confirm
+          title={`Reset the second factor of ${email}?`}
+          action="Reset second factor"
+          act={() => api.members.resetFactor(id)}
+          onClose={onClose}
+        >
+          Make sure that it is they who ask: their password alone signs them in until they set up another. They are
+          mailed about it if this service sends mail.
+        </Confirm>
+      )
+  }
+}
+
 export const MembersPage = () => {
-  const client = useQueryClient()
   const session = useSession()
   const refusal = useRefusal(RoleOf.membersList, RoleOf.membersInvite, RoleOf.membersChange, RoleOf.membersRemove)
   const [opened, setOpened] = useOpened(["invite"])
-  const [removed, setRemoved] = useState<Member>()
-  const [signedOut, setSignedOut] = useState<Member>()
-  const [reset, setReset] = useState<Member>()
+  const [asked, setAsked] = useState<Asked>()
   const query = useQuery({
     queryKey: ["members"],
     queryFn: ({ signal }) => api.members.list({ limit: 100 }, { signal }).toArray(1000),
     enabled: refusal === undefined,
     ...live(10_000)
-  })
-  const remove = useMutation({
-    mutationFn: (id: string) => api.members.remove(id),
-    onSuccess: () => setRemoved(undefined),
-    onSettled: () => client.invalidateQueries()
-  })
-  const endSessions = useMutation({
-    mutationFn: (id: string) => api.members.endSessions(id),
-    onSuccess: () => setSignedOut(undefined)
-  })
-  const resetFactor = useMutation({
-    mutationFn: (id: string) => api.members.resetFactor(id),
-    onSuccess: () => setReset(undefined)
   })
   return (
     <Page
@@ -190,7 +223,25 @@ export const MembersPage = () => {
                         </>
                       )
                     },
-                    { name: "Role", cell: (member) => <RoleSelect member={member} refusal={refusal} /> },
+                    {
+                      name: "Role",
+                      cell: (member) => (
+                        <span className="flex flex-wrap items-center gap-2">
+                          {capitalized(member.role)}
+                          {isChangeable(session.role, member)
+                            ? (
+                              <Button
+                                small
+                                aria-label={`Change the role of ${member.email}`}
+                                onClick={() => setAsked({ what: "change", member })}
+                              >
+                                Change…
+                              </Button>
+                            )
+                            : null}
+                        </span>
+                      )
+                    },
                     {
                       name: "Status",
                       from: "sm",
@@ -213,10 +264,7 @@ export const MembersPage = () => {
                             <Button
                               small
                               aria-label={`End the sessions of ${member.email}`}
-                              onClick={() => {
-                                endSessions.reset()
-                                setSignedOut(member)
-                              }}
+                              onClick={() => setAsked({ what: "endSessions", member })}
                             >
                               End sessions…
                             </Button>
@@ -227,10 +275,7 @@ export const MembersPage = () => {
                             <Button
                               small
                               aria-label={`Reset the second factor of ${member.email}`}
-                              onClick={() => {
-                                resetFactor.reset()
-                                setReset(member)
-                              }}
+                              onClick={() => setAsked({ what: "resetFactor", member })}
                             >
                               Reset second factor…
                             </Button>
@@ -240,10 +285,7 @@ export const MembersPage = () => {
                           small
                           look="danger"
                           aria-label={`${member.status === "active" ? "Remove" : "Withdraw"} ${member.email}`}
-                          onClick={() => {
-                            remove.reset()
-                            setRemoved(member)
-                          }}
+                          onClick={() => setAsked({ what: "remove", member })}
                         >
                           {member.status === "active" ? "Remove…" : "Withdraw…"}
                         </Button>
@@ -257,51 +299,7 @@ export const MembersPage = () => {
         )
         : <Notice>{refusal}</Notice>}
       {opened === "invite" && refusal === undefined ? <InviteDialog onClose={() => setOpened(undefined)} /> : null}
-      {removed === undefined ? null : (
-        <Confirm
-          title={removed.status === "active"
-            ? `Remove ${removed.email}?`
-            : `Withdraw the invitation of ${removed.email}?`}
-          action={removed.status === "active" ? "Remove member" : "Withdraw invitation"}
-          isOpen
-          isPending={remove.isPending}
-          error={remove.error}
-          onClose={() => setRemoved(undefined)}
-          onConfirm={() => remove.mutate(removed.id)}
-        >
-          {removed.status === "active"
-            ? "The person’s sessions in this workspace and the invitations that they made end, and alerts are no longer " +
-              "mailed to them. What else they have created stays, API keys too."
-            : "The link of the invitation ends."}
-        </Confirm>
-      )}
-      {signedOut === undefined ? null : (
-        <Confirm
-          title={`End all sessions of ${signedOut.email}?`}
-          action="End sessions"
-          isOpen
-          isPending={endSessions.isPending}
-          error={endSessions.error}
-          onClose={() => setSignedOut(undefined)}
-          onConfirm={() => endSessions.mutate(signedOut.id)}
-        >
-          They are signed out everywhere, in other workspaces too, and can sign in again.
-        </Confirm>
-      )}
-      {reset === undefined ? null : (
-        <Confirm
-          title={`Reset the second factor of ${reset.email}?`}
-          action="Reset second factor"
-          isOpen
-          isPending={resetFactor.isPending}
-          error={resetFactor.error}
-          onClose={() => setReset(undefined)}
-          onConfirm={() => resetFactor.mutate(reset.id)}
-        >
-          Make sure that it is they who ask: their password alone signs them in until they set up another. They are
-          mailed about it if this service sends mail.
-        </Confirm>
-      )}
+      {asked === undefined ? null : <Question asked={asked} onClose={() => setAsked(undefined)} />}
     </Page>
   )
 }

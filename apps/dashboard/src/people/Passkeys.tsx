@@ -12,7 +12,10 @@ import { elsewhere, TextField } from "../ui/Field.tsx"
 import { actions, Table } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
 
-const AddForm = ({ onAdded }: { readonly onAdded: (codes: ReadonlyArray<string>) => void }) => {
+const AddDialog = ({ onAdded, onClose }: {
+  readonly onAdded: (codes: ReadonlyArray<string>) => void
+  readonly onClose: () => void
+}) => {
   const [name, setName] = useState("")
   const add = useMutation({
     mutationFn: async () =>
@@ -20,28 +23,30 @@ const AddForm = ({ onAdded }: { readonly onAdded: (codes: ReadonlyArray<string>)
     onSuccess: ({ recoveryCodes }) => onAdded(recoveryCodes)
   })
   return (
-    <form
-      className="space-y-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!add.isPending) add.mutate()
-      }}
-    >
-      <TextField
-        label="Name"
-        hint="How you recognize it, such as the device that it is on."
-        error={add.error}
-        param="name"
-        required
-        maxLength={MaxLength.addPasskeyName}
-        value={name}
-        onChange={setName}
-      />
-      <Failure error={elsewhere(add.error, "name")} />
-      <div className="flex justify-end">
-        <Button look="primary" type="submit" isPending={add.isPending}>Continue</Button>
-      </div>
-    </form>
+    <Dialog title="Add a passkey" isDismissible={!add.isPending} onClose={onClose} width="max-w-md">
+      <form
+        className="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!add.isPending) add.mutate()
+        }}
+      >
+        <TextField
+          label="Name"
+          hint="How you recognize it, such as the device that it is on."
+          error={add.error}
+          param="name"
+          required
+          maxLength={MaxLength.addPasskeyName}
+          value={name}
+          onChange={setName}
+        />
+        <Failure error={elsewhere(add.error, "name")} />
+        <div className="flex justify-end">
+          <Button look="primary" type="submit" isPending={add.isPending}>Continue</Button>
+        </div>
+      </form>
+    </Dialog>
   )
 }
 
@@ -50,52 +55,53 @@ const Add = ({ onAdded }: { readonly onAdded: (codes: ReadonlyArray<string>) => 
   return (
     <>
       <Button onClick={() => setOpen(true)}>Add a passkey…</Button>
-      <Dialog title="Add a passkey" isOpen={isOpen} onClose={() => setOpen(false)} width="max-w-md">
-        <AddForm
-          onAdded={(codes) => {
-            setOpen(false)
-            onAdded(codes)
-          }}
-        />
-      </Dialog>
+      {isOpen ?
+        (
+          <AddDialog
+            onClose={() => setOpen(false)}
+            onAdded={(codes) => {
+              setOpen(false)
+              onAdded(codes)
+            }}
+          />
+        ) :
+        null}
     </>
   )
 }
 
-const Remove = ({ isLast, onDone, passkey }: {
+const Remove = ({ isLast, passkey }: {
   readonly passkey: Passkey
   /** Whether the second factor is off without it. */
   readonly isLast: boolean
-  readonly onDone: () => void
 }) => {
   const [isOpen, setOpen] = useState(false)
-  const remove = useMutation({ mutationFn: () => api.account.removePasskey(passkey.id), onSuccess: onDone })
   return (
     <>
       <Button small aria-label={`Remove ${passkey.name}`} onClick={() => setOpen(true)}>Remove…</Button>
-      <Confirm
-        title={`Remove the passkey ${passkey.name}?`}
-        action="Remove"
-        isOpen={isOpen}
-        isPending={remove.isPending}
-        error={remove.error}
-        onClose={() => setOpen(false)}
-        onConfirm={() => remove.mutate()}
-      >
-        {isLast
-          ? "Then your password alone is enough to sign in, and your recovery codes are no longer valid."
-          : "Then it is not accepted any more. The device may still list it, until you delete it there."}
-      </Confirm>
+      {isOpen ?
+        (
+          <Confirm
+            title={`Remove the passkey ${passkey.name}?`}
+            action="Remove"
+            act={() => api.account.removePasskey(passkey.id)}
+            onClose={() => setOpen(false)}
+          >
+            {isLast
+              ? "Then your password alone is enough to sign in, and your recovery codes are no longer valid."
+              : "Then it is not accepted any more. The device may still list it, until you delete it there."}
+          </Confirm>
+        ) :
+        null}
     </>
   )
 }
 
 /** `hasApp`: whether there is another part of the second factor. `onAdded` gets the recovery codes, if there are new ones. */
-export const Passkeys = ({ hasApp, onAdded, onRemoved, passkeys }: {
+export const Passkeys = ({ hasApp, onAdded, passkeys }: {
   readonly passkeys: ReadonlyArray<Passkey>
   readonly hasApp: boolean
   readonly onAdded: (codes: ReadonlyArray<string>) => void
-  readonly onRemoved: () => void
 }) => (
   <>
     {passkeys.length === 0 ? null : (
@@ -110,9 +116,7 @@ export const Passkeys = ({ hasApp, onAdded, onRemoved, passkeys }: {
             className: "text-muted",
             cell: ({ lastUsedAt }) => <TimeOr at={lastUsedAt} none="Never" />
           },
-          actions((passkey: Passkey) => (
-            <Remove passkey={passkey} isLast={!hasApp && passkeys.length === 1} onDone={onRemoved} />
-          ))
+          actions((passkey: Passkey) => <Remove passkey={passkey} isLast={!hasApp && passkeys.length === 1} />)
         ]}
       />
     )}

@@ -20,7 +20,7 @@ import { QrCode } from "./QrCode.tsx"
 const Recovery = ({ codes, onDone }: { readonly codes: ReadonlyArray<string>; readonly onDone: () => void }) => {
   const text = codes.join("\n")
   return (
-    <Dialog title="Recovery codes" isOpen isDismissible={false} onClose={onDone} width="max-w-md">
+    <Dialog title="Recovery codes" isDismissible={false} onClose={onDone} width="max-w-md">
       <div className="space-y-4">
         <p>
           Keep these recovery codes in a safe place. Each replaces your app or passkey once, if you have lost it. They
@@ -42,8 +42,9 @@ const Recovery = ({ codes, onDone }: { readonly codes: ReadonlyArray<string>; re
   )
 }
 
-const Enrolment = ({ enrolment, onCodes }: {
+const Enrolment = ({ enrolment, onClose, onCodes }: {
   readonly enrolment: FactorEnrolment
+  readonly onClose: () => void
   readonly onCodes: (codes: ReadonlyArray<string>) => void
 }) => {
   const confirm = useMutation({
@@ -51,16 +52,22 @@ const Enrolment = ({ enrolment, onCodes }: {
     onSuccess: ({ recoveryCodes }) => onCodes(recoveryCodes)
   })
   return (
-    <PasswordForm isPending={confirm.isPending} onSubmit={(form) => confirm.mutate(form)}>
-      <p>Scan this with an authenticator app, or type the secret into it. Then enter the code that the app shows.</p>
-      <QrCode label="The secret as a QR code" text={enrolment.uri} />
-      <Secret label="Secret" value={enrolment.secret} />
-      <CodeField isFirst error={confirm.error} />
-      <Failure error={elsewhere(confirm.error, "code")} />
-      <div className="flex justify-end">
-        <Button look="primary" type="submit" isPending={confirm.isPending}>Switch on</Button>
-      </div>
-    </PasswordForm>
+    <Dialog title="Set up an authenticator app" isDismissible={!confirm.isPending} onClose={onClose} width="max-w-md">
+      <PasswordForm
+        isPending={confirm.isPending}
+        onSubmit={(form) =>
+          confirm.mutate(form)}
+      >
+        <p>Scan this with an authenticator app, or type the secret into it. Then enter the code that the app shows.</p>
+        <QrCode label="The secret as a QR code" text={enrolment.uri} />
+        <Secret label="Secret" value={enrolment.secret} />
+        <CodeField isFirst error={confirm.error} />
+        <Failure error={elsewhere(confirm.error, "code")} />
+        <div className="flex justify-end">
+          <Button look="primary" type="submit" isPending={confirm.isPending}>Switch on</Button>
+        </div>
+      </PasswordForm>
+    </Dialog>
   )
 }
 
@@ -73,15 +80,14 @@ const SetUp = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) =
       {start.data === undefined ?
         null :
         (
-          <Dialog title="Set up an authenticator app" isOpen onClose={() => start.reset()} width="max-w-md">
-            <Enrolment
-              enrolment={start.data}
-              onCodes={(codes) => {
-                start.reset()
-                onCodes(codes)
-              }}
-            />
-          </Dialog>
+          <Enrolment
+            enrolment={start.data}
+            onClose={() => start.reset()}
+            onCodes={(codes) => {
+              start.reset()
+              onCodes(codes)
+            }}
+          />
         )}
     </>
   )
@@ -89,51 +95,49 @@ const SetUp = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) =
 
 const NewCodes = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) => void }) => {
   const [isOpen, setOpen] = useState(false)
-  const renew = useMutation({
-    mutationFn: () => api.account.renewRecoveryCodes(),
-    onSuccess: ({ recoveryCodes }) => {
-      setOpen(false)
-      onCodes(recoveryCodes)
-    }
-  })
   return (
     <>
       <Button onClick={() => setOpen(true)}>New recovery codes…</Button>
-      <Confirm
-        title="Make new recovery codes?"
-        action="Make new codes"
-        look="primary"
-        isOpen={isOpen}
-        isPending={renew.isPending}
-        error={renew.error}
-        onClose={() => setOpen(false)}
-        onConfirm={() => renew.mutate()}
-      >
-        Then your recovery codes of before are no longer valid. Your authenticator app and your passkeys stay as they
-        are.
-      </Confirm>
+      {isOpen ?
+        (
+          <Confirm
+            title="Make new recovery codes?"
+            action="Make new codes"
+            look="primary"
+            act={() => api.account.renewRecoveryCodes()}
+            onClose={() => setOpen(false)}
+            onDone={({ recoveryCodes }) => {
+              setOpen(false)
+              onCodes(recoveryCodes)
+            }}
+          >
+            Then your recovery codes of before are no longer valid. Your authenticator app and your passkeys stay as
+            they are.
+          </Confirm>
+        ) :
+        null}
     </>
   )
 }
 
-const SwitchOff = ({ onDone }: { readonly onDone: () => void }) => {
+const SwitchOff = () => {
   const [isOpen, setOpen] = useState(false)
-  const remove = useMutation({ mutationFn: () => api.account.removeFactor(), onSuccess: onDone })
   return (
     <>
       <Button look="danger" onClick={() => setOpen(true)}>Switch off…</Button>
-      <Confirm
-        title="Switch the second factor off?"
-        action="Switch off"
-        isOpen={isOpen}
-        isPending={remove.isPending}
-        error={remove.error}
-        onClose={() => setOpen(false)}
-        onConfirm={() => remove.mutate()}
-      >
-        Then your password alone is enough to sign in. Your app, your passkeys and your recovery codes are no longer
-        valid.
-      </Confirm>
+      {isOpen ?
+        (
+          <Confirm
+            title="Switch the second factor off?"
+            action="Switch off"
+            act={() => api.account.removeFactor()}
+            onClose={() => setOpen(false)}
+          >
+            Then your password alone is enough to sign in. Your app, your passkeys and your recovery codes are no longer
+            valid.
+          </Confirm>
+        ) :
+        null}
     </>
   )
 }
@@ -145,12 +149,11 @@ export const SecondFactor = () => {
     queryFn: ({ signal }) => api.account.factor({ signal }),
     ...live(30_000)
   })
-  const changed = () => void client.invalidateQueries()
   /** Kept here, because the part that got them is gone once the page learns that the factor is on. */
   const [codes, setCodes] = useState<ReadonlyArray<string>>()
   const got = (codes: ReadonlyArray<string>) => {
     if (codes.length > 0) setCodes(codes)
-    changed()
+    void client.invalidateQueries()
   }
   return (
     <Section title="Second factor" description="A passkey or a code of an authenticator app, besides your password.">
@@ -165,17 +168,17 @@ export const SecondFactor = () => {
                     {recoveryCodesLeft === 0 ? " Make new ones, in case you lose what you sign in with." : ""}
                   </Notice>
                   {hasApp ? <p className="text-muted">Codes of your authenticator app are accepted.</p> : null}
-                  <Passkeys passkeys={passkeys} hasApp={hasApp} onAdded={got} onRemoved={changed} />
+                  <Passkeys passkeys={passkeys} hasApp={hasApp} onAdded={got} />
                   <div className="flex flex-wrap gap-2">
                     {hasApp ? null : <SetUp onCodes={got} />}
                     <NewCodes onCodes={got} />
-                    <SwitchOff onDone={changed} />
+                    <SwitchOff />
                   </div>
                 </>
               )
               : (
                 <div className="flex flex-wrap gap-2">
-                  <Passkeys passkeys={passkeys} hasApp={hasApp} onAdded={got} onRemoved={changed} />
+                  <Passkeys passkeys={passkeys} hasApp={hasApp} onAdded={got} />
                   <SetUp onCodes={got} />
                 </div>
               )}

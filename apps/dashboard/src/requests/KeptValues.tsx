@@ -1,5 +1,5 @@
 /** The values of requests: whether they are kept, and those of one request. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQuery } from "@tanstack/react-query"
 import type { ApiRequestDetail, RequestValues } from "@wac/client/internal"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
@@ -16,7 +16,6 @@ import { counted } from "../ui/Words.ts"
 
 /** The switch, which an owner changes, and others see. */
 export const ValuesSwitch = () => {
-  const client = useQueryClient()
   const refusal = useRefusal(RoleOf.requestsConfigureValues)
   const query = useQuery({
     queryKey: ["requests", "settings", "values"],
@@ -25,11 +24,6 @@ export const ValuesSwitch = () => {
     ...live(60_000)
   })
   const [isAsked, setAsked] = useState(false)
-  const change = useMutation({
-    mutationFn: (on: boolean) => api.requests.configureValues({ on }),
-    onSuccess: () => setAsked(false),
-    onSettled: () => client.invalidateQueries({ queryKey: ["requests"] })
-  })
   return (
     <Section
       title="Values"
@@ -48,27 +42,25 @@ export const ValuesSwitch = () => {
             <Button
               look={on ? "danger" : "secondary"}
               refusal={refusal}
-              onClick={() => {
-                change.reset()
-                setAsked(true)
-              }}
+              onClick={() => setAsked(true)}
             >
               {on ? "Stop keeping values" : "Keep values for 24 hours"}
             </Button>
-            <Confirm
-              title={on ? "Stop keeping values?" : "Keep values for 24 hours?"}
-              action={on ? "Stop and delete" : "Keep values"}
-              look={on ? "destroy" : "primary"}
-              isOpen={isAsked}
-              isPending={change.isPending}
-              error={change.error}
-              onClose={() => setAsked(false)}
-              onConfirm={() => change.mutate(!on)}
-            >
-              {on
-                ? "All values that are kept are deleted. The requests stay in the list."
-                : "What your programs ask for is kept encrypted, also what customers are told. Each request’s values are kept for 24 hours. Admins can see them, and each look is in the audit."}
-            </Confirm>
+            {isAsked ?
+              (
+                <Confirm
+                  title={on ? "Stop keeping values?" : "Keep values for 24 hours?"}
+                  action={on ? "Stop and delete" : "Keep values"}
+                  look={on ? "destroy" : "primary"}
+                  act={() => api.requests.configureValues({ on: !on })}
+                  onClose={() => setAsked(false)}
+                >
+                  {on
+                    ? "All values that are kept are deleted. The requests stay in the list."
+                    : "What your programs ask for is kept encrypted, also what customers are told. Each request’s values are kept for 24 hours. Admins can see them, and each look is in the audit."}
+                </Confirm>
+              ) :
+              null}
           </div>
         )}
       </Loaded>

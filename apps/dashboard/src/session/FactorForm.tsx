@@ -18,7 +18,7 @@ const ByPasskey = ({ challenge, onDone }: {
   readonly challenge: string
   readonly onDone: (session: Session) => void
 }) => {
-  const { data: options } = useQuery({
+  const { data: options, error } = useQuery({
     queryKey: ["sign-in-passkey", challenge],
     queryFn: ({ signal }) => api.session.requestPasskey({ challenge }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
@@ -29,6 +29,7 @@ const ByPasskey = ({ challenge, onDone }: {
       api.session.endSignIn({ challenge, credential: await Passkey.sign(request) }),
     onSuccess: onDone
   })
+  if (error !== null) return <Failure error={error} />
   if (options === undefined || options.allowCredentials.length === 0) return null
   return (
     <div className="space-y-4">

@@ -80,13 +80,11 @@ const Proof = ({ email }: { readonly email: string }) => (
 )
 
 /** Opens while a request waits for a proof of the person's presence. */
-export const PresenceDialog = ({ email }: { readonly email: string }) => (
-  <Dialog
-    title="Confirm that it is you"
-    isOpen={useSyncExternalStore(subscribe, isAwaited)}
-    onClose={() => settle(false)}
-    width="max-w-md"
-  >
-    <Proof email={email} />
-  </Dialog>
-)
+export const PresenceDialog = ({ email }: { readonly email: string }) =>
+  useSyncExternalStore(subscribe, isAwaited)
+    ? (
+      <Dialog title="Confirm that it is you" isDismissible onClose={() => settle(false)} width="max-w-md">
+        <Proof email={email} />
+      </Dialog>
+    )
+    : null

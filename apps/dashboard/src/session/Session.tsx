@@ -218,22 +218,25 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
     <Current value={session}>
       {children}
       <PresenceDialog email={session.email} />
-      <Dialog
-        title={t("Your session has ended")}
-        isOpen={over}
-        isDismissible={false}
-        onClose={() => {}}
-        width="max-w-md"
-      >
-        {portal === undefined
-          ? (
-            <>
-              <p className="mb-4 text-muted">Sign in to continue. What you have filled in is still here.</p>
-              <SignInAgain email={session.email} onDone={began} />
-            </>
-          )
-          : <p className="text-muted">{t("Reload the page in the application that embeds this view.")}</p>}
-      </Dialog>
+      {over ?
+        (
+          <Dialog
+            title={t("Your session has ended")}
+            isDismissible={false}
+            onClose={() => {}}
+            width="max-w-md"
+          >
+            {portal === undefined
+              ? (
+                <>
+                  <p className="mb-4 text-muted">Sign in to continue. What you have filled in is still here.</p>
+                  <SignInAgain email={session.email} onDone={began} />
+                </>
+              )
+              : <p className="text-muted">{t("Reload the page in the application that embeds this view.")}</p>}
+          </Dialog>
+        ) :
+        null}
     </Current>
   )
 }

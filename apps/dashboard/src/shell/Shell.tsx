@@ -6,6 +6,7 @@ import { portal, root, version } from "../session/Document.ts"
 import { roleInWords } from "../session/RoleWords.ts"
 import { useSession, useSignOut } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
+import { isAsking } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { t } from "../ui/Language.ts"
@@ -232,7 +233,7 @@ export const Shell = () => {
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k") {
         event.preventDefault()
-        setSearching(true)
+        if (!isAsking()) setSearching(true)
       }
     }
     document.addEventListener("keydown", onKey)

@@ -1,8 +1,8 @@
 /** The pages of a template's form: a new one, one like another, and a change. */
-import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { TemplateDetail } from "@wac/client/internal"
 import type { ReactNode } from "react"
+import { useFresh } from "../session/Save.ts"
 import { buttonClass } from "../ui/Button.tsx"
 import { Empty, LoadState } from "../ui/Loaded.tsx"
 import { Missing } from "../ui/Missing.tsx"
@@ -21,7 +21,7 @@ const FormOf = (
     readonly children: (template: TemplateDetail) => ReactNode
   }
 ) => {
-  const query = useQuery(templateOfId(id))
+  const query = useFresh(templateOfId(id))
   const beyond = query.data === undefined ? undefined : beyondForm(query.data)
   return (
     <Page

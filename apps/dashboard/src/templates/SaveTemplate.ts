@@ -30,16 +30,15 @@ export const useSaveTemplate = (template: TemplateDetail | undefined) => {
   })
 }
 
-/** Deletes a template and opens the list. */
+/** What deletes a template, and then opens the list. */
 export const useRemoveTemplate = ({ id }: TemplateDetail) => {
   const navigate = useNavigate()
   const client = useQueryClient()
-  return useMutation({
-    mutationFn: () => api.templates.remove(id),
-    onSuccess: async () => {
+  return {
+    act: () => api.templates.remove(id),
+    onDone: async () => {
       await navigate({ to: "/templates" })
       client.removeQueries({ queryKey: ["templates", id] })
-    },
-    onSettled: useChanged()
-  })
+    }
+  }
 }

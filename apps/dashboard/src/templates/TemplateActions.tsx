@@ -24,18 +24,19 @@ export const TemplateActions = ({ template }: { readonly template: TemplateDetai
         )
         : <Button refusal={refusal}>Edit</Button>}
       <Button look="danger" refusal={refusal} onClick={() => setAsked(true)}>Delete…</Button>
-      <Confirm
-        title={`Delete ${name} in ${language}?`}
-        action="Delete template"
-        isOpen={isAsked}
-        isPending={remove.isPending}
-        error={remove.error}
-        onClose={() => setAsked(false)}
-        onConfirm={() => remove.mutate()}
-      >
-        It is deleted at the provider too, and this cannot be undone. It can no longer be sent, by your programs and
-        campaigns either. Templates of the same name in other languages stay.
-      </Confirm>
+      {isAsked
+        ? (
+          <Confirm
+            title={`Delete ${name} in ${language}?`}
+            action="Delete template"
+            {...remove}
+            onClose={() => setAsked(false)}
+          >
+            It is deleted at the provider too, and this cannot be undone. It can no longer be sent, by your programs and
+            campaigns either. Templates of the same name in other languages stay.
+          </Confirm>
+        )
+        : null}
     </>
   )
 }

@@ -309,8 +309,14 @@ export const texts: Catalogue = {
   "The receiver returned status 200.": "El receptor respondió con el código 200.",
   "Every attempt within 24 hours failed. Deliver it again by hand, or replay a range.":
     "Todos los intentos en 24 horas fallaron. Vuelva a entregarla manualmente, o repita un intervalo.",
-  "A resume left it out. It can still be delivered again by hand, or by a replay.":
-    "Se omitió al reanudar. Aún se puede volver a entregar manualmente o con una repetición.",
+  "A resume left it out, or its webhook was removed. Unless that was removed, it can still be delivered again by hand, or by a replay.":
+    "Se omitió al reanudar, o se eliminó su webhook. Si este no se eliminó, aún se puede volver a entregar manualmente o con una repetición.",
+  "The webhook is set, but its signing secret was not shown here: the response with it was lost, or somebody else set the webhook first. A secret is shown once. If nobody has stored it, rotate it for another.":
+    "El webhook está configurado, pero su secreto de firma no se mostró aquí: la respuesta que lo contenía se perdió, u otra persona configuró el webhook antes. Un secreto se muestra una sola vez. Si nadie lo ha guardado, renuévelo para obtener otro.",
+  "belongs to a removed webhook": "pertenece a un webhook eliminado",
+  "belong to a removed webhook": "pertenecen a un webhook eliminado",
+  "is no longer there": "ya no existe",
+  "are no longer there": "ya no existen",
   "Its attempt failed. Test events, and the probe before a resume, are attempted once.":
     "Su intento falló. Los eventos de prueba, y la prueba antes de reanudar, se intentan una sola vez.",
   "It waits for an earlier event of the same message: a message’s events are delivered in their order.":
@@ -335,6 +341,7 @@ export const texts: Catalogue = {
   "Select and copy it": "Selecciónelo y cópielo",
   "Copy {what}": "Copiar {what}",
   "Cancel": "Cancelar",
+  "Cancel the replay that was started {when}": "Cancelar la repetición iniciada el {when}",
   "Close": "Cerrar",
   "Done": "Listo",
   "Stop": "Detener",

@@ -308,8 +308,14 @@ export const texts: Catalogue = {
   "The receiver returned status 200.": "O receptor respondeu com o código 200.",
   "Every attempt within 24 hours failed. Deliver it again by hand, or replay a range.":
     "Todas as tentativas em 24 horas falharam. Entregue novamente à mão, ou repita um intervalo.",
-  "A resume left it out. It can still be delivered again by hand, or by a replay.":
-    "Foi ignorada ao retomar. Ainda pode ser entregue novamente à mão ou por uma repetição.",
+  "A resume left it out, or its webhook was removed. Unless that was removed, it can still be delivered again by hand, or by a replay.":
+    "Foi ignorada ao retomar, ou seu webhook foi removido. Se ele não foi removido, ainda pode ser entregue novamente à mão ou por uma repetição.",
+  "The webhook is set, but its signing secret was not shown here: the response with it was lost, or somebody else set the webhook first. A secret is shown once. If nobody has stored it, rotate it for another.":
+    "O webhook está configurado, mas seu segredo de assinatura não foi mostrado aqui: a resposta que o continha se perdeu, ou outra pessoa configurou o webhook antes. Um segredo é mostrado uma única vez. Se ninguém o guardou, renove-o para obter outro.",
+  "belongs to a removed webhook": "pertence a um webhook removido",
+  "belong to a removed webhook": "pertencem a um webhook removido",
+  "is no longer there": "não existe mais",
+  "are no longer there": "não existem mais",
   "Its attempt failed. Test events, and the probe before a resume, are attempted once.":
     "A tentativa falhou. Os eventos de teste, e o teste antes de retomar, são tentados uma única vez.",
   "It waits for an earlier event of the same message: a message’s events are delivered in their order.":
@@ -334,6 +340,7 @@ export const texts: Catalogue = {
   "Select and copy it": "Selecione e copie",
   "Copy {what}": "Copiar {what}",
   "Cancel": "Cancelar",
+  "Cancel the replay that was started {when}": "Cancelar a repetição iniciada em {when}",
   "Close": "Fechar",
   "Done": "Concluir",
   "Stop": "Parar",

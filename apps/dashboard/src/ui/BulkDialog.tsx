@@ -25,7 +25,7 @@ interface Tally {
 const sum = ({ done, leftOut }: Tally): number => [...leftOut.values()].reduce((a, b) => a + b, done)
 
 export const BulkDialog = <Item extends { readonly id: string }>(
-  { act, action, children, done, ended, filter, fits, look, noun, onClose, onDone, title, walk }: {
+  { act, action, children, done, ended, filter, fits, look, noun, onClose, title, walk }: {
     /** The title, for a number of items, or before they are counted. */
     readonly title: (count?: number) => string
     /** What an item is. */
@@ -43,8 +43,8 @@ export const BulkDialog = <Item extends { readonly id: string }>(
     readonly filter?: ReadonlyArray<readonly [name: string, value: string]>
     /** Does it to one item. The same key means the same act. Gives why the item was left as it is, if it was. */
     readonly act: (item: Item, key: string) => Promise<LeftOut | undefined>
-    readonly onClose: () => void
-    readonly onDone?: () => void
+    /** Gets the ids of the items that are done or left out, also if others are not. */
+    readonly onClose: (ended: ReadonlySet<string>) => void
     /** What it does. */
     readonly children: ReactNode
     /** The content after all were done. */
@@ -105,20 +105,19 @@ export const BulkDialog = <Item extends { readonly id: string }>(
         status === "rejected"
       )
       if (failed?.status === "rejected") throw failed.reason
-      if (ids.ended.size === items.length) onDone?.()
     },
     onSettled: () => client.invalidateQueries()
   })
 
   const total = items?.length ?? 0
   const left = total - sum(tally)
+  const close = () => onClose(ids.ended)
   const isEnded = items !== undefined && left === 0 && !run.isPending
   return (
     <Dialog
       title={title(items?.length)}
-      isOpen
       isDismissible={!run.isPending}
-      onClose={onClose}
+      onClose={close}
       width="max-w-md"
     >
       <div className="space-y-4">
@@ -176,7 +175,7 @@ export const BulkDialog = <Item extends { readonly id: string }>(
         <div className="flex flex-wrap justify-end gap-2">
           {run.isPending
             ? <Button onClick={() => running.current?.abort()}>{t("Stop")}</Button>
-            : <Button onClick={onClose}>{isEnded || !run.isIdle ? t("Close") : t("Cancel")}</Button>}
+            : <Button onClick={close}>{isEnded || !run.isIdle ? t("Close") : t("Cancel")}</Button>}
           {items === undefined || isEnded ?
             null :
             (

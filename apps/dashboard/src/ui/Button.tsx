@@ -35,9 +35,12 @@ export const Button = (
     ButtonProps
 ) => {
   const isBlocked = refusal !== undefined
+  const { "aria-label": label } = rest
   const button = (
     <button
       {...rest}
+      // a name of its own would hide the words below
+      aria-label={isBlocked && label !== undefined ? `${label} (${refusal})` : label}
       type={isBlocked ? "button" : type}
       aria-disabled={isBlocked || isPending ? true : undefined}
       aria-busy={isPending ? true : undefined}

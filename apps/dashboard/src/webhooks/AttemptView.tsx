@@ -1,5 +1,6 @@
 /** One attempt: how long each phase took, what was sent, and what came back. */
 import type { Attempt } from "@wac/client/internal"
+import { useState } from "react"
 import { CopyButton } from "../ui/Copy.tsx"
 import { t } from "../ui/Language.ts"
 import { durationOf } from "../ui/Moment.ts"
@@ -84,49 +85,60 @@ const Half = (
   </div>
 )
 
-export const AttemptView = ({ attempt, isOpen = false }: { readonly attempt: Attempt; readonly isOpen?: boolean }) => (
-  <details open={isOpen} className="group rounded-md border border-line">
-    <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md px-3 py-2 hover:bg-sunken">
-      <AttemptState attempt={attempt} />
-      <span className="min-w-0 flex-1 basis-48 break-words">{attemptWords(attempt)}</span>
-      <span className="text-[13px] text-muted">
-        {attempt.number > 0 ? `${t("Attempt {number}", { number: attempt.number })} · ` : ""}
-        {triggers[attempt.trigger]} · <Time at={attempt.startedAt} /> · {durationOf(attempt.durationMs)}
-      </span>
-    </summary>
-    <div className="space-y-4 border-t border-line p-3">
-      <Phases attempt={attempt} />
-      <div className="grid gap-4 lg:grid-cols-2">
-        <Half
-          title={t("Request")}
-          label={t("Request of attempt {number}", { number: attempt.number })}
-          first={`POST ${attempt.request.url}${
-            attempt.request.address === null ? "" : `  (${attempt.request.address})`
-          }`}
-          headers={attempt.request.headers}
-          body={attempt.request.body}
-        />
-        {attempt.response === null
-          ? (
-            <div className="space-y-1.5">
-              <h3 className="font-medium">{t("Response")}</h3>
-              <p className="text-muted">
-                {attempt.outcome === "delivered"
-                  ? t("The receiver answered 200. Of successful first attempts, only a sample keeps the response.")
-                  : `${t("No response came.")} ${attemptWords(attempt)}`}
-              </p>
-            </div>
-          )
-          : (
-            <Half
-              title={t("Response")}
-              label={t("Response of attempt {number}", { number: attempt.number })}
-              first={t("Status {code}", { code: attempt.statusCode ?? t("unknown") })}
-              headers={attempt.response.headers}
-              body={attempt.response.body}
-            />
-          )}
+/** `isOpen`: whether it begins open. Then it is the reader's: it stays as it is when other attempts come. */
+export const AttemptView = ({ attempt, isOpen: isOpenAtFirst = false }: {
+  readonly attempt: Attempt
+  readonly isOpen?: boolean
+}) => {
+  const [isOpen, setOpen] = useState(isOpenAtFirst)
+  return (
+    <details
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      className="group rounded-md border border-line"
+    >
+      <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md px-3 py-2 hover:bg-sunken">
+        <AttemptState attempt={attempt} />
+        <span className="min-w-0 flex-1 basis-48 break-words">{attemptWords(attempt)}</span>
+        <span className="text-[13px] text-muted">
+          {attempt.number > 0 ? `${t("Attempt {number}", { number: attempt.number })} · ` : ""}
+          {triggers[attempt.trigger]} · <Time at={attempt.startedAt} /> · {durationOf(attempt.durationMs)}
+        </span>
+      </summary>
+      <div className="space-y-4 border-t border-line p-3">
+        <Phases attempt={attempt} />
+        <div className="grid gap-4 lg:grid-cols-2">
+          <Half
+            title={t("Request")}
+            label={t("Request of attempt {number}", { number: attempt.number })}
+            first={`POST ${attempt.request.url}${
+              attempt.request.address === null ? "" : `  (${attempt.request.address})`
+            }`}
+            headers={attempt.request.headers}
+            body={attempt.request.body}
+          />
+          {attempt.response === null
+            ? (
+              <div className="space-y-1.5">
+                <h3 className="font-medium">{t("Response")}</h3>
+                <p className="text-muted">
+                  {attempt.outcome === "delivered"
+                    ? t("The receiver answered 200. Of successful first attempts, only a sample keeps the response.")
+                    : `${t("No response came.")} ${attemptWords(attempt)}`}
+                </p>
+              </div>
+            )
+            : (
+              <Half
+                title={t("Response")}
+                label={t("Response of attempt {number}", { number: attempt.number })}
+                first={t("Status {code}", { code: attempt.statusCode ?? t("unknown") })}
+                headers={attempt.response.headers}
+                body={attempt.response.body}
+              />
+            )}
+        </div>
       </div>
-    </div>
-  </details>
-)
+    </details>
+  )
+}

@@ -1,15 +1,25 @@
 /** Delivering many deliveries again, with its progress. */
-import type { DeliveryStatus } from "@wac/client/internal"
+import { type DeliveryStatus, WacError } from "@wac/client/internal"
 import { type ComponentProps, useRef } from "react"
-import { api } from "../session/Service.ts"
-import { BulkDialog } from "../ui/BulkDialog.tsx"
+import { api, isNotFound } from "../session/Service.ts"
+import { BulkDialog, type LeftOut } from "../ui/BulkDialog.tsx"
 import { plural, t } from "../ui/Language.ts"
 import { Begun } from "./Begun.tsx"
 
 type Again = Pick<
   ComponentProps<typeof BulkDialog<{ readonly id: string }>>,
-  "filter" | "onClose" | "onDone" | "walk"
+  "filter" | "onClose" | "walk"
 >
+
+const ofRemoved: LeftOut = [t("belongs to a removed webhook"), t("belong to a removed webhook")]
+const forgotten: LeftOut = [t("is no longer there"), t("are no longer there")]
+
+/** Why a delivery cannot be begun again, if it is for good: the service names the delivery itself as what is wrong. */
+const whyNot = (error: unknown): LeftOut => {
+  if (isNotFound(error)) return forgotten
+  if (error instanceof WacError && error.code === "invalid_body" && error.param === "id") return ofRemoved
+  throw error
+}
 
 export const DeliverAgain = (props: Again) => {
   const begun = useRef<Array<DeliveryStatus>>([])
@@ -25,12 +35,12 @@ export const DeliverAgain = (props: Again) => {
       look="primary"
       done={t("begun")}
       fits={() => true}
-      act={async ({ id }, idempotencyKey) => {
-        const { status } = await api.deliveries.retry(id, { idempotencyKey })
-        begun.current.push(status)
-        return undefined
-      }}
-      ended={() => <Begun statuses={begun.current} />}
+      act={({ id }, idempotencyKey) =>
+        api.deliveries.retry(id, { idempotencyKey }).then(({ status }) => {
+          begun.current.push(status)
+          return undefined
+        }, whyNot)}
+      ended={() => begun.current.length === 0 ? null : <Begun statuses={begun.current} />}
     >
       {t(
         "Begins a new round of attempts for each delivery under the same event id, so a receiver that remembers ids handles each event once."

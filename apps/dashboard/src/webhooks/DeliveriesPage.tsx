@@ -212,8 +212,10 @@ export const DeliveriesPage = () => {
         : (
           <DeliverAgain
             {...asked}
-            onClose={() => setAsked(undefined)}
-            onDone={() => setMarked({ filter, ids: nothing })}
+            onClose={(ended) => {
+              choose([...ended], false)
+              setAsked(undefined)
+            }}
           />
         )}
     </ListPage>

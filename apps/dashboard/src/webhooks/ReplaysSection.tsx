@@ -64,7 +64,7 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
   })
   const { error } = create
   return (
-    <Dialog title={t("Replay events")} isOpen onClose={onClose}>
+    <Dialog title={t("Replay events")} isDismissible={!create.isPending} onClose={onClose}>
       <form
         className="space-y-4"
         onSubmit={(event) => {
@@ -115,7 +115,7 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
         </Field>
         <Failure error={elsewhere(error, "since", "until", "status")} />
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>{t("Cancel")}</Button>
+          <Button isPending={create.isPending} onClick={onClose}>{t("Cancel")}</Button>
           <Button look="primary" type="submit" isPending={create.isPending}>{t("Start replay")}</Button>
         </div>
       </form>
@@ -182,10 +182,16 @@ export const ReplaysSection = () => {
                   },
                   { name: t("Progress"), cell: (replay) => <Progress replay={replay} /> },
                   { name: t("Started"), className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> },
-                  actions(({ id, state }: Replay) =>
+                  actions(({ createdAt, id, state }: Replay) =>
                     state === "running"
                       ? (
-                        <Button small refusal={refusal} isPending={cancel.isPending} onClick={() => cancel.mutate(id)}>
+                        <Button
+                          small
+                          aria-label={t("Cancel the replay that was started {when}", { when: exactly(createdAt) })}
+                          refusal={refusal}
+                          isPending={cancel.isPending}
+                          onClick={() => cancel.mutate(id)}
+                        >
                           {t("Cancel")}
                         </Button>
                       )

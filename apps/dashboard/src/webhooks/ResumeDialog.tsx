@@ -1,6 +1,6 @@
 /** Resuming: what becomes of the held events, the probe, and what it found (contract §6 *Resume*). */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { Attempt, Webhook } from "@wac/client/internal"
+import type { Webhook } from "@wac/client/internal"
 import { useState } from "react"
 import { api } from "../session/Service.ts"
 import { Button } from "../ui/Button.tsx"
@@ -40,23 +40,28 @@ export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; 
   const [replay, setReplay] = useState<Replay>("all")
   const [since, setSince] = useState("")
   const [force, setForce] = useState(false)
-  const [probe, setProbe] = useState<Attempt | null>(null)
   const resume = useMutation({
     mutationFn: () =>
       api.webhook.resume({
         replay: replay === "since" ? { since: new Date(since).toISOString() } : replay,
         ...(force ? { force } : {})
       }),
-    onSuccess: ({ probe, status }) => {
+    onSuccess: ({ status }) => {
       if (status === "active") onClose()
-      else setProbe(probe)
     },
-    onSettled: () => client.invalidateQueries()
+    onSettled: () => void client.invalidateQueries()
   })
+  // of this try, and none while the next one is under way
+  const probe = resume.data?.status === "paused" ? resume.data.probe : null
   const skipped = useSkipped(replay === "since", since)
   const { heldCount } = webhook
   return (
-    <Dialog title={t("Resume the webhook")} isOpen onClose={onClose} width="max-w-2xl">
+    <Dialog
+      title={t("Resume the webhook")}
+      isDismissible={!resume.isPending}
+      onClose={onClose}
+      width="max-w-2xl"
+    >
       <form
         className="space-y-5"
         onSubmit={(event) => {
@@ -141,7 +146,7 @@ export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; 
         )}
         <Failure error={resume.error} />
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>{t("Cancel")}</Button>
+          <Button isPending={resume.isPending} onClick={onClose}>{t("Cancel")}</Button>
           <Button look="primary" type="submit" isPending={resume.isPending}>
             {resume.isPending && !force ? t("Sending the probe…") : t("Resume")}
           </Button>

@@ -22,10 +22,10 @@ export const RotateDialog = (
     onSuccess: ({ previousExpiresAt, signingSecret }) => {
       if (signingSecret !== undefined) onRotated({ previousExpiresAt, signingSecret })
     },
-    onSettled: () => client.invalidateQueries()
+    onSettled: () => void client.invalidateQueries()
   })
   return (
-    <Dialog title={t("Rotate the signing secret")} isOpen onClose={onClose}>
+    <Dialog title={t("Rotate the signing secret")} isDismissible={!rotate.isPending} onClose={onClose}>
       <div className="space-y-5">
         <p>
           {t(
@@ -51,7 +51,7 @@ export const RotateDialog = (
           )
           : null}
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>{t("Cancel")}</Button>
+          <Button isPending={rotate.isPending} onClick={onClose}>{t("Cancel")}</Button>
           <Button look="primary" isPending={rotate.isPending} onClick={() => rotate.mutate()}>
             {t("Rotate secret")}
           </Button>

@@ -8,7 +8,9 @@ export const meanings: Record<DeliveryStatus, string> = {
   held: t("The webhook is paused. It is delivered after the webhook is resumed."),
   delivered: t("The receiver returned status 200."),
   exhausted: t("Every attempt within 24 hours failed. Deliver it again by hand, or replay a range."),
-  skipped: t("A resume left it out. It can still be delivered again by hand, or by a replay.")
+  skipped: t(
+    "A resume left it out, or its webhook was removed. Unless that was removed, it can still be delivered again by hand, or by a replay."
+  )
 }
 
 /** Whether a delivery can be begun again: a test event, and the probe before a resume, cannot. */

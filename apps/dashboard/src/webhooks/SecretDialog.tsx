@@ -17,7 +17,7 @@ export const SecretDialog = (
 ) => {
   const [isStored, setStored] = useState(false)
   return (
-    <Dialog title={t("Store the signing secret now")} isOpen isDismissible={false} onClose={onClose}>
+    <Dialog title={t("Store the signing secret now")} isDismissible={false} onClose={onClose}>
       <div className="space-y-4">
         <p>
           {t("Your receiver verifies deliveries with it. It is not shown again; if it is lost, rotate it.")}

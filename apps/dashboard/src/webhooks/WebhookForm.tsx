@@ -82,7 +82,7 @@ export const WebhookForm = (
         >
           {webhook === null ? t("Set webhook") : t("Save")}
         </Button>
-        {onCancel === undefined ? null : <Button onClick={onCancel}>{t("Cancel")}</Button>}
+        {onCancel === undefined ? null : <Button isPending={isPending} onClick={onCancel}>{t("Cancel")}</Button>}
       </div>
     </form>
   )

@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { PutWebhook, Webhook } from "@wac/client/internal"
-import { useState } from "react"
+import { type ComponentProps, useState } from "react"
 import { eventTypes } from "../events/EventWords.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { api } from "../session/Service.ts"
@@ -10,7 +10,7 @@ import { useRefusal } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
 import { Actions, Button } from "../ui/Button.tsx"
 import { Confirm, Dialog } from "../ui/Dialog.tsx"
-import { Failure } from "../ui/Failure.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
 import { plural, rich, t } from "../ui/Language.ts"
 import { LoadState } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
@@ -29,9 +29,38 @@ import { WebhookHealth } from "./WebhookHealth.tsx"
 
 const dialogs = ["edit", "resume", "pause", "rotate", "remove"] as const
 
-const Configured = (
-  { onSecret, webhook }: {
+const EditDialog = (
+  { onClose, refusal, webhook }: {
     readonly webhook: Webhook
+    readonly refusal: string | undefined
+    readonly onClose: () => void
+  }
+) => {
+  const client = useQueryClient()
+  const put = useMutation({
+    mutationFn: (webhook: PutWebhook) => api.webhook.put(webhook),
+    onSuccess: onClose,
+    onSettled: () => client.invalidateQueries()
+  })
+  return (
+    <Dialog title={t("Edit the webhook")} isDismissible={!put.isPending} onClose={onClose}>
+      <WebhookForm
+        webhook={webhook}
+        refusal={refusal}
+        error={put.error}
+        isPending={put.isPending}
+        onSave={(webhook) => put.mutate(webhook)}
+        onCancel={onClose}
+      />
+    </Dialog>
+  )
+}
+
+const Configured = (
+  { isSecretLost, onSecret, webhook }: {
+    readonly webhook: Webhook
+    /** Whether this page set the webhook and got no secret for it. */
+    readonly isSecretLost: boolean
     readonly onSecret: (secret: { readonly secret: string; readonly previousExpiresAt?: string }) => void
   }
 ) => {
@@ -50,18 +79,23 @@ const Configured = (
     ? undefined
     : named
   const close = () => setOpened(undefined)
-  const settled = () => client.invalidateQueries()
-  const test = useMutation({ mutationFn: () => api.webhook.test(), onSettled: settled })
-  const pause = useMutation({ mutationFn: () => api.webhook.pause(), onSuccess: close, onSettled: settled })
-  const remove = useMutation({ mutationFn: () => api.webhook.remove(), onSuccess: close, onSettled: settled })
-  const put = useMutation({
-    mutationFn: (webhook: PutWebhook) => api.webhook.put(webhook),
-    onSuccess: close,
-    onSettled: settled
-  })
+  const test = useMutation({ mutationFn: () => api.webhook.test(), onSettled: () => client.invalidateQueries() })
   const isPaused = webhook.status === "paused"
   return (
     <>
+      {isSecretLost
+        ? (
+          <Notice
+            tone="warn"
+            role="alert"
+            actions={<Button small refusal={refusal} onClick={() => setOpened("rotate")}>{t("Rotate secret…")}</Button>}
+          >
+            {t(
+              "The webhook is set, but its signing secret was not shown here: the response with it was lost, or somebody else set the webhook first. A secret is shown once. If nobody has stored it, rotate it for another."
+            )}
+          </Notice>
+        )
+        : null}
       <Section
         title={t("Webhook")}
         actions={
@@ -164,86 +198,72 @@ const Configured = (
           />
         )
         : null}
-      {opened === "edit"
+      {opened === "edit" ? <EditDialog webhook={webhook} refusal={refusal} onClose={close} /> : null}
+      {opened === "pause"
         ? (
-          <Dialog title={t("Edit the webhook")} isOpen onClose={close}>
-            <WebhookForm
-              webhook={webhook}
-              refusal={refusal}
-              error={put.error}
-              isPending={put.isPending}
-              onSave={(webhook) => put.mutate(webhook)}
-              onCancel={close}
-            />
-          </Dialog>
+          <Confirm
+            title={t("Pause the webhook?")}
+            action={t("Pause webhook")}
+            act={() => api.webhook.pause()}
+            onClose={close}
+          >
+            {t(
+              "Deliveries stop until a person resumes the webhook. Events are still recorded, and are held; none is lost."
+            )}
+          </Confirm>
         )
         : null}
-      <Confirm
-        title={t("Pause the webhook?")}
-        action={t("Pause webhook")}
-        isOpen={opened === "pause"}
-        isPending={pause.isPending}
-        error={pause.error}
-        onClose={close}
-        onConfirm={() => pause.mutate()}
-      >
-        {t(
-          "Deliveries stop until a person resumes the webhook. Events are still recorded, and are held; none is lost."
-        )}
-      </Confirm>
-      <Confirm
-        title={t("Remove the webhook?")}
-        action={t("Remove webhook")}
-        isOpen={opened === "remove"}
-        isPending={remove.isPending}
-        error={remove.error}
-        onClose={close}
-        onConfirm={() => remove.mutate()}
-      >
-        {webhook.heldCount === 0
-          ? t("Nothing more is delivered to {url}. Its signing secret ends. Recorded events stay in the list.", {
-            url: webhook.url
-          })
-          : plural(
-            webhook.heldCount,
-            "Nothing more is delivered to {url}, and {count} held event is not delivered. Its signing secret ends. Recorded events stay in the list.",
-            "Nothing more is delivered to {url}, and {count} held events are not delivered. Its signing secret ends. Recorded events stay in the list.",
-            { url: webhook.url }
-          )}
-      </Confirm>
+      {opened === "remove"
+        ? (
+          <Confirm
+            title={t("Remove the webhook?")}
+            action={t("Remove webhook")}
+            act={() => api.webhook.remove()}
+            onClose={close}
+          >
+            {webhook.heldCount === 0
+              ? t("Nothing more is delivered to {url}. Its signing secret ends. Recorded events stay in the list.", {
+                url: webhook.url
+              })
+              : plural(
+                webhook.heldCount,
+                "Nothing more is delivered to {url}, and {count} held event is not delivered. Its signing secret ends. Recorded events stay in the list.",
+                "Nothing more is delivered to {url}, and {count} held events are not delivered. Its signing secret ends. Recorded events stay in the list.",
+                { url: webhook.url }
+              )}
+          </Confirm>
+        )
+        : null}
     </>
   )
 }
 
-const NotSet = ({ onSecret }: { readonly onSecret: (secret: { readonly secret: string }) => void }) => {
-  const client = useQueryClient()
+const NotSet = (
+  { error, isPending, onSave }: Pick<ComponentProps<typeof WebhookForm>, "error" | "isPending" | "onSave">
+) => {
   const refusal = useRefusal(RoleOf.webhookPut)
-  const put = useMutation({
-    mutationFn: (webhook: PutWebhook) => api.webhook.put(webhook),
-    onSuccess: ({ signingSecret }) => {
-      if (signingSecret !== undefined) onSecret({ secret: signingSecret })
-    },
-    onSettled: () => client.invalidateQueries()
-  })
   return (
     <Section
       title={t("Set a webhook")}
       description={t("Every event is posted to one address of yours, signed and retried for 24 hours.")}
     >
-      <WebhookForm
-        webhook={null}
-        refusal={refusal}
-        error={put.error}
-        isPending={put.isPending}
-        onSave={(webhook) => put.mutate(webhook)}
-      />
+      <WebhookForm webhook={null} refusal={refusal} error={error} isPending={isPending} onSave={onSave} />
     </Section>
   )
 }
 
 export const WebhookPage = () => {
+  const client = useQueryClient()
   const query = useQuery(webhookQuery)
   const [secret, setSecret] = useState<{ readonly secret: string; readonly previousExpiresAt?: string }>()
+  // the page may learn that the webhook is set before it has the response, and then the form is gone
+  const first = useMutation({
+    mutationFn: (webhook: PutWebhook) => api.webhook.put(webhook),
+    onSuccess: ({ signingSecret }) => {
+      if (signingSecret !== undefined) setSecret({ secret: signingSecret })
+    },
+    onSettled: () => client.invalidateQueries()
+  })
   return (
     <Page
       title={t("Webhooks")}
@@ -259,8 +279,18 @@ export const WebhookPage = () => {
           <>
             {query.error === null ? null : <LoadState query={query} />}
             {query.data === null
-              ? <NotSet onSecret={setSecret} />
-              : <Configured key={query.data.id} webhook={query.data} onSecret={setSecret} />}
+              ? <NotSet error={first.error} isPending={first.isPending} onSave={(webhook) => first.mutate(webhook)} />
+              : (
+                <Configured
+                  key={query.data.id}
+                  webhook={query.data}
+                  isSecretLost={first.isError || first.data !== undefined && first.data.signingSecret === undefined}
+                  onSecret={(secret) => {
+                    first.reset()
+                    setSecret(secret)
+                  }}
+                />
+              )}
           </>
         )}
       {secret === undefined ? null : <SecretDialog {...secret} onClose={() => setSecret(undefined)} />}

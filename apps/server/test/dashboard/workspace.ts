@@ -52,12 +52,13 @@ export const restored = Effect.gen(function*() {
 
 /** The same server, with a member of the workspace signed in. */
 export const asMember = Effect.fnUntraced(function*(
-  { session, url }: { readonly session: { readonly cookie: string }; readonly url: string }
+  { session, url }: { readonly session: { readonly cookie: string }; readonly url: string },
+  email = "member@example.com"
 ) {
   const password = "a password of my own"
   const invited = yield* call(`${url}/internal/members`, {
     headers: { ...ownPage, ...session },
-    body: { email: "member@example.com", role: "member" }
+    body: { email, role: "member" }
   })
   assert.strictEqual(invited.status, 201, invited.text)
   const token = new URLSearchParams(new URL(invited.body.inviteUrl).hash.slice(1)).get("token")!

@@ -270,10 +270,9 @@ describe.concurrent("a post", () => {
       yield* checks.until(eventsOf(server), ({ length }) => length === 1)
       // what is refused is counted no longer
       for (let i = 0; i < 8; i++) {
-        checks.assertError(yield* post(server, large.slice(1), "x"), 401, {
-          code: "unauthorized",
-          reason: "invalid_signature"
-        })
+        // the server may have yet to read what a slow one sent before it left
+        const refused = yield* checks.until(post(server, large.slice(1), "x"), ({ status }) => status !== 503)
+        checks.assertError(refused, 401, { code: "unauthorized", reason: "invalid_signature" })
       }
     }).pipe(Effect.scoped))
 

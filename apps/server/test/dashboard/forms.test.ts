@@ -1,0 +1,532 @@
+/**
+ * Forms and dialogs: each begins with what is so now, says what became of its request, and keeps what is shown once.
+ */
+import { RecordingReceiver } from "@wac/testkit"
+import type { Effect } from "effect"
+import type { Browser, Page } from "playwright-core"
+import { assert, beforeAll, it } from "vitest"
+import * as checks from "../checks.ts"
+import { call, createKey, hello, ownPage, receiver as makeReceiver, send, setWebhook, signIn } from "../harness.ts"
+import { browser as launch, button, dialog, signedIn, visit } from "./browser.ts"
+import * as Scope from "./scope.ts"
+import * as workspace from "./workspace.ts"
+
+const inScope = Scope.ofFile()
+
+let browser: Browser
+let server: Effect.Success<typeof workspace.empty>
+let receiver: Effect.Success<typeof makeReceiver>
+let key: Effect.Success<ReturnType<typeof createKey>>
+
+beforeAll(async () => {
+  ;[browser, server, receiver] = await Promise.all([inScope(launch), inScope(workspace.empty), inScope(makeReceiver)])
+  key = await inScope(createKey(server.url, server.session))
+})
+
+const internal = async (path: string, method?: string, body?: unknown) => {
+  const { session, url } = server
+  return (await inScope(
+    call(`${url}/internal${path}`, {
+      headers: { ...ownPage, ...session },
+      ...(method === undefined ? {} : { method }),
+      ...(body === undefined ? {} : { body })
+    })
+  )).body
+}
+
+/** Whether a list has deliveries and each of them is delivered. */
+const areDelivered = (deliveries: ReadonlyArray<{ readonly status: string }>): boolean =>
+  deliveries.length > 0 && deliveries.every(({ status }) => status === "delivered")
+
+const setNewWebhook = async () => {
+  await inScope(receiver.answerWith(RecordingReceiver.ok))
+  await internal("/webhook", "DELETE")
+  await inScope(setWebhook(server, { url: receiver.url }))
+}
+
+/** Waits until the page has drawn what it was asked to draw. */
+const drawn = (page: Page) =>
+  page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+
+/** Has requests wait until `release` is called; `asked` is done when one of them is made. */
+const held = async (page: Page, method: string, address: RegExp) => {
+  const asked = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  await page.route(address, async (route) => {
+    if (route.request().method() === method) {
+      asked.resolve()
+      await released.promise
+    }
+    await route.fallback()
+  })
+  return { asked: asked.promise, release: released.resolve }
+}
+
+const refusal = {
+  status: 403,
+  json: { error: { code: "forbidden", message: "this is refused by the test", request_id: "req_of_the_test" } }
+}
+
+it.each([1, 2])(
+  "if %i responses that set the first webhook are lost, the page says that its secret was not shown and leads to another",
+  async (lost) => {
+    await internal("/webhook", "DELETE")
+    const person = await signedIn(browser, server)
+    const { page } = person
+    let attempts = 0
+    await page.route(/\/internal\/webhook$/, async (route) => {
+      if (route.request().method() !== "PUT") return route.fallback()
+      if (++attempts > lost) return route.fallback()
+      await route.fetch()
+      await route.abort()
+    })
+    await person.open("/settings/webhook")
+    await page.getByLabel("URL").fill(receiver.url)
+    await button(page, "Set webhook").click()
+    const notice = page.getByRole("alert").filter({ hasText: "its signing secret was not shown" })
+    await notice.waitFor()
+    assert.strictEqual(attempts, 2)
+    assert.strictEqual(await dialog(page, "Store the signing secret now").count(), 0)
+    await button(notice, "Rotate secret…").click()
+    await button(dialog(page, "Rotate the signing secret"), "Rotate secret").click()
+    const shown = dialog(page, "Store the signing secret now")
+    assert.match(await shown.locator("code").first().innerText(), /^whsec_/)
+    await notice.waitFor({ state: "detached" })
+    await person.end()
+  }
+)
+
+it("a delivery to a removed webhook is left out of those that are delivered again, and the others are begun", async () => {
+  const { session, url } = server
+  const sentAndDelivered = async () => {
+    const sent = await inScope(send({ key, url }, hello("+15005550003")))
+    assert.strictEqual(sent.status, 200, sent.text)
+    const { message_id: id } = sent.body
+    await inScope(
+      checks.until(
+        call(`${url}/internal/webhook/deliveries?messageId=${id}`, { headers: session }),
+        ({ body }) => areDelivered(body.data)
+      )
+    )
+  }
+  await setNewWebhook()
+  await sentAndDelivered()
+  await setNewWebhook()
+  await sentAndDelivered()
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("/deliveries?status=delivered")
+  await page.getByLabel("Choose all on this page").check()
+  await button(page, "Deliver again…").click()
+  const again = page.getByRole("dialog")
+  await button(again, "Deliver again").click()
+  await again.getByText(/^\d+ of \d+ begun, \d+ belongs? to a removed webhook$/).waitFor()
+  await button(again, "Close").click()
+  await page.getByText("Choose all on this page").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+it("what has been delivered again is no longer chosen after a dialog whose other deliveries failed", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const [begun, refused] = ["D", "E"].map((last) => ({
+    id: `dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7D${last}`,
+    eventId: "evt_01K8ZQ50V4W6X8Y0Z1A3B5C7DE",
+    eventType: "message.sent",
+    status: "exhausted",
+    attemptCount: 1,
+    nextAttemptAt: null,
+    createdAt: "2026-01-02T03:04:05.700Z",
+    completedAt: "2026-01-02T03:04:06.700Z",
+    messageId: null,
+    customer: null,
+    lastAttempt: null
+  }))
+  await page.route(
+    /\/internal\/webhook\/deliveries\?/,
+    (route) => route.fulfill({ json: { data: [begun, refused], hasMore: false, nextCursor: null } })
+  )
+  await page.route(
+    /\/internal\/webhook\/deliveries\/.*\/retry$/,
+    (route) =>
+      route.request().url().includes(refused!.id)
+        ? route.fulfill(refusal)
+        : route.fulfill({ json: { ...begun, status: "pending" } })
+  )
+  await person.open("/deliveries?status=exhausted")
+  await page.getByLabel("Choose all on this page").check()
+  await page.getByText("2 are chosen").waitFor()
+  await button(page, "Deliver again…").click()
+  const again = page.getByRole("dialog")
+  await button(again, "Deliver again").click()
+  await again.getByRole("alert").waitFor()
+  await button(again, "Close").click()
+  await page.getByText("1 is chosen").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+it("a form says “Saved.” only while it holds what was saved", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const saved = page.getByRole("status").filter({ hasText: "Saved." })
+  for (
+    const [path, label, text] of [
+      ["/alerts", "URL", "https://example.com/alerts"],
+      ["/settings/opt-out", "Words that opt out", "enough"]
+    ] as const
+  ) {
+    await person.open(path)
+    const field = page.getByLabel(label, { exact: true })
+    await field.fill(text)
+    await button(page, "Save").click()
+    await saved.waitFor()
+    await field.fill(`${text}s`)
+    await saved.waitFor({ state: "detached" })
+  }
+  person.assertSound()
+  await person.end()
+})
+
+it("the account page says that the password was changed until another change is begun", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await page.route(/\/internal\/password$/, (route) => route.fulfill({ status: 204 }))
+  await person.open("/account")
+  await page.getByLabel("Current password").fill("correct horse battery")
+  await page.getByLabel("New password").fill("a password of my own")
+  await button(page, "Change password").click()
+  const changed = page.getByText("Your password was changed.")
+  await changed.waitFor()
+  await page.getByLabel("Current password").fill("a")
+  await changed.waitFor({ state: "detached" })
+  person.assertSound()
+  await person.end()
+})
+
+it("the form for alerts begins with what is stored now, not with what it was when the page was last open", async () => {
+  await internal("/alerts/settings", "PUT", { emails: ["before@example.com"], url: null })
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const field = page.getByLabel("E-mail addresses")
+  await person.open("/alerts")
+  await field.waitFor()
+  assert.strictEqual(await field.inputValue(), "before@example.com")
+  await page.getByRole("link", { name: "Usage", exact: true }).click()
+  await page.getByRole("heading", { level: 1, name: "Usage" }).waitFor()
+  await internal("/alerts/settings", "PUT", { emails: ["now@example.com"], url: null })
+  await page.getByRole("link", { name: "Alerts", exact: true }).click()
+  await field.waitFor()
+  assert.strictEqual(await field.inputValue(), "now@example.com")
+  person.assertSound()
+  await person.end()
+})
+
+it("the form that changes a campaign begins with what it is now, not with what its page showed", async () => {
+  const id = await inScope(workspace.ready(server))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const shown = (name: string) => page.getByRole("heading", { level: 1, name })
+  await person.open(`/campaigns/${id}`)
+  await shown("Spring offer").waitFor()
+  const { asked, release } = await held(page, "GET", new RegExp(`/internal/campaigns/${id}$`))
+  await internal(`/campaigns/${id}`, "PATCH", { name: "Summer offer" })
+  await page.getByRole("link", { name: "Change", exact: true }).click()
+  await shown("Change the campaign").waitFor()
+  await asked
+  release()
+  const name = page.getByLabel("Name", { exact: true })
+  await name.waitFor()
+  assert.strictEqual(await name.inputValue(), "Summer offer")
+  person.assertSound()
+  await person.end()
+})
+
+it("a member's role changes once a person has confirmed it, and the audit has it as done to the member", async () => {
+  await inScope(workspace.asMember(server))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const changes: Array<string> = []
+  page.on("request", (request) => {
+    if (request.method() === "PATCH") changes.push(request.url())
+  })
+  await person.open("/settings/members")
+  const row = page.getByRole("row", { name: /member@example.com/ })
+  await button(row, "Change the role of member@example.com").click()
+  const question = dialog(page, "Change the role of member@example.com")
+  const member = question.getByRole("radio", { name: /^Member:/ })
+  await member.focus()
+  await page.keyboard.press("ArrowDown")
+  await page.keyboard.press("ArrowDown")
+  assert.isTrue(await question.getByRole("radio", { name: /^Admin:/ }).isChecked())
+  assert.deepStrictEqual(changes, [])
+  await button(question, "Change role").click()
+  await row.getByText(/^Admin/).waitFor()
+  assert.strictEqual(changes.length, 1)
+
+  const id = new URL(changes[0]!).pathname.split("/").at(-1)!
+  await person.open("/settings/audit")
+  const search = page.getByLabel("Changed thing or person")
+  await search.fill(id)
+  await search.press("Enter")
+  await page.getByText("These are the changes that this person made.").waitFor()
+  await page.getByRole("row", { name: /Joined by an invitation/ }).waitFor()
+  await page.getByRole("link", { name: "Show what was done to this person" }).click()
+  await page.getByRole("row", { name: /Changed a member’s role/ }).waitFor()
+  await page.getByText("These are the changes that were made to this person.").waitFor()
+  await page.getByRole("link", { name: "Show what this person did" }).click()
+  await page.getByRole("row", { name: /Joined by an invitation/ }).waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+it("a dialog that shows a secret stays until its response has come, and then until the secret is stored", async () => {
+  await setNewWebhook()
+  const person = await signedIn(browser, server)
+  const { page } = person
+  for (
+    const [path, address, form, fields, submit, shown, text] of [
+      [
+        "/api-keys?dialog=create",
+        /\/internal\/api-keys$/,
+        "Create an API key",
+        ["Name"],
+        "Create key",
+        /^API key “/,
+        "wac_live_"
+      ],
+      [
+        "/settings/members?dialog=invite",
+        /\/internal\/members$/,
+        "Invite a person",
+        ["E-mail"],
+        "Invite",
+        /link$/,
+        "#token="
+      ],
+      ["/settings/webhook?dialog=rotate", /rotate-secret$/, /^Rotate/, [], "Rotate secret", /^Store the/, "whsec_"]
+    ] as const
+  ) {
+    await person.open(path)
+    const asking = dialog(page, form)
+    for (const label of fields) await asking.getByLabel(label, { exact: true }).fill("someone@example.com")
+    const { asked, release } = await held(page, "POST", address)
+    await button(asking, submit).click()
+    await asked
+    await asking.getByRole("button", { name: "Cancel", exact: true, disabled: true }).waitFor()
+    await page.keyboard.press("Escape")
+    await drawn(page)
+    assert.isTrue(await asking.isVisible(), path)
+    release()
+    const secret = dialog(page, shown)
+    await secret.getByText(text).first().waitFor()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("ControlOrMeta+k")
+    await drawn(page)
+    assert.isTrue(await secret.isVisible(), path)
+    assert.strictEqual(await page.getByRole("combobox", { name: "Page, identifier or number" }).count(), 0)
+    const stored = secret.getByLabel("I have stored it")
+    if (await stored.count() > 0) await stored.check()
+    await button(secret, "Done").click()
+    await secret.waitFor({ state: "detached" })
+    await page.keyboard.press("ControlOrMeta+k")
+    await page.getByRole("combobox", { name: "Page, identifier or number" }).waitFor()
+    await page.keyboard.press("Escape")
+    await page.unroute(address)
+  }
+  person.assertSound()
+  await person.end()
+})
+
+it("a dialog that is opened again does not show the error of the time before", async () => {
+  await setNewWebhook()
+  const { data: [template] } = await internal("/templates?status=approved")
+  const person = await signedIn(browser, server)
+  const { page } = person
+  for (
+    const [path, opener, submit, address] of [
+      ["/settings/webhook", "Pause…", "Pause webhook", /\/internal\/webhook\/pause$/],
+      ["/settings/webhook", "Remove…", "Remove webhook", /\/internal\/webhook$/],
+      ["/settings/webhook", "Edit…", "Save", /\/internal\/webhook$/],
+      [`/templates/${template.id}`, "Delete…", "Delete template", /\/internal\/templates\/[^/]+$/]
+    ] as const
+  ) {
+    await person.open(path)
+    await page.route(
+      address,
+      (route) => route.request().method() === "GET" ? route.fallback() : route.fulfill(refusal)
+    )
+    await button(page, opener).click()
+    const asking = page.getByRole("dialog")
+    await button(asking, submit).click()
+    await asking.getByRole("alert").getByText("This is refused by the test.").waitFor()
+    await button(asking, "Cancel").click()
+    await asking.waitFor({ state: "detached" })
+    await button(page, opener).click()
+    await button(asking, submit).waitFor()
+    assert.strictEqual(await asking.getByRole("alert").count(), 0, opener)
+    await page.unroute(address)
+  }
+  person.assertSound()
+  await person.end()
+})
+
+it("the probe that failed is no longer shown once the webhook is resumed again", async () => {
+  await setNewWebhook()
+  await inScope(receiver.answerWith(RecordingReceiver.reply(503)))
+  await internal("/webhook/pause", "POST")
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("/settings/webhook?dialog=resume")
+  const asking = dialog(page, "Resume the webhook")
+  await button(asking, "Resume").click()
+  const probe = asking.getByText("The probe failed")
+  await probe.waitFor()
+  await page.route(/\/internal\/webhook\/resume$/, (route) => route.fulfill(refusal))
+  await button(asking, "Resume").click()
+  await asking.getByText("This is refused by the test.").waitFor()
+  assert.strictEqual(await probe.count(), 0)
+  person.assertSound()
+  await person.end()
+})
+
+it("the attempt that a reader has opened stays open when another attempt comes", async () => {
+  const { session, url } = server
+  await setNewWebhook()
+  const sent = await inScope(send({ key, url }, hello("+15005550003")))
+  assert.strictEqual(sent.status, 200, sent.text)
+  const { body } = await inScope(
+    checks.until(
+      call(`${url}/internal/webhook/deliveries?messageId=${sent.body.message_id}`, { headers: session }),
+      ({ body }) => areDelivered(body.data)
+    )
+  )
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open(`/deliveries/${body.data[0].id}`)
+  const attempts = page.getByRole("region", { name: "Attempts" }).locator("details")
+  await attempts.first().waitFor()
+  assert.deepStrictEqual(await attempts.evaluateAll((all) => all.map((one) => (one as HTMLDetailsElement).open)), [
+    true
+  ])
+  await button(page, "Deliver again").click()
+  await attempts.nth(1).waitFor()
+  assert.deepStrictEqual(
+    await attempts.evaluateAll((all) => all.map((one) => (one as HTMLDetailsElement).open)),
+    [true, true]
+  )
+  person.assertSound()
+  await person.end()
+})
+
+it("the buttons that end a person's sessions differ in their names", async () => {
+  await inScope(signIn(server.url))
+  await inScope(server.pass("1 minute"))
+  await inScope(signIn(server.url))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("/account")
+  const sessions = page.getByRole("region", { name: "Sessions" })
+  const ends = sessions.getByRole("row").getByRole("button", { name: /^End/ })
+  await ends.nth(1).waitFor()
+  const names = await ends.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? one.textContent))
+  assert.strictEqual(new Set(names).size, names.length, names.join(", "))
+  person.assertSound()
+  await person.end()
+})
+
+it("a campaign is not started while the time for its start is half filled in", async () => {
+  const id = await inScope(workspace.ready(server))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const starts: Array<string> = []
+  page.on("request", (request) => {
+    if (request.method() === "POST" && request.url().endsWith(`/campaigns/${id}/start`)) starts.push(request.url())
+  })
+  await person.open(`/campaigns/${id}`)
+  await button(page, "Start").click()
+  const question = dialog(page, "Start the campaign")
+  const time = question.getByLabel("Start at")
+  await time.focus()
+  await page.keyboard.type("12")
+  assert.isTrue(await time.evaluate((field: HTMLInputElement) => field.validity.badInput))
+  await page.keyboard.press("Enter")
+  await button(question, /^Send to/).click()
+  await drawn(page)
+  assert.deepStrictEqual(starts, [])
+  await time.fill("2020-01-01T00:00")
+  await button(question, /^Send to/).click()
+  await question.waitFor({ state: "detached" })
+  assert.strictEqual(starts.length, 1)
+  person.assertSound()
+  await person.end()
+})
+
+it("a button that a role may not press says why in its name, also if it has a name of its own", async () => {
+  const cookie = (await inScope(workspace.asMember(server, "reader@example.com"))).cookie
+  const person = await signedIn(browser, { ...server, session: { cookie } })
+  const { page } = person
+  await person.open("/api-keys")
+  await button(page, /^Revoke test \(This needs the role developer; you are member\./).waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+it("the buttons that cancel replays differ in their names", async () => {
+  await setNewWebhook()
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const replays = [4, 5].map((minute) => ({
+    id: `job_01K8ZQ50V4W6X8Y0Z1A3B5C7D${minute}`,
+    state: "running",
+    since: "2026-01-02T02:00:00.000Z",
+    until: "2026-01-02T03:00:00.000Z",
+    status: null,
+    total: 9,
+    replayed: 1,
+    createdAt: `2026-01-02T03:0${minute}:05.700Z`,
+    completedAt: null
+  }))
+  await page.route(
+    /\/internal\/webhook\/replays\?/,
+    (route) => route.fulfill({ json: { data: replays, hasMore: false, nextCursor: null } })
+  )
+  await person.open("/settings/webhook")
+  const cancels = page.getByRole("region", { name: "Replays" }).getByRole("button", { name: /^Cancel/ })
+  await cancels.nth(1).waitFor()
+  const names = await cancels.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? one.textContent))
+  assert.strictEqual(new Set(names).size, 2, names.join(", "))
+  person.assertSound()
+  await person.end()
+})
+
+it("if the passkeys of a sign-in cannot be asked for, the page says why", async () => {
+  // passkeys need a name
+  const person = await visit(browser, server.url.replace("127.0.0.1", "localhost"))
+  const { page } = person
+  await page.route(/\/internal\/session$/, (route) =>
+    route.request().method() === "POST"
+      ? route.fulfill({
+        status: 401,
+        json: {
+          error: {
+            code: "unauthorized",
+            message: "a second factor",
+            reason: "second_factor_required",
+            challenge: "one",
+            request_id: "req_of_the_test"
+          }
+        }
+      })
+      : route.fallback())
+  await page.route(/\/internal\/session\/factor\/options$/, (route) => route.fulfill(refusal))
+  await person.open("")
+  await page.getByLabel("E-mail").fill("owner@example.com")
+  await page.getByLabel("Password", { exact: true }).fill("correct horse battery")
+  await button(page, "Sign in").click()
+  await button(page, "Begin again").waitFor()
+  await page.getByRole("alert").getByText("This is refused by the test.").waitFor()
+  person.assertSound()
+  await person.end()
+})
