@@ -12,10 +12,10 @@ import { freshDatabase, masterKey, postgres, signedIn, start, stop } from "../pr
 
 const stops = Extent.of(2, 20)
 
-const perSecond = 200
+const perSecond = 50
 
 /** Every so many sends goes to a recipient whose answer the provider takes 3 s for: a stop finds those in flight. */
-const slowEvery = 20
+const slowEvery = 5
 
 /** How long the load runs before each stop. */
 const before = "1 second"
