@@ -1,6 +1,7 @@
 /**
  * Our server as `npm start` runs it, in a child process.
  */
+import "../../apps/server/src/YoungObjects.ts"
 import { Context, Effect, Layer, ManagedRuntime } from "effect"
 import { HttpServer } from "effect/http"
 import * as Heap from "../../apps/server/src/Heap.ts"

@@ -1,6 +1,7 @@
 /**
  * Contestant (a)'s child process: the server of `apps/server` with a provider that accepts every message at once.
  */
+import "../../apps/server/src/YoungObjects.ts"
 import { PgClient } from "@effect/sql-pg"
 import { ApiKeys, Capabilities, Id, Idempotency, Message, Messages, PhoneNumber, Provider } from "@wac/core"
 import { Composition } from "@wac/effect"

@@ -41,6 +41,9 @@ const programs = ["README.md", "docs/guides/embedding.md"].flatMap((document) =>
     .map(({ code }, index) => [`${document} ${index + 1}`, code] as const)
 )
 
+/** The options of Node that the embedding guide names for a process under load. */
+const options = /`node (--[^`]+)`/.exec(readFileSync(join(root, "docs/guides/embedding.md"), "utf8"))![1]!.split(" ")
+
 const receiver =
   blocksOf("docs/guides/receiving.md").find(({ attributes }) => attributes.includes("receiver.mjs"))!.code
 
@@ -72,15 +75,15 @@ it("what the pages have a project install is what these tests install, packed", 
 describe.each(versions.map((version) => [version ?? process.versions.node, version] as const))(
   "from packed packages on Node %s",
   (_, version) => {
-    it("the programs of README and of the embedding guide run", async () => {
+    it("the programs of README and of the embedding guide run with the options that the guide names", async () => {
       const node = await nodeOf(version)
       assert.isAtLeast(programs.length, 2)
       for (const [name, code] of programs) {
         const file = join(project, `${name.replaceAll(/\W/g, "-")}.ts`)
         writeFileSync(file, `${code}\nawait wac.close()\n`)
-        const { stdout } = await run(node, [file], { cwd: project }).catch((error: { readonly stderr: string }) =>
-          assert.fail(`${name}: ${error.stderr}`)
-        )
+        const { stdout } = await run(node, [...options, file], { cwd: project }).catch((
+          error: { readonly stderr: string }
+        ) => assert.fail(`${name}: ${error.stderr}`))
         assert.notInclude(stdout, "Error", name)
       }
     })

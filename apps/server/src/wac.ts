@@ -22,6 +22,7 @@ if (isOld) {
   process.exitCode = 1
 } else {
   module.enableCompileCache()
+  await import("./YoungObjects.ts")
   const { main } = await import("./Program.ts")
   main(process.env, process.argv)
 }
