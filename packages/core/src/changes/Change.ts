@@ -56,8 +56,3 @@ export const ofAction = (action: Action): ReadonlyArray<Topic> => [
   "audit",
   ...ofThing[action.slice(0, action.indexOf("."))] ?? []
 ]
-
-/** Removes repeated changes. */
-export const distinct = (changes: ReadonlyArray<Change>): ReadonlyArray<Change> => [
-  ...new Map(changes.map((change) => [`${change.workspaceId} ${change.topic}`, change])).values()
-]

@@ -1,13 +1,14 @@
 /**
- * Publishes change notices in the background: callers never wait, and the notices of a second are published together.
+ * Publishes change notices in the background: callers never wait, and the notices of a second are published together,
+ * each once.
  */
 import { Context, Effect, Layer } from "effect"
 import * as Recorder from "../Recorder.ts"
-import { type Change, distinct } from "./Change.ts"
+import type { Change } from "./Change.ts"
 import { ChangeStore } from "./ChangeStore.ts"
 
-/** Large, because few are left after duplicates are removed. */
-const size = 10_000
+/** Changes in one statement. */
+const size = 1000
 
 /** Records a change. By default it does nothing. */
 export const ChangeRecorder = Context.Reference<(change: Change) => void>(
@@ -18,11 +19,24 @@ export const ChangeRecorder = Context.Reference<(change: Change) => void>(
 /** Publishes recorded changes through the storage, as long as its scope is open. */
 export const layer: Layer.Layer<never, never, ChangeStore> = Layer.effect(
   ChangeRecorder,
-  Effect.flatMap(ChangeStore, (store) =>
-    Recorder.make<Change>({
+  Effect.gen(function*() {
+    const store = yield* ChangeStore
+    // a send changes several topics: without this, a busy workspace would crowd out the changes of others
+    const waiting = new Set<string>()
+    const record = yield* Recorder.make<Change>({
       kind: "changes",
-      write: (batch) => store.publish(distinct(batch)),
+      write: (batch) => {
+        waiting.clear()
+        return store.publish(batch)
+      },
       isRepeatable: false,
       size
-    }))
+    })
+    return (change) => {
+      const name = `${change.workspaceId} ${change.topic}`
+      if (waiting.has(name)) return
+      waiting.add(name)
+      record(change)
+    }
+  })
 )
