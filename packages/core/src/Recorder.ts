@@ -32,7 +32,7 @@ export interface Options<A> {
   readonly isRepeatable: boolean
   /** The maximum number of records in a batch. */
   readonly size: number
-  /** The largest backlog, for records that are larger than most. */
+  /** The largest backlog, for records that are larger or more frequent than most. */
   readonly capacity?: number
 }
 

@@ -13,6 +13,12 @@ import { UsageStore } from "./UsageStore.ts"
 /** Large, because occurrences are summed into a few rows before they are written. */
 const size = 10_000
 
+/**
+ * The largest backlog: more than a process does in some seconds, since what is dropped would be missing in reports; about
+ * 10 MB.
+ */
+const capacity = 100_000
+
 /** Counts an occurrence. By default it does nothing. */
 export const UsageRecorder = Context.Reference<(happened: Timing.Happened) => void>(
   "@wac/core/usage/UsageRecorder",
@@ -29,7 +35,8 @@ export const layer: Layer.Layer<never, never, UsageStore> = Layer.effect(
       kind: "usage",
       write: (batch) => store.add({ activities: counted(batch), timings: Timing.counted(batch) }),
       isRepeatable: false,
-      size
+      size,
+      capacity
     })
     return (happened) => {
       record(happened)
