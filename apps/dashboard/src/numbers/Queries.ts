@@ -7,7 +7,7 @@ import { live } from "../session/Session.tsx"
 /** Every number of the workspace; there are few. The portal is shown none. */
 export const phoneNumbersQuery = queryOptions({
   queryKey: ["phone-numbers"],
-  queryFn: ({ signal }) => api.phoneNumbers.list({ limit: 100 }, { signal }).toArray(500),
+  queryFn: ({ signal }) => api.phoneNumbers.list({ limit: 100 }, { signal }).toArray(),
   enabled: portal === undefined,
   ...live(15_000)
 })

@@ -3,10 +3,10 @@ import { queryOptions } from "@tanstack/react-query"
 import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
-/** The templates that can be sent. */
+/** Every template that can be sent: an account has at most some thousand. */
 export const approvedQuery = queryOptions({
   queryKey: ["templates", { status: "approved", all: true }],
-  queryFn: ({ signal }) => api.templates.list({ status: "approved", limit: 100 }, { signal }).toArray(500)
+  queryFn: ({ signal }) => api.templates.list({ status: "approved", limit: 100 }, { signal }).toArray()
 })
 
 /** A template by its id. */
@@ -22,7 +22,7 @@ export const namesakesQuery = (name: string) =>
   queryOptions({
     queryKey: ["templates", { name, all: true }],
     queryFn: async ({ signal }) => {
-      const found = await api.templates.list({ name, limit: 100 }, { signal }).toArray(500)
+      const found = await api.templates.list({ name, limit: 100 }, { signal }).toArray()
       return found.toSorted((a, b) => a.language < b.language ? -1 : a.language > b.language ? 1 : 0)
     }
   })
