@@ -1,5 +1,5 @@
 /** Who may work in the workspace, and as what. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { InvitedMember, InviteMember, Member, Role } from "@wac/client/internal"
 import { useState } from "react"
 import { roles } from "../generated/Names.ts"
@@ -7,17 +7,16 @@ import * as RoleOf from "../generated/RoleOf.ts"
 import { sendsMail } from "../session/Document.ts"
 import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
-import { live, useRefusal, useSession } from "../session/Session.tsx"
+import { useRefusal, useSession } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
 import { Button } from "../ui/Button.tsx"
 import { Secret } from "../ui/Copy.tsx"
 import { Confirm, Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Choices, elsewhere, TextField } from "../ui/Field.tsx"
-import { Loaded } from "../ui/Loaded.tsx"
-import { Page } from "../ui/Page.tsx"
+import { ListPage, useList } from "../ui/List.tsx"
 import { Status } from "../ui/Status.tsx"
-import { actions, Table } from "../ui/Table.tsx"
+import { actions, idInFile } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 
@@ -181,14 +180,9 @@ export const MembersPage = () => {
   const refusal = useRefusal(RoleOf.membersList, RoleOf.membersInvite, RoleOf.membersChange, RoleOf.membersRemove)
   const [opened, setOpened] = useOpened(["invite"])
   const [asked, setAsked] = useState<Asked>()
-  const query = useQuery({
-    queryKey: ["members"],
-    queryFn: ({ signal }) => api.members.list({ limit: 100 }, { signal }).toArray(1000),
-    enabled: refusal === undefined,
-    ...live(10_000)
-  })
+  const list = useList("members", {}, api.members.list, { every: 10_000, enabled: refusal === undefined })
   return (
-    <Page
+    <ListPage
       title="Members"
       lead={`Who may work in ${session.workspaceName}, and as what.`}
       actions={
@@ -196,110 +190,104 @@ export const MembersPage = () => {
           Invite a person
         </Button>
       }
+      refusal={refusal}
+      list={list}
+      what="member"
+      columns={[
+        {
+          name: "E-mail",
+          text: ({ email }) => email,
+          className: "font-medium break-words max-sm:break-all",
+          cell: ({ email, id, invitedBy, status }) => (
+            <>
+              {email}
+              {id === session.userId ? <span className="text-muted">{" "}(you)</span> : null}
+              {status === "invited"
+                ? (
+                  <span className="block text-[13px] font-normal text-muted">
+                    Invited by {invitedBy?.email ?? "the operator"}
+                  </span>
+                )
+                : null}
+            </>
+          )
+        },
+        {
+          name: "Role",
+          text: ({ role }) => role,
+          cell: (member) => (
+            <span className="flex flex-wrap items-center gap-2">
+              {capitalized(member.role)}
+              {isChangeable(session.role, member)
+                ? (
+                  <Button
+                    small
+                    aria-label={`Change the role of ${member.email}`}
+                    onClick={() => setAsked({ what: "change", member })}
+                  >
+                    Change…
+                  </Button>
+                )
+                : null}
+            </span>
+          )
+        },
+        {
+          name: "Status",
+          text: ({ status }) => status,
+          from: "sm",
+          cell: ({ status }) =>
+            status === "active" ? <Status tone="good">Active</Status> : <Status tone="calm">Invited</Status>
+        },
+        { name: "Invited by", text: ({ invitedBy }) => invitedBy?.email ?? null, cell: null },
+        {
+          name: "Since",
+          text: ({ createdAt }) => createdAt,
+          from: "md",
+          className: "text-muted",
+          cell: ({ createdAt }) => <Time at={createdAt} />
+        },
+        idInFile,
+        actions((member: Member) => (
+          <span className="space-x-2">
+            {member.status === "active" && member.id !== session.userId &&
+                (member.role !== "owner" || session.role === "owner")
+              ? (
+                <Button
+                  small
+                  aria-label={`End the sessions of ${member.email}`}
+                  onClick={() => setAsked({ what: "endSessions", member })}
+                >
+                  End sessions…
+                </Button>
+              )
+              : null}
+            {member.status === "active" && member.id !== session.userId && session.role === "owner"
+              ? (
+                <Button
+                  small
+                  aria-label={`Reset the second factor of ${member.email}`}
+                  onClick={() => setAsked({ what: "resetFactor", member })}
+                >
+                  Reset second factor…
+                </Button>
+              )
+              : null}
+            <Button
+              small
+              look="danger"
+              aria-label={`${member.status === "active" ? "Remove" : "Withdraw"} ${member.email}`}
+              onClick={() => setAsked({ what: "remove", member })}
+            >
+              {member.status === "active" ? "Remove…" : "Withdraw…"}
+            </Button>
+          </span>
+        ))
+      ]}
+      none={{ title: "There is no member" }}
     >
-      {refusal === undefined
-        ? (
-          <div className="card">
-            <Loaded query={query}>
-              {(data) => (
-                <Table
-                  label="Members"
-                  items={data}
-                  columns={[
-                    {
-                      name: "E-mail",
-                      className: "font-medium break-words max-sm:break-all",
-                      cell: ({ email, id, invitedBy, status }) => (
-                        <>
-                          {email}
-                          {id === session.userId ? <span className="text-muted">{" "}(you)</span> : null}
-                          {status === "invited"
-                            ? (
-                              <span className="block text-[13px] font-normal text-muted">
-                                Invited by {invitedBy?.email ?? "the operator"}
-                              </span>
-                            )
-                            : null}
-                        </>
-                      )
-                    },
-                    {
-                      name: "Role",
-                      cell: (member) => (
-                        <span className="flex flex-wrap items-center gap-2">
-                          {capitalized(member.role)}
-                          {isChangeable(session.role, member)
-                            ? (
-                              <Button
-                                small
-                                aria-label={`Change the role of ${member.email}`}
-                                onClick={() => setAsked({ what: "change", member })}
-                              >
-                                Change…
-                              </Button>
-                            )
-                            : null}
-                        </span>
-                      )
-                    },
-                    {
-                      name: "Status",
-                      from: "sm",
-                      cell: ({ status }) =>
-                        status === "active"
-                          ? <Status tone="good">Active</Status>
-                          : <Status tone="calm">Invited</Status>
-                    },
-                    {
-                      name: "Since",
-                      from: "md",
-                      className: "text-muted",
-                      cell: ({ createdAt }) => <Time at={createdAt} />
-                    },
-                    actions((member: Member) => (
-                      <span className="space-x-2">
-                        {member.status === "active" && member.id !== session.userId &&
-                            (member.role !== "owner" || session.role === "owner")
-                          ? (
-                            <Button
-                              small
-                              aria-label={`End the sessions of ${member.email}`}
-                              onClick={() => setAsked({ what: "endSessions", member })}
-                            >
-                              End sessions…
-                            </Button>
-                          )
-                          : null}
-                        {member.status === "active" && member.id !== session.userId && session.role === "owner"
-                          ? (
-                            <Button
-                              small
-                              aria-label={`Reset the second factor of ${member.email}`}
-                              onClick={() => setAsked({ what: "resetFactor", member })}
-                            >
-                              Reset second factor…
-                            </Button>
-                          )
-                          : null}
-                        <Button
-                          small
-                          look="danger"
-                          aria-label={`${member.status === "active" ? "Remove" : "Withdraw"} ${member.email}`}
-                          onClick={() => setAsked({ what: "remove", member })}
-                        >
-                          {member.status === "active" ? "Remove…" : "Withdraw…"}
-                        </Button>
-                      </span>
-                    ))
-                  ]}
-                />
-              )}
-            </Loaded>
-          </div>
-        )
-        : <Notice>{refusal}</Notice>}
       {opened === "invite" && refusal === undefined ? <InviteDialog onClose={() => setOpened(undefined)} /> : null}
       {asked === undefined ? null : <Question asked={asked} onClose={() => setAsked(undefined)} />}
-    </Page>
+    </ListPage>
   )
 }

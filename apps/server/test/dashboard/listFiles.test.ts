@@ -59,6 +59,25 @@ it("a spreadsheet does not read a cell as a formula", async () => {
   assert.include(lines, `'=HYPERLINK(1),messages:send messages:read,,${id}`)
 })
 
+it("the members' file has everyone who may work in the workspace, and who is invited", async () => {
+  const { session, url } = server
+  const invited = await Effect.runPromise(
+    call(`${url}/internal/members`, {
+      headers: { ...ownPage, ...session },
+      body: { email: "ana@example.com", role: "developer" }
+    })
+  )
+  assert.strictEqual(invited.status, 201, invited.text)
+  const { open, page } = await signedIn(browser, server)
+  await open("/settings/members")
+  const { lines: [header, ...rows], name } = await downloaded(page)
+  assert.strictEqual(name, "members.csv")
+  assert.strictEqual(header, "E-mail,Role,Status,Invited by,Since,Id")
+  assert.strictEqual(rows.length, 2)
+  assert.match(rows.join("\n"), /^owner@example\.com,owner,active,,[^,]+,usr_\w+$/m)
+  assert.match(rows.join("\n"), /^ana@example\.com,developer,invited,owner@example\.com,[^,]+,inv_\w+$/m)
+})
+
 it("campaigns are found by a part of the name and by status, and their file has what was found", async () => {
   const { session, url } = server
   const draft = (name: string) =>
