@@ -42,7 +42,7 @@ const programs = ["README.md", "docs/guides/embedding.md"].flatMap((document) =>
 )
 
 /** The options of Node that the embedding guide names for a process under load. */
-const options = /`node (--[^`]+)`/.exec(readFileSync(join(root, "docs/guides/embedding.md"), "utf8"))![1]!.split(" ")
+const options = /`(--[^`]+)` of Node/.exec(readFileSync(join(root, "docs/guides/embedding.md"), "utf8"))![1]!.split(" ")
 
 const receiver =
   blocksOf("docs/guides/receiving.md").find(({ attributes }) => attributes.includes("receiver.mjs"))!.code
