@@ -98,14 +98,15 @@ export interface LoadedWork extends Known {
   readonly isDone: boolean
   /** Rows after those that were checked, if they were needed. */
   readonly rows: ReadonlyArray<Placed> | null
-  /** Recipients that are due, the longest waiting first, if they were needed. */
+  /** Recipients, those that are due first first, if they were needed. */
   readonly queue: ReadonlyArray<Queued> | null
 }
 
 /** What the work needs beyond the campaign. */
 export type Need =
   | { readonly _tag: "Rows"; readonly limit: number }
-  | { readonly _tag: "Queue"; readonly limit: number }
+  /** Recipients of the queue: those that are due, or all. */
+  | { readonly _tag: "Queue"; readonly limit: number; readonly isDue: boolean }
 
 /** A recipient that a process took to send to. */
 export interface Claimed {
@@ -309,8 +310,10 @@ const skip = (queue: ReadonlyArray<Queued>, reason: MessageError, now: Instant) 
 /** Ends all recipients that wait, because the campaign no longer sends. */
 const skipAll = (loaded: LoadedWork, reason: MessageError, now: Instant): WorkWrites => {
   const { job: { campaign }, queue } = loaded
-  const soon = now + Duration.toMillis(queue!.length === 0 ? idleDelay : Duration.zero)
-  return { ...nothing, ...skip(queue!, reason, now), job: { campaign, workAt: soon } }
+  const skipped = skip(queue!, reason, now)
+  // those that are being sent get their outcomes meanwhile
+  const rest = skipped.leased.length === queue!.length ? idleDelay : Duration.zero
+  return { ...nothing, ...skipped, job: { campaign, workAt: now + Duration.toMillis(rest) } }
 }
 
 /** Separates recipients who may get a message now from those whose quiet hours have to end, and those who get none. */
@@ -382,7 +385,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
     }
     case "cancelled":
       if (loaded.isDone) return end(complete(command!, campaign, now))
-      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit }] }
+      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, isDue: false }] }
       return end(skipAll(loaded, cancelled, now))
     case "scheduled": {
       const { startAt } = campaign
@@ -392,7 +395,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
     case "running": {
       if (loaded.isDone) return end(complete(command!, campaign, now))
       if (Campaign.endsAt(campaign, now) <= now) {
-        if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit }] }
+        if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, isDue: false }] }
         return end(skipAll(loaded, tooLate, now))
       }
       const snapshots = FailureRate.observe(campaign.snapshots, campaign.counts)
@@ -409,7 +412,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       if (room === 0) return keep(observed, slots.from)
       // recipients who wait for their morning or get nothing take no slot, so more have to be looked at
       const lookedAt = campaign.quietHours === null && campaign.holdout === 0 ? room : limit
-      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: lookedAt }] }
+      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: lookedAt, isDue: true }] }
       const { awake, left, waiting } = byRules(campaign, loaded.queue, now)
       const skipped = skip(left, heldOut, now)
       const until = now + Duration.toMillis(lease)

@@ -2,7 +2,7 @@
  * A message that a host enqueued in a transaction of its own (contract §16), and what becomes of it. Pure.
  */
 import { Duration, Result } from "effect"
-import type { DomainError } from "../Errors.ts"
+import { type DomainError, reasonOf } from "../Errors.ts"
 import type { MessageId, WorkspaceId } from "../Id.ts"
 import type { IdempotencyKey } from "../Idempotency.ts"
 import * as Message from "../messages/Message.ts"
@@ -62,9 +62,14 @@ export const refused = (
   error: DomainError,
   content: Message.OutboundMessage
 ): OutboxEnd =>
-  error._tag === "RateLimited" || error._tag === "ServerError"
+  // a message that is sent later is refused by a quota only while the queue is full (`Policy.queueRefusal`)
+  error._tag === "RateLimited" || error._tag === "ServerError" || reasonOf(error) === "quota_exhausted"
     ? { _tag: "Again", after: QueueRetry.delayOf(tries, error) }
     : { _tag: "Failed", error: Message.errorOf(error), content }
+
+/** The log's line about a refused entry. The error's own message may name the customer. */
+export const lineOf = (messageId: MessageId, { code, reason }: Message.MessageError): string =>
+  `the enqueued message ${messageId} is refused: ${reason ?? code}`
 
 const isText = (value: unknown, longest: number): value is string =>
   typeof value === "string" && value.length <= longest

@@ -79,7 +79,7 @@ export const layer = Layer.effectDiscard(
       }
       const end = yield* queued(entry, request, at)
       if (end._tag === "Failed") {
-        yield* Effect.logWarning(`the enqueued message ${messageId} is refused: ${end.error.message}`)
+        yield* Effect.logWarning(OutboxEntry.lineOf(messageId, end.error))
       }
       yield* store.end({
         now: yield* Clock.currentTimeMillis,

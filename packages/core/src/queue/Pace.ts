@@ -35,8 +35,9 @@ export const slots = (
   now: Instant
 ): Slots => {
   const interval = 1000 / (rate * share)
-  const from = Math.max(next, now)
   const end = now + Duration.toMillis(horizon)
+  // a slot that is further ahead was handed out before the clock was set back
+  const from = Math.max(now, Math.min(next, end + interval))
   return { from, interval, count: from >= end ? 0 : Math.ceil((end - from) / interval) }
 }
 

@@ -87,6 +87,10 @@ describe("the pace", () => {
     })
   })
 
+  it("a clock that was set back delays messages by no more than the horizon and a slot", () => {
+    assert.deepStrictEqual(Pace.slots({ next: 3_601_000, rate: 80, share: 0.5 }, 1000).from, 1525)
+  })
+
   it("a message leaves within 25 ms of its slot, and no longer once it is more than 40 ms late", () => {
     for (let slot = 1000; slot < 1050; slot += 0.7) {
       const departure = Pace.departure(slot)

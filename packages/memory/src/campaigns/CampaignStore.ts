@@ -89,15 +89,15 @@ const queue = (
   })
 }
 
-/** Recipients of the queue that are due, the longest waiting first. */
-const due = (
+/** Recipients of the queue that are due by a time, those that are due first first. */
+const dueBy = (
   memory: Memory,
   kept: KeptCampaign,
   limit: number,
-  now: Time.Instant
+  at: Time.Instant
 ): ReadonlyArray<CampaignWorkStep.Queued> =>
   [...kept.queue]
-    .filter(([, { dueAt }]) => dueAt <= now)
+    .filter(([, { dueAt }]) => dueAt <= at)
     .sort(([a, { dueAt }], [b, other]) => dueAt - other.dueAt || (a < b ? -1 : 1))
     .slice(0, limit)
     .map(([id, { request: { key }, timeZone, tries }]) => ({ send: sendOf(memory, id)!, key, tries, timeZone }))
@@ -163,7 +163,7 @@ const work = (memory: Memory, command: CampaignWorkStep.Work): CampaignWorkStep.
         ...known,
         rows: unchecked(memory, kept, known.sender, need.limit, command.hashes)
       }
-      : { ...known, queue: due(memory, kept, need.limit, now) },
+      : { ...known, queue: dueBy(memory, kept, need.limit, need.isDue ? now : Infinity) },
     [command]
   )
   if ("needs" in decided) throw new Error("all that a campaign's work needs is given at once")

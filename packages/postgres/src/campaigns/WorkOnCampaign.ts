@@ -25,7 +25,7 @@ import { sender } from "../numbers/Sender.ts"
 import { number } from "../numbers/StoredNumber.ts"
 import { dequeue } from "../queue/Dequeue.ts"
 import { lease } from "../queue/Lease.ts"
-import { type Rows, type Statement, statement, value } from "../Statement.ts"
+import { ifGiven, type Rows, type Statement, statement, value, variants } from "../Statement.ts"
 import { template } from "../templates/StoredTemplate.ts"
 import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
 import { addTallies } from "./Tallies.ts"
@@ -99,14 +99,16 @@ const loadRows = statement(
  * Whoever ends a recipient locks its message before its place in the queue. This locks the place first, so it waits for
  * neither: the next piece of work takes the recipients that it skips.
  */
-const loadQueue = statement({
+const loadQueue = variants({
   campaignId: value<Id.CampaignId>(),
-  asked: value<Time.Instant | null>(),
   limit: value<number>()
-}, ({ asked, campaignId, limit }) =>
+}, {
+  /** The time by which they are due; all if it is left out. */
+  dueBy: value<Time.Instant | null>()
+}, ({ campaignId, limit }, { dueBy }) =>
   `with due as materialized (
     select q.message_id, q.due_at, q.tries, q.time_zone from wac.send_queue q
-    where q.campaign_id = ${campaignId} and q.due_at <= ${Clocks.at(asked)}
+    where q.campaign_id = ${campaignId}${ifGiven(dueBy, (asked) => ` and q.due_at <= ${Clocks.at(asked)}`)}
     order by q.due_at, q.message_id limit ${limit}
     for update skip locked
   ), locked as materialized (
@@ -133,7 +135,8 @@ const loadNeed = (
   { loaded: { command, due: { job: { campaign }, sender } }, need }: Need
 ): ReadonlyArray<Statement> => {
   if (need._tag === "Queue") {
-    return [loadQueue({ campaignId: campaign.id, asked: command.asked ?? null, limit: need.limit })]
+    const { isDue, limit } = need
+    return [loadQueue({ campaignId: campaign.id, limit }, { dueBy: isDue ? command.asked ?? null : undefined })]
   }
   const hashes = Object.values(command.hashes)
   return [

@@ -16,6 +16,7 @@ import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 import * as CampaignFixture from "./CampaignFixture.ts"
 
+const { customer } = MessageFixture
 const { hour, minute, second, world } = Fixture
 const { add, changed, claim, completions, counts, draft, get, ready, rows, running, sendOf, sent, told, workAll } =
   CampaignFixture
@@ -81,6 +82,32 @@ export const tests = (it: Fixture.It): void => {
         return yield* store.accept(yield* sendOf(own, { message: skipped!.message! }, at + 3 * minute))
       }))
       assert.strictEqual(late._tag, "Unknown")
+    }))
+
+  it.effect("a campaign that is cancelled or runs out of time ends at once for those who wait for their morning", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      // a fixed offset, whatever the time of the test
+      const hourAt = (at: Time.Instant) => `${Math.floor(at / hour) % 24}`.padStart(2, "0")
+      const quietHours = { from: `${hourAt(own.start)}:00`, to: `${hourAt(own.start + 8 * hour)}:00` }
+      const asleep = Array.from({ length: 5 }, (_, n) => ({
+        recipient: { to: customer(n), variables: { number: `${n}` }, timeZone: "Etc/UTC" }
+      }))
+      const late = own.start + 30 * minute
+      for (const ending of ["cancelled", "completed"] as const) {
+        const campaign = yield* draft(own, { quietHours, notAfter: ending === "completed" ? late : null })
+        assert.isTrue(yield* add(campaign, asleep))
+        yield* changed(campaign, own.start, { _tag: "Check" })
+        yield* workAll(own, own.start)
+        yield* changed(campaign, own.start, { _tag: "Start" })
+        assert.deepStrictEqual(yield* workAll(own, own.start), [])
+        assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 5 }))
+        if (ending === "cancelled") yield* changed(campaign, late, { _tag: "Cancel" })
+        assert.deepStrictEqual(yield* workAll(own, late), [])
+        const after = yield* get(campaign)
+        assert.deepInclude(after, { status: ending, completedAt: late })
+        assert.deepStrictEqual(after.counts, counts({ skipped: 5 }))
+      }
     }))
 
   it.effect("a campaign pauses itself once too many of its messages fail, and a person can resume it", () =>
