@@ -4,15 +4,23 @@
  */
 import { Clock, Duration, Effect, FiberSet, Semaphore } from "effect"
 import * as Elapsed from "../Elapsed.ts"
+import type { PhoneNumberId } from "../Id.ts"
 import type { Queue } from "../messages/MessageStore.ts"
 import * as StorageTime from "../StorageTime.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import * as Pace from "./Pace.ts"
 import { type QueuedEnd, type QueuedMessage, QueuedMessages } from "./QueuedMessages.ts"
+import * as SharedPlaces from "./SharedPlaces.ts"
 
 /** The maximum number of messages that a process has taken and not ended. Beyond, other processes take them. */
 const maxTaken = 2_000
+
+/**
+ * The maximum number of a sender's messages among them, so that a provider that is slow for some leaves room for
+ * others. The highest tier has 400 within the horizon of its slots (`Pace.horizon`).
+ */
+const maxTakenOfNumber = maxTaken / 4
 
 /**
  * The maximum number of a queue's sends in flight. With answers of half a second one process alone keeps half of the
@@ -42,6 +50,8 @@ const catchingUp = 0.98
 export interface Departures {
   /** Whether it may take more. */
   readonly hasRoom: () => boolean
+  /** How many more messages of a sender it may take. */
+  readonly roomOf: (phoneNumberId: PhoneNumberId) => number
   /** Compares the clocks by a time that the storage has just answered with. */
   readonly measure: (asked: Instant, at: Instant) => Effect.Effect<void>
   /** How far this process's clock is ahead of the storage's, in milliseconds. */
@@ -92,9 +102,10 @@ const makeTurns = () => {
 export const make = Effect.gen(function*() {
   const messages = yield* QueuedMessages
   const leaving = yield* FiberSet.make()
-  const places = yield* Semaphore.make(maxInFlight)
+  const occupy = SharedPlaces.make(maxInFlight)
   const turn = makeTurns()
   let taken = 0
+  const takenOf = new Map<PhoneNumberId, number>()
   let ahead: number | undefined
 
   const attempt = Effect.fnUntraced(function*<Of extends Queue>(
@@ -106,8 +117,15 @@ export const make = Effect.gen(function*() {
     return yield* messages.send(queued, queued.message.status === "queued" ? isMissed : Effect.succeed(false))
   })
 
+  const count = ({ message: { phoneNumberId } }: Departing<Queue>, by: 1 | -1): void => {
+    taken += by
+    const left = (takenOf.get(phoneNumberId) ?? 0) + by
+    if (left === 0) takenOf.delete(phoneNumberId)
+    else takenOf.set(phoneNumberId, left)
+  }
+
   const leave: Departures["leave"] = (all, lane, record) => {
-    taken += all.length
+    for (const one of all) count(one, 1)
     return Effect.forEach(
       Map.groupBy(all, ({ slot }) => Pace.departure(slot)),
       ([departure, group]) => {
@@ -120,12 +138,11 @@ export const make = Effect.gen(function*() {
           ? Effect.map(Clock.currentTimeMillis, (now) => Pace.isMissed(at, now))
           : Effect.succeed(false)
         const send = (one: typeof group[number]) =>
-          places.withPermit(Effect.all([Clock.currentTimeMillis, attempt(one, isMissed)])).pipe(
+          Effect.all([Clock.currentTimeMillis, attempt(one, isMissed)]).pipe(
+            occupy(one.message.phoneNumberId),
             Effect.flatMap(([begunAt, ended]) => orUnavailable(record(one, ended, begunAt))),
             Effect.catchCause((cause) => Effect.logDebug("the outcome of a queued message is not recorded yet", cause)),
-            Effect.ensuring(Effect.sync(() => {
-              taken--
-            }))
+            Effect.ensuring(Effect.sync(() => count(one, -1)))
           )
         return FiberSet.run(
           leaving,
@@ -141,6 +158,7 @@ export const make = Effect.gen(function*() {
 
   return {
     hasRoom: () => taken < maxTaken,
+    roomOf: (phoneNumberId) => Math.max(0, maxTakenOfNumber - (takenOf.get(phoneNumberId) ?? 0)),
     measure: (asked, at) =>
       Effect.map(Clock.currentTimeMillis, (answered) => {
         ahead = StorageTime.aheadAfter(ahead, { asked, at, answered })

@@ -52,7 +52,7 @@ export const layer = Layer.effectDiscard(
     const work = Effect.gen(function*() {
       if (!departures.hasRoom()) return false
       const now = yield* Clock.currentTimeMillis
-      const worked = yield* store.work({ now, limit, limits })
+      const worked = yield* store.work({ now, limit, limits, roomOf: departures.roomOf })
       if (Option.isNone(worked)) return false
       const { at, claimed, expired, interval, phoneNumberId } = worked.value
       yield* departures.measure(now, at)

@@ -36,6 +36,8 @@ export interface Work {
   readonly now: Instant
   /** The maximum number of messages to hand out. */
   readonly limit: number
+  /** How many more messages of a number the process may take; no fewer than {@link limit} if omitted. */
+  readonly roomOf?: ((phoneNumberId: PhoneNumberId) => number) | undefined
   readonly limits: Limits.Limits
 }
 
@@ -102,16 +104,18 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (
   { due, lane, now: judged, number },
   [command]
 ) => {
-  const { limit, limits, now: asked } = command!
+  const { limit, limits, now: asked, roomOf } = command!
   const now = judged(asked)
   const { phoneNumberId } = lane
+  const most = roomOf === undefined ? limit : Math.min(limit, roomOf(phoneNumberId))
   const { perSecond } = Limits.phoneNumberTier(limits, number === undefined ? null : PhoneNumber.tierOf(number))
   const slots = Pace.slots({ next: lane.nextSlot, rate: perSecond, share }, now)
-  const room = Math.min(slots.count, limit)
+  const room = Math.min(slots.count, most)
   if (room === 0) {
+    const workAt = Math.max(slots.from, most === 0 ? now + Duration.toMillis(busyDelay) : slots.from)
     return {
       answers: [{ phoneNumberId, at: now, interval: slots.interval, claimed: [], expired: [] }],
-      writes: { lane: { ...lane, workAt: slots.from }, leased: [] }
+      writes: { lane: { ...lane, workAt }, leased: [] }
     }
   }
   if (due === null) return { needs: [{ limit: room }] }

@@ -29,7 +29,7 @@ const departuresWith = (lane: Departures.Lane | null) =>
       const departures = yield* Departures.make
       const taken = Array.from(
         { length: 1600 },
-        (_, n) => ({ slot: start + n * interval, message: { status: "queued" } })
+        (_, n) => ({ slot: start + n * interval, message: { status: "queued", phoneNumberId: "num_1" } })
       )
       yield* departures.leave(taken as never, lane, () => Effect.void)
       yield* advance("5 seconds")
@@ -105,5 +105,39 @@ describe("departures", () => {
         at(start)
       )
       assert.lengthOf(left, 2)
+    }))
+
+  it.effect("a number whose messages fill the provider's places delays no other number", () =>
+    Effect.gen(function*() {
+      const begun = new Map<string, Array<number>>()
+      yield* Effect.gen(function*() {
+        const departures = yield* Departures.make
+        const leave = (phoneNumberId: string, count: number) =>
+          departures.leave(
+            Array.from(
+              { length: count },
+              () => ({ slot: start, message: { status: "queued", phoneNumberId } })
+            ) as never,
+            { id: phoneNumberId, interval: 0 },
+            () => Effect.void
+          )
+        yield* leave("num_busy", 1600)
+        yield* leave("num_other", 1)
+        yield* advance("10 seconds")
+      }).pipe(
+        Effect.scoped,
+        Effect.provideService(QueuedMessages, {
+          send: ({ message: { phoneNumberId } }: { readonly message: { readonly phoneNumberId: string } }) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) => {
+              begun.set(phoneNumberId, [...begun.get(phoneNumberId) ?? [], now - start])
+              return Effect.as(Effect.sleep("500 millis"), { _tag: "Ended" })
+            })
+        } as never),
+        at(start)
+      )
+      assert.lengthOf(begun.get("num_busy")!, 1600)
+      assert.isAtLeast(begun.get("num_busy")!.at(-1)!, 3000)
+      assert.lengthOf(begun.get("num_other")!, 1)
+      assert.isBelow(begun.get("num_other")![0]!, 600)
     }))
 })

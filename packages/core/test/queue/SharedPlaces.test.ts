@@ -1,0 +1,32 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, Latch } from "effect"
+import * as SharedPlaces from "../../src/queue/SharedPlaces.ts"
+
+it.effect("a place that becomes free goes to the waiting parties in turn, and not to those who left", () =>
+  Effect.gen(function*() {
+    const occupy = SharedPlaces.make(1)
+    const entered: Array<string> = []
+    const first = Latch.makeUnsafe(false)
+    const enter = (name: string, party: string) =>
+      Effect.forkChild(occupy(party)(Effect.sync(() => void entered.push(name))), { startImmediately: true })
+    const holding = yield* Effect.forkChild(occupy("a")(Latch.await(first)), { startImmediately: true })
+    const waiting = [
+      yield* enter("a1", "a"),
+      yield* enter("a2", "a"),
+      yield* enter("a3", "a"),
+      yield* enter("b1", "b"),
+      yield* enter("b2", "b"),
+      yield* enter("c1", "c")
+    ]
+    yield* Fiber.interrupt(waiting[1]!)
+    yield* Fiber.interrupt(waiting[5]!)
+    assert.deepStrictEqual(entered, [])
+    Latch.openUnsafe(first)
+    yield* Fiber.join(holding)
+    yield* Effect.forEach([0, 2, 3, 4], (place) => Fiber.join(waiting[place]!))
+    assert.deepStrictEqual(entered, ["a1", "b1", "a3", "b2"])
+    // the place is free again, also after a failure
+    yield* Effect.ignore(occupy("d")(Effect.fail("broken")))
+    yield* occupy("d")(Effect.sync(() => void entered.push("d1")))
+    assert.strictEqual(entered.at(-1), "d1")
+  }))
