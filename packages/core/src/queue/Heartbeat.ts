@@ -58,17 +58,21 @@ export interface Writes {
   readonly jobs: ReadonlyArray<Job>
 }
 
+const isOlder = (at: Instant, than: Instant): boolean => than - at > Duration.toMillis(patience)
+
 /** Whether the database is a copy, or an earlier one than it was. */
-const isRestored = ({ heartbeat, server }: Loaded, { isRestored, last }: Beat): boolean => {
+const isRestored = ({ heartbeat, now, server }: Loaded, { isRestored, last, now: asked }: Beat): boolean => {
   if (isRestored) return true
   // a process that wrote a heartbeat into this database finds one
   if (heartbeat === undefined) return last !== null
-  return heartbeat.server !== server || (last !== null && last - heartbeat.at > Duration.toMillis(patience))
+  if (heartbeat.server !== server) return true
+  // one that is older than it was, and yet new, was written after the storage's clock was set back
+  return last !== null && isOlder(heartbeat.at, last) && isOlder(heartbeat.at, now(asked))
 }
 
 /** Whether nothing ran for a while before this process started. */
 const isOld = ({ heartbeat }: Loaded, { last }: Beat, now: Instant): boolean =>
-  heartbeat !== undefined && last === null && now - heartbeat.at > Duration.toMillis(patience)
+  heartbeat !== undefined && last === null && isOlder(heartbeat.at, now)
 
 /** Makes a campaign wait that sends, or would start to. */
 const waiting = ({ campaign }: Job): ReadonlyArray<Job> =>

@@ -44,6 +44,13 @@ describe("a heartbeat", () => {
     assert.isTrue(waits({ heartbeat: undefined }, { last: start }))
   })
 
+  it("a clock that was set back is no restored database, whoever writes the first heartbeat after it", () => {
+    const back = start - 6 * minute
+    assert.isFalse(waits({}, { now: back, last: start }))
+    const written = { at: back, server: "one", heldSince: null }
+    assert.isFalse(waits({ heartbeat: written }, { now: back + 2 * second, last: start + 3 * second }))
+  })
+
   it("a restored copy holds the queue, also for later heartbeats, and an old heartbeat alone does not", () => {
     /** Since when the queue is held after a heartbeat. */
     const heldSince = (change: Partial<Heartbeat.Loaded>, beat: Partial<Heartbeat.Beat>) => {
