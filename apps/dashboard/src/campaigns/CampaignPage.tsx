@@ -52,7 +52,7 @@ export const CampaignPage = () => {
       <FailureReasons campaign={campaign} />
       {campaign.problems === 0 || campaign.status === "checking" ? null : <Problems campaign={campaign} />}
       <Settings campaign={campaign} />
-      {/* the problems link to it */}
+      {/* the report, the problems and the failure reasons link here */}
       <div id="rows">
         <Recipients campaign={campaign} />
       </div>

@@ -10,7 +10,7 @@ import { Id } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { DeliveryState } from "../webhooks/DeliveryWords.tsx"
 import { lifeQuery } from "../webhooks/Life.ts"
-import { messageOf, subjectOf } from "./EventWords.ts"
+import { messageIdOf, subjectOf } from "./EventWords.ts"
 
 /** Where the event stands on its way to the webhook. */
 const Delivered = ({ eventId, messageId }: { readonly eventId: string; readonly messageId: string }) => (
@@ -34,7 +34,7 @@ export const EventPage = () => {
   const { id } = useParams({ from: "/events/$id" })
   const query = useQuery({ queryKey: ["event", id], queryFn: ({ signal }) => api.events.get(id, { signal }) })
   const { data: event } = query
-  const messageId = event === undefined ? undefined : messageOf(event)
+  const messageId = event === undefined ? undefined : messageIdOf(event)
   return (
     <Page title={event === undefined ? "Event" : event.type} lead={<Id>{id}</Id>}>
       <div className="card">

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { Delivery } from "@wac/client/internal"
-import { messageOf } from "../events/EventWords.ts"
+import { messageIdOf } from "../events/EventWords.ts"
 import { portal } from "../session/Document.ts"
 import { api } from "../session/Service.ts"
 import { t } from "../ui/Language.ts"
@@ -31,6 +31,6 @@ export const Earlier = ({ delivery }: { readonly delivery: Delivery }) => {
     // a portal has no events
     enabled: portal === undefined
   })
-  const messageId = event.data === undefined ? undefined : messageOf(event.data)
+  const messageId = event.data === undefined ? undefined : messageIdOf(event.data)
   return messageId === undefined ? t("After an earlier event") : <Linked delivery={delivery} messageId={messageId} />
 }
