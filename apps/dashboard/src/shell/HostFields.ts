@@ -7,7 +7,7 @@ import { portal } from "../session/Document.ts"
 
 const name = `wac-portal-${portal}`
 
-const kept = (): string => {
+const keptText = (): string => {
   try {
     return sessionStorage.getItem(name) ?? ""
   } catch {
@@ -27,7 +27,7 @@ const keep = (fields: URLSearchParams): URLSearchParams => {
 
 const fieldsOfLink = (): URLSearchParams => {
   const fields = new URLSearchParams(location.hash.slice(1))
-  if (!fields.has("token")) return new URLSearchParams(kept())
+  if (!fields.has("token")) return new URLSearchParams(keptText())
   fields.delete("token")
   return keep(fields)
 }

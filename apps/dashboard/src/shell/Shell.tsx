@@ -56,7 +56,7 @@ const themes = (): ReadonlyArray<readonly [Theme, string]> => [
   ["dark", t("Dark")]
 ]
 
-/** The button that names the signed-in person, and the menu that it opens. */
+/** A button with the workspace and the signed-in person, which opens their choices. */
 const Account = () => {
   const { email, role, workspaceName } = useSession()
   const signOut = useSignOut()

@@ -1,4 +1,4 @@
-/** Text to take along. */
+/** Text that a person can copy: a button for it, program text, and secrets. */
 import { useEffect, useState } from "react"
 import { Button } from "./Button.tsx"
 import { t } from "./Language.ts"
@@ -34,7 +34,7 @@ export const CopyButton = (
 
 const copyOf = (label: string): string => t("Copy {what}", { what: withinSentence(label) })
 
-/** Text of a program's, as it is, with a button that copies it. */
+/** Program text, unchanged, with a button that copies it. */
 export const Code = (
   { copy, label, text }: { readonly text: string; readonly label: string; readonly copy?: boolean }
 ) => (
@@ -53,7 +53,7 @@ export const Code = (
   </div>
 )
 
-/** A secret that is shown this once. */
+/** A secret that is shown only once, with a button that copies it. */
 export const Secret = ({ label, value }: { readonly label: string; readonly value: string }) => (
   <div className="space-y-1">
     <p className="font-medium">{label}</p>

@@ -1,4 +1,4 @@
-/** A status: an icon, a word and a colour, of which the colour is never alone. */
+/** A status, shown as an icon, a word and a colour; the colour is never the only sign. */
 import type { ReactNode } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
 
