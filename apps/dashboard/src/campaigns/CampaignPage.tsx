@@ -1,4 +1,4 @@
-/** One campaign: its report before it starts, its progress, its result, and what can be done with it. */
+/** The page of one campaign: its report before the start, its progress and result, its actions, settings and rows. */
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { Notice } from "../ui/Failure.tsx"

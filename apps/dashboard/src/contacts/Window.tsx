@@ -1,4 +1,4 @@
-/** Whether free-form text may be sent to a contact, and for how long. */
+/** Shows the service window of a contact (whether and how long free-form text may be sent), and the opt-out. */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { Loaded } from "../ui/Loaded.tsx"
@@ -17,7 +17,7 @@ export const WindowState = ({ openUntil }: { readonly openUntil: string | null }
     : <Status tone="calm" icon="minus">Closed</Status>
 }
 
-/** The same of the customer with a number, as one of the workspace's numbers knows them. */
+/** The service window of a customer (`to`) for one of the workspace's phone numbers; loads the contact. */
 export const CustomerWindow = ({ phoneNumberId, to }: { readonly phoneNumberId: string; readonly to: string }) => (
   <Loaded query={useQuery(contactQuery(`${phoneNumberId}:${to}`))} lines={1}>
     {(contact) =>

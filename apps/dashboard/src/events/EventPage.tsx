@@ -1,4 +1,4 @@
-/** One event, as a webhook in combined form carries it. */
+/** The page of one event: its facts, and its content as a webhook request carries it. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { api } from "../session/Service.ts"
@@ -12,7 +12,7 @@ import { DeliveryState } from "../webhooks/DeliveryWords.tsx"
 import { lifeQuery } from "../webhooks/Life.ts"
 import { messageIdOf, subjectOf } from "./EventWords.ts"
 
-/** Where the event stands on its way to the webhook. */
+/** The state of the event's delivery to the webhook. */
 const Delivered = ({ eventId, messageId }: { readonly eventId: string; readonly messageId: string }) => (
   <Loaded query={useQuery(lifeQuery(messageId))} lines={1}>
     {(life) => {
