@@ -1,4 +1,4 @@
-/** The page of one event: its facts, and its content as a webhook request carries it. */
+/** The page of one event: its facts, and its content as a webhook with the combined envelope carries it. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { api } from "../session/Service.ts"

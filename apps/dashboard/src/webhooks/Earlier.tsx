@@ -1,4 +1,4 @@
-/** The delivery that another one waits for: that of an earlier event of the same message. */
+/** The link to the delivery that another delivery waits for, which is of an earlier event of the same message. */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { Delivery } from "@wac/client/internal"
@@ -28,7 +28,7 @@ export const Earlier = ({ delivery }: { readonly delivery: Delivery }) => {
   const event = useQuery({
     queryKey: ["event", delivery.eventId],
     queryFn: ({ signal }) => api.events.get(delivery.eventId, { signal }),
-    // a portal has no events
+    // the portal cannot read events
     enabled: portal === undefined
   })
   const messageId = event.data === undefined ? undefined : messageIdOf(event.data)
