@@ -48,6 +48,7 @@ export const outcomes: Record<CampaignOutcome, readonly [name: string, definitio
   skipped: ["Skipped", "It was never sent."]
 }
 
+/** All outcomes, in the order in which pages show them. */
 export const outcomeNames = Object.keys(outcomes) as ReadonlyArray<CampaignOutcome>
 
 /** Why a row is left out, in short. */

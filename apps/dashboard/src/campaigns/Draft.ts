@@ -108,7 +108,7 @@ const fillingOf = (value: Value): Filling => {
   return column === undefined ? { by: "text", text: value } : { by: "column", column }
 }
 
-/** The text that a phone may show for a value of currency or time. */
+/** The fallback text of a currency or time value. */
 export const fallbackOf = (value: Exclude<Value, string>): string =>
   "currency" in value ? value.currency.fallback_value : value.date_time.fallback_value
 

@@ -17,7 +17,7 @@ const word = (json: unknown, ...path: ReadonlyArray<string>): string => {
 
 const joined = (...words: ReadonlyArray<string>): string => words.filter((one) => one !== "").join(" · ")
 
-/** The value of a placeholder as text; for an amount or a time, the text that a phone may show. Pure. */
+/** The value of a placeholder as text; for a currency or time value, its fallback text. Pure. */
 export const textOf = (value: unknown): string =>
   typeof value === "string"
     ? value

@@ -6,6 +6,7 @@ import { Status } from "../ui/Status.tsx"
 import { Until, useNow } from "../ui/Time.tsx"
 import { contactQuery } from "./Queries.ts"
 
+/** Whether a service window is open, and for how long. */
 export const WindowState = ({ openUntil }: { readonly openUntil: string | null }) => {
   const isOpen = useNow((now) => openUntil !== null && Date.parse(openUntil) > now)
   return isOpen && openUntil !== null
@@ -31,5 +32,6 @@ export const CustomerWindow = ({ phoneNumberId, to }: { readonly phoneNumberId: 
   </Loaded>
 )
 
+/** Whether a customer has opted out. */
 export const OptOut = ({ optedOut }: { readonly optedOut: boolean }) =>
   optedOut ? <Status tone="warn" icon="minus">Opted out</Status> : <span className="text-muted">No</span>

@@ -12,6 +12,7 @@ import { Status } from "../ui/Status.tsx"
 export const wordsOf = ({ code, reason }: { readonly code: string | null; readonly reason: string | null }): string =>
   reason ?? code ?? ""
 
+/** The status of a request's response and, if it was refused, the reason. */
 export const Outcome = ({ request }: { readonly request: ApiRequest }) => (
   <>
     <Status tone={request.code === null ? "good" : request.status >= 500 ? "warn" : "bad"}>{request.status}</Status>

@@ -1,4 +1,6 @@
-/** The one-time token in the link that opened the page. It stands after `#`, which browsers do not send. */
+/** What the address of the page contains after `#`, which browsers do not send to the service. */
+
+/** The one-time token in the link that opened the page; empty if it has none. */
 export const tokenOfLink = (): string => new URLSearchParams(location.hash.slice(1)).get("token") ?? ""
 
 /**

@@ -9,6 +9,7 @@ import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
 import { api } from "./Service.ts"
 import { Outside } from "./SignIn.tsx"
 
+/** The page of the link, which sets a new password. */
 export const PasswordResetPage = () => {
   const reset = useMutation({
     mutationFn: (form: FormData) =>

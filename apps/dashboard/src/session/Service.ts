@@ -22,6 +22,7 @@ export const api = withProof(createInternalClient({
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof WacError && error.status === 401 && error.reason === "missing_session"
 
+/** Whether a call failed because the thing does not exist (404). */
 export const isNotFound = (error: unknown): boolean => error instanceof WacError && error.code === "not_found"
 
 /** The first page of a list. */

@@ -75,6 +75,7 @@ export const liveIfAny = (millis?: number) => ({
     query.state.data !== null ? live(millis).refetchInterval(query) : isOver || isFollowing() ? false : forNothing
 })
 
+/** The cache of the service's data. It notes when a call finds that the session has ended. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: note }),
   defaultOptions: {

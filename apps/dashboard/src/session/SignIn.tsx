@@ -139,6 +139,7 @@ const Refused = () => {
   )
 }
 
+/** The page for signing in. `lostPassword` is shown where people have passwords. */
 export const SignInPage = (
   { lostPassword, onDone }: { readonly lostPassword: ReactNode; readonly onDone: (session: Session) => void }
 ) => (

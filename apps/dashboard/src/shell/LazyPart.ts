@@ -1,7 +1,7 @@
 /**
  * Parts of the pages that are loaded when they are first needed, or earlier while the browser is idle. If a part cannot
- * be loaded, for example because a new version of the service has replaced it, loading is repeated until it succeeds,
- * and nothing that is open is lost meanwhile.
+ * be loaded, loading is repeated until it succeeds, and nothing that is open is lost meanwhile. If the service has
+ * another version of the pages, only a reload helps.
  */
 import { createElement, type FunctionComponent, type ReactNode, use, useSyncExternalStore } from "react"
 import { pages } from "../session/Document.ts"

@@ -10,7 +10,9 @@ import { Problem } from "../ui/Problem.ts"
 type Component = CreateTemplate["components"][number]
 type Button = Extract<Component, { readonly type: "BUTTONS" }>["buttons"][number]
 type Header = Extract<Component, { readonly type: "HEADER" }>
+/** The category of a template, by which the provider sets its rules and prices. */
 export type Category = CreateTemplate["category"]
+/** The kind of a template's header, or `NONE` without one. */
 export type HeaderKind = "NONE" | Header["format"]
 
 /** The kinds of headers, with their names. */
@@ -43,7 +45,9 @@ export const buttonFields: { readonly [Kind in ButtonKind]: ReadonlyArray<Button
   SPM: ["text"]
 }
 
+/** A button in the form. */
 export interface ButtonDraft {
+  /** Identifies the button in the form; the provider does not get it. */
   readonly key: number
   readonly kind: ButtonKind
   readonly values: { readonly [Field in ButtonField]?: string }
@@ -51,6 +55,7 @@ export interface ButtonDraft {
   readonly rest: object
 }
 
+/** The values of the form's fields. */
 export interface Draft {
   readonly name: string
   readonly language: string

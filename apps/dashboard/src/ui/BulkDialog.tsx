@@ -24,6 +24,7 @@ interface Tally {
 
 const sum = ({ done, leftOut }: Tally): number => [...leftOut.values()].reduce((a, b) => a + b, done)
 
+/** The dialog. The run stops at the first error, and the person can continue with the items that remain. */
 export const BulkDialog = <Item extends { readonly id: string }>(
   { act, action, children, done, ended, filter, fits, look, noun, onClose, title, walk }: {
     /** The title for a number of items; `undefined` until they are counted. */

@@ -1,4 +1,4 @@
-/** Buttons. A button that may not be pressed, for example because of the role, keeps the focus and shows why. */
+/** Buttons. A button that may not be pressed, for example because of the role, can still be focused, and shows why. */
 import { Tooltip } from "@base-ui/react/tooltip"
 import type { ComponentPropsWithRef, ReactElement, ReactNode } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
@@ -30,6 +30,7 @@ interface ButtonProps extends Omit<ComponentPropsWithRef<"button">, "className">
   readonly className?: string
 }
 
+/** A button. While it may not be pressed, or its action is in progress, a press does nothing. */
 export const Button = (
   { children, className = "", icon, isPending = false, look, onClick, refusal, small, type = "button", ...rest }:
     ButtonProps

@@ -100,15 +100,18 @@ const Swatch = ({ kind, ...look }: Look & Pick<ChartProps, "kind">) => {
 }
 
 export interface ChartProps {
+  /** The name of the chart. */
   readonly label: string
+  /** Whether the series are stacked bars, or lines. */
   readonly kind: "bars" | "line"
   readonly series: ReadonlyArray<Series>
-  /** At least one, oldest first, without gaps. */
+  /** At least one step, oldest first, without gaps. */
   readonly steps: ReadonlyArray<Step>
   /** Returns the text of a value. */
   readonly format: (value: number) => string
   /** The end of the value axis; by default the highest value, rounded up. */
   readonly most?: number
+  /** If omitted, the numbers are not links. */
   readonly linkOf?: LinkOf
   readonly bands?: ReadonlyArray<Band>
 }

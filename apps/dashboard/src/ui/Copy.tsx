@@ -4,6 +4,7 @@ import { Button } from "./Button.tsx"
 import { t } from "./Language.ts"
 import { withinSentence } from "./Words.ts"
 
+/** A button that copies a text, and shows for two seconds whether that succeeded. */
 export const CopyButton = (
   { label = t("Copy"), small = true, text }: {
     readonly text: string

@@ -33,6 +33,7 @@ const messageAt = (error: unknown): string =>
 export const elsewhere = (error: unknown, ...params: ReadonlyArray<string>): unknown =>
   params.some((param) => isAbout(error, param)) ? null : error
 
+/** A field around any control, which gets its id and its ARIA attributes. */
 export const Field = (
   { children, error, hint, label, param }: FieldProps & {
     readonly children: (
@@ -78,6 +79,7 @@ export const TextField = (
   </Field>
 )
 
+/** A checkbox with its label. */
 export const Check = (
   { checked, children, name, onChange }: {
     readonly checked?: boolean

@@ -23,10 +23,12 @@ export const useFilter = ({ replace = false }: { readonly replace?: boolean } = 
     })
 }
 
+/** The row that contains the fields of a list's filters. */
 export const Filters = ({ children }: { readonly children: ReactNode }) => (
   <div role="search" className="flex flex-wrap items-end gap-3">{children}</div>
 )
 
+/** The field for a filter with a few values, or all. */
 export const SelectFilter = (
   { all = t("All"), label, onChange, options, value }: {
     readonly label: string
@@ -190,6 +192,7 @@ export const useFilterWords = (
   ]
 }
 
+/** The fields for {@link Choices}, which set the parameters of the address. */
 export const ChoiceFilters = ({ choices }: { readonly choices: Choices }) => {
   const chosen = useChosen(choices)
   const setFilter = useFilter()

@@ -12,7 +12,7 @@ import { hostFields } from "../shell/HostFields.ts"
  */
 export type Catalogue = { readonly [english: string]: string | readonly [one: string, many: string] }
 
-/** The reader's language: the host's choice, otherwise the browser's. Tests without a browser get the default. */
+/** The reader's language: what the host has chosen, where `auto` is the browser's language; otherwise English. */
 export const language: PortalLanguage = languageOf(hostFields.get("language"), globalThis.navigator?.languages ?? [])
 
 /** The reader's language and region, for dates and numbers. */

@@ -66,6 +66,7 @@ export const Facts = ({ children }: { readonly children: ReactNode }) => (
   <dl className="grid grid-cols-1 gap-x-6 gap-y-3 sm:grid-cols-2 lg:grid-cols-3">{children}</dl>
 )
 
+/** A name and its value, within {@link Facts}. */
 export const Fact = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
   <div className="min-w-0">
     <dt className="text-[13px] text-muted">{name}</dt>

@@ -2,6 +2,7 @@
 import type { ReactNode } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
 
+/** How a status is meant, which determines its colour. */
 export type Tone = "good" | "warn" | "bad" | "calm"
 
 const colours: Record<Tone, string> = {

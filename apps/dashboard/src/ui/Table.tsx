@@ -39,6 +39,7 @@ const shownFrom = { sm: "hidden sm:table-cell", md: "hidden md:table-cell", lg: 
 
 const classOf = ({ from }: Pick<Column<never>, "from">): string => from === undefined ? "" : shownFrom[from]
 
+/** A table with a row for each item. */
 export const Table = <Item extends object>(
   { columns, items, keyOf = (item) => String("id" in item ? item.id : undefined), label }: {
     readonly label: string

@@ -1,7 +1,4 @@
-/**
- * The counted outcomes of sends and of webhook attempts: how charts show each, and which page lists its messages or
- * deliveries.
- */
+/** The counted outcomes of sends and of webhook attempts: how charts show each, and which page lists what it counts. */
 import type { UsageBefore } from "@wac/client/internal"
 import type { LinkOf, Place, Series } from "../ui/Chart.tsx"
 import { range } from "../ui/Filters.tsx"
@@ -9,6 +6,7 @@ import { range } from "../ui/Filters.tsx"
 /** The name of a count in the service's report. */
 export type Count = Exclude<keyof UsageBefore, "since" | "sendsDelivered">
 
+/** An outcome, as a series of a chart. */
 export interface Outcome extends Series {
   readonly key: Count
   /** What is counted, in a sentence. */
@@ -17,6 +15,7 @@ export interface Outcome extends Series {
   readonly list: Place
 }
 
+/** The outcomes of sends. */
 export const sends: ReadonlyArray<Outcome> = [
   {
     key: "sendsAccepted",
@@ -52,6 +51,7 @@ export const sends: ReadonlyArray<Outcome> = [
   }
 ]
 
+/** The outcomes of webhook attempts. */
 export const attempts: ReadonlyArray<Outcome> = [
   {
     key: "attemptsDelivered",
