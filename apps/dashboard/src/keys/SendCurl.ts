@@ -7,8 +7,8 @@ const body = JSON.stringify({
 })
 
 /**
- * A command that sends a message. With a signing secret, it also signs the request, which some keys require (contract
- * §5).
+ * A command that sends a message. With a signing secret, it also signs the request, as some keys require
+ * (contract §5).
  */
 export const sendCurl = (address: string, apiKey: string, idempotencyKey: string, signingSecret?: string): string => {
   const path = `${new URL(address).pathname.replace(/\/$/, "")}/v1/messages`

@@ -1,6 +1,6 @@
 /**
- * The session: who is signed in, what their role may do, and what is shown without a session or after its end. Also the
- * query client, and how often pages refetch.
+ * The session: who is signed in, what their role may do, and what is shown without a session or after its end. This
+ * file also holds the query client, and decides how often pages refetch.
  */
 import { QueryCache, QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { Role, Session } from "@wac/client/internal"

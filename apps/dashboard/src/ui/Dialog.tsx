@@ -41,7 +41,7 @@ export const Dialog = (
 )
 
 /**
- * A dialog that asks before an act that cannot be undone; its text says, with numbers, what the act will do. It makes
+ * A dialog that asks a person to confirm an act; its text says, with numbers, what the act will do. It makes
  * the request itself, so that an error disappears with the dialog. All queries are refetched afterwards.
  */
 export function Confirm<Answer>(
