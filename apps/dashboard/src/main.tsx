@@ -1,4 +1,4 @@
-/** The pages: they begin here. */
+/** The entry point of the pages: applies frame, theme and language, then renders. */
 import { CSPProvider } from "@base-ui/react/csp-provider"
 import { QueryClientProvider } from "@tanstack/react-query"
 import { RouterProvider } from "@tanstack/react-router"
@@ -12,10 +12,10 @@ import { applyLanguage } from "./ui/Language.ts"
 
 applyFrame()
 
-// once a new version is installed, the parts of the old one are gone; what is open goes on until it needs one
 const render = (): void =>
   createRoot(document.querySelector("#root")!).render(
     <StrictMode>
+      {/* the service's content security policy forbids style elements */}
       <CSPProvider disableStyleElements>
         <QueryClientProvider client={queryClient}>
           <SessionGate>
@@ -26,5 +26,5 @@ const render = (): void =>
     </StrictMode>
   )
 
-// a host's colours and language are there before anything is drawn in others
+// a host's colours and the language are loaded before the first render, so nothing changes its look afterwards
 void Promise.all([applyTheme(), applyLanguage()]).then(render)

@@ -1,4 +1,4 @@
-/** Where something can be done about an alert. */
+/** The page on which a person can do something about an alert. */
 import type { Alert, AlertKind } from "@wac/client/internal"
 import { kindOf } from "../ui/Things.tsx"
 
@@ -20,10 +20,10 @@ const places = {
   webhook_pausing: { to: "/settings/webhook" }
 } as const satisfies Record<AlertKind, { readonly to: string; readonly search?: Readonly<Record<string, string>> }>
 
-/** The address of the page of what an alert is about, or of the list that it is in. Pure. */
+/** The address of the page of the alert's subject or, if it has none, of the page for alerts of this kind. Pure. */
 export const placeOf = ({ kind, subject }: Pick<Alert, "kind" | "subject">) => {
   const place = places[kind]
   const thing = kindOf(subject)
-  // a subject can be a name that begins as ids do
+  // a subject can be a name that begins with a prefix of ids
   return thing?.to === `${place.to}/$id` ? { to: thing.to, params: { id: subject } } : place
 }

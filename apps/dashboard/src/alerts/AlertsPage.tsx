@@ -1,4 +1,4 @@
-/** Problems that need attention, now and lately, and who else is notified of them. */
+/** The page with open and past alerts, and with the settings for who is notified of them. */
 import { Link } from "@tanstack/react-router"
 import type { Alert, AlertSettings } from "@wac/client/internal"
 import { useState } from "react"

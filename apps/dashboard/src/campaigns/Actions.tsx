@@ -1,4 +1,4 @@
-/** The actions on a campaign, and their confirmations. */
+/** The buttons for the actions on a campaign, and their confirmations. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import type { Campaign } from "@wac/client/internal"
@@ -16,10 +16,10 @@ import { Time, timeZone, useNow } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
 import { lengthAt, reachedBy, usePace } from "./Pace.ts"
 
-/** An action that is done at once. */
+/** An action that is done without a question. */
 type Step = "check" | "pause" | "resume"
 
-/** An action that a person confirms. */
+/** An action that the person has to confirm. */
 type Asked = "start" | "cancel" | "remove"
 
 interface Question {
@@ -30,10 +30,10 @@ interface Question {
 const Start = ({ campaign, onClose }: Question) => {
   const pace = usePace(campaign)
   const { id, startAt } = campaign
-  // as the field has it, once a person has changed it
+  // the text of the field, once the person has changed it
   const [chosen, setChosen] = useState<string>()
   const startsAt = chosen === undefined ? startAt : fromLocal(chosen) ?? null
-  // what has passed is no schedule: the campaign starts at once
+  // a time in the past is no schedule: the campaign starts immediately
   const isLater = useNow((now) => startsAt !== null && Date.parse(startsAt) > now)
   const reached = counted(reachedBy(campaign), "customer", "customers")
   return (

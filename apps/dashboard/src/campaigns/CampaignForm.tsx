@@ -1,4 +1,4 @@
-/** The form of a campaign: a template, a file of customers, and what fills the template. */
+/** The form of a campaign: the template and what fills it, the file of customers, the schedule, and a preview. */
 import { Link, useNavigate } from "@tanstack/react-router"
 import type { Campaign, TemplateDetail } from "@wac/client/internal"
 import { useState } from "react"
@@ -34,7 +34,7 @@ import { ScheduleFields, scheduleParams } from "./ScheduleFields.tsx"
 import { TemplateValues } from "./TemplateValues.tsx"
 import { TestSend } from "./TestSend.tsx"
 
-/** Why a file does not fit the values of a template; `undefined` if it does. */
+/** The sentence about columns that the template's values need and the file lacks; `undefined` if it lacks none. */
 const lackWords = (lacking: ReadonlyArray<string>): string | undefined =>
   lacking.length === 0
     ? undefined
@@ -43,9 +43,9 @@ const lackWords = (lacking: ReadonlyArray<string>): string | undefined =>
 export const CampaignForm = (
   { campaign, like = campaign, templates }: {
     readonly templates: ReadonlyArray<TemplateDetail>
-    /** The campaign to change; a new one if omitted. */
+    /** The campaign to change; if omitted, the form creates one. */
     readonly campaign?: Campaign
-    /** The campaign whose plan the form begins with; the one to change if omitted. */
+    /** The campaign whose plan the form starts from; by default, the campaign to change. */
     readonly like?: Campaign
   }
 ) => {
@@ -85,7 +85,7 @@ export const CampaignForm = (
     (plan === undefined ? "Choose a template that the provider has approved." : template?.unfillable) ??
     unread ?? (file !== undefined && head === undefined ? "The file is being read." : undefined) ??
     (plan === undefined ? undefined : lackWords(lackingIn(columns, plan.template, plan.templateB)))
-  /** A template as the first customer gets it. */
+  /** The template with the values of the file's first customer, for a test; or why it cannot be filled yet. */
   const tested = (before: Campaign["template"] | null | undefined, template: TemplateDetail, filled: Fillings) => {
     const values = exampleOf(filled, head)
     return {
@@ -113,7 +113,7 @@ export const CampaignForm = (
             event.preventDefault()
             if (plan === undefined || blocked !== undefined || save.isPending) return
             save.mutate({ plan, recipients: uploadOf(recipients) }, {
-              // unless the person has left the form meanwhile
+              // not called if the person has left the form meanwhile
               onSuccess: (id) => navigate({ to: "/campaigns/$id", params: { id } })
             })
           }}

@@ -1,4 +1,4 @@
-/** One campaign: its report before it starts, its progress, its result, and what can be done with it. */
+/** The page of one campaign: its report before the start, its progress and result, its actions, settings and rows. */
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { Notice } from "../ui/Failure.tsx"
@@ -52,7 +52,7 @@ export const CampaignPage = () => {
       <FailureReasons campaign={campaign} />
       {campaign.problems === 0 || campaign.status === "checking" ? null : <Problems campaign={campaign} />}
       <Settings campaign={campaign} />
-      {/* the problems link to it */}
+      {/* the report, the problems and the failure reasons link here */}
       <div id="rows">
         <Recipients campaign={campaign} />
       </div>

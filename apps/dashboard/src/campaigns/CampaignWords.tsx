@@ -1,4 +1,4 @@
-/** The names of the states of campaigns and of the outcomes of their recipients. */
+/** The words for campaigns: statuses, reasons of pauses, outcomes of recipients, and problems of rows. */
 import type { CampaignOutcome, CampaignRow, CampaignStatus, PauseReason } from "@wac/client/internal"
 import type { IconName } from "../ui/Icon.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"
@@ -15,6 +15,7 @@ const statuses: Record<CampaignStatus, readonly [Tone, string, IconName]> = {
   cancelled: ["calm", "Cancelled", "cross"]
 }
 
+/** Every status of a campaign with its name. */
 export const campaignStatuses = (Object.keys(statuses) as ReadonlyArray<CampaignStatus>)
   .map((status) => [status, statuses[status][1]] as const)
 
@@ -23,7 +24,7 @@ export const CampaignState = ({ status }: { readonly status: CampaignStatus }) =
   return <Status tone={tone} icon={icon}>{name}</Status>
 }
 
-/** Why a campaign is paused, and what to do about it. */
+/** Why a campaign is paused, in a sentence. */
 export const pauseReasons: Record<PauseReason, string> = {
   person: "Someone paused it.",
   template_not_approved: "The provider no longer approves its template.",
@@ -35,6 +36,7 @@ export const pauseReasons: Record<PauseReason, string> = {
   restored: "The database was restored from a backup, so the campaign may have sent more than is known here."
 }
 
+/** The name of each outcome of a recipient, and what it means. */
 export const outcomes: Record<CampaignOutcome, readonly [name: string, definition: string]> = {
   queued: ["Waiting", "Not sent to yet."],
   sent: ["Sent", "The provider accepted the message."],
@@ -46,9 +48,10 @@ export const outcomes: Record<CampaignOutcome, readonly [name: string, definitio
   skipped: ["Skipped", "It was never sent."]
 }
 
+/** All outcomes, in the order in which pages show them. */
 export const outcomeNames = Object.keys(outcomes) as ReadonlyArray<CampaignOutcome>
 
-/** Why a row is left out. */
+/** Why a row is left out, in short. */
 export const reasonWords: Record<NonNullable<CampaignRow["problem"]>["reason"], string> = {
   malformed: "Not a recipient",
   duplicate: "Duplicate",
@@ -57,7 +60,10 @@ export const reasonWords: Record<NonNullable<CampaignRow["problem"]>["reason"], 
   template_params_mismatch: "Does not fit the template"
 }
 
-/** The message of a row's problem in the words of its file: `variables.Name is required …`, `to: is empty`. */
+/**
+ * The service's message about a row's problem (`variables.Name is required …`, `to: is empty`) as a sentence about the
+ * file.
+ */
 export const problemSentence = (message: string): string => {
   const [, variable] = /^variables\.(.+) is required by the template's values$/.exec(message) ?? []
   return variable === undefined

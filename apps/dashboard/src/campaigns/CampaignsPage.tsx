@@ -1,4 +1,4 @@
-/** Campaigns, newest first. */
+/** The page that lists campaigns, newest first. */
 import { Link, useSearch } from "@tanstack/react-router"
 import type { Campaign } from "@wac/client/internal"
 import * as RoleOf from "../generated/RoleOf.ts"

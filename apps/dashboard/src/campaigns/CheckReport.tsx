@@ -1,4 +1,4 @@
-/** The result of a campaign's check, before anything is sent. */
+/** The report of a campaign's check, before anything is sent: rows, forecast, and rows that are left out. */
 import { Link } from "@tanstack/react-router"
 import type { Campaign, CampaignForecast } from "@wac/client/internal"
 import { Bar } from "../ui/Bar.tsx"
@@ -9,7 +9,7 @@ import { counted } from "../ui/Words.ts"
 import { marketName } from "../usage/Market.ts"
 import { reachedBy } from "./Pace.ts"
 
-/** The forecast, in a sentence for each number. */
+/** The facts of the forecast: duration, use of the messaging limit, and costs. */
 const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {
   const { costs, days, limitedCustomers, lines, messagingLimit, seconds } = forecast
   const unrated = lines.filter(({ billable, cost }) => billable !== false && cost === null)
@@ -44,7 +44,6 @@ const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {
   )
 }
 
-/** The report of the check. */
 export const CheckReport = ({ campaign }: { readonly campaign: Campaign }) => {
   const { checked, counts, forecast, problems, rows, status } = campaign
   const isChecking = status === "checking"

@@ -1,4 +1,4 @@
-/** How the two variants of a campaign's template did, and whether the difference can be told from chance. */
+/** Compares the results of a campaign's two variants, and shows whether the difference is more than chance. */
 import type { Campaign, CampaignComparison, CampaignDifference } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { grouped } from "../ui/Language.ts"
@@ -12,13 +12,13 @@ const points = new Intl.NumberFormat("en", { signDisplay: "exceptZero", maximumF
 /** A difference of shares in percentage points. */
 const inPoints = (share: number): string => points.format(share * 100).replace("-", "−")
 
-/** A sentence about a difference. */
+/** A sentence about which variant is better, if that is more than chance. */
 const verdict = ({ difference, isDistinguishable }: CampaignDifference): string =>
   isDistinguishable
     ? `Variant ${difference > 0 ? "B" : "A"} is better, beyond chance.`
     : "The difference may be chance."
 
-/** A measure of both variants, as it is shown. */
+/** A row of the table: a measure of both variants, and their difference. */
 interface Measure {
   readonly name: string
   readonly a: string
@@ -44,7 +44,6 @@ const measure = (name: string, compared: CampaignDifference | null): Measure =>
       )
     }
 
-/** The variants of a campaign that has them. */
 export const Comparison = (
   { campaign: { template, templateB }, comparison: { counts, delivered, read } }: {
     readonly campaign: Campaign

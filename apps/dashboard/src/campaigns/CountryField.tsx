@@ -1,4 +1,4 @@
-/** A country, found by its name, its two letters or its calling code. */
+/** The field for a country, which is found by its name, its two-letter code or its calling code. */
 import { Combobox } from "@base-ui/react/combobox"
 import { callingCodes } from "../generated/CallingCodes.ts"
 import { Field } from "../ui/Field.tsx"
@@ -19,8 +19,8 @@ const plain = (text: string): string => text.normalize("NFD").replaceAll(/\p{M}/
 
 const wordsOf = ({ calling, name }: Country): string => `${name} ${calling}`
 
-/** Whether a country is one that the person may look for. Two capital letters are the country of that name only. */
-const isSought = (country: Country, text: string): boolean => {
+/** Whether a country matches a search text. The code of a country in capital letters matches only this country. */
+const isMatch = (country: Country, text: string): boolean => {
   const sought = text.trim()
   return sought in callingCodes
     ? country.id === sought
@@ -32,7 +32,7 @@ export const CountryField = ({ error, hint, label, onChange, param, value }: {
   readonly hint: string
   readonly error: unknown
   readonly param: string
-  /** A country's two letters; empty if none is chosen. */
+  /** The two-letter code of the country; empty if none is chosen. */
   readonly value: string
   readonly onChange: (country: string) => void
 }) => (
@@ -41,14 +41,14 @@ export const CountryField = ({ error, hint, label, onChange, param, value }: {
       <Combobox.Root
         items={countries}
         itemToStringLabel={wordsOf}
-        filter={isSought}
+        filter={isMatch}
         autoHighlight
         value={countries.find(({ id }) => id === value) ?? null}
         onValueChange={(country) => onChange(country?.id ?? "")}
       >
         <Combobox.Input
           {...control}
-          // while the list is open, the label is hidden from screen readers, as is all around it
+          // while the list is open, everything around it is hidden from screen readers, even the label
           aria-label={label}
           autoComplete="off"
           placeholder="Name or code"

@@ -1,15 +1,15 @@
-/** The rows of a campaign as a file. */
+/** Downloads rows of a campaign as a CSV file. */
 import { useMutation } from "@tanstack/react-query"
 import type { CampaignRowQuery } from "@wac/client/internal"
 import { api } from "../session/Service.ts"
 
-/** Which rows; all if nothing is chosen. */
+/** Which rows to download; all if nothing is chosen. */
 interface RowChoice {
   readonly outcome?: CampaignRowQuery["outcome"] | undefined
   readonly reason?: string | undefined
 }
 
-/** Saves the report of these rows as a file. The browser keeps what it has of it on its disk, not in memory. */
+/** Requests the rows, and saves them as a file. The browser can hold the response on its disk instead of in memory. */
 const save = async (id: string, { outcome, reason }: RowChoice): Promise<void> => {
   const file = await api.campaigns.rowsFile(id, {
     ...(outcome === undefined ? {} : { outcome }),
@@ -22,5 +22,5 @@ const save = async (id: string, { outcome, reason }: RowChoice): Promise<void> =
   URL.revokeObjectURL(link.href)
 }
 
-/** Downloads rows of a campaign as CSV. */
+/** The mutation that downloads the chosen rows. */
 export const useDownload = (id: string, choice: RowChoice) => useMutation({ mutationFn: () => save(id, choice) })

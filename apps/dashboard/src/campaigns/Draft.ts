@@ -1,4 +1,4 @@
-/** A campaign's form: the draft that it makes of a campaign, and the plan that it makes of a draft. Pure. */
+/** The content of a campaign's form (a draft): made from a campaign, and turned into the plan to save. Pure. */
 import { hashKey } from "@tanstack/react-query"
 import type { Campaign, CreateCampaign, EditCampaign, TemplateDetail } from "@wac/client/internal"
 import * as VariableNames from "@wac/core/campaigns/VariableNames"
@@ -10,16 +10,19 @@ import type { Head } from "./RecipientFile.ts"
 type Content = Campaign["template"]
 type Value = Extract<NonNullable<Content["bodyParams"]>, ReadonlyArray<unknown>>[number]
 
-/** The source of a placeholder's value: a column of the file, the same text for everyone, or what the form cannot write. */
+/**
+ * The source of a placeholder's value: a column of the file, the same text for everyone, or a value that the form only
+ * keeps.
+ */
 export type Filling =
   | { readonly by: "column"; readonly column: string }
   | { readonly by: "text"; readonly text: string }
   | { readonly by: "kept"; readonly value: Exclude<Value, string> }
 
-/** By placeholder, as a person or the campaign says. */
+/** The filling of each placeholder, as the person or the campaign has chosen it. */
 export type Fillings = { readonly [variable: string]: Filling }
 
-/** The texts of the fields of time and share. */
+/** The texts of the fields for times and shares. */
 export interface Schedule {
   readonly startAt: string
   readonly notAfter: string
@@ -31,44 +34,44 @@ export interface Schedule {
   readonly holdout: string
 }
 
-/** The values of the fields. */
+/** The values of the form's fields. */
 export interface Draft {
   readonly name: string
-  /** The key of the template; empty until one is chosen. */
+  /** The key of the template (`templateKey`); empty until one is chosen. */
   readonly template: string
   readonly fillings: Fillings
-  /** The key of variant B; empty if all get the same. */
+  /** The key of variant B's template; empty if all customers get the same. */
   readonly templateB: string
   readonly fillingsB: Fillings
-  /** Empty for the default number. */
+  /** The number to send from; empty for the default number. */
   readonly from: string
   readonly schedule: Schedule
 }
 
-/** What people decide of a campaign. A new campaign has the service's failure rate. */
+/** The settings of a campaign that people choose. Without `maxFailureRate`, the service's default applies. */
 export type Plan =
   & { readonly [Field in Exclude<keyof CreateCampaign, "maxFailureRate">]-?: Campaign[Field] }
   & { readonly maxFailureRate?: Campaign["maxFailureRate"] }
 
-/** The template of a key. */
+/** The template with a key; `undefined` if it is not among these. */
 export const templateOf = (
   templates: ReadonlyArray<TemplateDetail>,
   key: string
 ): TemplateDetail | undefined => templates.find((template) => templateKey(template) === key)
 
-/** The column that a CSV file has the time zones in. */
+/** The column of a CSV file that contains the time zones. */
 const zoneColumn = "timeZone"
 
 /**
- * The columns of a file that are variables: all but those of the numbers and time zones. `undefined` if they are not
- * known: each line of JSON names its own.
+ * The columns of a file that can fill placeholders: all with a valid name, except the columns of the numbers and of the
+ * time zones. `undefined` if they are not known: no file is read, or each of its lines is JSON with its own names.
  */
 export const variableColumns = (head: Head | undefined, numberColumn: string): ReadonlyArray<string> | undefined =>
   head === undefined || head.columns.length === 0
     ? undefined
     : head.columns.filter((name) => name !== numberColumn && name !== zoneColumn && VariableNames.isName(name))
 
-/** The columns that fill placeholders. */
+/** The columns that these fillings use. */
 export const columnsOf = (...fillings: ReadonlyArray<Fillings>): ReadonlyArray<string> => [
   ...new Set(
     fillings.flatMap((filling) => Object.values(filling)).flatMap((filling) =>
@@ -77,7 +80,10 @@ export const columnsOf = (...fillings: ReadonlyArray<Fillings>): ReadonlyArray<s
   )
 ]
 
-/** What fills the placeholders of a template. A column that is called like a placeholder fills it unless a person says otherwise. */
+/**
+ * The filling of each placeholder of a template. By default, the column with the placeholder's name fills it, otherwise
+ * an empty text.
+ */
 export const filledBy = (
   { variables }: TemplateDetail,
   fillings: Fillings,
@@ -102,7 +108,7 @@ const fillingOf = (value: Value): Filling => {
   return column === undefined ? { by: "text", text: value } : { by: "column", column }
 }
 
-/** The text that stands for a value that is no text. */
+/** The fallback text of a currency or time value. */
 export const fallbackOf = (value: Exclude<Value, string>): string =>
   "currency" in value ? value.currency.fallback_value : value.date_time.fallback_value
 
@@ -119,7 +125,7 @@ export const exampleOf = (filled: Fillings, head: Head | undefined): { readonly 
     ])
   )
 
-/** What fills the placeholders of a campaign's template. */
+/** The fillings of a campaign's template. */
 const fillingsOf = ({ variables }: TemplateDetail, { bodyParams }: Content): Fillings =>
   Object.fromEntries(variables.flatMap((variable, i) => {
     const value: Value | undefined = Array.isArray(bodyParams)
@@ -137,7 +143,10 @@ const contentOf = ({ language, name, variables }: TemplateDetail, filled: Fillin
   ...(variables.length === 0 ? {} : { bodyParams: variables.map((variable) => valueOf(filled[variable]!)) })
 })
 
-/** A template with these fillings. What a campaign has that the form does not show stays, and all of it if nothing was changed. */
+/**
+ * The template of a campaign with these fillings. Parts of the campaign's template that the form does not show stay; if
+ * nothing was changed, all stays.
+ */
 export const filledAs = (
   before: Content | null | undefined,
   template: TemplateDetail,
@@ -149,27 +158,27 @@ export const filledAs = (
     : { ...before, ...contentOf(template, filled) }
 }
 
-/** The variables of a template's values that a file has no column for. */
+/** The variables in the values of templates for which the file has no column; none if its columns are not known. */
 export const lackingIn = (
   columns: ReadonlyArray<string> | undefined,
   ...contents: ReadonlyArray<Content | null>
 ): ReadonlyArray<string> =>
   columns === undefined ? [] : VariableNames.namesIn(contents).filter((name) => !columns.includes(name))
 
-/** Enough digits for every share that people write; the next ones are errors of binary fractions. */
+/** A number with 12 digits, which are enough for every share that people write; further digits are rounding errors. */
 const rounded = (value: number): number => Number(value.toPrecision(12))
 
-/** A share in percent. */
+/** A share (0 to 1) in percent, as text. */
 export const percentOf = (share: number): string => `${rounded(share * 100)}`
 
 const shareOf = (percent: string): number => rounded(Number(percent) / 100)
 
 const timeOf = (at: string | null): string => at === null ? "" : toLocal(at)
 
-/** The shares of a new campaign, as the service has them. */
+/** The service's defaults for the shares of a new campaign. */
 const usual = { share: 0.5, holdout: 0 }
 
-/** The form of a new campaign. */
+/** The draft of a new campaign, with the first template. */
 export const newDraft = (templates: ReadonlyArray<TemplateDetail>): Draft => ({
   name: "",
   template: templates[0] === undefined ? "" : templateKey(templates[0]),
@@ -187,7 +196,7 @@ export const newDraft = (templates: ReadonlyArray<TemplateDetail>): Draft => ({
   }
 })
 
-/** The form of a campaign. A template that is not among these has to be chosen again. */
+/** The draft of a campaign. If its template is not among these, one has to be chosen again. */
 export const draftOf = (
   { from, holdout, name, notAfter, quietHours, share, startAt, template, templateB }: Omit<Plan, "maxFailureRate">,
   templates: ReadonlyArray<TemplateDetail>
@@ -214,10 +223,10 @@ export const draftOf = (
 
 const copied = " (copy)"
 
-/** The name of a copy. If the addition does not fit, the end of the name goes. */
+/** The name of a copy. If the suffix does not fit, the end of the name is cut off. */
 const copyOf = (name: string): string => `${name.slice(0, MaxLength.createCampaignName - copied.length)}${copied}`
 
-/** The form of another campaign that is like it: its times have passed. */
+/** The draft of a copy of a campaign: with another name, and without its times, which may have passed. */
 export const copyDraft = (draft: Draft): Draft => ({
   ...draft,
   name: copyOf(draft.name),
@@ -225,8 +234,8 @@ export const copyDraft = (draft: Draft): Draft => ({
 })
 
 /**
- * The plan that the form means. A field of the campaign `like` whose text was not changed keeps its exact value, and so
- * does everything that the form does not show.
+ * The plan for a draft; `undefined` until a template is chosen. A field whose text was not changed keeps the exact
+ * value of the campaign `like`, and so does everything that the form does not show.
  */
 export const planOf = (
   draft: Draft,
@@ -239,7 +248,7 @@ export const planOf = (
   const templateB = templateOf(templates, draft.templateB)
   const { schedule } = draft
   const before = like === undefined ? undefined : draftOf(like, templates)
-  /** The field's value, unless its texts are those of the campaign. */
+  /** The campaign's value if the field's text was not changed, otherwise the value made from the text. */
   const value = <Field extends keyof Plan>(field: Field, textOf: (draft: Draft) => unknown, made: () => Plan[Field]) =>
     like !== undefined && before !== undefined && isSame(textOf(draft), textOf(before)) ? like[field] : made()
   const timeIn = (text: string): string | null => fromLocal(text) ?? null
@@ -261,14 +270,17 @@ export const planOf = (
   }
 }
 
-/** A new campaign with a plan. */
+/** The request that creates a campaign with a plan. */
 export const createdBy = ({ name, template, ...plan }: Plan): CreateCampaign => ({
   name,
   template,
   ...Object.fromEntries(Object.entries(plan).filter(([, value]) => value !== null))
 })
 
-/** The change that gives a campaign a plan: the fields that differ, so that what was checked stays checked if it may. */
+/**
+ * The request that changes a campaign to a plan. It has only the fields that differ, so that rows stay checked where
+ * possible.
+ */
 export const changeTo = (plan: Plan, campaign: Plan): EditCampaign =>
   Object.fromEntries(
     Object.entries(plan).filter(([field, value]) => !isSame(value, campaign[field as keyof Plan]))

@@ -1,4 +1,4 @@
-/** Why customers of a campaign did not get its message. */
+/** The table of reasons why customers of a campaign did not get its message. */
 import { Link } from "@tanstack/react-router"
 import type { Campaign } from "@wac/client/internal"
 import { grouped } from "../ui/Language.ts"
@@ -21,7 +21,7 @@ const reasonColumns: ReadonlyArray<Column<Campaign["reasons"][number]>> = [
   }
 ]
 
-/** Why customers did not get it, the most frequent reason first. */
+/** The table, the most frequent reason first; nothing if there are no reasons. */
 export const FailureReasons = ({ campaign: { reasons } }: { readonly campaign: Campaign }) =>
   reasons.length === 0 ? null : (
     <Section flush title="Why customers did not get it">

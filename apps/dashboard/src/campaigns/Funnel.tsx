@@ -1,4 +1,4 @@
-/** How far a campaign's messages came, and where the others are. */
+/** The funnel of a campaign's messages (sent, delivered, read), and the number of recipients for each outcome. */
 import type { Campaign, CampaignOutcome } from "@wac/client/internal"
 import { Bar } from "../ui/Bar.tsx"
 import { grouped } from "../ui/Language.ts"
@@ -8,7 +8,7 @@ type Counts = Campaign["counts"]
 
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 })
 
-/** The steps of the funnel: each holds those who came further, too. */
+/** The steps of the funnel: each also counts the outcomes of later steps. */
 const steps: ReadonlyArray<readonly [name: string, outcomes: ReadonlyArray<CampaignOutcome>]> = [
   ["Sent", ["sent", "delivered", "read"]],
   ["Delivered", ["delivered", "read"]],

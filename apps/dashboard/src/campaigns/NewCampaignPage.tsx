@@ -1,4 +1,4 @@
-/** The pages of a campaign that is not started, new or changed. */
+/** The pages with the form of a campaign: for a new one, and for changes of one that has not started. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { Campaign } from "@wac/client/internal"
@@ -35,7 +35,7 @@ const FormPage = (
   )
 }
 
-/** The form with what a campaign has, once it is loaded. */
+/** The form that starts from a campaign, once the campaign is loaded. */
 const LoadedFormPage = (
   { id, title, use }: { readonly id: string; readonly title: string; readonly use: "campaign" | "like" }
 ) => {
@@ -51,14 +51,14 @@ const LoadedFormPage = (
     : <FormPage key={id} title={title} {...{ [use]: query.data }} />
 }
 
-/** A new campaign, whose plan may begin as that of another. */
+/** The page for a new campaign. Its form may start from the plan of another campaign. */
 export const NewCampaignPage = () => {
   const { like } = useSearch({ from: "/campaigns/new" })
   const title = "New campaign"
   return like === undefined ? <FormPage title={title} /> : <LoadedFormPage id={like} title={title} use="like" />
 }
 
-/** Changes a campaign that is not started, or gives it another file. */
+/** The page that changes a campaign that has not started, or replaces its file. */
 export const EditCampaignPage = () => {
   const { id } = useParams({ from: "/campaigns/$id/edit" })
   return <LoadedFormPage id={id} title="Change the campaign" use="campaign" />

@@ -4,7 +4,7 @@ import type { Campaign } from "@wac/client/internal"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { lengthOf } from "../ui/Moment.ts"
 
-/** Messages a second that it may send; `undefined` while the number is not known. */
+/** How many messages a second a campaign may send; `undefined` until its phone number is loaded. */
 export const usePace = ({ from, share }: Campaign): number | undefined => {
   const { data } = useQuery(phoneNumbersQuery)
   const number = data?.find(({ id, isDefault, phoneNumber }) =>
@@ -16,5 +16,5 @@ export const usePace = ({ from, share }: Campaign): number | undefined => {
 /** How many customers a campaign that has not started will send to. */
 export const reachedBy = ({ counts, forecast }: Campaign): number => forecast?.messages ?? counts.queued
 
-/** How long something takes at a pace, at least a second. */
+/** How long `count` messages take at a pace in messages a second, as text; at least a second. */
 export const lengthAt = (count: number, pace: number): string => lengthOf(Math.max(1000, count / pace * 1000))

@@ -1,4 +1,4 @@
-/** Why the check leaves rows of a campaign's file out, with examples of rows for each reason. */
+/** Why the check has left out rows of a campaign's file, with examples of rows for each reason. */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { Campaign, CampaignProblemExample, CampaignProblemMessage } from "@wac/client/internal"
@@ -14,7 +14,7 @@ import { problemSentence, reasonAdvice, reasonWords } from "./CampaignWords.tsx"
 import { useDownload } from "./DownloadRows.ts"
 import { problemsQuery } from "./Queries.ts"
 
-/** An example: its place in the file, and the value that was refused. */
+/** An example of a row: its place in the file, and the value that was refused. */
 const Example = ({ example: { line, row, value } }: { readonly example: CampaignProblemExample }) => (
   <li className="max-w-full">
     <span className="text-muted">{line === null ? `Row ${grouped(row)}` : `Line ${grouped(line)}`}:</span>{" "}
@@ -24,10 +24,10 @@ const Example = ({ example: { line, row, value } }: { readonly example: Campaign
   </li>
 )
 
-/** A problem with its examples. */
+/** A message about rows, with the number of rows and examples. */
 const Problem = (
   { isOnly, problem: { examples, message, rows } }: {
-    /** Whether all rows with the reason have this message. */
+    /** Whether all rows with this reason have this message, so that their number need not be repeated. */
     readonly isOnly: boolean
     readonly problem: CampaignProblemMessage
   }

@@ -17,7 +17,7 @@ const longestMeasured = 15_000
 /** The shortest time over which the rate is measured, in milliseconds. */
 const shortestMeasured = 2000
 
-/** A rate as it was measured. */
+/** A measured rate. */
 interface Rate {
   /** Customers a second. */
   readonly perSecond: number
@@ -25,12 +25,15 @@ interface Rate {
   readonly seconds: number
 }
 
-/** The rate of customers that are done, measured while the page is open; `undefined` until there is enough of it. */
+/**
+ * The rate at which customers are finished, measured while the page is open; `undefined` until the measurement is long
+ * enough.
+ */
 const useRate = (done: number, at: number): Rate | undefined => {
   const [samples, setSamples] = useState<ReadonlyArray<{ readonly at: number; readonly done: number }>>([])
   const [first, last] = [samples[0], samples.at(-1)]
   if (last === undefined || at > last.at) {
-    // React's way to keep what follows from a new property: it renders again at once
+    // setting state while rendering is React's way to derive state from a property: it renders again immediately
     setSamples([...samples.filter((before) => at - before.at <= longestMeasured), { at, done }])
   }
   if (first === undefined || last === undefined || last.at - first.at < shortestMeasured) return undefined
@@ -38,7 +41,7 @@ const useRate = (done: number, at: number): Rate | undefined => {
   return { perSecond: Math.max(0, last.done - first.done) / seconds, seconds: Math.floor(seconds) }
 }
 
-/** `12 a second`, `0.4 a second`. */
+/** A rate as text: `12 a second`, `0.4 a second`. */
 const asRate = (perSecond: number): string =>
   `${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))} a second`
 

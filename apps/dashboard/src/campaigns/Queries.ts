@@ -4,31 +4,32 @@ import type { Campaign, CampaignPeriod } from "@wac/client/internal"
 import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
-/** How often a campaign at work is asked for, in milliseconds. */
+/** The interval at which an active campaign is refetched, in milliseconds. */
 const often = 1000
 
-/** Whether something changes soon without anybody doing anything. */
-const isAtWork = ({ completedAt, status }: Campaign): boolean =>
+/** Whether the campaign is changing by itself: it is checking or sending, or its cancellation is not complete. */
+const isActive = ({ completedAt, status }: Campaign): boolean =>
   status === "running" || status === "checking" || (status === "cancelled" && completedAt === null)
 
+/** The query for a campaign. */
 export const campaignQuery = (id: string) =>
   queryOptions({
     queryKey: ["campaigns", id],
     queryFn: ({ signal }) => api.campaigns.get(id, { signal }),
     refetchInterval: (query) => {
       const { data } = query.state
-      return live(data !== undefined && isAtWork(data) ? often : undefined).refetchInterval(query)
+      return live(data !== undefined && isActive(data) ? often : undefined).refetchInterval(query)
     }
   })
 
-/** Why rows are left out. Changes with the rows that are checked. */
+/** The query for why rows are left out. It is repeated as more rows are checked. */
 export const problemsQuery = ({ checked, id, problems }: Campaign) =>
   queryOptions({
     queryKey: ["campaigns", id, "problems", checked, problems],
     queryFn: ({ signal }) => api.campaigns.problems(id, { signal })
   })
 
-/** The campaign's messages over time. */
+/** The query for a campaign's messages over time; the whole time if `period` is omitted. */
 export const timelineQuery = (id: string, period: CampaignPeriod | undefined) =>
   queryOptions({
     queryKey: ["campaigns", id, "timeline", period],

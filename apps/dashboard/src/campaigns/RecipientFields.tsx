@@ -1,4 +1,4 @@
-/** The file of a campaign's customers: the fields, and what is known of the file. */
+/** The fields for the file of a campaign's customers, and the state of the chosen file. */
 import type { Campaign } from "@wac/client/internal"
 import { useRef, useState } from "react"
 import { Notice } from "../ui/Failure.tsx"
@@ -9,7 +9,7 @@ import { adviceOn, type Example, fileOf, type Head, headOf, phoneColumnOf } from
 
 interface Recipients {
   readonly file: File | undefined
-  /** `undefined` until the file is read. */
+  /** The beginning of the file; `undefined` until it is read. */
   readonly head: Head | undefined
   /** Why the file cannot be read. */
   readonly unread: string | undefined
@@ -17,7 +17,7 @@ interface Recipients {
   readonly country: string
 }
 
-/** The chosen file. */
+/** The state of the chosen file, and functions that choose a file and change the fields. */
 export const useRecipients = () => {
   const [recipients, setRecipients] = useState<Recipients>({
     file: undefined,
@@ -36,14 +36,14 @@ export const useRecipients = () => {
       (head) => ({ head, numberColumn: phoneColumnOf(head) ?? "" }),
       (error: unknown) => ({ unread: error instanceof Error ? error.message : "The file could not be read." })
     )
-    // another file was chosen since
+    // another file has been chosen meanwhile
     if (latest.current !== file) return
     change(read)
   }
   return { ...recipients, change, choose }
 }
 
-/** The upload; `undefined` if no file was chosen. */
+/** The file as it is uploaded, with the parameters of the request; `undefined` if no file was chosen or read. */
 export const uploadOf = ({ country, file, head, numberColumn }: Recipients) =>
   file === undefined || head === undefined ? undefined : {
     file: fileOf(file, head),
@@ -53,10 +53,10 @@ export const uploadOf = ({ country, file, head, numberColumn }: Recipients) =>
     }
   }
 
-/** How many customers of a file are shown before it is uploaded. */
-const previewed = 5
+/** How many customers of a file the form shows. */
+const mostShown = 5
 
-/** How the file was read: the first customers, by column. */
+/** How the file was read: a description, and the first customers by column. */
 const Summary = ({ head: { columns, examples, summary } }: { readonly head: Head }) => (
   <div className="space-y-2">
     <p role="status">{summary}</p>
@@ -68,7 +68,7 @@ const Summary = ({ head: { columns, examples, summary } }: { readonly head: Head
           className: "max-w-48 truncate",
           cell: (example) => example[name]
         }))}
-        items={examples.slice(0, previewed)}
+        items={examples.slice(0, mostShown)}
         keyOf={(example) => examples.indexOf(example)}
       />
     )}
@@ -78,7 +78,7 @@ const Summary = ({ head: { columns, examples, summary } }: { readonly head: Head
 export const RecipientFields = (
   { campaign, error, recipients: { change, choose, country, head, numberColumn, unread } }: {
     readonly recipients: ReturnType<typeof useRecipients>
-    /** The campaign to change; a new one if it is omitted. */
+    /** The campaign to change; `undefined` for a new one. */
     readonly campaign: Campaign | undefined
     readonly error: unknown
   }

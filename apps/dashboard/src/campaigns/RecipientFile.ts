@@ -1,6 +1,6 @@
 /**
- * Reads the beginning of a recipient file in the browser: to show its columns and first rows, to find the column of the
- * numbers, and to say what to change in a file that cannot be used before it is uploaded.
+ * Reads the beginning of a recipient file in the browser, before it is uploaded: its columns and first rows, the column
+ * that probably has the numbers, and what to change in a file that cannot be used.
  */
 import type { RecipientFile } from "@wac/client/internal"
 import * as CsvDialect from "@wac/core/campaigns/CsvDialect"
@@ -12,7 +12,7 @@ const previewBytes = 131_072
 
 /** The beginning of a file. */
 export interface Head {
-  /** The names of columns, each once. Empty for a file in which every line is a recipient in JSON. */
+  /** The names of the columns, without repetitions. Empty for a file in which every line is a recipient in JSON. */
   readonly columns: ReadonlyArray<string>
   /** The first customers' values, by column. */
   readonly examples: ReadonlyArray<Example>
@@ -31,7 +31,7 @@ const isPhoneColumn = (name: string): boolean => name.toLowerCase() === "to" || 
 
 const separators: { readonly [delimiter: string]: string } = { ",": "commas", ";": "semicolons", "\t": "tabs" }
 
-/** Signs that stand for bytes that are not of the file's encoding. */
+/** Characters that appear if the file has a different encoding than assumed. */
 const undecodable = ["\u0000", "\uFFFD"]
 
 /** Describes a file for people. */
@@ -52,7 +52,7 @@ const summaryOf = (
   ].join(" ")
 }
 
-/** A cell that is a phone number: a first row that has one is a customer. */
+/** The form of a phone number in a cell. A first row that contains one is a customer instead of column names. */
 const phoneNumber = /^(?:\+|00)?[\d\s()./-]{9,20}$/
 
 const rowsOf = (text: string, { begin, delimiter }: CsvDialect.Dialect): ReadonlyArray<ReadonlyArray<string>> => {
@@ -79,7 +79,7 @@ export const headOf = async (file: File): Promise<Head> => {
   }
   const encoding = CsvDialect.encodingOf(bytes)
   const text = new TextDecoder(encoding).decode(bytes)
-  // text that is taken for the whole of a file always has a dialect
+  // with `true`, the text is taken for the whole file, so there always is a dialect
   const dialect = CsvDialect.of(text, true, isPhoneColumn)!
   const [first, ...customers] = rowsOf(text, dialect)
   if (first === undefined) throw new Error("The file is empty.")
@@ -98,7 +98,10 @@ export const headOf = async (file: File): Promise<Head> => {
   return { columns, examples, summary: summaryOf(encoding, dialect, names, examples) }
 }
 
-/** What the person should know about the numbers in the first rows, before the service checks all of them. */
+/**
+ * A warning about the phone numbers in the first rows, before the service checks all rows; `undefined` if there is
+ * none.
+ */
 export const adviceOn = ({ examples }: Head, numberColumn: string, country: string): string | undefined => {
   const values = examples.map((example) => (example[numberColumn] ?? "").trim()).filter((value) => value !== "")
   const shortened = values.find((value) => /^\d[.,]?\d*E\+?\d+$/i.test(value))
@@ -106,7 +109,7 @@ export const adviceOn = ({ examples }: Head, numberColumn: string, country: stri
     return `The spreadsheet has shortened numbers to ${shortened}, and their last digits are lost. ` +
       "Format the column as text, enter the numbers again, save the file, and choose it again."
   }
-  // the service knows the numbers of all countries; a page that knew them, too, would be too large
+  // only the service knows the number formats of all countries; they would make the page too large
   return country === "" && values.some((value) => /^(?!00)[\d\s()./-]{4,}$/.test(value))
     ? "Some numbers have no + and country code. Choose their country below, or they are left out."
     : undefined
@@ -116,7 +119,7 @@ export const adviceOn = ({ examples }: Head, numberColumn: string, country: stri
 export const phoneColumnOf = ({ columns }: Head): string | undefined =>
   columns.find((name) => name.toLowerCase() === "to") ?? columns.find(isPhoneColumn)
 
-/** The file as it is uploaded. */
+/** The file with its media type, as it is uploaded. */
 export const fileOf = (file: File, { columns }: Head): RecipientFile => ({
   type: columns.length === 0 ? "application/x-ndjson" : "text/csv",
   bytes: file

@@ -1,4 +1,4 @@
-/** The rows of a campaign: what became of each, or why it is left out. */
+/** The list of a campaign's rows: the outcome of each, or why it is left out. */
 import { Link, useSearch } from "@tanstack/react-router"
 import type { Campaign, CampaignRow } from "@wac/client/internal"
 import { MessageState } from "../messages/MessageWords.tsx"
@@ -20,7 +20,7 @@ const filters = [
   ...outcomeNames.map((outcome) => [outcome, outcomes[outcome][0]] as const)
 ] as const
 
-/** A problem of rows, or another reason, which is a word of the service's. */
+/** The name of a reason: of a row's problem, or of another outcome, for which the service's word is used. */
 const reasonName = (reason: string): string =>
   Object.hasOwn(reasonWords, reason) ? reasonWords[reason as keyof typeof reasonWords] : capitalized(reason)
 

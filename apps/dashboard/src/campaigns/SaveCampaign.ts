@@ -1,6 +1,6 @@
 /**
- * Saving the form of a campaign: its settings, then its recipients, then their check. The settings go first, because
- * the form still has them if a later step fails; a file that is accepted replaces the rows before it for good.
+ * Saves the form of a campaign: first the settings, then the recipients, then their check is started. The settings are
+ * first, because they can be saved again if a later step fails; an accepted file replaces the earlier rows for good.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { Campaign, RecipientFile, UploadQuery } from "@wac/client/internal"
@@ -17,22 +17,28 @@ interface Upload {
 /** The values of the form. */
 interface FormValues {
   readonly plan: Plan
-  /** The recipients of the campaign; those that it has stay if omitted. */
+  /** The file of recipients; if `undefined`, the campaign keeps the recipients that it has. */
   readonly recipients: Upload | undefined
 }
 
-/** Saves a campaign, or makes one if it is omitted, and has it checked. Returns its id. */
+/**
+ * The mutation that saves a campaign, or creates one if `undefined`, starts its check and returns its id. `left` is a
+ * sentence about what the last failed try has saved.
+ */
 export const useSaveCampaign = (campaign: Campaign | undefined) => {
   const client = useQueryClient()
-  /** The campaign as the service last returned it: each further try changes this one. */
+  /** The campaign as the service last returned it, which further tries change. */
   const saved = useRef(campaign)
-  /** The recipients that the campaign has by this form. */
+  /** The last file of recipients that this form has uploaded. */
   const uploaded = useRef<Upload>(undefined)
-  /** What a failed try has saved and what it has not. */
+  /** A sentence about what the failed try has saved and what it has not. */
   const [left, setLeft] = useState<string>()
   const once = useOnce<Plan>()
 
-  /** Takes a step. If it fails, says what is left: if the service refused it, or if it is not known whether it was taken. */
+  /**
+   * Takes a step. If it fails, sets the sentence: `ifRefused` if the service refused it, `ifUnknown` if the outcome is
+   * unknown.
+   */
   const step = async <A>(act: () => Promise<A>, ifRefused: string, ifUnknown: string): Promise<A> => {
     try {
       return await act()
@@ -66,7 +72,10 @@ export const useSaveCampaign = (campaign: Campaign | undefined) => {
     uploaded.current = recipients
   }
 
-  /** After a lost response the first request is repeated, whatever the form holds by then, so that one campaign is made. */
+  /**
+   * Creates a campaign. After a lost response, it repeats the first request even if the form has changed, so that only
+   * one campaign is created, and then applies the changes.
+   */
   const create = ({ plan, recipients }: FormValues): Promise<Campaign> =>
     once([], () => plan, async (first, key) => {
       const made = saved.current = saved.current ?? await step(
@@ -78,7 +87,7 @@ export const useSaveCampaign = (campaign: Campaign | undefined) => {
       try {
         await upload(made.id, recipients)
       } catch (error) {
-        // of a campaign whose only file is refused, nothing is left
+        // a new campaign is removed if its only file is refused
         if (isRefused(error) && uploaded.current === undefined) {
           await api.campaigns.remove(made.id).then(() => {
             saved.current = undefined

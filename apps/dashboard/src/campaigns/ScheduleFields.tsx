@@ -1,11 +1,11 @@
-/** The fields for when a campaign sends, how fast, and what share of its customers it leaves out. */
+/** The fields for when a campaign sends, how fast, and which share of its customers is held out for comparison. */
 import type { ComponentProps, ReactNode } from "react"
 import { Field } from "../ui/Field.tsx"
 import { latestLocal } from "../ui/Moment.ts"
 import { timeZone } from "../ui/Time.tsx"
 import type { Schedule } from "./Draft.ts"
 
-/** The names that the service calls these fields by. */
+/** The names of these fields in the API, to which errors refer. */
 export const scheduleParams = ["startAt", "notAfter", "share", "quietHours", "holdout"] as const
 
 const pair = "grid gap-3 sm:grid-cols-2"

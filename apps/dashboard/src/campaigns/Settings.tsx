@@ -1,4 +1,4 @@
-/** The settings of a campaign, and when it was created, started and ended. */
+/** The section with a campaign's settings, and when it was created, started and ended. */
 import type { Campaign } from "@wac/client/internal"
 import { TemplateLink } from "../templates/TemplateLink.tsx"
 import { Fact, Facts, Section } from "../ui/Page.tsx"

@@ -1,15 +1,18 @@
-/** The values of the placeholders of a campaign's template: a column of the file, or the same text for everyone. */
+/**
+ * The fields for what fills the placeholders of a campaign's template: a column of the file, or the same text for
+ * everyone.
+ */
 import type { TemplateDetail } from "@wac/client/internal"
 import * as MaxLength from "../generated/MaxLength.ts"
 import { Field, TextField } from "../ui/Field.tsx"
 import { Problem } from "../ui/Problem.ts"
 import { fallbackOf, type Filling, type Fillings } from "./Draft.ts"
 
-/** The filling that an option of the field stands for. */
+/** The filling for a chosen option of the field. */
 const chosenBy = (option: string, before: Filling): Filling =>
   option === "kept" ? before : option === "text" ? { by: "text", text: "" } : { by: "column", column: option.slice(1) }
 
-/** The option for a column; no other option begins like it. */
+/** The option for a column; its prefix keeps it apart from the other options. */
 const optionOf = (column: string): string => `c${column}`
 
 const Choice = (
@@ -50,7 +53,6 @@ const Choice = (
   )
 }
 
-/** The fields for a template's placeholders. */
 export const TemplateValues = (
   { columns, fillings, of = "", onChange, template }: {
     readonly template: TemplateDetail
@@ -58,7 +60,7 @@ export const TemplateValues = (
     readonly columns: ReadonlyArray<string>
     /** What fills each placeholder. */
     readonly fillings: Fillings
-    /** What distinguishes these fields from those of another template. */
+    /** A suffix of the labels, which keeps these fields apart from those of another template. */
     readonly of?: string
     readonly onChange: (variable: string, filling: Filling) => void
   }

@@ -1,4 +1,7 @@
-/** A campaign's template to oneself, filled as for the first customer, before the campaign is saved. */
+/**
+ * The form that sends a campaign's template as a test, with the values of the first customer, before the campaign is
+ * saved.
+ */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { SendMessage } from "@wac/client/internal"
 import { useState } from "react"
@@ -15,9 +18,9 @@ import { elsewhere } from "../ui/Field.tsx"
 export const TestSend = (
   { blocked, from, of = "", template }: {
     readonly template: Extract<SendMessage, { readonly type: "template" }>["template"]
-    /** The number that the campaign sends from; empty for the default one. */
+    /** The number that the campaign sends from; empty for the default number. */
     readonly from: string
-    /** What distinguishes this template from another of the campaign. */
+    /** A suffix of the labels, which keeps this form apart from that of the other variant. */
     readonly of?: string
     /** Why the template cannot be filled yet. */
     readonly blocked: string | undefined
@@ -26,7 +29,7 @@ export const TestSend = (
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.messagesSend)
   const [to, setTo] = useState("")
-  // another press is another test
+  // each press sends another test
   const once = useOnce<SendMessage>({ isRepeatable: true })
   const send = useMutation({
     mutationFn: () =>

@@ -1,4 +1,4 @@
-/** How many messages of a campaign were sent, delivered and read by when. */
+/** The chart of how many messages of a campaign have been sent, delivered and read, over time. */
 import { useQuery } from "@tanstack/react-query"
 import type { Campaign, CampaignTimeline } from "@wac/client/internal"
 import type { Series, Step } from "../ui/Chart.tsx"
@@ -24,8 +24,8 @@ const stages = [
   { key: "read", name: "Read", fill: "fill-ink", texture: "dots" }
 ] as const satisfies ReadonlyArray<Series>
 
-/** The sums up to the end of each step. */
-const soFar = (timeline: CampaignTimeline): ReadonlyArray<Step> => {
+/** The chart's steps, with the sums up to the end of each step. */
+const cumulative = (timeline: CampaignTimeline): ReadonlyArray<Step> => {
   const sums = { sent: 0, delivered: 0, read: 0 }
   return stepsOf(timeline, (step) => {
     for (const { key } of stages) sums[key] += step[key]
@@ -50,7 +50,7 @@ export const Timeline = ({ campaign: { id } }: { readonly campaign: Campaign }) 
                 kind="line"
                 label="Messages over time"
                 series={stages}
-                steps={soFar(timeline)}
+                steps={cumulative(timeline)}
                 format={grouped}
               />
             )}

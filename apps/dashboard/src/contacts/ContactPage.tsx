@@ -1,4 +1,4 @@
-/** One contact: its window, its wishes, and the conversation with it. */
+/** The page of one contact: its service window, its opt-out, and the conversation. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { Contact } from "@wac/client/internal"
@@ -16,7 +16,7 @@ import { Time, TimeOr } from "../ui/Time.tsx"
 import { addressOf, Conversation } from "./Conversation.tsx"
 import { OptOut, WindowState } from "./Window.tsx"
 
-/** Opts the customer out, or in again. */
+/** The button that opts the customer out, or in again. */
 const OptOutButton = ({ contact: { id, optedOut } }: { readonly contact: Contact }) => {
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.contactsOptOut, RoleOf.contactsOptIn)

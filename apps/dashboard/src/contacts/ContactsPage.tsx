@@ -1,4 +1,4 @@
-/** The list of contacts. A contact is a customer of one of the workspace's phone numbers. */
+/** The page that lists contacts. A contact is a customer of one of the workspace's phone numbers. */
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
 import type { Contact } from "@wac/client/internal"
@@ -55,7 +55,10 @@ export const ContactsPage = () => {
     enabled: customer === undefined
   })
   const client = useQueryClient()
-  /** The customer's contacts. Their ids follow from those of the workspace's numbers, each of which is asked. */
+  /**
+   * The contacts of one customer. A contact's id consists of a phone number's id and the customer, so each number is
+   * tried.
+   */
   const readFound = async (signal: AbortSignal) => {
     const own = phoneNumberId === undefined
       ? (await client.ensureQueryData(phoneNumbersQuery)).map(({ id }) => id)

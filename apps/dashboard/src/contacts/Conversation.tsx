@@ -1,4 +1,4 @@
-/** The conversation with a customer, in both directions, and a reply to it. */
+/** The conversation with a customer, in both directions, and the form for a reply. */
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { Contact, ConversationMessage, SendMessage } from "@wac/client/internal"
@@ -18,10 +18,12 @@ import { Section } from "../ui/Page.tsx"
 import { Time, useNow } from "../ui/Time.tsx"
 import { Said } from "./Said.tsx"
 
-/** The address of messages to this customer: one of the two is always known. */
+/**
+ * The recipient for messages to this customer: the phone number, otherwise the user id; one of the two is always known.
+ */
 export const addressOf = ({ id, phone, userId }: Contact): string => phone ?? userId ?? id
 
-/** Messages that are read at once. */
+/** The number of messages per request. */
 const pageSize = 50
 
 const Bubble = (
@@ -54,7 +56,7 @@ const Bubble = (
   )
 }
 
-/** Text to the customer, while the window is open. */
+/** The form for a text to the customer; if none can be sent, the reason. */
 const Reply = ({ contact }: { readonly contact: Contact }) => {
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.messagesSend)

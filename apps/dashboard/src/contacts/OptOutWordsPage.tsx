@@ -1,4 +1,6 @@
-/** The words by which customers opt out and in: the defaults by language, and what the workspace changes of them. */
+/**
+ * The page for the words by which customers opt out and in: the workspace's own words, and the defaults by language.
+ */
 import type { OptOutSettings } from "@wac/client/internal"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
@@ -14,11 +16,11 @@ import { Page, Section } from "../ui/Page.tsx"
 /** The English name of a language, or its code. */
 const languageName = (code: string): string => new Intl.DisplayNames("en", { type: "language" }).of(code) ?? code
 
-/** The words of a text that has one per line. */
+/** The words of a text with one word per line. */
 const wordsIn = (text: string): ReadonlyArray<string> =>
   text.split("\n").map((word) => word.trim()).filter((word) => word !== "")
 
-/** Whether a default is taken away or added back by this page; the service compares words itself. */
+/** Whether two words are the same, as far as this page must know; the service compares words by its own rule. */
 const isSameWord = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 const Words = ({ lang, onToggle, removed, words }: {

@@ -1,19 +1,21 @@
-/** How pages read a contact. */
+/** Reads a contact that may not exist. */
 import { queryOptions } from "@tanstack/react-query"
 import { api, isNotFound } from "../session/Service.ts"
 import { liveIfAny } from "../session/Session.tsx"
 
-/** Gets a contact by its id. Returns `null` if there is none: the customer has not written yet, nor opted out or in. */
+/**
+ * Gets a contact by its id; `null` if it does not exist, because the customer has neither written nor opted out or in.
+ */
 export const contactOrNull = (id: string, signal: AbortSignal) =>
   api.contacts.get(id, { signal }).catch((error: unknown) => {
     if (isNotFound(error)) return null
     throw error
   })
 
-/** The query for a contact, which is repeated while it is shown. */
+/** The query for a contact, `null` if it does not exist; it is repeated while it is shown. */
 export const contactQuery = (id: string) =>
   queryOptions({
-    // a page of the contact must not find `null` in its place
+    // a key of its own: the page of the contact must not get `null` from the cache
     queryKey: ["contact", id, "or null"],
     queryFn: ({ signal }) => contactOrNull(id, signal),
     ...liveIfAny(10_000)

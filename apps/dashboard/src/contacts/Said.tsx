@@ -1,4 +1,4 @@
-/** The content of a message, in either direction: whatever a customer wrote is text, never markup. */
+/** Shows the content of a message, in either direction, as text: what a customer wrote is never markup. */
 import type { ConversationMessage } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { Id } from "../ui/Table.tsx"
@@ -6,10 +6,10 @@ import { capitalized } from "../ui/Words.ts"
 
 type Fields = { readonly [name: string]: unknown }
 
-/** The fields of an object; none of anything else. Pure. */
+/** The fields of a value if it is an object; otherwise no fields. Pure. */
 export const fieldsOf = (json: unknown): Fields => typeof json === "object" && json !== null ? json as Fields : {}
 
-/** The word under a path of fields; nothing if it is not there. */
+/** The text or number at a path of fields, as text; empty if there is none. */
 const word = (json: unknown, ...path: ReadonlyArray<string>): string => {
   const found = path.reduce<unknown>((inner, name) => fieldsOf(inner)[name], json)
   return typeof found === "string" || typeof found === "number" ? String(found) : ""
@@ -17,13 +17,13 @@ const word = (json: unknown, ...path: ReadonlyArray<string>): string => {
 
 const joined = (...words: ReadonlyArray<string>): string => words.filter((one) => one !== "").join(" · ")
 
-/** The value of a placeholder as the phone shows it: an amount or a time has its own text for that. Pure. */
+/** The value of a placeholder as text; for a currency or time value, its fallback text. Pure. */
 export const textOf = (value: unknown): string =>
   typeof value === "string"
     ? value
     : word(value, "currency", "fallback_value") || word(value, "date_time", "fallback_value")
 
-/** The values of a template, with the names of their places. */
+/** The values of a template, with the names of their placeholders or parts. */
 const valuesOf = (template: Fields): ReadonlyArray<readonly [name: string, value: string]> => {
   const params = template["bodyParams"]
   const body = Array.isArray(params)
@@ -69,7 +69,7 @@ const File = ({ file, type }: { readonly file: Fields; readonly type: string }) 
   )
 }
 
-/** A choice of the customer, or the text beside the buttons. */
+/** The text of an interactive message: the customer's choice, or the text above the buttons. */
 const interactiveOf = (content: Fields): string => {
   const type = word(content, "type")
   return word(content, type, "title") || word(content, type, "body") || word(content, "body", "text") ||
@@ -94,7 +94,7 @@ const wordsOf = (type: string, content: Fields): string => {
         `${word(content, "latitude")}, ${word(content, "longitude")}`
       )
     case "edit":
-      return `Edited: ${wordsOf(word(content, "message", "type"), said(fieldsOf(content["message"])))}`
+      return `Edited: ${wordsOf(word(content, "message", "type"), contentOf(fieldsOf(content["message"])))}`
     case "revoke":
       return "Deleted a message"
     case "unsupported":
@@ -104,7 +104,8 @@ const wordsOf = (type: string, content: Fields): string => {
   }
 }
 
-const said = (message: Fields): Fields => fieldsOf(message[word(message, "type")])
+/** The content within a message, which stands under the name of the message's type. */
+const contentOf = (message: Fields): Fields => fieldsOf(message[word(message, "type")])
 
 /** The content of a message. */
 export const Said = ({ content: json, type }: Pick<ConversationMessage, "content" | "type">): ReactNode => {

@@ -1,4 +1,4 @@
-/** Whether free-form text may be sent to a contact, and for how long. */
+/** Shows the service window of a contact (whether and how long free-form text may be sent), and the opt-out. */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { Loaded } from "../ui/Loaded.tsx"
@@ -6,6 +6,7 @@ import { Status } from "../ui/Status.tsx"
 import { Until, useNow } from "../ui/Time.tsx"
 import { contactQuery } from "./Queries.ts"
 
+/** Whether a service window is open, and for how long. */
 export const WindowState = ({ openUntil }: { readonly openUntil: string | null }) => {
   const isOpen = useNow((now) => openUntil !== null && Date.parse(openUntil) > now)
   return isOpen && openUntil !== null
@@ -17,7 +18,7 @@ export const WindowState = ({ openUntil }: { readonly openUntil: string | null }
     : <Status tone="calm" icon="minus">Closed</Status>
 }
 
-/** The same of the customer with a number, as one of the workspace's numbers knows them. */
+/** The service window of a customer (`to`) for one of the workspace's phone numbers; loads the contact. */
 export const CustomerWindow = ({ phoneNumberId, to }: { readonly phoneNumberId: string; readonly to: string }) => (
   <Loaded query={useQuery(contactQuery(`${phoneNumberId}:${to}`))} lines={1}>
     {(contact) =>
@@ -31,5 +32,6 @@ export const CustomerWindow = ({ phoneNumberId, to }: { readonly phoneNumberId: 
   </Loaded>
 )
 
+/** Whether a customer has opted out. */
 export const OptOut = ({ optedOut }: { readonly optedOut: boolean }) =>
   optedOut ? <Status tone="warn" icon="minus">Opted out</Status> : <span className="text-muted">No</span>

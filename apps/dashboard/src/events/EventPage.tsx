@@ -1,4 +1,4 @@
-/** One event, as a webhook in combined form carries it. */
+/** The page of one event: its facts, and its content as a webhook with the combined envelope carries it. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { api } from "../session/Service.ts"
@@ -10,9 +10,9 @@ import { Id } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { DeliveryState } from "../webhooks/DeliveryWords.tsx"
 import { lifeQuery } from "../webhooks/Life.ts"
-import { messageOf, subjectOf } from "./EventWords.ts"
+import { messageIdOf, subjectOf } from "./EventWords.ts"
 
-/** Where the event stands on its way to the webhook. */
+/** The state of the event's delivery to the webhook. */
 const Delivered = ({ eventId, messageId }: { readonly eventId: string; readonly messageId: string }) => (
   <Loaded query={useQuery(lifeQuery(messageId))} lines={1}>
     {(life) => {
@@ -34,7 +34,7 @@ export const EventPage = () => {
   const { id } = useParams({ from: "/events/$id" })
   const query = useQuery({ queryKey: ["event", id], queryFn: ({ signal }) => api.events.get(id, { signal }) })
   const { data: event } = query
-  const messageId = event === undefined ? undefined : messageOf(event)
+  const messageId = event === undefined ? undefined : messageIdOf(event)
   return (
     <Page title={event === undefined ? "Event" : event.type} lead={<Id>{id}</Id>}>
       <div className="card">

@@ -1,4 +1,4 @@
-/** The names of the types of events, and whom they are about. Pure. */
+/** What people read about events: the names of their types, what they report, and whom they are about. Pure. */
 import type { Event, EventType } from "@wac/client/internal"
 import { t } from "../ui/Language.ts"
 
@@ -13,14 +13,14 @@ const words: { readonly [Type in EventType]: readonly [name: string, meaning: st
   "webhook.test": [t("Webhook test"), t("A test event, or the probe before a resume")]
 }
 
-/** Every type of event with its name. */
+/** Every event type with its name. */
 export const eventTypes: ReadonlyArray<readonly [EventType, string]> = Object.entries(words)
   .map(([type, [name]]) => [type as EventType, name])
 
-/** The report of an event of a type, in words. */
+/** What an event of this type reports, in a sentence. */
 export const meaningOf = (type: EventType): string => words[type][1]
 
-/** The customer or the thing that an event is about. */
+/** Whom or what an event is about, as text: a customer, or a campaign's name; empty if neither. */
 export const subjectOf = ({ data, type }: Event): string => {
   if (type === "message.received") return "from" in data ? `from ${data.from}` : ""
   if ("to" in data) return `to ${data.to}${"corrects" in data ? ", which was reported as failed" : ""}`
@@ -28,8 +28,8 @@ export const subjectOf = ({ data, type }: Event): string => {
   return ""
 }
 
-/** The id of the sent message of whose life an event is a part, if it is of one. */
-export const messageOf = ({ data, type }: Event): string | undefined =>
+/** The id of the sent message that an event is about; `undefined` if it is about none. */
+export const messageIdOf = ({ data, type }: Event): string | undefined =>
   type === "message.received" || type === "message.echoed" || !("message_id" in data)
     ? undefined
     : String(data.message_id)

@@ -1,4 +1,4 @@
-/** Events: what happened, as webhooks report it. An event is not an attempt to deliver it. */
+/** The page that lists events: what happened, as webhooks report it. Attempts to deliver them are on other pages. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { Event } from "@wac/client/internal"
 import { SearchMessagesHint } from "../messages/SearchMessagesHint.tsx"

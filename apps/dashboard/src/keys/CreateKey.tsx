@@ -1,4 +1,4 @@
-/** Creating a key: its form, and the one time that its secrets are shown. */
+/** The dialog that creates an API key: its form, and then the secrets, which are shown only once. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { ApiScope, CreateApiKey, CreatedApiKey } from "@wac/client/internal"
 import { useState } from "react"
@@ -28,7 +28,10 @@ const lifetimes = [
 const expiryOf = (lifetime: string, at: string): string | undefined =>
   lifetime === "" ? undefined : new Date(lifetime === "at" ? at : Date.now() + Number(lifetime) * day).toISOString()
 
-/** A key to create: what the form holds, by which a repetition is told from another key, and the request. */
+/**
+ * A key to create: the values of the form, which identify a repetition (see `useOnce`), and the function that makes the
+ * request.
+ */
 interface Asked {
   readonly form: ReadonlyArray<unknown>
   readonly make: () => CreateApiKey

@@ -1,4 +1,4 @@
-/** The name of an API key; its id if it is not active any more. */
+/** The name of an API key; its id if the key is no longer active. */
 import { useQuery } from "@tanstack/react-query"
 import { Id } from "../ui/Table.tsx"
 import { activeKeysQuery } from "./Queries.ts"

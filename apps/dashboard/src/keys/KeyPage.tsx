@@ -1,4 +1,4 @@
-/** One API key; never a secret. */
+/** The page of one API key, which never shows a secret. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { useState } from "react"

@@ -1,4 +1,4 @@
-/** The active API keys of the workspace. */
+/** The page that lists the active API keys of the workspace, and creates and revokes keys. */
 import { Link } from "@tanstack/react-router"
 import type { ListedApiKey } from "@wac/client/internal"
 import { useState } from "react"

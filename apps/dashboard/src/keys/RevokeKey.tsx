@@ -1,4 +1,4 @@
-/** Revoking a key, after a question. */
+/** The dialog that revokes an API key, after a confirmation. */
 import { api } from "../session/Service.ts"
 import { Confirm } from "../ui/Dialog.tsx"
 import { rich, t } from "../ui/Language.ts"

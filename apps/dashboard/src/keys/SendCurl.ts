@@ -1,4 +1,4 @@
-/** A first send for a terminal, with a key filled in. Pure. */
+/** The `curl` command for a first send, with an API key filled in. Pure. */
 
 const body = JSON.stringify({
   to: "+15551234567",
@@ -7,8 +7,8 @@ const body = JSON.stringify({
 })
 
 /**
- * A command that sends a message. With a signing secret the command signs the request, which a key that requires
- * signatures needs (contract §5).
+ * A command that sends a message. With a signing secret, it also signs the request, as some keys require
+ * (contract §5).
  */
 export const sendCurl = (address: string, apiKey: string, idempotencyKey: string, signingSecret?: string): string => {
   const path = `${new URL(address).pathname.replace(/\/$/, "")}/v1/messages`

@@ -10,7 +10,10 @@ import { Confirm } from "../ui/Dialog.tsx"
 import { Notice } from "../ui/Failure.tsx"
 import { Time } from "../ui/Time.tsx"
 
-/** Whether the button is there: what has no time of its own is a campaign's, which cancels it. */
+/**
+ * Whether a person can cancel the message itself: a queued message without a time belongs to a campaign, which cancels
+ * it.
+ */
 export const isCancellable = ({ sendAt, status }: Pick<MessageDetail, "sendAt" | "status">): boolean =>
   status === "queued" && sendAt !== null
 

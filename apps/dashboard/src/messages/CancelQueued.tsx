@@ -1,4 +1,4 @@
-/** Cancelling all queued messages of a list's filter, after a question, with its progress. */
+/** The button that cancels all queued messages of a list's filter, after a confirmation and with a progress. */
 import { type ListedMessage, WacError } from "@wac/client/internal"
 import { type ComponentProps, useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
@@ -24,9 +24,9 @@ const whyNot = (error: unknown): LeftOut => {
 
 export const CancelQueued = (
   { filter, messages, whole, walk }: {
-    /** Those of the page. */
+    /** The messages of the page that is shown. */
     readonly messages: ReadonlyArray<ListedMessage>
-    /** Whether the page has all messages of the filter. */
+    /** Whether the page contains all messages of the filter. */
     readonly whole: boolean
     readonly filter: ReadonlyArray<readonly [name: string, value: string]>
     readonly walk: ComponentProps<typeof BulkDialog<ListedMessage>>["walk"]

@@ -1,4 +1,6 @@
-/** The hold on queued messages after a restore: what it means, and its release after a question (contract §15). */
+/**
+ * The hold on queued messages after a restored backup: what it means, and the button that releases it (contract §15).
+ */
 import { useQuery } from "@tanstack/react-query"
 import type { QueueState } from "@wac/client/internal"
 import { useState } from "react"
@@ -12,6 +14,7 @@ import { Time } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
 import { queueQuery } from "./Queries.ts"
 
+/** The button that releases the queue, after a confirmation. */
 export const ReleaseQueue = ({ queue: { oldestDueAt, queued } }: { readonly queue: QueueState }) => {
   const refusal = useRefusal(RoleOf.queueRelease)
   const [isAsked, setAsked] = useState(false)
@@ -47,7 +50,7 @@ export const ReleaseQueue = ({ queue: { oldestDueAt, queued } }: { readonly queu
   )
 }
 
-/** Why queued messages are not sent. */
+/** The sentences about why queued messages are not sent. */
 export const HeldWords = ({ since }: { readonly since: string }) => (
   <>
     The database was restored from a backup, so queued messages may have been sent already. They wait, since{" "}
@@ -55,7 +58,7 @@ export const HeldWords = ({ since }: { readonly since: string }) => (
   </>
 )
 
-/** Shown on pages with queued messages while they are held. */
+/** The notice on pages with queued messages while these are held; nothing otherwise. */
 export const HeldQueue = () => {
   const { data: queue } = useQuery(queueQuery)
   return queue === undefined || queue.heldSince === null ? null : (

@@ -1,4 +1,4 @@
-/** One message: where it stands, how it came there, and why it failed if it did. */
+/** The page of one message: its status, why it failed, its content, and its timeline. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { MessageDetail } from "@wac/client/internal"
@@ -22,7 +22,7 @@ import { messageMeanings, MessageState } from "./MessageWords.tsx"
 import { Sent } from "./Sent.tsx"
 import { Timeline } from "./Timeline.tsx"
 
-/** How long free-form text may still be sent to the recipient, from the number that the message came from. */
+/** The recipient's service window for the phone number that the message was sent from. */
 const Window = ({ message: { from, to } }: { readonly message: MessageDetail }) => {
   const numbers = useQuery(phoneNumbersQuery)
   const number = numbers.data?.find(({ phoneNumber }) => phoneNumber === from)
@@ -32,7 +32,7 @@ const Window = ({ message: { from, to } }: { readonly message: MessageDetail }) 
     : <span className="text-muted">Not known</span>
 }
 
-/** When a message that was queued for a time is sent, or was to be. */
+/** The time for which a message was queued. */
 const Due = ({ at, isWaiting }: { readonly at: string; readonly isWaiting: boolean }) => {
   const isDue = useNow((now) => Date.parse(at) <= now)
   return (
@@ -46,7 +46,7 @@ const Due = ({ at, isWaiting }: { readonly at: string; readonly isWaiting: boole
   )
 }
 
-/** The price as the provider reported it, in words. Pure. */
+/** Whether the provider charges for the message, and in which category, as text. Pure. */
 const priceOf = ({ billable, category }: NonNullable<MessageDetail["pricing"]>): string =>
   `${billable === null ? "Not known whether it is charged" : billable ? "Charged" : "Free"} · ${capitalized(category)}`
 

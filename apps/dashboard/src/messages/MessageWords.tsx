@@ -1,4 +1,4 @@
-/** The names of the states of messages. */
+/** The names and meanings of message statuses, and how a status is shown. */
 import type { MessageStatus } from "@wac/client/internal"
 import type { IconName } from "../ui/Icon.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"
@@ -16,6 +16,7 @@ const statuses: Record<MessageStatus, readonly [Tone, string, IconName]> = {
   cancelled: ["calm", "Cancelled", "circle"]
 }
 
+/** Every status of a message with its name. */
 export const messageStatuses = (Object.keys(statuses) as ReadonlyArray<MessageStatus>)
   .map((status) => [status, statuses[status][1]] as const)
 
@@ -24,7 +25,7 @@ export const MessageState = ({ status }: { readonly status: MessageStatus }) => 
   return <Status tone={tone} icon={icon}>{name}</Status>
 }
 
-/** The state of a message in a list; if it is queued for a time, that too. */
+/** The status of a message in a list, with its time if it is queued for a time. */
 export const ListedState = (
   { sendAt, status }: { readonly status: MessageStatus; readonly sendAt: string | null }
 ) => (
@@ -38,7 +39,7 @@ export const ListedState = (
   </>
 )
 
-/** The meaning of each status, for people. */
+/** What each status means, in sentences. */
 export const messageMeanings: Record<MessageStatus, string> = {
   queued: "It is sent at its time, or by its campaign.",
   sending: "It was not sent yet. A request with the same Idempotency-Key tries again.",

@@ -1,4 +1,4 @@
-/** Sent messages, newest first; the filters are in the address. */
+/** The page that lists messages, newest first; the address holds its filters. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { ListedMessage } from "@wac/client/internal"
 import { api } from "../session/Service.ts"

@@ -1,9 +1,9 @@
-/** The queries of pages about messages. */
+/** The query for the state of the queue, which several pages share. */
 import { queryOptions } from "@tanstack/react-query"
 import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
-/** How many messages wait to be sent, and whether they are held after a restore. */
+/** The query for how many messages are queued, and whether they are held after a restored backup. */
 export const queueQuery = queryOptions({
   queryKey: ["queue"],
   queryFn: ({ signal }) => api.queue.get({ signal }),

@@ -1,4 +1,6 @@
-/** The hint of a search for events or deliveries that finds nothing: a link that searches messages for the same text. */
+/**
+ * The hint after a search for events or deliveries without a result: a link that searches messages for the same text.
+ */
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { portal } from "../session/Document.ts"

@@ -1,4 +1,7 @@
-/** Sending one message by hand: an approved template with its placeholders, or text in an open service window. */
+/**
+ * The page that sends one message by hand: an approved template with its placeholders, or text in an open service
+ * window.
+ */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { SendMessage, TemplateDetail } from "@wac/client/internal"
@@ -28,7 +31,7 @@ import { ToField } from "./ToField.tsx"
 
 type Kind = "template" | "text"
 
-/** When a message will be sent, and the way to it. */
+/** The notice that a message is queued: when it will be sent, and a link to it. */
 const Queued = (
   { sent, to }: { readonly to: string; readonly sent: Awaited<ReturnType<typeof api.messages.send>> }
 ) =>

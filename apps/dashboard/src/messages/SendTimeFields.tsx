@@ -1,21 +1,21 @@
-/** When a message is sent: the fields, and what they mean. */
+/** The fields for when a message is sent, and the request's parameters that follow from them. */
 import type { SendMessage } from "@wac/client/internal"
 import { longestDays, standardTrialHours } from "../generated/SendTimes.ts"
 import { Choices, TextField } from "../ui/Field.tsx"
 import { day, fromLocal, toLocal } from "../ui/Moment.ts"
 import { timeZone, useNow } from "../ui/Time.tsx"
 
-/** The values of the fields; times as `datetime-local` inputs have them. */
+/** The values of the fields; times have the format of `datetime-local` inputs. */
 export interface SendTimes {
   readonly when: "now" | "later"
   readonly sendAt: string
   readonly sendUntil: string
 }
 
-/** The fields at first: the message is sent at once. */
+/** The initial values: the message is sent immediately. */
 export const sendAtOnce: SendTimes = { when: "now", sendAt: "", sendUntil: "" }
 
-/** The times of the request, from the values of the fields. None if the message is sent at once. */
+/** The request's parameters for the fields; none if the message is sent immediately. */
 export const timesOf = ({ sendAt, sendUntil, when }: SendTimes): Pick<SendMessage, "send_at" | "send_until"> => {
   const [at, until] = [fromLocal(sendAt), fromLocal(sendUntil)]
   return when === "now" || at === undefined
@@ -23,7 +23,7 @@ export const timesOf = ({ sendAt, sendUntil, when }: SendTimes): Pick<SendMessag
     : { send_at: at, ...(until === undefined ? {} : { send_until: until }) }
 }
 
-/** The parameters of the API that these fields set. */
+/** The names of these fields in the API, to which errors refer. */
 export const sendTimeParams = ["send_at", "send_until"] as const
 
 export const SendTimeFields = (

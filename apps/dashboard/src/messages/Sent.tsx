@@ -1,4 +1,4 @@
-/** The content of a message, as it was sent and as the phone shows it. */
+/** The section with a message's content: as it was sent, and as the phone shows it. */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { MessageDetail, TemplateDetail } from "@wac/client/internal"
@@ -16,7 +16,7 @@ const valuesOf = (template: TemplateDetail, params: unknown): { readonly [variab
       : Object.entries(fieldsOf(params)).map(([name, value]) => [name, textOf(value)])
   )
 
-/** A template that was sent, filled; nothing if the provider does not list it any more. */
+/** The preview of a sent template with its values; a hint if the provider no longer lists the template. */
 const Filled = ({ content }: { readonly content: { readonly [name: string]: unknown } }) => {
   const { data: template } = useQuery(templateQuery(String(content["name"]), String(content["language"])))
   return template == null

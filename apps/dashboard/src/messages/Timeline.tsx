@@ -1,4 +1,4 @@
-/** A message's life, step by step. */
+/** The timeline of a message: each step, the event that reported it, and that event's delivery to the webhook. */
 import { Link } from "@tanstack/react-router"
 import type { Delivery, Event, MessageDetail } from "@wac/client/internal"
 import { Icon, type IconName } from "../ui/Icon.tsx"
@@ -9,14 +9,14 @@ import { DeliveryState } from "../webhooks/DeliveryWords.tsx"
 
 interface Step {
   readonly name: string
-  /** The event that reports it. */
+  /** The event that reports the step, if there is one. */
   readonly reported: Life | undefined
   readonly at: string
   readonly icon: IconName
   readonly isBad?: boolean
 }
 
-/** Failures that were reported and that a later report corrected. Pure. */
+/** The steps for reported failures that a later report corrected. Pure. */
 const correctedOf = (life: ReadonlyArray<Life>): ReadonlyArray<Step> => {
   const lastCorrection = Math.max(
     ...life.map(({ event: { data, type } }) =>
@@ -38,7 +38,7 @@ const correctedOf = (life: ReadonlyArray<Life>): ReadonlyArray<Step> => {
   )
 }
 
-/** The history of a message, oldest first. `life` is newest first. Pure. */
+/** The steps of a message, oldest first. `life`, its events, is newest first. Pure. */
 const stepsOf = (
   { createdAt, deliveredAt, failedAt, readAt, sendAt, sentAt }: Pick<
     MessageDetail,
@@ -54,7 +54,7 @@ const stepsOf = (
       "key",
       false
     ],
-    // one that was cancelled, or still waits, did not have its turn
+    // a message that was cancelled, or is still queued, did not reach this step
     ["Its time came", undefined, sentAt === null && failedAt === null ? null : sendAt, "clock", false],
     ["Accepted by the provider", "message.sent", sentAt, "arrow", false],
     ["Arrived at the phone", "message.delivered", deliveredAt, "check", false],
@@ -66,11 +66,11 @@ const stepsOf = (
       at === null ? [] : [{ name, reported: life.find(({ event }) => event.type === type), at, icon, isBad }]
     )
     .concat(correctedOf(life))
-    // stable: steps of the same millisecond keep the order above
+    // the sort is stable: steps of the same millisecond keep the order above
     .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
 }
 
-/** The event of a step, and how it came to the webhook. */
+/** The event of a step, and the state of its delivery. */
 const Reported = ({ delivery, event }: Life) => (
   <span className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-[13px]">
     <Link to="/events/$id" params={{ id: event.id }} className="text-accent underline">{event.type}</Link>
@@ -99,6 +99,7 @@ const Reported = ({ delivery, event }: Life) => (
   </span>
 )
 
+/** An event of the message, and its delivery if a webhook was subscribed to it. */
 type Life = { readonly event: Event; readonly delivery: Delivery | undefined }
 
 export const Timeline = (

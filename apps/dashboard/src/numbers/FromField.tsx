@@ -1,4 +1,4 @@
-/** The choice of the number that something is sent from, where a workspace has more than one. */
+/** The field for the phone number to send from; it is shown only if the workspace has more than one number. */
 import { useQuery } from "@tanstack/react-query"
 import { Field } from "../ui/Field.tsx"
 import { phoneNumbersQuery } from "./Queries.ts"
@@ -9,7 +9,7 @@ export const FromField = ({ error, label = "From", onChange, param = "from", val
   readonly onChange: (number: string) => void
   readonly error: unknown
   readonly label?: string
-  /** The name that the service calls the field by. */
+  /** The field's name in the API, to which errors refer. */
   readonly param?: string
 }) => {
   const { data } = useQuery(phoneNumbersQuery)

@@ -1,4 +1,4 @@
-/** The numbers that the workspace sends from, with their health and limits. */
+/** The page with the phone numbers that the workspace sends from, with their status, quality and limits. */
 import { useQuery } from "@tanstack/react-query"
 import type { PhoneNumber } from "@wac/client/internal"
 import { Notice } from "../ui/Failure.tsx"

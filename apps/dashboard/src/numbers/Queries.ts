@@ -1,10 +1,10 @@
-/** The queries of pages about phone numbers. */
+/** The query for the workspace's phone numbers, which many pages share. */
 import { queryOptions } from "@tanstack/react-query"
 import { portal } from "../session/Document.ts"
 import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
-/** Every number of the workspace; there are few. The portal is shown none. */
+/** The workspace's phone numbers, which are few. The portal shows none, so it does not ask. */
 export const phoneNumbersQuery = queryOptions({
   queryKey: ["phone-numbers"],
   queryFn: ({ signal }) => api.phoneNumbers.list({ limit: 100 }, { signal }).toArray(),

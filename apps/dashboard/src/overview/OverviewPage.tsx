@@ -1,4 +1,6 @@
-/** The first page: what needs attention, how the webhook is, and what went out lately. */
+/**
+ * The first page: what needs attention, recent activity, the webhook, the limits, and the newest messages and failures.
+ */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ListedMessage } from "@wac/client/internal"
@@ -42,7 +44,7 @@ const Attention = () => {
     queryKey: ["deliveries", "newest-exhausted"],
     queryFn: async ({ signal }) => {
       for await (const delivery of api.deliveries.list({ status: "exhausted", limit: 20 }, { signal })) {
-        // a probe that failed is told by the webhook's own state, and nobody can deliver it again
+        // a failed probe shows in the webhook's state, and cannot be delivered again
         if (isRepeatable(delivery)) return delivery
       }
       return null
@@ -122,7 +124,7 @@ const Attention = () => {
       text: <>{phoneNumber}: {block?.message}</>,
       action: <Link to="/phone-numbers" className={action}>Open numbers</Link>
     })),
-    // the others are above, with more said about them
+    // alerts about the webhook, blocked numbers and held messages are above, in more detail
     ...(alerts.data?.data ?? []).filter(({ kind }) =>
       !/^(?:webhook_|number_blocked)/.test(kind) && !(kind === "queue_late" && held !== undefined)
     ).map((alert) => ({

@@ -1,4 +1,4 @@
-/** The person's own account: their workspaces, their password, their second factor, and where they are signed in. */
+/** The page of the person's own account: workspaces, sessions, password and second factor. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { OwnSession, OwnWorkspace } from "@wac/client/internal"
 import { useState } from "react"
@@ -27,7 +27,7 @@ const Workspaces = () => {
   })
   const move = useMutation({
     mutationFn: (workspaceId: string) => api.account.switchWorkspace({ workspaceId }),
-    // nothing of the other workspace may stay on the page
+    // a full load, so that nothing of the previous workspace stays on the page
     onSuccess: () => location.assign(pages)
   })
   return (

@@ -1,4 +1,4 @@
-/** Who changed what, when and from where, as far back as the service keeps it. */
+/** The page of the audit: who changed what, when and from where, as far back as the service keeps entries. */
 import { Link, useSearch } from "@tanstack/react-router"
 import type { AuditEntry } from "@wac/client/internal"
 import * as RoleOf from "../generated/RoleOf.ts"
@@ -51,7 +51,7 @@ const columns: ReadonlyArray<ListColumn<AuditEntry>> = [
 
 const isPerson = (id: string | undefined): id is string => id?.startsWith("usr_") === true
 
-/** Which changes of a person these are: the service lists either what they did or what was done to them. */
+/** A sentence about whether the listed changes were made by a person or to them, with a link to the others. */
 const OfPerson = ({ id, isTarget }: { readonly id: string; readonly isTarget: boolean }) => (
   <p className="text-muted">
     {isTarget ? "These are the changes that were made to this person." : "These are the changes that this person made."}

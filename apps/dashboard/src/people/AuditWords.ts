@@ -1,7 +1,7 @@
-/** What the actions of the audit are called. */
+/** The names of the actions in the audit. */
 import type { AuditAction } from "@wac/client/internal"
 
-/** In one sentence without a subject, which stands beside it. */
+/** Each action as a sentence without its subject, because the person stands beside it. */
 export const actionWords: { readonly [action in AuditAction]: string } = {
   "alert_settings.change": "Changed where alerts go",
   "api_key.create": "Created an API key",

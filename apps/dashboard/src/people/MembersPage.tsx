@@ -1,4 +1,4 @@
-/** Who may work in the workspace, and as what. */
+/** The page that lists the members of the workspace with their roles, and manages them. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { InvitedMember, InviteMember, Member, Role } from "@wac/client/internal"
 import { useState } from "react"
@@ -27,7 +27,7 @@ const words: { readonly [Each in Role]: string } = {
   owner: "Owner: also manages owners"
 }
 
-/** Roles that a person may give: owners only by owners. */
+/** The roles that a person with this role may give, with their descriptions: only owners may make owners. */
 const givenBy = (role: Role) =>
   roles.filter((each) => role === "owner" || each !== "owner").map((each) => [each, words[each]] as const)
 
@@ -117,17 +117,17 @@ const ChangeRole = ({ member, onClose }: { readonly member: Member; readonly onC
   )
 }
 
-/** Whether a person with this role may give the member another one. */
+/** Whether a person with this role may change the member's role. */
 const isChangeable = (role: Role, member: Member): boolean =>
   member.status === "active" && (member.role !== "owner" || role === "owner")
 
-/** A member, and what is asked about them. */
+/** A member, and the action on them that the person has to confirm. */
 interface Asked {
   readonly what: "change" | "endSessions" | "remove" | "resetFactor"
   readonly member: Member
 }
 
-/** The dialog in which it is confirmed. */
+/** The dialog that confirms the action. */
 const Question = (
   { asked: { member, what }, onClose }: { readonly asked: Asked; readonly onClose: () => void }
 ) => {

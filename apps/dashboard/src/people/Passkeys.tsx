@@ -1,4 +1,4 @@
-/** A person's passkeys: to add, and to remove. */
+/** The list of a person's passkeys, which can be added and removed. */
 import { useMutation } from "@tanstack/react-query"
 import type { Passkey } from "@wac/client/internal"
 import { useState } from "react"
@@ -72,7 +72,7 @@ const Add = ({ onAdded }: { readonly onAdded: (codes: ReadonlyArray<string>) => 
 
 const Remove = ({ isLast, passkey }: {
   readonly passkey: Passkey
-  /** Whether the second factor is off without it. */
+  /** Whether the passkey is the only second factor, so that its removal switches the second factor off. */
   readonly isLast: boolean
 }) => {
   const [isOpen, setOpen] = useState(false)
@@ -97,7 +97,10 @@ const Remove = ({ isLast, passkey }: {
   )
 }
 
-/** `hasApp`: whether there is another part of the second factor. `onAdded` gets the recovery codes, if there are new ones. */
+/**
+ * The list. `hasApp` is whether the person also has an authenticator app; `onAdded` gets the new recovery codes, which
+ * are none unless the second factor was off.
+ */
 export const Passkeys = ({ hasApp, onAdded, passkeys }: {
   readonly passkeys: ReadonlyArray<Passkey>
   readonly hasApp: boolean

@@ -1,11 +1,11 @@
-/** A QR code, drawn as one path. */
+/** A QR code as an image in SVG. */
 import { encode } from "uqr"
 
-/** The modules that are dark, as squares of one unit. */
+/** The path of the dark squares, each of one unit. */
 const pathOf = (data: ReadonlyArray<ReadonlyArray<boolean>>): string =>
   data.flatMap((row, y) => row.flatMap((isDark, x) => isDark ? [`M${x} ${y}h1v1h-1z`] : [])).join("")
 
-/** Always dark on white, which every app reads. */
+/** The code of a text; black on white in every theme, which every app can read. */
 export const QrCode = ({ label, text }: { readonly text: string; readonly label: string }) => {
   const { data, size } = encode(text, { border: 4 })
   return (

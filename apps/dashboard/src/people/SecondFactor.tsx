@@ -1,4 +1,4 @@
-/** A person's second factor: to set up, and to switch off. */
+/** The section that sets up a person's second factor, renews the recovery codes, and switches the factor off. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { FactorEnrolment } from "@wac/client/internal"
 import { useState } from "react"
@@ -16,7 +16,7 @@ import { Section } from "../ui/Page.tsx"
 import { Passkeys } from "./Passkeys.tsx"
 import { QrCode } from "./QrCode.tsx"
 
-/** The recovery codes, which are shown this once: a stray click does not close them. */
+/** The dialog with the recovery codes. They are shown only once, so a click beside the dialog does not close it. */
 const Recovery = ({ codes, onDone }: { readonly codes: ReadonlyArray<string>; readonly onDone: () => void }) => {
   const text = codes.join("\n")
   return (
@@ -149,7 +149,7 @@ export const SecondFactor = () => {
     queryFn: ({ signal }) => api.account.factor({ signal }),
     ...live(30_000)
   })
-  /** Kept here, because the part that got them is gone once the page learns that the factor is on. */
+  /** The new recovery codes. They are kept here, because the part that got them disappears once the factor is on. */
   const [codes, setCodes] = useState<ReadonlyArray<string>>()
   const got = (codes: ReadonlyArray<string>) => {
     if (codes.length > 0) setCodes(codes)

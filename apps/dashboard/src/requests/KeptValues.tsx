@@ -1,4 +1,4 @@
-/** The values of requests: whether they are kept, and those of one request. */
+/** The values of requests: the switch that keeps them, and the kept values of one request. */
 import { useMutation, useQuery } from "@tanstack/react-query"
 import type { ApiRequestDetail, RequestValues } from "@wac/client/internal"
 import { useState } from "react"
@@ -14,13 +14,13 @@ import { type Column, Id, Table } from "../ui/Table.tsx"
 import { exactly, Until } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
 
-/** The switch, which an owner changes, and others see. */
+/** The switch for keeping values, which everyone sees, but only an owner may change. */
 export const ValuesSwitch = () => {
   const refusal = useRefusal(RoleOf.requestsConfigureValues)
   const query = useQuery({
     queryKey: ["requests", "settings", "values"],
     queryFn: ({ signal }) => api.requests.valuesSettings({ signal }),
-    // the switch ends by itself
+    // the switch turns itself off
     ...live(60_000)
   })
   const [isAsked, setAsked] = useState(false)
@@ -83,7 +83,10 @@ const columns: ReadonlyArray<Column<Value>> = [
   }
 ]
 
-/** The values of a request that has some; they are read when somebody asks, because each look is in the audit. */
+/**
+ * The kept values of a request, if it has any; they are read only when a person asks, because each look is in the
+ * audit.
+ */
 export const ValuesOf = ({ request: { id, valuesUntil } }: { readonly request: ApiRequestDetail }) => {
   const refusal = useRefusal(RoleOf.requestsValues)
   const look = useMutation({ mutationFn: () => api.requests.values(id) })

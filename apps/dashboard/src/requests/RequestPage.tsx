@@ -1,4 +1,4 @@
-/** One request: who made it, what was asked, what was answered, and what it did. */
+/** The page of one request: its outcome, who made it, what it did, its fields, and its values if they are kept. */
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import type { ApiRequestDetail } from "@wac/client/internal"
@@ -38,7 +38,7 @@ const columns: ReadonlyArray<Column<Field>> = [
 
 export const RequestPage = () => {
   const { id } = useParams({ from: "/requests/$id" })
-  // a request does not change once it is recorded
+  // a recorded request does not change, so the query is not repeated
   const query = useQuery({ queryKey: ["requests", id], queryFn: ({ signal }) => api.requests.get(id, { signal }) })
   const { data: request } = query
   return (

@@ -1,4 +1,4 @@
-/** Requests in words. */
+/** How pages show a request: its outcome, and who made it. */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ApiRequest } from "@wac/client/internal"
@@ -8,10 +8,11 @@ import { api } from "../session/Service.ts"
 import { useRefusal, useSession } from "../session/Session.tsx"
 import { Status } from "../ui/Status.tsx"
 
-/** Why a request was refused, in one word; empty if it was not. Pure. */
+/** The reason or code with which a request was refused; empty if it was not refused. Pure. */
 export const wordsOf = ({ code, reason }: { readonly code: string | null; readonly reason: string | null }): string =>
   reason ?? code ?? ""
 
+/** The status of a request's response and, if it was refused, the reason. */
 export const Outcome = ({ request }: { readonly request: ApiRequest }) => (
   <>
     <Status tone={request.code === null ? "good" : request.status >= 500 ? "warn" : "bad"}>{request.status}</Status>
@@ -21,7 +22,7 @@ export const Outcome = ({ request }: { readonly request: ApiRequest }) => (
   </>
 )
 
-/** The address of a person; who may not see the members sees only whether they are the person. */
+/** The e-mail address of a person; if the reader may not list members, only whether the reader is the person. */
 const Person = ({ id }: { readonly id: string }) => {
   const { userId } = useSession()
   const refusal = useRefusal(RoleOf.membersList)

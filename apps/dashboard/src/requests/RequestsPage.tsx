@@ -1,4 +1,4 @@
-/** The recent requests, and those of API keys that were refused, by reason. */
+/** The page that lists recent requests, and counts the refused requests of API keys by reason. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { ApiRequest, RequestGroup } from "@wac/client/internal"
@@ -76,7 +76,7 @@ const columns: ReadonlyArray<ListColumn<ApiRequest>> = [
   { name: "At", className: "text-muted", text: ({ at }) => at, cell: ({ at }) => <Time at={at} /> }
 ]
 
-/** The statuses that requests are filtered by: what the page shows of them, and the chosen one. */
+/** The options of the filter by status: the statuses on the shown page, and the chosen one. */
 const statusesOf = (requests: ReadonlyArray<ApiRequest>, chosen: number | undefined): ReadonlyArray<number> =>
   [...new Set([...chosen === undefined ? [] : [chosen], ...requests.map(({ status }) => status)])].toSorted((a, b) =>
     a - b
@@ -84,7 +84,7 @@ const statusesOf = (requests: ReadonlyArray<ApiRequest>, chosen: number | undefi
 
 const namedAs = (word: string): readonly [string, string] => [word, word]
 
-/** The keys that requests are filtered by: the active ones, and the chosen one, which need not be active. */
+/** The options of the filter by key: the active keys, and the chosen key, which need not be active. */
 const useKeyOptions = (chosen: string | undefined): ReadonlyArray<readonly [id: string, name: string]> => {
   const { data: active } = useQuery(activeKeysQuery)
   const isOther = chosen !== undefined && active?.some(({ id }) => id === chosen) !== true

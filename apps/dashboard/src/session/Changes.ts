@@ -1,9 +1,12 @@
-/** Asks again for what has changed once the service reports it; pages also ask by themselves, only more slowly. */
+/**
+ * Refetches the queries whose data has changed, as the service reports changes in a stream of events. Pages also
+ * refetch at intervals, which are longer while the stream is open.
+ */
 import type { QueryClient } from "@tanstack/react-query"
 import type { Changed, Topic } from "@wac/client/internal"
 import { root } from "./Document.ts"
 
-/** The first words of the keys of the queries that are about a topic. */
+/** The first parts of the keys of the queries whose data belongs to a topic. */
 const queries: Record<Topic, ReadonlyArray<string>> = {
   alerts: ["alerts"],
   apiKeys: ["api-keys"],
@@ -24,21 +27,21 @@ const queries: Record<Topic, ReadonlyArray<string>> = {
 
 const topicsOf = (data: string): ReadonlyArray<Topic> => (JSON.parse(data) as Changed).topics
 
-/** How long changes are gathered before the page asks for any, in milliseconds. */
+/** How long changes are gathered before the page refetches, in milliseconds. */
 const gathering = 1000
 
-/** How long the page does not ask for changes, for each request that it made for the ones before, in milliseconds. */
+/** The pause after a refetch for each request that the refetch made, in milliseconds. */
 const pause = 1500
 
 let isOpen = false
 
-/** Whether the service reports changes now, so that pages need not ask by themselves as often. */
+/** Whether the stream of changes is open, so that pages can refetch at longer intervals. */
 export const isFollowing = (): boolean => isOpen
 
 /**
- * Asks again for what gathered changes are about, at a rate that does not grow with the number of changes: a page with
- * many queries asks less often than a page with one. It cancels no request and begins none while earlier ones are under
- * way, so that a page on a slow line gets answers too.
+ * Refetches the queries of the gathered changes. The rate does not grow with the number of changes: a page with many
+ * queries refetches less often than a page with one. A refetch cancels no request and waits until earlier requests of
+ * the same queries have ended, so that a page on a slow connection gets responses too.
  */
 const refresher = (client: QueryClient) => {
   const changed = new Set<string>()
@@ -51,7 +54,7 @@ const refresher = (client: QueryClient) => {
     const about = new Set(changed)
     changed.clear()
     const predicate = ({ queryKey }: { readonly queryKey: ReadonlyArray<unknown> }) => about.has(String(queryKey[0]))
-    // what is under way may have been answered before the change
+    // a request in flight may have been answered before the change
     const busy = client.getQueryCache().findAll({ predicate, fetchStatus: "fetching" })
     await Promise.allSettled(busy.map(({ promise }) => promise))
     const asked = client.getQueryCache().findAll({ predicate, type: "active" }).length
@@ -74,8 +77,8 @@ const refresher = (client: QueryClient) => {
 }
 
 /**
- * Follows the changes until the returned function is called, while the page is looked at: a browser allows few
- * connections to one address, and hidden tabs must not take them all.
+ * Follows the service's changes while the page is visible, until the returned function is called. A hidden tab closes
+ * its stream, because a browser allows few connections to one address.
  */
 export const follow = (client: QueryClient): () => void => {
   let end: (() => void) | undefined

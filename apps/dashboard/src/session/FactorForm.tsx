@@ -1,4 +1,4 @@
-/** The second step of a sign-in: a passkey or a code, once the password was right. */
+/** The second step of a sign-in, after a correct password: the person uses a passkey or enters a code. */
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { type Session, WacError } from "@wac/client/internal"
 import { Button } from "../ui/Button.tsx"
@@ -9,11 +9,11 @@ import * as Passkey from "./Passkey.ts"
 import { PasswordForm } from "./PasswordForm.tsx"
 import { api } from "./Service.ts"
 
-/** The challenge of a sign-in that needs a second factor; `undefined` for another error. */
+/** The challenge in the error of a sign-in that needs a second factor; `undefined` for any other error. */
 export const challengeIn = (error: unknown): string | undefined =>
   error instanceof WacError && error.reason === "second_factor_required" ? error.challenge : undefined
 
-/** By a passkey, if the person has one. */
+/** The button that signs in by a passkey, if the person has one. */
 const ByPasskey = ({ challenge, onDone }: {
   readonly challenge: string
   readonly onDone: (session: Session) => void
@@ -41,7 +41,7 @@ const ByPasskey = ({ challenge, onDone }: {
   )
 }
 
-/** `onBack` begins the sign-in again: a challenge does not last. */
+/** The form for the second factor. `onBack` starts the sign-in again, because a challenge expires. */
 export const FactorForm = ({ challenge, onBack, onDone }: {
   readonly challenge: string
   readonly onBack: () => void

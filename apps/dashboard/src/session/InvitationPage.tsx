@@ -1,4 +1,4 @@
-/** Becoming a member of a workspace, by the link of an invitation. */
+/** The page on which a person becomes a member of a workspace, opened by the link of an invitation. */
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { type Session, type ShownInvitation, WacError } from "@wac/client/internal"
 import * as MinLength from "../generated/MinLength.ts"
@@ -30,7 +30,7 @@ const JoinForm = (
   })
   const challenge = challengeIn(accept.error)
   if (challenge !== undefined) {
-    // the session of the ended sign-in is enough
+    // the second factor has opened a session, which proves the account without the password
     return <FactorForm challenge={challenge} onBack={() => accept.reset()} onDone={() => accept.mutate("")} />
   }
   return (
@@ -61,7 +61,7 @@ export const InvitationPage = ({ onDone }: { readonly onDone: (session: Session)
   const query = useQuery({
     queryKey: ["invitation"],
     queryFn: ({ signal }) => api.members.showInvitation({ token: tokenOfLink() }, { signal }),
-    // each question with a token that is not valid counts against the address
+    // each request with an invalid token counts against the client's address
     staleTime: Number.POSITIVE_INFINITY,
     retry: false
   })

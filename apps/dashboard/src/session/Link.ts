@@ -1,7 +1,11 @@
-/** The one-time token of a mailed or copied link: it is behind `#`, which browsers send to nobody. */
+/** What the address of the page contains after `#`, which browsers do not send to the service. */
+
+/** The one-time token in the link that opened the page; empty if it has none. */
 export const tokenOfLink = (): string => new URLSearchParams(location.hash.slice(1)).get("token") ?? ""
 
-/** Why the issuer's sign-in came to nothing, if the address says so, and the request that was refused. */
+/**
+ * Why signing in at the issuer failed, and the id of the refused request; `undefined` if the address has no failure.
+ */
 export const refusalOfLink = (): { readonly reason: string; readonly requestId: string } | undefined => {
   const fragment = new URLSearchParams(location.hash.slice(1))
   const reason = fragment.get("refused")

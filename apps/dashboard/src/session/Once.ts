@@ -1,19 +1,19 @@
-/** Requests that must not be made twice by pressing a button again. */
+/** The requests of forms, which are carried out once even if a person presses the button again. */
 import { WacError } from "@wac/client/internal"
 import { useRef } from "react"
 
-/** Statuses of refusals that bind no key, or whose request the service may still carry out. */
+/** Statuses of refusals that do not bind the idempotency key, or whose request the service may still carry out. */
 const open: ReadonlyArray<number | undefined> = [401, 408, 429]
 
-/** Whether a request was refused for good: the service would answer the same under its key, whatever has changed. */
+/** Whether a request was refused for good: under its idempotency key, the service would always repeat the refusal. */
 export const isRefused = (error: unknown): boolean =>
   error instanceof WacError && error.status !== undefined && error.status >= 400 && error.status < 500 &&
   !open.includes(error.status)
 
 /**
- * Makes the request of a form, once for what the form holds: after a lost response the same request goes out under the
- * same idempotency key. A changed form is another request, and so is the same form after a refusal for good; after a
- * success only if `isRepeatable`.
+ * Returns a function that sends a form's request once for each content of the form: if it is called again, for example
+ * after a lost response, it sends the same request with the same idempotency key. It makes a new request if the form
+ * has changed, after a refusal for good, and after a success if `isRepeatable`.
  */
 export const useOnce = <Request>({ isRepeatable = false }: { readonly isRepeatable?: boolean } = {}) => {
   const last = useRef<{ readonly form: string; readonly request: Request; readonly idempotencyKey: string }>(undefined)

@@ -1,10 +1,10 @@
-/** Passkeys in this browser (WebAuthn): making one, and signing with one. */
+/** Passkeys in this browser (WebAuthn): creates one, and signs with one. */
 import type { PasskeyAssertion, PasskeyCreation, PasskeyRegistration, PasskeyRequest } from "@wac/client/internal"
 import { Problem } from "../ui/Problem.ts"
 
 const isAddress = /^\[|^\d+(\.\d+){3}$/.test(location.hostname)
 
-/** Whether it can, on this page: only at a domain name, and by https or on the own machine. */
+/** Whether passkeys work on this page: only at a domain name, and only over HTTPS or on the same machine. */
 export const hasPasskeys: boolean = isSecureContext && !isAddress && "PublicKeyCredential" in window &&
   "parseCreationOptionsFromJSON" in PublicKeyCredential
 
@@ -17,7 +17,7 @@ const refusals: Readonly<Record<string, string>> = {
   SecurityError: "passkeys do not work at this address of the service"
 }
 
-/** The browser refuses with an exception whose name says why. */
+/** The problem for an exception of the browser, whose name identifies the cause. */
 const problemOf = (error: unknown): Problem =>
   new Problem(
     "credential",
@@ -34,7 +34,7 @@ const asked = async (credential: Promise<Credential | null>): Promise<PublicKeyC
   throw problemOf(undefined)
 }
 
-/** Has the person make a passkey. */
+/** Asks the person to create a passkey; throws a {@link Problem} if they do not, or cannot. */
 export const make = async (options: PasskeyCreation): Promise<PasskeyRegistration> => {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(structuredClone(options) as never)
   const { id, response } = await asked(navigator.credentials.create({ publicKey }))
@@ -47,7 +47,7 @@ export const make = async (options: PasskeyCreation): Promise<PasskeyRegistratio
   }
 }
 
-/** Has the person use one of their passkeys. */
+/** Asks the person to sign with one of their passkeys; throws a {@link Problem} if they do not, or cannot. */
 export const sign = async (options: PasskeyRequest): Promise<PasskeyAssertion> => {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(structuredClone(options) as never)
   const { id, response } = await asked(navigator.credentials.get({ publicKey }))

@@ -1,9 +1,12 @@
-/** Forms with a password, and the field that it is written into. */
+/** The form around a password field, and the field. */
 import type { ReactNode } from "react"
 import * as MinLength from "../generated/MinLength.ts"
 import { Field } from "../ui/Field.tsx"
 
-/** By POST: even if a script fails, no password gets into an address. Submits what is filled in, once at a time. */
+/**
+ * A form that passes its fields to `onSubmit`, unless a submission is pending. Its method is POST, so that no password
+ * gets into an address even if the script fails.
+ */
 export const PasswordForm = ({ children, isPending, onSubmit }: {
   readonly isPending: boolean
   readonly onSubmit: (form: FormData) => void
@@ -21,7 +24,10 @@ export const PasswordForm = ({ children, isPending, onSubmit }: {
   </form>
 )
 
-/** The person's password; or a new one, which the service may find wrong. It is submitted as `password`. */
+/**
+ * The field for the person's password or, if `isNew`, for a new one. It is submitted as `password`, and shows an error
+ * of that parameter.
+ */
 export const PasswordField = ({ error, isNew = false, label = "Password" }: {
   readonly label?: string
   readonly isNew?: boolean

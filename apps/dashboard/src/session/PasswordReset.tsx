@@ -1,4 +1,4 @@
-/** A lost password: asking for a link by mail, and choosing another password by the link. */
+/** A lost password: the form that requests a link by mail, and the page of the link, which sets a new password. */
 import { useMutation } from "@tanstack/react-query"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
@@ -9,6 +9,7 @@ import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
 import { api } from "./Service.ts"
 import { Outside } from "./SignIn.tsx"
 
+/** The page of the link, which sets a new password. */
 export const PasswordResetPage = () => {
   const reset = useMutation({
     mutationFn: (form: FormData) =>
@@ -34,7 +35,7 @@ export const PasswordResetPage = () => {
   )
 }
 
-/** Asks for the link; where no mail is sent, the operator has a command. */
+/** The form that requests the link; if the service sends no mail, it shows the operator's command instead. */
 export const LostPassword = () => {
   const request = useMutation({
     mutationFn: (form: FormData) => api.account.requestPasswordReset({ email: String(form.get("email")) })

@@ -1,4 +1,4 @@
-/** Opening the portal: these pages in a frame of a host's application, or by a link of the host's. */
+/** Opens the portal (these pages in a frame of a host's application, or at a link that the host made) by its link. */
 import { WacError } from "@wac/client/internal"
 import { t } from "../ui/Language.ts"
 import { Empty } from "../ui/Loaded.tsx"
@@ -12,7 +12,7 @@ const open = async (): Promise<void> => {
   const token = tokenOfLink()
   if (token === "") return
   await api.portal.open({ token }).catch((error: unknown) => {
-    // a frame that is loaded again brings a link that was used: the session that it opened may be live yet
+    // a reloaded frame brings a link that was used before, whose session may still be live
     if (!(error instanceof WacError && error.reason === "invalid_credentials")) {
       opening = undefined
       throw error
@@ -21,12 +21,12 @@ const open = async (): Promise<void> => {
   history.replaceState(history.state, "", location.pathname + location.search)
 }
 
-/** Opens the session of the address's link, once; nothing in the dashboard. */
+/** Opens the session of the link in the address, once. Does nothing in the dashboard, or without a token. */
 export const openPortal = async (): Promise<void> => {
   if (portal !== undefined) await (opening ??= open())
 }
 
-/** The page without a session or a link that opens one. */
+/** What the portal shows without a session, and without a link that opens one. */
 export const PortalEnded = () => (
   <main className="mx-auto max-w-lg p-6">
     <Empty title={t("This view has ended")}>{t("Reload the page of the application that shows it.")}</Empty>

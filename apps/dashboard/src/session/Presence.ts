@@ -1,4 +1,6 @@
-/** Requests that wait until the person has proved their presence (contract §17). Dialogs ask for the proof. */
+/**
+ * Requests that wait until the person has proved their presence (contract §17). `PresenceDialog` asks for the proof.
+ */
 import { WacError } from "@wac/client/internal"
 
 /** Called with whether the person has proved their presence. */
@@ -15,14 +17,14 @@ const setWaiting = (next: ReadonlyArray<Waiting>): void => {
 /** Whether a request waits for a proof. */
 export const isAwaited = (): boolean => waiting.length > 0
 
-/** Calls a listener when {@link isAwaited} may have changed; returns what ends that. */
+/** Calls a listener when {@link isAwaited} may have changed; returns the function that unsubscribes. */
 export const subscribe = (listener: () => void): () => void => {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-/** Continues all requests that wait: repeats them, or lets them fail. */
-export const settle = (isProven: boolean): void => {
+/** Ends the wait of all requests: repeats them if the presence was proved, else lets them fail. */
+export const endWait = (isProven: boolean): void => {
   const all = waiting
   setWaiting([])
   for (const each of all) each(isProven)
@@ -33,21 +35,24 @@ const proof = (): Promise<boolean> => new Promise((resolve) => setWaiting([...wa
 const needsProof = (error: unknown): boolean =>
   error instanceof WacError && error.status === 403 && error.reason === "fresh_session_required"
 
-/** The answer of a call, repeated after each proof that it needs. Without a proof, it fails as the service answered. */
+/**
+ * The result of a call, which is repeated after each proof that it needs. Without a proof, it fails with the service's
+ * error.
+ */
 const proven = async (first: Promise<unknown>, again: () => unknown): Promise<unknown> => {
   let answer: unknown = first
   while (true) {
     try {
       return await answer
     } catch (error) {
-      // the service refuses it before it does anything
+      // the service refused the call before it did anything, so the call can be repeated
       if (!needsProof(error) || !(await proof())) throw error
     }
     answer = again()
   }
 }
 
-/** The client, whose calls wait for a proof where they need one, and are then repeated. */
+/** A client whose calls, if the service requires a proof of presence, wait for it and are then repeated. */
 export const withProof = <Client extends object>(client: Client): Client =>
   new Proxy(client, {
     get: (target, name) => {

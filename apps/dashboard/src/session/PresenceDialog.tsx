@@ -1,4 +1,4 @@
-/** The dialog that asks the person to prove their presence, in place: the page behind it stays as it is. */
+/** The dialog that asks the person to prove their presence, while the page behind it stays as it is. */
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState, useSyncExternalStore } from "react"
 import { Button, buttonClass } from "../ui/Button.tsx"
@@ -9,7 +9,7 @@ import { Loaded } from "../ui/Loaded.tsx"
 import { CodeField } from "./CodeField.tsx"
 import * as Passkey from "./Passkey.ts"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
-import { isAwaited, settle, subscribe } from "./Presence.ts"
+import { endWait, isAwaited, subscribe } from "./Presence.ts"
 import { api } from "./Service.ts"
 import { freshIssuer, methodQuery } from "./SignIn.tsx"
 
@@ -19,12 +19,12 @@ const AtIssuer = () => (
     <a href={freshIssuer} target="_blank" rel="noreferrer" className={`${buttonClass("secondary")} w-full`}>
       Sign in in another tab
     </a>
-    <Button look="primary" className="w-full" onClick={() => settle(true)}>Continue</Button>
+    <Button look="primary" className="w-full" onClick={() => endWait(true)}>Continue</Button>
   </div>
 )
 
-/** By the password or, if the person's second factor is on, by a code or a passkey. */
-const Here = ({ email }: { readonly email: string }) => {
+/** Asks for the password, or for a code or a passkey if the person has them. */
+const AtService = ({ email }: { readonly email: string }) => {
   const [isByCode, setByCode] = useState(false)
   const { data: factor } = useQuery({
     queryKey: ["factor"],
@@ -35,12 +35,12 @@ const Here = ({ email }: { readonly email: string }) => {
       api.account.confirmSession(
         isByCode ? { code: String(form.get("code")) } : { password: String(form.get("password")) }
       ),
-    onSuccess: () => settle(true)
+    onSuccess: () => endWait(true)
   })
   const sign = useMutation({
     mutationFn: async () =>
       api.account.confirmSession({ credential: await Passkey.sign(await api.account.startConfirming()) }),
-    onSuccess: () => settle(true)
+    onSuccess: () => endWait(true)
   })
   return (
     <PasswordForm isPending={confirm.isPending} onSubmit={(form) => confirm.mutate(form)}>
@@ -66,7 +66,7 @@ const Here = ({ email }: { readonly email: string }) => {
             </Button>
           )
           : null}
-        <Button onClick={() => settle(false)}>Cancel</Button>
+        <Button onClick={() => endWait(false)}>Cancel</Button>
         <Button look="primary" type="submit" isPending={confirm.isPending}>Confirm</Button>
       </div>
     </PasswordForm>
@@ -75,15 +75,15 @@ const Here = ({ email }: { readonly email: string }) => {
 
 const Proof = ({ email }: { readonly email: string }) => (
   <Loaded query={useQuery(methodQuery)} lines={2}>
-    {({ method }) => method === "oidc" ? <AtIssuer /> : <Here email={email} />}
+    {({ method }) => method === "oidc" ? <AtIssuer /> : <AtService email={email} />}
   </Loaded>
 )
 
-/** Opens while a request waits for a proof of the person's presence. */
+/** The dialog is open while a request waits for a proof of the person's presence. */
 export const PresenceDialog = ({ email }: { readonly email: string }) =>
   useSyncExternalStore(subscribe, isAwaited)
     ? (
-      <Dialog title="Confirm that it is you" isDismissible onClose={() => settle(false)} width="max-w-md">
+      <Dialog title="Confirm that it is you" isDismissible onClose={() => endWait(false)} width="max-w-md">
         <Proof email={email} />
       </Dialog>
     )

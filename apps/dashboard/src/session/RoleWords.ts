@@ -1,8 +1,8 @@
-/** The roles in the reader's language. */
+/** The names of the roles in the reader's language. */
 import type { Role } from "@wac/client/internal"
 import { t } from "../ui/Language.ts"
 
-/** The name of a role within a sentence. */
+/** The name of a role, as it stands within a sentence. */
 export const roleInWords = (role: Role): string =>
   ({
     member: t("member"),

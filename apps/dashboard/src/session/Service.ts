@@ -1,4 +1,4 @@
-/** The service that these pages belong to, and how it is called. */
+/** The client that calls the service of these pages, and checks of its errors. */
 import { createInternalClient, WacError } from "@wac/client/internal"
 import { portal, root } from "./Document.ts"
 import { withProof } from "./Presence.ts"
@@ -6,11 +6,11 @@ import { withProof } from "./Presence.ts"
 /** The address of the service, without a slash at the end. */
 export const address = new URL(root, location.origin).href.replace(/\/$/, "")
 
-/** Where the documentation says what to do about an error. */
+/** The address of the documentation of an error. */
 export const errorAddress = ({ code, reason }: { readonly code: string; readonly reason?: string | null }): string =>
   `${root}docs/errors#${reason == null ? code : `${code}-${reason}`}`
 
-/** The service's endpoints for people. The browser keeps the session's cookie. */
+/** The client of the service's endpoints for people. The browser keeps the session's cookie. */
 export const api = withProof(createInternalClient({
   baseUrl: address,
   timeout: 20_000,
@@ -18,10 +18,11 @@ export const api = withProof(createInternalClient({
   ...(portal === undefined ? {} : { portal })
 }))
 
-/** Whether an error says that nobody is signed in. */
+/** Whether a call failed because nobody is signed in. */
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof WacError && error.status === 401 && error.reason === "missing_session"
 
+/** Whether a call failed because the thing does not exist (404). */
 export const isNotFound = (error: unknown): boolean => error instanceof WacError && error.code === "not_found"
 
 /** The first page of a list. */

@@ -1,4 +1,7 @@
-/** Who is signed in, what their role may do, and what becomes of a page whose session ends. */
+/**
+ * The session: who is signed in, what their role may do, and what is shown without a session or after its end. This
+ * file also holds the query client, and decides how often pages refetch.
+ */
 import { QueryCache, QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { Role, Session } from "@wac/client/internal"
 import {
@@ -27,13 +30,13 @@ import { roleInWords } from "./RoleWords.ts"
 import { api, isNotFound, isSignedOut } from "./Service.ts"
 import { SignInAgain, SignInPage } from "./SignIn.tsx"
 
-// few need them, and only once
+// few people need these pages, and each only once
 const InvitationPage = lazyPart(() => import("./InvitationPage.tsx"), "InvitationPage")
 const SetUpPage = lazyPart(() => import("./SetUpPage.tsx"), "SetUpPage")
 const PasswordResetPage = lazyPart(() => import("./PasswordReset.tsx"), "PasswordResetPage")
 const LostPassword = lazyPart(() => import("./PasswordReset.tsx"), "LostPassword")
 
-/** Whether the service said that the session is over, since it was last asked. */
+/** Whether a call has failed because nobody is signed in, since the last sign-in. */
 let isOver = false
 const listeners = new Set<() => void>()
 
@@ -47,34 +50,36 @@ const note = (error: unknown): void => {
   if (isSignedOut(error)) setOver(true)
 }
 
-/** How often a page asks at most while the service reports changes, in milliseconds. */
+/** The least interval between two requests of a query while the service reports changes, in milliseconds. */
 const whileFollowing = 10_000
 
 /**
- * How often an open page asks again, in milliseconds; less often while the service reports changes, and not while nobody
- * is signed in, nor for what the service says that there is not.
+ * The options of a query that an open page repeats at an interval, in milliseconds. The interval is at least
+ * {@link whileFollowing} while the service reports changes. The query is not repeated once the session has ended, nor
+ * after a 404.
  */
 export const live = (millis = 5000) => ({
   refetchInterval: (query: { readonly state: { readonly error: unknown } }) =>
     isOver || isNotFound(query.state.error) ? false : isFollowing() ? Math.max(millis, whileFollowing) : millis
 })
 
-/** How often a page asks whether there is now what there was not, while no changes are reported, in milliseconds. */
+/** The interval at which a page looks for a missing thing while the service reports no changes, in milliseconds. */
 const forNothing = 60_000
 
 /**
- * The same for a thing that may not be there (`null`). Browsers log each response 404 as an error, so a page then waits
- * for the service to report that it was made.
+ * The same for a thing that may be missing (`null`). Browsers log each 404 as an error, so a page waits until the
+ * service reports that the thing was made, and asks each minute only while the service reports no changes.
  */
 export const liveIfAny = (millis?: number) => ({
   refetchInterval: (query: { readonly state: { readonly data: unknown; readonly error: unknown } }) =>
     query.state.data !== null ? live(millis).refetchInterval(query) : isOver || isFollowing() ? false : forNothing
 })
 
+/** The cache of the service's data. It notes when a call finds that the session has ended. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: note }),
   defaultOptions: {
-    // the client repeats what may be repeated itself
+    // the client itself repeats the calls that may be repeated
     queries: { retry: false, staleTime: 2000 },
     mutations: { retry: false, onError: note }
   }
@@ -84,14 +89,14 @@ const key = ["session"]
 
 const Current = createContext<Session | undefined>(undefined)
 
-/** The session; every page behind the sign-in has one. */
+/** The session, which every page behind the sign-in has. */
 export const useSession = (): Session => {
   const session = useContext(Current)
   if (session === undefined) throw new Error("this page needs a session")
   return session
 }
 
-/** Why the person's role may not do what needs these roles (`RoleOf`); `undefined` if it may. */
+/** Why the person may not do what needs these roles (see `RoleOf`), as a sentence; `undefined` if they may. */
 export const useRefusal = (...needed: ReadonlyArray<Role>): string | undefined => {
   const { role } = useSession()
   const [most] = [...needed].sort((one, other) => roles.indexOf(other) - roles.indexOf(one))
@@ -103,7 +108,7 @@ export const useRefusal = (...needed: ReadonlyArray<Role>): string | undefined =
     })
 }
 
-/** Signs out, and forgets all that was shown. If that fails, everything stays as it is. */
+/** Signs out, and forgets all fetched data. If signing out fails, nothing changes. */
 export const useSignOut = () => {
   const client = useQueryClient()
   return useMutation({
@@ -118,15 +123,18 @@ export const useSignOut = () => {
   })
 }
 
-/** The content before it is known who is signed in, and while a page without a session is loaded. */
+/** What is shown until it is known who is signed in, and while the code of a page without a session loads. */
 const Outer = ({ children = <Skeleton /> }: { readonly children?: ReactNode }) => (
   <main className="mx-auto max-w-lg p-6">{children}</main>
 )
 
-/** A page without a session, which is loaded when it is shown. */
+/** The frame of a page without a session, whose code is loaded when it is first shown. */
 const Lazy = ({ children }: { readonly children: ReactNode }) => <Suspense fallback={<Outer />}>{children}</Suspense>
 
-/** Shows what is within to who is signed in. When the session ends it stays, behind a dialog that asks to sign in. */
+/**
+ * Shows its children to people who are signed in, and a page for signing in to all others. When the session ends, the
+ * children stay, behind a dialog that asks the person to sign in again.
+ */
 export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
   const client = useQueryClient()
   const over = useSyncExternalStore(
@@ -145,11 +153,11 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
     ...live(30_000)
   })
   const { data: session } = query
-  /** Whether the invitation of the address was accepted. */
+  /** Whether the person has accepted the invitation of the link. */
   const [isIn, setIn] = useState(false)
   const began = useCallback((next: Session) => {
     const before = client.getQueryData<Session>(key)
-    // somebody else must not see what the one before them saw
+    // a different person, or workspace, must not see what was shown before
     if (before !== undefined && (before.userId !== next.userId || before.workspaceId !== next.workspaceId)) {
       location.assign(pages)
       return
@@ -159,11 +167,11 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
     void client.invalidateQueries()
   }, [client])
   const isLive = session !== undefined && !over
-  // the portal is not told of what else happens in the workspace: its pages ask by themselves
+  // the portal may not see changes of the whole workspace, so its pages only refetch at intervals
   useEffect(() => isLive && portal === undefined ? follow(client) : undefined, [client, isLive])
   const page = useMemo(() => location.pathname.slice(pages.length), [])
 
-  // who a link is for need not be who is signed in
+  // the link may be for a different person than the one who is signed in
   if (page === "/password-reset") {
     return (
       <Lazy>

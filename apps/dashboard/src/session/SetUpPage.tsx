@@ -1,4 +1,4 @@
-/** The first workspace and its owner, by the one-time link that the log shows. */
+/** The page that creates the first workspace and its owner, opened by the one-time link in the service's log. */
 import { useMutation } from "@tanstack/react-query"
 import type { Session } from "@wac/client/internal"
 import * as MaxLength from "../generated/MaxLength.ts"
@@ -14,7 +14,7 @@ export const SetUpPage = ({ onDone }: { readonly onDone: (session: Session) => v
   const setUp = useMutation({
     mutationFn: (form: FormData) =>
       api.session.setUp({
-        // browsers send the fragment of an address to nobody
+        // the fragment of the address, which browsers do not send
         token: location.hash.slice(1),
         email: String(form.get("email")),
         password: String(form.get("password")),

@@ -1,4 +1,4 @@
-/** Signing in, with a password or at an issuer: as a page, and in the dialog that asks for it again. */
+/** Sign-in with a password or at an OpenID Connect issuer: as a page, and as a form in a dialog when a session ends. */
 import { queryOptions, useMutation, useQuery } from "@tanstack/react-query"
 import type { Session } from "@wac/client/internal"
 import { type ReactNode, useEffect, useState } from "react"
@@ -12,7 +12,7 @@ import { refusalOfLink } from "./Link.ts"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
 import { api } from "./Service.ts"
 
-/** The frame of the pages before the sign-in. */
+/** The layout of pages that need no session: a card with a title, and links to the documentation. */
 export const Outside = ({ children, title }: { readonly title: string; readonly children: ReactNode }) => {
   useEffect(() => {
     document.title = `${title} · wac`
@@ -35,23 +35,23 @@ export const Outside = ({ children, title }: { readonly title: string; readonly 
   )
 }
 
-/** Whether people have passwords here, or sign in at an issuer. */
+/** The query for the sign-in method: passwords, or an issuer. */
 export const methodQuery = queryOptions({
   queryKey: ["sign-in-method"],
   queryFn: ({ signal }) => api.session.method({ signal }),
   staleTime: Infinity
 })
 
-/** The address at which signing in at the issuer begins; it leads to the first page. */
+/** The address that starts a sign-in at the issuer, and then leads to the first page. */
 const issuer = `${root}internal/oidc/sign-in`
 
-/** {@link issuer}, which asks even people who are signed in there to prove who they are. */
+/** {@link issuer}, where even people who are signed in at the issuer must prove who they are. */
 export const freshIssuer = `${issuer}?fresh=true`
 
-/** {@link issuer}, and back to the page that is open now. */
+/** {@link issuer}, which then leads back to the current page. */
 const issuerAndBack = (): string => `${issuer}?${new URLSearchParams({ page: location.pathname + location.search })}`
 
-/** Asks, while the person is at the issuer in another tab, whether they are signed in. */
+/** Polls for a session while the person signs in at the issuer in another tab. */
 const useSignedInElsewhere = (onDone: (session: Session) => void): void => {
   const { data } = useQuery({
     queryKey: ["session-elsewhere"],
@@ -77,7 +77,7 @@ const AnotherTab = ({ onDone }: { readonly onDone: (session: Session) => void })
   )
 }
 
-/** Signing in again, in place: the page behind it stays as it is. */
+/** The form for signing in again after a session has ended; the page behind it stays as it is. */
 export const SignInAgain = (
   { email, onDone }: { readonly email: string; readonly onDone: (session: Session) => void }
 ) => (
@@ -126,7 +126,7 @@ const refusals: { readonly [reason: string]: string } = {
   provider_unavailable: "The identity provider cannot be reached at the moment. Try again later."
 }
 
-/** The failures at the issuer, in words. */
+/** Why signing in at the issuer failed, if the address has a failure. */
 const Refused = () => {
   const [refusal] = useState(refusalOfLink)
   return refusal === undefined ? null : (
@@ -139,6 +139,7 @@ const Refused = () => {
   )
 }
 
+/** The page for signing in. `lostPassword` is shown where people have passwords. */
 export const SignInPage = (
   { lostPassword, onDone }: { readonly lostPassword: ReactNode; readonly onDone: (session: Session) => void }
 ) => (

@@ -1,4 +1,7 @@
-/** A host's colour as the colours of the pages: readable as text on every background, light and dark. Pure. */
+/**
+ * Derives the pages' colours from a host's colour, so that text in them is readable on light and dark backgrounds.
+ * Pure.
+ */
 
 /** Red, green and blue, 0 to 255. */
 type Colour = readonly [number, number, number]
@@ -6,19 +9,22 @@ type Colour = readonly [number, number, number]
 const black: Colour = [0, 0, 0]
 const white: Colour = [255, 255, 255]
 
-/** The background of each scheme with the least contrast to text, of those that have links on them. */
+/** Of the backgrounds that links stand on, the one in each scheme that has the least contrast to text. */
 const backgrounds = { light: [241, 243, 241], dark: [24, 28, 26] } as const
 
-/** The contrast that text has to a scheme's background: more than the 4.5 that it needs, which it so has to all others. */
+/**
+ * The least contrast of text to its scheme's background: above the required 4.5, which the other backgrounds then reach
+ * too.
+ */
 const least = 5.2
 
-/** The contrast that text has to the background that is made of it; 4.5, and what rounding takes. */
+/** The least contrast of text to the tinted background of its own colour: 4.5, and a margin for rounding. */
 const leastOnSoft = 4.6
 
-/** The parts of the colour that backgrounds have, which mark what is selected. */
+/** The share of the colour in the tinted background of selected things, by scheme: 0 to 1. */
 const tint = { light: 0.1, dark: 0.12 }
 
-/** How far a pressed or pointed-at button is from the colour of others. */
+/** How much darker or lighter the stronger shade of a colour is, for a button that is pointed at or pressed: 0 to 1. */
 const emphasis = 0.15
 
 const mapped = ([red, green, blue]: Colour, change: (part: number, i: 0 | 1 | 2) => number): Colour => [
@@ -55,7 +61,7 @@ const ratio = (one: Colour, other: Colour): number => {
 /** The contrast between two colours in hexadecimal, as WCAG 2 defines it: 1 to 21. */
 export const contrast = (one: string, other: string): number => ratio(parse(one), parse(other))
 
-/** The shade of a colour nearest to it that is readable on both backgrounds. */
+/** The nearest shade of a colour, mixed towards black or white, that is readable on both backgrounds. */
 const readable = (colour: Colour, towards: Colour, background: Colour, soft: Colour): Colour => {
   for (let part = 0; part < 1; part += 0.02) {
     const shade = mix(colour, towards, part)
@@ -74,7 +80,10 @@ const schemeOf = (colour: Colour, towards: Colour, background: Colour, surface: 
   }
 }
 
-/** The pages' colours that a host's colour replaces, by their names. Buttons have exactly this colour. */
+/**
+ * The pages' colours for a host's colour (`#rgb` or `#rrggbb`), by scheme and name. `brand`, for buttons, is exactly
+ * that colour.
+ */
 export const coloursOf = (hex: string) => {
   const colour = parse(hex)
   const on = ratio(colour, white) >= ratio(colour, black) ? white : black

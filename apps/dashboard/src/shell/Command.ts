@@ -1,4 +1,4 @@
-/** Where an entry of the command menu leads. */
+/** An entry of the command menu: its name and icon, and the page to which it leads. */
 import type { IconName } from "../ui/Icon.tsx"
 
 export interface Command {

@@ -1,4 +1,4 @@
-/** The dialog of the command menu. It takes what is typed at once, also while the menu itself is on its way. */
+/** The dialog of the command menu. It takes input immediately, even while the menu itself is loading. */
 import { Dialog } from "@base-ui/react/dialog"
 import { Suspense, useState } from "react"
 import { field, FieldLine, type Typed } from "./CommandField.tsx"

@@ -1,15 +1,15 @@
-/** The field of the command menu, which the dialog shows before the menu itself is there. */
+/** The input of the command menu, which both the menu and, while the menu is loading, its dialog show. */
 import type { ReactNode } from "react"
 import { Icon } from "../ui/Icon.tsx"
 
-/** The text that was typed before the menu was loaded. */
+/** What a person typed before the menu was loaded. */
 export interface Typed {
   readonly text: string
-  /** Whether Enter was pressed after it: the best entry is gone to. */
+  /** Whether Enter was pressed after the text: then the menu opens the first entry as soon as it is loaded. */
   readonly isEntered: boolean
 }
 
-/** The attributes of the field, whichever part shows it. */
+/** The attributes of the input, wherever it is shown. */
 export const field = {
   "aria-label": "Page, identifier or number",
   placeholder: "Number or part of it, reference, identifier, name, page",
@@ -17,7 +17,7 @@ export const field = {
   autoFocus: true
 }
 
-/** The line that the field stands in. */
+/** The line that contains the input, with the icon for search. */
 export const FieldLine = ({ children }: { readonly children: ReactNode }) => (
   <div className="flex items-center gap-2 border-b border-line px-3">
     <Icon name="search" className="text-muted" />

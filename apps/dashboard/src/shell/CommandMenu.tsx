@@ -1,4 +1,6 @@
-/** Goes anywhere by the keyboard: every page, whatever has an identifier, and what is found by a number or a name. */
+/**
+ * The command menu, which leads by keyboard to every page, to the thing with an identifier, and to what a search finds.
+ */
 import { Autocomplete } from "@base-ui/react/autocomplete"
 import { useNavigate } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
@@ -8,7 +10,7 @@ import { customerOf } from "../ui/Sought.ts"
 import { kindOf } from "../ui/Things.tsx"
 import type { Command } from "./Command.ts"
 import { field, FieldLine, type Typed } from "./CommandField.tsx"
-import { missingOf, useFound } from "./Found.ts"
+import { notFoundText, useCommandSearch } from "./CommandSearch.ts"
 import { isOfChannel, places } from "./Places.ts"
 
 const everyCommand: ReadonlyArray<Command> = [
@@ -39,7 +41,7 @@ const everyCommand: ReadonlyArray<Command> = [
 
 const pageCommands = everyCommand.filter(({ to }) => isOfChannel(to))
 
-/** Identifiers of what has no page of its own: the list that it is in. */
+/** Prefixes of identifiers of things without their own page, each with the page that lists these things. */
 const listByPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: IconName, to: string]> = [
   ["whk_", "Webhook", "webhook", "/settings/webhook"],
   ["job_", "Replays", "refresh", "/settings/webhook"],
@@ -51,7 +53,7 @@ const listByPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: 
   ["aud_", "Audit", "shield", "/settings/audit"]
 ]
 
-/** Where an identifier leads. Pure. */
+/** The entries for an identifier; none if the text is not an identifier. Pure. */
 const ofId = (id: string): ReadonlyArray<Command> => {
   const [, prefix] = /^([a-z]{2,4}_)[0-9A-Z]/.exec(id) ?? []
   if (prefix === undefined) return []
@@ -74,7 +76,7 @@ const ofId = (id: string): ReadonlyArray<Command> => {
   return [...own, ...listed, ...ofNumber, ...ofMessage, audited]
 }
 
-/** The entries that match a text, best first: what is `found` comes before pages. Pure. */
+/** The entries that match a text, best first; the results of the search (`found`) come before pages. Pure. */
 const commandsFor = (query: string, found: ReadonlyArray<Command>): ReadonlyArray<Command> => {
   const customer = customerOf(query)
   const customers: ReadonlyArray<Command> = customer === undefined ? [] : [
@@ -92,7 +94,7 @@ const commandsFor = (query: string, found: ReadonlyArray<Command>): ReadonlyArra
     ...customers,
     ...provided,
     ...pageCommands.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word))),
-    // one's own name for a message can be any word
+    // a message's reference can be any word
     ...query === "" ? [] : [{
       name: `Messages with the reference ${query}`,
       icon: "message" as const,
@@ -106,18 +108,18 @@ export const CommandMenu = ({ onClose, typed }: { readonly onClose: () => void; 
   const navigate = useNavigate()
   const [text, setText] = useState(typed.text)
   const query = text.trim()
-  const found = useFound(query, ofId(query).length === 0)
+  const found = useCommandSearch(query, ofId(query).length === 0)
   const { data = [] } = found
-  const missing = missingOf(data, query)
+  const missing = notFoundText(data, query)
   const go = (command: Command) => {
     onClose()
-    // the table above is what the router's types would be checked against
+    // commands hold addresses as text, so the router's types cannot check them
     void navigate({ to: command.to, search: command.search, params: { id: command.id } } as never)
   }
   useEffect(() => {
     const [first] = commandsFor(typed.text.trim(), [])
     if (typed.isEntered && first !== undefined) go(first)
-    // what was typed before the menu was there is done once
+    // only on the first render: what was typed before the menu was loaded is carried out once
   }, [])
   return (
     <Autocomplete.Root
@@ -130,7 +132,7 @@ export const CommandMenu = ({ onClose, typed }: { readonly onClose: () => void; 
       itemToStringValue={({ name }: Command) => name}
       value={text}
       onValueChange={(value, { reason }) => {
-        // what is chosen is gone to, and not filled in
+        // a chosen entry is opened; its name is not filled in
         if (reason !== "item-press") setText(value)
       }}
     >

@@ -1,24 +1,24 @@
-/** Reports to the page that shows the portal how high its content is, so that the host can make the frame as high. */
+/** Reports the height of the portal's content to the host's page, so that the host can give the frame this height. */
 import { portal, portalOrigins } from "../session/Document.ts"
 
-/** Whether another page shows this one. */
+/** Whether these pages are the portal in a frame of another page. */
 const isFramed = portal !== undefined && window.parent !== window
 
-/** The origin of the page above, if the browser reports it; otherwise every origin that it may have. */
+/** The origin of the host's page, if the browser reports it; otherwise every origin that it may have. */
 const receivers = (): ReadonlyArray<string> => {
   const above = URL.canParse(document.referrer) ? new URL(document.referrer).origin : ""
   return portalOrigins.includes(above) ? [above] : portalOrigins
 }
 
-/** Leaves no room for a scroll bar beside the content of a frame, whose host sees to it that there is none. */
+/** In a frame, reserves no room for a scroll bar, because the host makes the frame as high as its content. */
 export const applyFrame = (): void => {
   if (isFramed) document.documentElement.dataset["framed"] = "yes"
 }
 
 /**
- * Posts how far down the last part of the page reaches, as `{type: "wac.portal.height", height}` in CSS pixels, at once
- * and after each change, to the origins that may show the portal. Returns the function that ends this. A reference for
- * React.
+ * Posts the height of the content, down to the end of this element, as `{type: "wac.portal.height", height}` in CSS
+ * pixels to the host's page: first immediately, then after each change. Returns the function that stops it. To be used
+ * as a React `ref`.
  */
 export const reportHeight = (last: Element | null): (() => void) | undefined => {
   if (!isFramed || last === null) return undefined

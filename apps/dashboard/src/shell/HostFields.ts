@@ -1,16 +1,17 @@
 /**
- * A host's wishes for the portal's pages: the fields behind `#` in its link, but the token. The frame keeps them for
- * when it is loaded again. A visitor can change them, so whatever reads one takes valid values alone.
+ * A host's settings for the portal's pages: the fields after `#` in its link, except the token. The browser's session
+ * storage keeps them for when the frame is reloaded. A visitor can change them, so every reader accepts only valid
+ * values.
  */
 import { portal } from "../session/Document.ts"
 
 const name = `wac-portal-${portal}`
 
-const kept = (): string => {
+const keptText = (): string => {
   try {
     return sessionStorage.getItem(name) ?? ""
   } catch {
-    // a browser may keep nothing in a frame
+    // a browser may refuse storage in a frame
     return ""
   }
 }
@@ -19,17 +20,17 @@ const keep = (fields: URLSearchParams): URLSearchParams => {
   try {
     sessionStorage.setItem(name, fields.toString())
   } catch {
-    // then they hold for as long as the page is open
+    // without storage, the fields hold until the page is closed
   }
   return fields
 }
 
 const fieldsOfLink = (): URLSearchParams => {
   const fields = new URLSearchParams(location.hash.slice(1))
-  if (!fields.has("token")) return new URLSearchParams(kept())
+  if (!fields.has("token")) return new URLSearchParams(keptText())
   fields.delete("token")
   return keep(fields)
 }
 
-/** The fields of the link in the address, or of the link that this frame was opened with; none in the dashboard. */
+/** The fields of the link in the address, or the kept fields if the address has none; empty in the dashboard. */
 export const hostFields: URLSearchParams = portal === undefined ? new URLSearchParams() : fieldsOfLink()

@@ -1,16 +1,17 @@
 /**
- * Parts of the pages that are loaded when they are first needed, or before that while the browser is idle. A part that
- * the service does not serve now is asked for again until it does; nothing that is open is lost meanwhile.
+ * Parts of the pages that are loaded when they are first needed, or earlier while the browser is idle. If a part cannot
+ * be loaded, loading is repeated until it succeeds, and nothing that is open is lost meanwhile. If the service has
+ * another version of the pages, only a reload helps.
  */
 import { createElement, type FunctionComponent, type ReactNode, use, useSyncExternalStore } from "react"
 import { pages } from "../session/Document.ts"
 
-/** How long after a failure a part is asked for again, in milliseconds. */
+/** How long after a failure loading is repeated, in milliseconds. */
 const again = 2000
 
-/** Parts that could not be loaded and are still asked for. */
+/** The number of parts that could not be loaded and are still being requested. */
 let missing = 0
-/** Whether the service answered, though not with a missing part: most likely it has the parts of another version. */
+/** Whether the service responds, but not with a missing part: most likely it has the parts of another version. */
 let isReplaced = false
 const listeners = new Set<() => void>()
 
@@ -25,20 +26,20 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener)
 }
 
-/** Whether a part could not be loaded, and is still asked for. */
+/** Whether a part could not be loaded, and is still being requested. */
 export const useIsMissing = (): boolean => useSyncExternalStore(subscribe, () => missing > 0)
 
-/** Whether only loading the dashboard again can help, because the service has another version of it. */
+/** Whether the service has another version of the dashboard, so that only a reload can help. */
 export const useIsReplaced = (): boolean => useSyncExternalStore(subscribe, () => isReplaced)
 
-/** Whether what is open has something that somebody may have filled in. */
+/** Whether the open page has a form that may be filled in. */
 const isFilledIn = (): boolean =>
   document.querySelector("#content form :is(textarea, select, input:not([type=search]))") !== null
 
-/** The time between two times that a page loads itself again, in milliseconds: if the first did not help, little does. */
+/** The least time between two automatic reloads, in milliseconds: if one reload does not help, others hardly will. */
 const between = 60_000
 
-/** Loads the dashboard again at the present address, unless that would lose what was filled in. */
+/** Reloads the page, unless a form would be lost, or the last automatic reload was too recent. */
 export const renew = (): void => {
   const name = "wac-renewed"
   try {
@@ -46,7 +47,7 @@ export const renew = (): void => {
     sessionStorage.setItem(name, String(Date.now()))
     location.reload()
   } catch {
-    // a browser may keep nothing: then a person reloads
+    // a browser may refuse storage: then the person has to reload
   }
 }
 
@@ -66,8 +67,8 @@ const wait = (millis: number): Promise<void> =>
 let asked = 0
 
 /**
- * Asks again for a part. Some browsers keep for a module's address that it could not be loaded, so the address gets a
- * new fragment, which the service does not see. Safari does not say the address: there the page is loaded again.
+ * Requests a part again. Some browsers remember that the module at an address could not be loaded, so the address gets
+ * a new fragment, which the service does not see. Safari's error has no address: there only a reload of the page helps.
  */
 const askAgain = async <Part>(load: () => Promise<Part>): Promise<Part> => {
   try {
@@ -79,7 +80,7 @@ const askAgain = async <Part>(load: () => Promise<Part>): Promise<Part> => {
   }
 }
 
-/** Asks for a part until it is there. */
+/** Loads a part, and repeats that until it succeeds; never fails. */
 const persist = async <Part>(load: () => Promise<Part>): Promise<Part> => {
   try {
     return await load()
@@ -106,7 +107,10 @@ const all: Array<() => Promise<unknown>> = []
 /** The properties of a component. */
 type PropsOf<Part> = Part extends (props: infer Props) => ReactNode ? Props : never
 
-/** A component that is loaded when it is first shown, or by its `preload`, which does not fail. */
+/**
+ * A component whose code is loaded when it is first shown, by its `preload`, or ahead while the browser is idle.
+ * Loading never fails: it is repeated until it succeeds.
+ */
 export const lazyPart = <Module, Name extends keyof Module>(load: () => Promise<Module>, name: Name) => {
   type Props = PropsOf<Module[Name]>
   let part: FunctionComponent<Props> | undefined
@@ -115,7 +119,7 @@ export const lazyPart = <Module, Name extends keyof Module>(load: () => Promise<
     part = module[name] as FunctionComponent<Props>
   }
   const preload = () => part === undefined ? loading ??= persist(load).then(keep) : undefined
-  // nobody waits for it yet, so a failure is of no interest
+  // nothing waits for the part yet, so a failure is ignored
   all.push(() => load().then(keep, () => undefined))
   const Part = (props: Props) => {
     const waiting = preload()
@@ -125,7 +129,7 @@ export const lazyPart = <Module, Name extends keyof Module>(load: () => Promise<
   return Object.assign(Part, { preload })
 }
 
-/** A module that is needed only after a press, and loaded ahead as parts are. */
+/** Returns a function that loads a module which is needed only after a press; it is loaded ahead like parts. */
 export const lazyModule = <Module>(load: () => Promise<Module>): () => Promise<Module> => {
   all.push(() => load().catch(() => undefined))
   return () => persist(load)

@@ -1,7 +1,7 @@
-/** A dialog of a page that an address can name, so that the command menu and links lead to it. */
+/** The open dialog of a page, which the address names, so that the command menu and links can lead to it. */
 import { useNavigate, useSearch } from "@tanstack/react-router"
 
-/** Which one is open, and how to open another, or none. Back closes it. */
+/** Of these dialogs, the name of the open one, and the function that opens another, or none. Back closes a dialog. */
 export const useOpened = <Name extends string>(names: ReadonlyArray<Name>) => {
   const { dialog } = useSearch({ strict: false }) as { readonly dialog?: string }
   const navigate = useNavigate()
@@ -9,7 +9,7 @@ export const useOpened = <Name extends string>(names: ReadonlyArray<Name>) => {
   const setOpened = (name: Name | undefined) =>
     void navigate({
       to: ".",
-      // what is closed is not come back to
+      // Back does not open a closed dialog again
       replace: name === undefined,
       search: (({ dialog: _, ...search }: Record<string, unknown>) =>
         name === undefined ? search : { ...search, dialog: name }) as never

@@ -1,11 +1,11 @@
-/** Every page that the menus lead to. */
+/** The pages that the menus lead to, and which of them the portal and the provider's channel have. */
 import { channel, portal } from "../session/Document.ts"
 import type { IconName } from "../ui/Icon.tsx"
 import { t } from "../ui/Language.ts"
 
 interface Place {
   readonly to: string
-  /** In the reader's language, if the portal has the page. */
+  /** In the reader's language if the portal has the page, otherwise in English. */
   readonly name: string
   readonly icon: IconName
 }
@@ -77,18 +77,18 @@ const ofPortal: ReadonlyArray<string> = ["/settings/webhook", "/deliveries", "/a
 /** The first page of the portal. */
 export const portalHome = "/settings/webhook"
 
-/** Whether a page, or the one of a thing on it, is in the portal. */
+/** Whether the portal has the page at a path; the pages below a page of the portal belong to it. */
 export const isInPortal = (path: string): boolean =>
   ofPortal.some((page) => path === page || path.startsWith(`${page}/`))
 
 /** The pages that are empty on a channel without templates. */
 const ofTemplates: ReadonlyArray<string> = ["/templates", "/campaigns"] satisfies Array<Known["to"]>
 
-/** Whether the provider's channel has what a page, or the one of a thing on it, is about. */
+/** Whether the provider's channel supports what the page at a path is about. */
 export const isOfChannel = (path: string): boolean =>
   channel.templates || !ofTemplates.some((page) => path === page || path.startsWith(`${page}/`))
 
-/** In groups, as the side shows them. */
+/** The pages of this dashboard or portal, in the groups of the navigation. */
 export const places: ReadonlyArray<{ readonly name: string; readonly places: ReadonlyArray<Known> }> =
   portal === undefined
     ? all.map(({ name, places }) => ({ name, places: places.filter(({ to }) => isOfChannel(to)) }))

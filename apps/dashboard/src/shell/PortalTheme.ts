@@ -1,9 +1,11 @@
-/** The look of a host's pages. What is set on the page are CSS properties of checked values, and nothing else. */
+/** Gives the portal the look that its host chose. It sets only CSS properties, and only to checked values. */
 import { familiesOf, type PortalTheme, read } from "@wac/core/people/PortalTheme"
 import { portalOrigins } from "../session/Document.ts"
 import { hostFields } from "./HostFields.ts"
 
-/** Families that CSS or a browser itself defines; quotes would make them names of fonts. */
+/**
+ * Font families that CSS or a browser defines; they must not be quoted, because quotes would make them names of fonts.
+ */
 const generic = /^(?:serif|sans-serif|monospace|cursive|system-ui|ui-[a-z-]+|-apple-system|BlinkMacSystemFont)$/
 
 /** The theme of the link that opened this frame; empty in the dashboard. */
@@ -13,7 +15,7 @@ interface Properties {
   readonly [property: string]: string
 }
 
-/** The properties of CSS for a host's colour. The dashboard, which has none, does not load what computes them. */
+/** The CSS properties for a host's colour. `Accent.ts` is loaded only here, because the dashboard does not need it. */
 const coloursFor = async (accent: string): Promise<Properties> => {
   const { coloursOf } = await import("./Accent.ts")
   const { brand, dark, light } = coloursOf(accent)
@@ -26,7 +28,7 @@ const coloursFor = async (accent: string): Promise<Properties> => {
   ])
 }
 
-/** The properties of CSS for the rest of a theme. */
+/** The CSS properties for the font and the corners of a theme. */
 const propertiesOf = ({ font, radius }: PortalTheme): Properties => {
   const properties: { [property: string]: string } = {}
   if (radius !== undefined) properties["--corner"] = `${radius}px`
@@ -45,8 +47,8 @@ const set = (properties: Properties): void => {
 }
 
 /**
- * Has the page look like the host's, but for light and dark, which `Theme` applies. If the part that computes colours
- * cannot be loaded, the pages have their own.
+ * Applies the host's font, corners and colours to the page; `Theme.ts` applies light or dark. If the code that computes
+ * the colours cannot be loaded, the pages keep their own.
  */
 export const applyHostTheme = async (): Promise<void> => {
   set(propertiesOf(hostTheme))

@@ -1,4 +1,4 @@
-/** Which address shows which page; each page is loaded when it is first needed. */
+/** The routes of the pages: which address shows which page. The code of a page is loaded when it is first needed. */
 import {
   createRootRoute,
   createRoute,
@@ -49,20 +49,20 @@ const root = createRootRoute({
   component: Shell,
   notFoundComponent: Missing,
   beforeLoad: ({ location: { pathname } }) => {
-    // nothing else is open to the session of the portal
+    // the portal's session may open only the portal's pages
     if (portal !== undefined && !isInPortal(pathname)) throw redirect({ to: portalHome, replace: true })
   }
 })
 
 const text = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
 
-/** The parameters of an address that are there; the rest are left out. */
+/** The named parameters that an address has, as text; empty ones are left out. */
 const given = <Name extends string>(search: Record<string, unknown>, ...names: ReadonlyArray<Name>) =>
   Object.fromEntries(
     names.flatMap((name) => text(search[name]) === undefined ? [] : [[name, text(search[name])]])
   ) as { readonly [N in Name]?: string }
 
-/** The parameters of a range of time. */
+/** The names of the parameters of a time range. */
 const times = ["since", "begin", "end"] as const
 
 const tree = root.addChildren([
@@ -253,12 +253,12 @@ export const router = createRouter({
     for (const [name, value] of Object.entries(search)) if (value !== undefined) params.set(name, String(value))
     return params.size === 0 ? "" : `?${params}`
   },
-  // what is typed, chosen or asked on the page of one thing does not stay on the page of another
+  // the page of another thing is mounted again, so that it keeps no input or choice of the page before
   defaultRemountDeps: ({ params }) => params,
   scrollRestoration: true
 })
 
-// the page that is left stays until the next one is there (Shell), except at first, when there is none
+// after the first page, the previous page stays until the next one is loaded (see Shell)
 const first = router.subscribe("onResolved", () => {
   first()
   router.update({ ...router.options, defaultPendingMs: Infinity })

@@ -1,4 +1,6 @@
-/** The frame of every page: the navigation, the signed-in person, and a webhook that needs attention. */
+/**
+ * The layout around every page: the navigation, the signed-in person, and a banner for a webhook that needs attention.
+ */
 import { Dialog } from "@base-ui/react/dialog"
 import { Link, Outlet, useRouterState } from "@tanstack/react-router"
 import { useEffect, useId, useState } from "react"
@@ -54,7 +56,7 @@ const themes = (): ReadonlyArray<readonly [Theme, string]> => [
   ["dark", t("Dark")]
 ]
 
-/** Who is signed in, with their choices behind it. */
+/** A button with the workspace and the signed-in person, which opens their choices. */
 const Account = () => {
   const { email, role, workspaceName } = useSession()
   const signOut = useSignOut()
@@ -148,7 +150,7 @@ const Brand = () => {
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
 
-/** Whether one can go anywhere by the keyboard: of the portal's pages there are too few. */
+/** Whether there is a command menu; the portal has too few pages for one. */
 const hasSearch = portal === undefined
 
 const SearchButton = ({ onOpen }: { readonly onOpen: () => void }) =>
@@ -166,7 +168,7 @@ const SearchOpener = ({ onOpen }: { readonly onOpen: () => void }) => (
   </button>
 )
 
-/** The links besides pages; a frame would not show them. */
+/** The links to the documentation; the portal, which may be in a frame, has none. */
 const Links = () => portal === undefined ? <DocumentationLinks /> : null
 
 const DocumentationLinks = () => (
@@ -199,10 +201,13 @@ const NotLoaded = () => {
   )
 }
 
-/** How long a page that is left stays in sight while the next one loads, in milliseconds. */
+/** How long the previous page stays visible while the next one loads, in milliseconds. */
 const patience = 1000
 
-/** The page; while the next one is loaded, the page before stays as it is, in sight or behind what is said of that. */
+/**
+ * The current page. While the next one loads, the previous page stays mounted: visible at first, then hidden behind a
+ * placeholder or a notice.
+ */
 const Content = () => {
   const isLoading = useRouterState({ select: ({ isLoading }) => isLoading })
   const isMissing = useIsMissing() && isLoading

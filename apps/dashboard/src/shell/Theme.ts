@@ -1,21 +1,21 @@
-/** Light or dark: as the host of the portal or the system has it, or as the reader has chosen on this machine. */
+/** The colour scheme, light or dark: the portal's host, the reader (for this browser) or the system chooses it. */
 import { applyHostTheme, hostTheme } from "./PortalTheme.ts"
 
 export type Theme = "system" | "light" | "dark"
 
 const name = "wac-theme"
 
-/** Whether the reader may choose: a host may have chosen for its own pages. */
+/** Whether the reader may choose; in the portal, the host may have chosen. */
 export const isChosenHere = hostTheme.scheme === undefined
 
-/** The host's choice, or else the reader's. */
+/** The host's choice, otherwise the reader's. */
 export const currentTheme = (): Theme => {
   if (hostTheme.scheme !== undefined) return hostTheme.scheme === "auto" ? "system" : hostTheme.scheme
   try {
     const stored = localStorage.getItem(name)
     return stored === "light" || stored === "dark" ? stored : "system"
   } catch {
-    // a browser may keep nothing
+    // a browser may refuse storage
     return "system"
   }
 }
@@ -26,17 +26,18 @@ const applyScheme = (): void => {
   else document.documentElement.dataset["theme"] = theme
 }
 
-/** Has the page look as the host and the reader have chosen. */
+/** Applies the colour scheme, and the host's look, to the page. */
 export const applyTheme = (): Promise<void> => {
   applyScheme()
   return applyHostTheme()
 }
 
+/** Stores the reader's choice, and applies it. */
 export const chooseTheme = (theme: Theme): void => {
   try {
     localStorage.setItem(name, theme)
   } catch {
-    // then it holds for as long as the page is open
+    // without storage, the choice holds until the page is closed
   }
   applyScheme()
 }

@@ -1,4 +1,6 @@
-/** From nothing to a verified event: each step is done when the service has seen it happen. */
+/**
+ * The page with the first steps, from an API key to a verified event. A step is done once the service has recorded it.
+ */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"

@@ -1,20 +1,22 @@
-/** A receiver in this tab: the service's events come by its stream, signed, and are verified as a server would. */
+/**
+ * A receiver in this browser tab: it gets signed events from the service's stream, and verifies them as a server would.
+ */
 import type { StreamDelivery, StreamReceiver } from "@wac/client/internal"
 import { receive } from "@wac/verifier"
 import { useEffect, useState } from "react"
 import { root } from "../session/Document.ts"
 
-/** An event that came, and what its verification found. */
+/** A received event, and the result of its verification. */
 export interface Arrival extends StreamDelivery {
   readonly isVerified: boolean
-  /** The event's type; what is wrong with it, if it is not verified. */
+  /** The event's type, or why it could not be verified. */
   readonly words: string
 }
 
-/** How many of the newest are kept. */
-const kept = 10
+/** How many arrivals are kept; older ones are dropped. */
+const mostKept = 10
 
-/** Receives while it is on; `secret` is there once the service sends. Newest first. */
+/** Receives while `isOn`. Returns the signing secret, once the service has sent it, and the arrivals, newest first. */
 export const useTabReceiver = (isOn: boolean) => {
   const [secret, setSecret] = useState<string>()
   const [arrivals, setArrivals] = useState<ReadonlyArray<Arrival>>([])
@@ -34,7 +36,7 @@ export const useTabReceiver = (isOn: boolean) => {
           isVerified: receipt.ok,
           words: receipt.ok ? receipt.event.type : receipt.message
         }
-        setArrivals((before) => [arrival, ...before].slice(0, kept))
+        setArrivals((before) => [arrival, ...before].slice(0, mostKept))
       })
     })
     source.addEventListener("error", () => setSecret(undefined))

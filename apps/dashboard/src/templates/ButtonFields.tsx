@@ -1,4 +1,4 @@
-/** The buttons of a template's form. */
+/** The fields for the buttons of a template. */
 import { placeholdersOf } from "@wac/core/templates/Placeholders"
 import * as MaxItems from "../generated/MaxItems.ts"
 import * as MaxLength from "../generated/MaxLength.ts"

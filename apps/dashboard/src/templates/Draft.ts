@@ -1,4 +1,6 @@
-/** The form of a template: what it holds, as components of the provider and back. Pure. */
+/**
+ * The content of a template's form (a draft): made from a template, and turned into the provider's components. Pure.
+ */
 import type { CreateTemplate, TemplateDetail } from "@wac/client/internal"
 import { placeholdersOf } from "@wac/core/templates/Placeholders"
 import * as TemplateNames from "@wac/core/templates/TemplateNames"
@@ -8,10 +10,12 @@ import { Problem } from "../ui/Problem.ts"
 type Component = CreateTemplate["components"][number]
 type Button = Extract<Component, { readonly type: "BUTTONS" }>["buttons"][number]
 type Header = Extract<Component, { readonly type: "HEADER" }>
+/** The category of a template, by which the provider sets its rules and prices. */
 export type Category = CreateTemplate["category"]
+/** The kind of a template's header, or `NONE` without one. */
 export type HeaderKind = "NONE" | Header["format"]
 
-/** The kinds of headers, in words. */
+/** The kinds of headers, with their names. */
 export const headerKinds: { readonly [Kind in HeaderKind]: string } = {
   NONE: "None",
   TEXT: "Text",
@@ -22,13 +26,13 @@ export const headerKinds: { readonly [Kind in HeaderKind]: string } = {
   LOCATION: "Location"
 }
 
-/** The kinds of buttons that the form makes. An authentication template has a button of its own. */
+/** The kinds of buttons that the form can make. The button of authentication templates is made separately. */
 export type ButtonKind = Exclude<Button["type"], "OTP">
 
-/** The fields of a button, by the provider's names. */
+/** The fields of a button, with the provider's names. */
 export type ButtonField = "text" | "url" | "phone_number" | "example" | "flow_id"
 
-/** The fields that a button of a kind has; the example of an address belongs to its placeholder. */
+/** The fields of each kind of button. A URL also has an example if it has a placeholder. */
 export const buttonFields: { readonly [Kind in ButtonKind]: ReadonlyArray<ButtonField> } = {
   QUICK_REPLY: ["text"],
   URL: ["text", "url"],
@@ -41,14 +45,17 @@ export const buttonFields: { readonly [Kind in ButtonKind]: ReadonlyArray<Button
   SPM: ["text"]
 }
 
+/** A button in the form. */
 export interface ButtonDraft {
+  /** Identifies the button in the form; the provider does not get it. */
   readonly key: number
   readonly kind: ButtonKind
   readonly values: { readonly [Field in ButtonField]?: string }
-  /** The provider's other fields of the button. */
+  /** The button's other fields at the provider, which the form only keeps. */
   readonly rest: object
 }
 
+/** The values of the form's fields. */
 export interface Draft {
   readonly name: string
   readonly language: string
@@ -69,6 +76,7 @@ export interface Draft {
   readonly code: { readonly isWarning: boolean; readonly minutes: string; readonly label: string }
 }
 
+/** The draft of a new template. */
 export const empty: Draft = {
   name: "",
   language: "en_US",
@@ -81,16 +89,16 @@ export const empty: Draft = {
   code: { isWarning: true, minutes: "", label: "" }
 }
 
-/** Named, if every placeholder is a word. */
+/** The format of the placeholders: `named` if there are any and each is a word, otherwise `positional`. */
 export const formatOf = ({ body, header }: Draft): "positional" | "named" => {
   const names = placeholdersOf(`${body}\n${header.kind === "TEXT" ? header.text : ""}`)
   return names.length > 0 && names.every((name) => !/^\d+$/.test(name)) ? "named" : "positional"
 }
 
-/** Whether a header's sample is a file. */
+/** Whether a header of this kind contains a file. */
 export const isFile = (kind: HeaderKind): boolean => kind !== "NONE" && kind !== "TEXT" && kind !== "LOCATION"
 
-/** The number that the next placeholder of the body would have, or a word where they are words. */
+/** The name of the next placeholder of the body: a number, or a word if the format is `named`. */
 export const nextPlaceholder = (draft: Draft): string => {
   const names = placeholdersOf(draft.body)
   return formatOf(draft) === "named" ? `value_${names.length + 1}` : `${names.length + 1}`
@@ -98,7 +106,7 @@ export const nextPlaceholder = (draft: Draft): string => {
 
 type Format = ReturnType<typeof formatOf>
 
-/** The example of a header or body. */
+/** The example field of a header or body; none without placeholders. */
 const exampleOf = <Field extends "header_text" | "body_text">(
   field: Field,
   format: Format,
@@ -142,8 +150,8 @@ const ofHeader = ({ example, kind, media, text }: Draft["header"], format: Forma
 }
 
 /**
- * The components of a draft, in a fixed order, with their examples for the placeholders `format` names. What is left
- * empty is `or`.
+ * The provider's components of a draft, in a fixed order, with examples in the given format. Empty required fields
+ * become `or`.
  */
 export const componentsOf = (draft: Draft, format: Format, or = ""): ReadonlyArray<Component> => {
   if (draft.category === "authentication") return ofCode(draft.code)
@@ -167,13 +175,15 @@ export const componentsOf = (draft: Draft, format: Format, or = ""): ReadonlyArr
 export const pathOf = (draft: Draft, type: Component["type"]): string =>
   `components[${componentsOf(draft, "positional", "…").findIndex((component) => component.type === type)}]`
 
-/** Why a text does not have its form; nothing while it is empty. */
+/** The problem of a name or language that does not have the required form; none while the text is empty. */
 const misshapen = (param: "name" | "language", text: string): Problem | undefined => {
   const { message, pattern } = TemplateNames[param]
   return text === "" || pattern.test(text) ? undefined : new Problem(param, message)
 }
 
-/** The first thing that the provider would refuse of what is filled in, by the service's own rules. */
+/**
+ * The first problem of a draft for which the provider would refuse it, by the service's rules; ignores empty fields.
+ */
 export const problemOf = (draft: Draft, parameterFormat: Format): Problem | undefined => {
   const { category, language, name } = draft
   const wrong = misshapen("name", name) ?? misshapen("language", language)
@@ -181,7 +191,7 @@ export const problemOf = (draft: Draft, parameterFormat: Format): Problem | unde
   const problem = TemplateRules.problemOf({
     category,
     parameterFormat,
-    // what is empty is for the browser to ask for
+    // the browser itself asks for empty required fields
     components: componentsOf(draft, parameterFormat, "…")
   })
   return problem && new Problem(problem.param, problem.message)
@@ -193,7 +203,7 @@ const fieldsOf = (json: unknown): Json => typeof json === "object" && json !== n
 const listOf = (json: unknown): ReadonlyArray<unknown> => Array.isArray(json) ? json : []
 const textOf = (json: unknown): string => typeof json === "string" ? json : ""
 
-/** Examples by placeholder, in either format. */
+/** The example of each placeholder in a text, from either format. */
 const examplesOf = (text: string, inOrder: unknown, named: unknown): { readonly [placeholder: string]: string } => ({
   ...Object.fromEntries(placeholdersOf(text).map((name, i) => [name, textOf(listOf(inOrder)[i])])),
   ...Object.fromEntries(
@@ -214,7 +224,7 @@ const buttonDraft = (json: unknown, key: number): ButtonDraft => {
   }
 }
 
-/** The draft that a template is; a copy of it, where it has no name yet. */
+/** The draft with the content of a template. The sample file of its header has to be given again. */
 export const draftOf = ({ category, components, language, name }: TemplateDetail): Draft => {
   const of = (type: string): Json =>
     components.map(fieldsOf).find((component) => textOf(component["type"]).toUpperCase() === type) ?? {}
@@ -249,7 +259,7 @@ export const draftOf = ({ category, components, language, name }: TemplateDetail
 
 const known: ReadonlyArray<string> = ["HEADER", "BODY", "FOOTER", "BUTTONS"]
 
-/** The first part of a template that the form cannot hold; `undefined` if the form holds all of it. */
+/** The name of the first part of a template that the form cannot edit; `undefined` if it can edit all parts. */
 export const beyondForm = ({ category, components }: TemplateDetail): string | undefined => {
   const isCode = category === "authentication"
   if (!isCode && category !== "marketing" && category !== "utility") return `the category ${category}`
@@ -260,7 +270,7 @@ export const beyondForm = ({ category, components }: TemplateDetail): string | u
     if (format !== "" && !(format in headerKinds)) return `a header of the format ${format.toLowerCase()}`
     for (const button of listOf(component["buttons"])) {
       const kind = textOf(fieldsOf(button)["type"]).toUpperCase()
-      // the code is handed to an app, which the form does not ask for
+      // a code that is handed over to an app needs fields that the form does not have
       const isHandedOver = isCode && /ONE_TAP|ZERO_TAP/.test(JSON.stringify(button))
       if (isHandedOver || (!isCode && !(kind in buttonFields))) {
         return `a button of the kind ${kind.toLowerCase().replaceAll("_", " ")}`

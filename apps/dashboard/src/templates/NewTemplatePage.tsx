@@ -1,4 +1,4 @@
-/** The pages of a template's form: a new one, one like another, and a change. */
+/** The pages with a template's form: for a new template, for another language of a template, and for a change. */
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import type { TemplateDetail } from "@wac/client/internal"
 import type { ReactNode } from "react"
@@ -13,7 +13,7 @@ import { TemplateForm } from "./TemplateForm.tsx"
 
 const lead = "A message whose text the provider approves before it can be sent."
 
-/** The form of a template that is there, once it is loaded. */
+/** The page that loads an existing template for its form; a hint if the form cannot edit the template. */
 const FormOf = (
   { children, id, title }: {
     readonly id: string

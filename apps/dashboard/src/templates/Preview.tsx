@@ -1,4 +1,4 @@
-/** A template as the phone shows it; what fills its placeholders is text, never markup. */
+/** Previews of templates and texts as a phone shows them; values of placeholders are text, never markup. */
 import type { TemplateDetail } from "@wac/client/internal"
 import { Fragment, type ReactNode } from "react"
 
@@ -13,11 +13,11 @@ interface Component {
 
 const word = (value: unknown): string => typeof value === "string" ? value : ""
 
-/** A button that copies a code may leave its label to the provider. */
+/** The label of a button. A button that copies a code may have none, because the provider writes it. */
 const labelOf = ({ text, type }: Record<string, unknown>): string =>
   word(text) || (type === "OTP" || type === "COPY_CODE" ? "Copy code" : "")
 
-/** The fields of a component that are read, whatever upstream put there. */
+/** The fields of a component that the preview needs; unexpected values of the provider are ignored. */
 const read = (component: unknown): Component => {
   const fields = (typeof component === "object" && component !== null ? component : {}) as Record<string, unknown>
   const buttons = Array.isArray(fields["buttons"]) ? fields["buttons"] as ReadonlyArray<unknown> : []
@@ -30,7 +30,7 @@ const read = (component: unknown): Component => {
   }
 }
 
-/** The text with its placeholders filled, or marked where nothing fills them. */
+/** The text with the values of its placeholders; placeholders without a value are marked. */
 const filled = (text: string, valueOf: (variable: string) => string | undefined): ReactNode =>
   text.split(/(\{\{[^{}]+\}\})/).map((part, i) => {
     const name = /^\{\{([^{}]+)\}\}$/.exec(part)?.[1]?.trim()

@@ -3,13 +3,13 @@ import { queryOptions } from "@tanstack/react-query"
 import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
-/** Every template that can be sent: an account has at most some thousand. */
+/** The query for all approved templates, at most a few thousand per account. */
 export const approvedQuery = queryOptions({
   queryKey: ["templates", { status: "approved", all: true }],
   queryFn: ({ signal }) => api.templates.list({ status: "approved", limit: 100 }, { signal }).toArray()
 })
 
-/** A template by its id. */
+/** The query for a template by its id. */
 export const templateOfId = (id: string) =>
   queryOptions({
     queryKey: ["templates", id],
@@ -17,7 +17,7 @@ export const templateOfId = (id: string) =>
     ...live(10_000)
   })
 
-/** The templates of a name, one a language, in the order of the languages. */
+/** The query for the templates with a name, one for each language, sorted by language. */
 export const namesakesQuery = (name: string) =>
   queryOptions({
     queryKey: ["templates", { name, all: true }],
@@ -27,7 +27,7 @@ export const namesakesQuery = (name: string) =>
     }
   })
 
-/** A template by its name and language; `null` if the provider does not list it. */
+/** The query for a template by its name and language; `null` if the provider does not list it. */
 export const templateQuery = (name: string, language: string) =>
   queryOptions({
     ...namesakesQuery(name),

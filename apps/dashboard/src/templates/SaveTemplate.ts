@@ -1,4 +1,4 @@
-/** Saving the form of a template, and deleting one: both are done at the provider. */
+/** Saves the form of a template, and deletes templates; both change the template at the provider, too. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import type { CreateTemplate, TemplateDetail } from "@wac/client/internal"
@@ -10,7 +10,7 @@ const useChanged = () => {
   return () => client.invalidateQueries({ queryKey: ["templates"] })
 }
 
-/** Creates a template, or changes the given one, and opens its page. */
+/** The mutation that creates a template, or changes the given one, and then opens its page. */
 export const useSaveTemplate = (template: TemplateDetail | undefined) => {
   const navigate = useNavigate()
   const once = useOnce<CreateTemplate>()
@@ -30,7 +30,7 @@ export const useSaveTemplate = (template: TemplateDetail | undefined) => {
   })
 }
 
-/** What deletes a template, and then opens the list. */
+/** The functions for `Confirm` that delete a template, and then open the list. */
 export const useRemoveTemplate = ({ id }: TemplateDetail) => {
   const navigate = useNavigate()
   const client = useQueryClient()

@@ -1,4 +1,4 @@
-/** The actions on a template. */
+/** The buttons for the actions on a template: edit, add a language, delete. */
 import { Link } from "@tanstack/react-router"
 import type { TemplateDetail } from "@wac/client/internal"
 import { useState } from "react"

@@ -1,4 +1,4 @@
-/** The form of a template, beside what a phone shows of it. */
+/** The form of a template, with a preview beside it. */
 import { Link } from "@tanstack/react-router"
 import type { TemplateDetail } from "@wac/client/internal"
 import { placeholdersOf } from "@wac/core/templates/Placeholders"
@@ -35,7 +35,7 @@ const categories: ReadonlyArray<readonly [Category, ReactNode]> = [
   ["authentication", "Authentication: a one-time code. The provider writes the text"]
 ]
 
-/** How much of a text's length is used, in characters as the service counts them. */
+/** How many characters of the permitted length a text uses, counted as the service does (by code points). */
 const used = (text: string, max: number): string => `${grouped([...text].length)} of ${grouped(max)} characters`
 
 interface PartProps {
@@ -205,7 +205,7 @@ export const TemplateForm = (
   { begin, template }: {
     /** The form's initial values. */
     readonly begin: Draft
-    /** The template to change; a new one if omitted. */
+    /** The template to change; if omitted, the form creates one. */
     readonly template?: TemplateDetail
   }
 ) => {
@@ -215,10 +215,10 @@ export const TemplateForm = (
   const save = useSaveTemplate(template)
   const format = template?.parameterFormat ?? formatOf(draft)
   const problem = problemOf(draft, format)
-  // a refusal is of the form as it was then
   const error = problem ?? save.error
   const change = (changes: Partial<Draft>) => {
     setDraft({ ...draft, ...changes })
+    // a refusal is about the form as it was submitted
     if (save.error !== null) save.reset()
   }
   const blocked = refusal ?? (problem === undefined ? undefined : "The provider would refuse this: see what is marked.")
@@ -330,7 +330,7 @@ export const TemplateForm = (
   )
 }
 
-/** The paths of what the form's fields show the errors of. */
+/** The parameters whose errors the form's fields show. */
 const shown = (draft: Draft): ReadonlyArray<string> => [
   "name",
   "language",

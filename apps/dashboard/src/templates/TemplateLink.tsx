@@ -1,4 +1,4 @@
-/** A template by its name and language, which leads to its page if the provider still lists it. */
+/** The name and language of a template, which link to its page if the provider still lists it. */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { TemplateDetail } from "@wac/client/internal"

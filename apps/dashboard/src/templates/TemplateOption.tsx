@@ -1,7 +1,7 @@
-/** A template to choose in a form. */
+/** A template as an option of a select field. */
 import type { TemplateDetail } from "@wac/client/internal"
 
-/** The fields that tell templates apart. */
+/** The key that identifies a template: its name and language. */
 export const templateKey = ({ language, name }: { readonly name: string; readonly language: string }): string =>
   `${name} ${language}`
 

@@ -1,4 +1,4 @@
-/** One template: how it looks, where it stands with the provider, and its other languages. */
+/** The page of one template: its preview, its status at the provider, and its other languages. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { TemplateDetail } from "@wac/client/internal"
@@ -46,7 +46,7 @@ const Languages = ({ template: { id, name } }: { readonly template: TemplateDeta
   )
 }
 
-/** The way to what people changed, for those who may see it. */
+/** The link to the changes of the template in the audit, if the reader may see the audit. */
 const Changes = ({ id }: { readonly id: string }) =>
   useRefusal(RoleOf.auditList) === undefined
     ? (

@@ -1,4 +1,4 @@
-/** Words for templates and where they stand. */
+/** The names and meanings of template statuses, and how a status is shown. */
 import { Status, type Tone } from "../ui/Status.tsx"
 import { capitalized } from "../ui/Words.ts"
 
@@ -11,7 +11,7 @@ const tones: { readonly [status: string]: Tone } = {
   disabled: "bad"
 }
 
-/** The statuses that a list can be filtered by. */
+/** The statuses by which the list can be filtered, with their names. */
 export const templateStatuses = ["approved", "pending", "rejected", "paused", "disabled"].map((status) =>
   [status, capitalized(status)] as const
 )
@@ -25,7 +25,7 @@ const meanings: { readonly [status: string]: string } = {
   disabled: "The provider has disabled it. It cannot be sent any more."
 }
 
-/** The meaning of a status; empty for a status that only the provider knows. Pure. */
+/** What a status means, in sentences; empty for a status that this page does not know. Pure. */
 export const meaningOf = (status: string): string => meanings[status] ?? ""
 
 export const TemplateState = ({ status }: { readonly status: string }) => (

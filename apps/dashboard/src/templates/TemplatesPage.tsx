@@ -1,4 +1,4 @@
-/** The message templates that the provider has. */
+/** The page that lists the message templates that the provider has, and syncs them. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
 import * as RoleOf from "../generated/RoleOf.ts"

@@ -1,11 +1,13 @@
-/** A bar that fills from the left, as large as its part of the whole. */
+/** A bar that is filled from the left, in proportion to a value's share of the whole. */
 
 export const Bar = (
   { className = "", label, max, value }: {
-    /** What the bar measures; without it, the words beside the bar say it all. */
+    /**
+     * What the bar measures; if omitted, the bar is hidden from screen readers, because a text beside it says the same.
+     */
     readonly label?: string
     readonly value: number
-    /** The whole; nothing of it is an empty bar. */
+    /** The value at which the bar is full. */
     readonly max: number
     readonly className?: string
   }

@@ -1,4 +1,4 @@
-/** Doing the same to many items of a list: it counts them, asks, and does them with its progress until it is stopped. */
+/** A dialog that does the same to many items of a list: it counts them, asks, acts on each, and shows the progress. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { type ReactNode, useEffect, useRef, useState } from "react"
 import { Bar } from "./Bar.tsx"
@@ -8,13 +8,13 @@ import { Failure } from "./Failure.tsx"
 import { grouped, t } from "./Language.ts"
 import { counted } from "./Words.ts"
 
-/** The most items of one go. */
+/** The most items of one run. */
 const most = 50_000
 
-/** Items that are done at the same time. */
+/** How many items are acted on at the same time. */
 const atOnce = 4
 
-/** Why an item was left as it is, of one and of many: `was already sent`, `were already sent`. */
+/** Why an item was left out, as words for one item and for many: `was already sent`, `were already sent`. */
 export type LeftOut = readonly [one: string, many: string]
 
 interface Tally {
@@ -24,30 +24,33 @@ interface Tally {
 
 const sum = ({ done, leftOut }: Tally): number => [...leftOut.values()].reduce((a, b) => a + b, done)
 
+/** The dialog. The run stops at the first error, and the person can continue with the items that remain. */
 export const BulkDialog = <Item extends { readonly id: string }>(
   { act, action, children, done, ended, filter, fits, look, noun, onClose, title, walk }: {
-    /** The title, for a number of items, or before they are counted. */
+    /** The title for a number of items; `undefined` until they are counted. */
     readonly title: (count?: number) => string
-    /** What an item is. */
+    /** The word for one item. */
     readonly noun: string
-    /** The label of the button that begins. */
+    /** The label of the button that starts the run. */
     readonly action: string
     readonly look: "primary" | "destroy"
-    /** What an item is that was done: `cancelled`. */
+    /** The participle for items after the act, such as `cancelled`. */
     readonly done: string
-    /** The items, in pages. */
+    /** Reads the items, page by page. */
     readonly walk: (signal: AbortSignal) => AsyncIterable<{ readonly data: ReadonlyArray<Item> }>
-    /** Whether it can be done to an item; the others are left out. */
+    /** Whether the act is possible for an item; other items are not counted. */
     readonly fits: (item: Item) => boolean
-    /** The filter of the list that has the items, in words; none if the reader chose them one by one. */
+    /** The filters that select the items, in words; omitted if the reader chose the items one by one. */
     readonly filter?: ReadonlyArray<readonly [name: string, value: string]>
-    /** Does it to one item. The same key means the same act. Gives why the item was left as it is, if it was. */
+    /**
+     * Acts on one item; a call with the same key repeats the same act. Returns why the item was left out, if it was.
+     */
     readonly act: (item: Item, key: string) => Promise<LeftOut | undefined>
-    /** Gets the ids of the items that are done or left out, also if others are not. */
+    /** Called with the ids of the items that were acted on or left out, even if other items remain. */
     readonly onClose: (ended: ReadonlySet<string>) => void
-    /** What it does. */
+    /** The text that explains the act. */
     readonly children: ReactNode
-    /** The content after all were done. */
+    /** The content after the run, if no item remains. */
     readonly ended?: () => ReactNode
   }
 ) => {
@@ -100,7 +103,7 @@ export const BulkDialog = <Item extends { readonly id: string }>(
           }
         }
       }
-      // all that is under way ends before the reader can go on
+      // all calls in flight end before the reader can continue
       const failed = (await Promise.allSettled(Array.from({ length: atOnce }, work))).find(({ status }) =>
         status === "rejected"
       )

@@ -1,4 +1,4 @@
-/** Buttons, and what a role may not press: it stays in reach of the keyboard and tells why. */
+/** Buttons. A button that may not be pressed, for example because of the role, can still be focused, and shows why. */
 import { Tooltip } from "@base-ui/react/tooltip"
 import type { ComponentPropsWithRef, ReactElement, ReactNode } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
@@ -23,13 +23,14 @@ interface ButtonProps extends Omit<ComponentPropsWithRef<"button">, "className">
   readonly look?: keyof typeof looks
   readonly small?: boolean
   readonly icon?: IconName | undefined
-  /** Why it cannot be pressed; nothing if it can. */
+  /** Why the button may not be pressed; `undefined` if it may. */
   readonly refusal?: string | undefined
-  /** Whether what it does is under way. */
+  /** Whether the button's action is in progress. */
   readonly isPending?: boolean
   readonly className?: string
 }
 
+/** A button. While it may not be pressed, or its action is in progress, a press does nothing. */
 export const Button = (
   { children, className = "", icon, isPending = false, look, onClick, refusal, small, type = "button", ...rest }:
     ButtonProps
@@ -39,7 +40,7 @@ export const Button = (
   const button = (
     <button
       {...rest}
-      // a name of its own would hide the words below
+      // a label would hide the refusal in the button's text from screen readers
       aria-label={isBlocked && label !== undefined ? `${label} (${refusal})` : label}
       type={isBlocked ? "button" : type}
       aria-disabled={isBlocked || isPending ? true : undefined}
@@ -55,7 +56,7 @@ export const Button = (
   return isBlocked ? <Hint text={refusal} button={button} /> : button
 }
 
-/** A hint on hover and on focus, above everything else; screen readers have the words from the button itself. */
+/** A hint on hover and on focus, above everything else; screen readers get its text from the button itself. */
 const Hint = ({ button, text }: { readonly text: string; readonly button: ReactElement<Record<string, unknown>> }) => (
   <Tooltip.Root>
     <Tooltip.Trigger render={button} delay={0} closeOnClick={false} />
@@ -72,7 +73,7 @@ const Hint = ({ button, text }: { readonly text: string; readonly button: ReactE
   </Tooltip.Root>
 )
 
-/** Buttons beside each other. */
+/** A row of buttons. */
 export const Actions = ({ children }: { readonly children: ReactNode }) => (
   <div className="flex flex-wrap items-center gap-2">{children}</div>
 )

@@ -1,6 +1,7 @@
 /**
- * Numbers over time, as bars on top of each other or as lines: with axes, the numbers of the step that a person points
- * at, touches or reaches by the keyboard, and all of them in a table.
+ * A chart of numbers over time, as stacked bars or as lines. It shows the numbers of the step that a person points at,
+ * touches or chooses with the keyboard, and all numbers in a table. Pages show it through `ChartPart`, which loads it
+ * when it is first needed.
  */
 import { Link, useNavigate } from "@tanstack/react-router"
 import { AxisBottom, AxisLeft, type TickRendererProps } from "@visx/axis"
@@ -11,42 +12,42 @@ import { locale, t } from "./Language.ts"
 import { type Column, Table } from "./Table.tsx"
 import { lineOf, type Look, Textured, Textures } from "./Texture.tsx"
 
-/** One of the quantities of a chart. */
+/** One of the quantities of a chart, and its look. */
 export interface Series extends Look {
   readonly key: string
   readonly name: string
 }
 
-/** The quantities of one step of time; `null` where there is nothing to measure. */
+/** An interval of time with a value for each series; `null` if there is nothing to measure. */
 export interface Step {
-  /** Its first moment and the first after it, in milliseconds. */
+  /** Its first moment, and the first moment after it, in milliseconds. */
   readonly from: number
   readonly until: number
   readonly values: { readonly [key: string]: number | null }
 }
 
-/** A time in which something lasted that explains the values, shaded behind them. */
+/** A period that explains the values, such as an outage; it is shaded behind them. */
 export interface Band {
   readonly from: number
   readonly until: number
-  /** What lasted, in words that follow the time of a step. */
+  /** What happened, such as `failing`; it is shown after the time of a step. */
   readonly name: string
 }
 
-/** A list, with the filters of its address. */
+/** A page with a list, and its filters. */
 export interface Place {
   readonly to: "/messages" | "/requests" | "/deliveries"
   readonly search: { readonly [parameter: string]: string | undefined }
 }
 
-/** Where the things are listed that a step counts. */
+/** Returns the list of the things that a series counts in a step. */
 export type LinkOf = (key: string, step: Step) => Place
 
 const height = 190
-/** At the right is room for half of the longest label, `30 Nov`: there may be one at the end. */
+/** On the right there is room for half of the longest label, `30 Nov`, because a label may stand at the end. */
 const margin = { top: 8, right: 24, bottom: 24 }
-/** The least room for the values of the axis, and what a sign of them takes. */
-const axis = { width: 44, sign: 7.5, gap: 10 }
+/** The least width of the value axis, the width of one character of its labels, and the gap beside them. */
+const axis = { width: 44, character: 7.5, gap: 10 }
 const plotHeight = height - margin.top - margin.bottom
 
 const dayName = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" })
@@ -58,7 +59,7 @@ const span = new Intl.DateTimeFormat(locale, {
   minute: "2-digit"
 })
 
-/** A moment on the axis of time: the day at its beginning, else the time. */
+/** The label of a moment on the time axis: the day at midnight, otherwise the time. */
 const tickName = (time: Date): string =>
   time.getHours() === 0 && time.getMinutes() === 0 ? dayName.format(time) : timeName.format(time)
 
@@ -68,7 +69,7 @@ const Tick = ({ dy, formattedValue, textAnchor, x, y }: TickRendererProps) => (
   <text x={x} y={y} dy={dy} textAnchor={textAnchor} className="fill-muted text-xs tabular-nums">{formattedValue}</text>
 )
 
-/** The present width of an element. */
+/** The current width of an element, in CSS pixels, and the reference that the element needs. */
 const useWidth = () => {
   const ref = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)
@@ -99,15 +100,18 @@ const Swatch = ({ kind, ...look }: Look & Pick<ChartProps, "kind">) => {
 }
 
 export interface ChartProps {
+  /** The name of the chart. */
   readonly label: string
+  /** Whether the series are stacked bars, or lines. */
   readonly kind: "bars" | "line"
   readonly series: ReadonlyArray<Series>
-  /** At least one, oldest first, without gaps. */
+  /** At least one step, oldest first, without gaps. */
   readonly steps: ReadonlyArray<Step>
-  /** A value in words. */
+  /** Returns the text of a value. */
   readonly format: (value: number) => string
-  /** The end of the axis, if it is not that of the values. */
+  /** The end of the value axis; by default the highest value, rounded up. */
   readonly most?: number
+  /** If omitted, the numbers are not links. */
   readonly linkOf?: LinkOf
   readonly bands?: ReadonlyArray<Band>
 }
@@ -121,16 +125,16 @@ export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, s
   const begin = steps[0]!.from
   const end = steps.at(-1)!.until
   const keys = series.map(({ key }) => key)
-  // bars stand on top of each other, lines do not
+  // bars are stacked, lines are not
   const topOf = ({ values }: Step) =>
     keys.reduce((top, key) => kind === "bars" ? top + (values[key] ?? 0) : Math.max(top, values[key] ?? 0), 0)
   const highest = most ?? Math.max(1, ...steps.map(topOf))
   const y = scaleLinear({ domain: [0, highest], range: [plotHeight, 0], nice: most === undefined })
-  // of what is counted there is no half
+  // counts are whole numbers, so no tick stands between two of them
   const isCounted = most === undefined &&
     steps.every(({ values }) => keys.every((key) => Number.isInteger(values[key] ?? 0)))
   const ticks = y.ticks(4).filter((tick) => !isCounted || Number.isInteger(tick))
-  const left = Math.max(axis.width, ...ticks.map((tick) => format(tick).length * axis.sign + axis.gap))
+  const left = Math.max(axis.width, ...ticks.map((tick) => format(tick).length * axis.character + axis.gap))
   const plotWidth = Math.max(0, width - left - margin.right)
   const x = scaleTime({ domain: [begin, end], range: [0, plotWidth] })
   const middle = ({ from, until }: Step) => x((from + until) / 2)
@@ -138,7 +142,7 @@ export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, s
   const at = steps.findIndex(({ from }) => from === chosen)
   const step = at === -1 ? undefined : steps[at]
   const valueOf = (of: Step, key: string) => of.values[key] == null ? "–" : format(of.values[key])
-  /** The time of a step, and what lasted in a part of it. */
+  /** The time of a step, and the names of the bands that overlap it. */
   const headOf = (of: Step) => {
     const names = bands.filter(({ from, until }) => from < of.until && until > of.from).map(({ name }) => name)
     return [spanOf(of), ...new Set(names)].join(", ")
@@ -204,7 +208,7 @@ export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, s
         onPointerDown={(event) => choose(under(event)[0])}
         onPointerUp={(event) => {
           const [index, key] = under(event)
-          // a finger chooses first: what it opens is below, by name
+          // a touch only chooses the step; the caption below has its links
           if (event.pointerType === "mouse" && event.button === 0 && key !== undefined && linkOf !== undefined) {
             void navigate(linkOf(key, steps[index]!))
           }

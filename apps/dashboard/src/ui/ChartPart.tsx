@@ -1,4 +1,4 @@
-/** A chart, with the library behind it loaded when one is first shown. */
+/** A chart (`Chart.tsx`) whose code, with the library behind it, is loaded when a chart is first shown. */
 import { Suspense } from "react"
 import { lazyPart } from "../shell/LazyPart.ts"
 import type { ChartProps } from "./Chart.tsx"

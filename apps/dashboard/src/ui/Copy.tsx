@@ -1,9 +1,10 @@
-/** Text to take along. */
+/** Text that a person can copy: a button for it, program text, and secrets. */
 import { useEffect, useState } from "react"
 import { Button } from "./Button.tsx"
 import { t } from "./Language.ts"
 import { withinSentence } from "./Words.ts"
 
+/** A button that copies a text, and shows for two seconds whether that succeeded. */
 export const CopyButton = (
   { label = t("Copy"), small = true, text }: {
     readonly text: string
@@ -34,7 +35,7 @@ export const CopyButton = (
 
 const copyOf = (label: string): string => t("Copy {what}", { what: withinSentence(label) })
 
-/** Text of a program's, as it is, with a button that copies it. */
+/** Program text, unchanged, with a button that copies it. */
 export const Code = (
   { copy, label, text }: { readonly text: string; readonly label: string; readonly copy?: boolean }
 ) => (
@@ -53,7 +54,7 @@ export const Code = (
   </div>
 )
 
-/** A secret that is shown this once. */
+/** A secret that is shown only once, with a button that copies it. */
 export const Secret = ({ label, value }: { readonly label: string; readonly value: string }) => (
   <div className="space-y-1">
     <p className="font-medium">{label}</p>

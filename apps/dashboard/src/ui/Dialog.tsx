@@ -1,4 +1,4 @@
-/** Dialogs: what opens over a page and takes the keyboard until it is closed. */
+/** Dialogs, which open over a page and hold the keyboard focus until they are closed, and one that asks to confirm. */
 import { Dialog as Base } from "@base-ui/react/dialog"
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { ReactNode } from "react"
@@ -7,15 +7,15 @@ import { Failure } from "./Failure.tsx"
 import { elsewhere } from "./Field.tsx"
 import { t } from "./Language.ts"
 
-/** Whether a dialog is open. Nothing may open over it or lead away from it: it may show what is shown only once. */
+/** Whether a dialog is open. Then nothing may open over it or leave the page: it may show what is shown only once. */
 export const isAsking = (): boolean => document.querySelector("[data-asking]") !== null
 
-/** A dialog. It is rendered only while it is open, so whatever it contains begins anew each time. */
+/** A dialog. It is rendered only while it is open, so its content starts from the beginning each time. */
 export const Dialog = (
   { children, isDismissible, onClose, title, width = "max-w-lg" }: {
     readonly title: string
     readonly onClose: () => void
-    /** Whether Escape and a click beside it close it: not while it waits for a response, which it has to show. */
+    /** Whether Escape and a click beside the dialog close it; not while it waits for a response that it has to show. */
     readonly isDismissible: boolean
     readonly width?: string
     readonly children: ReactNode
@@ -41,8 +41,8 @@ export const Dialog = (
 )
 
 /**
- * Asks before something that cannot be taken back; its text says in numbers what it will do. It makes the request
- * itself, so its error is gone once it is closed.
+ * A dialog that asks a person to confirm an act; its text says, with numbers, what the act will do. It makes
+ * the request itself, so that an error disappears with the dialog. All queries are refetched afterwards.
  */
 export function Confirm<Answer>(
   { act, action, children, dismiss = t("Cancel"), look = "destroy", onClose, onDone = onClose, param, refusal, title }:
@@ -51,16 +51,16 @@ export function Confirm<Answer>(
       /** The label of the button that confirms. */
       readonly action: string
       readonly look?: "primary" | "destroy"
-      /** The label of the button that does nothing. */
+      /** The label of the button that closes the dialog without the act. */
       readonly dismiss?: string
-      /** Why it cannot be confirmed now. */
+      /** Why the act cannot be confirmed now. */
       readonly refusal?: string | undefined
-      /** What is done once it is confirmed. */
+      /** Makes the request, once the person has confirmed. */
       readonly act: () => Promise<Answer>
       readonly onClose: () => void
-      /** Called once it is done; closes the dialog. */
+      /** Called after a success; by default, closes the dialog. */
       readonly onDone?: (answer: Answer) => unknown
-      /** The field of its content that shows the refusals about it. */
+      /** The name of the field in the content that shows its own errors; the dialog does not repeat these. */
       readonly param?: string
       readonly children: ReactNode | ((error: unknown) => ReactNode)
     }
@@ -69,7 +69,7 @@ export function Confirm<Answer>(
   const run = useMutation({ mutationFn: act, onSuccess: onDone, onSettled: () => client.invalidateQueries() })
   return (
     <Dialog title={title} isDismissible={!run.isPending} onClose={onClose} width="max-w-md">
-      {/* only the button confirms, and not Enter in a field */}
+      {/* only the button confirms; Enter in a field does not */}
       <form className="space-y-4" onSubmit={(event) => event.preventDefault()}>
         <div>{typeof children === "function" ? children(run.error) : children}</div>
         <Failure error={param === undefined ? run.error : elsewhere(run.error, param)} />
@@ -80,7 +80,7 @@ export function Confirm<Answer>(
             refusal={refusal}
             isPending={run.isPending}
             onClick={({ currentTarget: { form } }) => {
-              // a field that is half filled in has no value, which could mean something else
+              // a half-filled field has no value, and an empty value could mean something else
               if (form?.reportValidity() !== false) run.mutate()
             }}
           >

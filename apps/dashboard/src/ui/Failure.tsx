@@ -1,4 +1,4 @@
-/** A failure, in words, with the id by which the operator finds the request in the log. */
+/** Messages about failures, with the id by which the operator finds the request in the log; and boxes for messages. */
 import { type ErrorCode, WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { pages, portal } from "../session/Document.ts"
@@ -9,7 +9,7 @@ import { Problem } from "./Problem.ts"
 import type { Tone } from "./Status.tsx"
 import { asSentence } from "./Words.ts"
 
-/** What the service's refusal comes down to, for readers of other languages than its own. */
+/** A refusal of the service, summed up in the reader's language; the service's own messages are in English. */
 const gistOf = ({ code, reason }: WacError): string =>
   reason === "role_not_allowed"
     ? t("Your role may not do this.")
@@ -26,14 +26,14 @@ const gistOf = ({ code, reason }: WacError): string =>
     } satisfies Record<Exclude<ErrorCode, "no_response">, string> as { readonly [code: string]: string })[code] ??
       t("The service refused this.")
 
-/** An error for people. `words` are the service's, if not its whole message. */
+/** The message of an error for people. `words` replaces the service's message, for example by a part of it. */
 export const messageOf = (error: unknown, words?: string): string => {
   if (error instanceof Problem) return asSentence(error.message)
   if (!(error instanceof WacError)) return t("Something went wrong in this page. Reload it.")
   if (error.code === "no_response") return t("The service did not respond: {why}.", { why: error.message })
-  // pages show the id apart
-  const said = asSentence(words ?? error.message.replace(` (${error.requestId})`, ""))
-  return language === "en" ? said : `${gistOf(error)} (“${said}”)`
+  // pages show the request's id separately
+  const sentence = asSentence(words ?? error.message.replace(` (${error.requestId})`, ""))
+  return language === "en" ? sentence : `${gistOf(error)} (“${sentence}”)`
 }
 
 const tones: Record<Tone, string> = {
@@ -59,7 +59,7 @@ export const Notice = (
   </div>
 )
 
-/** The id of a refused request, which leads to its page in a new tab: what was filled in here stays. */
+/** The id of a refused request. It links to the request's page in a new tab, so that a form here stays filled in. */
 const RequestId = ({ error, id }: { readonly error: unknown; readonly id: string }) => {
   const shown = <code className="font-mono">{id}</code>
   return portal !== undefined || isSignedOut(error)
@@ -67,7 +67,7 @@ const RequestId = ({ error, id }: { readonly error: unknown; readonly id: string
     : <a href={`${pages}/requests/${id}`} target="_blank" className="underline">{shown}</a>
 }
 
-/** An error, if there is one. */
+/** A box with the message of an error and the request's id; nothing if there is no error. */
 export const Failure = ({ actions, error }: { readonly error: unknown; readonly actions?: ReactNode }) =>
   error == null ? null : (
     <Notice tone="bad" role="alert" actions={actions}>

@@ -1,4 +1,4 @@
-/** Fields of forms: a label, the control, a hint and what is wrong, tied together for who hears them. */
+/** Form fields: a label, a control, a hint and an error, which are connected for screen readers. */
 import { WacError } from "@wac/client/internal"
 import { type ComponentProps, type ReactNode, useId } from "react"
 import { messageOf } from "./Failure.tsx"
@@ -8,9 +8,12 @@ import { Problem } from "./Problem.ts"
 interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
-  /** The service's refusal of the form, or a {@link Problem} of it. */
+  /**
+   * An error of the whole form: the service's refusal, or a {@link Problem}. The field shows it only if it is about the
+   * field.
+   */
   readonly error?: unknown
-  /** The name that the service calls this field by. */
+  /** The field's name in the API, by which errors refer to it. */
   readonly param?: string | undefined
 }
 
@@ -19,17 +22,18 @@ const isAbout = (error: unknown, param: string | undefined): boolean =>
   (error.param === param || error.param?.startsWith(`${param}.`) === true ||
     error.param?.startsWith(`${param}[`) === true)
 
-/** An error at its field, whose label stands for a path such as `components[1].text`. */
+/** The message of an error at its field, without a path such as `components[1].text`, which the label replaces. */
 const messageAt = (error: unknown): string =>
   error instanceof WacError && error.param !== undefined && /[.[]/.test(error.param) &&
     error.message.startsWith(`${error.param} `)
     ? messageOf(error, error.message.slice(error.param.length + 1))
     : messageOf(error)
 
-/** The error, unless one of the fields shows it. */
+/** The error, for the form itself to show; `null` if it is about one of these fields, which shows it. */
 export const elsewhere = (error: unknown, ...params: ReadonlyArray<string>): unknown =>
   params.some((param) => isAbout(error, param)) ? null : error
 
+/** A field around any control, which gets its id and its ARIA attributes. */
 export const Field = (
   { children, error, hint, label, param }: FieldProps & {
     readonly children: (
@@ -54,7 +58,7 @@ export const Field = (
   )
 }
 
-/** A field of one line. What is given besides is the input's own. */
+/** A field with one line of text. All other properties are passed to the input. */
 export const TextField = (
   { className = "", error, hint, label, onChange, param, ...input }:
     & FieldProps
@@ -75,6 +79,7 @@ export const TextField = (
   </Field>
 )
 
+/** A checkbox with its label. */
 export const Check = (
   { checked, children, name, onChange }: {
     readonly checked?: boolean
@@ -95,7 +100,7 @@ export const Check = (
   </label>
 )
 
-/** One of a few, each with its words. */
+/** A choice of one of a few values, as radio buttons with labels. */
 export const Choices = <Value extends string>(
   { choices, label, onChange, value }: {
     readonly label: string

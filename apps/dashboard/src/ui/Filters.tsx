@@ -1,4 +1,4 @@
-/** Filters of a list, kept in the address. */
+/** The filters of a list, which the page's address holds, and their fields. */
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Fragment, type ReactNode, useId, useRef, useState } from "react"
 import { Button } from "./Button.tsx"
@@ -7,8 +7,8 @@ import { fromLocal, latestLocal, toLocal } from "./Moment.ts"
 import { exactly, timeZone } from "./Time.tsx"
 
 /**
- * Sets parameters of the present page's address, and begins at the first page. Back leads to the address before, unless
- * this one takes its place in the history.
+ * Returns a function that sets parameters of the page's address, removes empty ones, and goes to the first page of the
+ * list. Back leads to the previous address, unless `replace` is true.
  */
 export const useFilter = ({ replace = false }: { readonly replace?: boolean } = {}) => {
   const navigate = useNavigate()
@@ -23,10 +23,12 @@ export const useFilter = ({ replace = false }: { readonly replace?: boolean } = 
     })
 }
 
+/** The row that contains the fields of a list's filters. */
 export const Filters = ({ children }: { readonly children: ReactNode }) => (
   <div role="search" className="flex flex-wrap items-end gap-3">{children}</div>
 )
 
+/** The field for a filter with a few values, or all. */
 export const SelectFilter = (
   { all = t("All"), label, onChange, options, value }: {
     readonly label: string
@@ -60,17 +62,20 @@ interface Choice<Value extends string = string> {
   readonly all?: string
 }
 
-/** Filters by the parameter of the address that has each. */
+/** Filters by the name of the address parameter that holds their value. */
 export type Choices = { readonly [parameter: string]: Choice }
 
 type Chosen<C extends Choices> = {
   readonly [Name in keyof C]: C[Name] extends Choice<infer Value> ? Value | undefined : never
 }
 
-/** The value of a filter by time, such as {@link period}, for times of the reader's choice, which the address has as `begin` and `end`. */
+/**
+ * The value of a time filter, such as {@link period}, for times that the reader chooses; the address holds them as
+ * `begin` and `end`.
+ */
 export const range = "range"
 
-/** A range of time: up to now, in hours, or {@link range}. */
+/** The filter by time: a number of hours up to now, or {@link range}. */
 export const period = {
   label: t("Time"),
   all: t("Any time"),
@@ -85,14 +90,17 @@ export const period = {
 
 const hasRange = ({ options }: Choice): boolean => options.some(([value]) => value === range)
 
-/** The times of a {@link range} in the address; a text that is no time is ignored. */
+/** The times of a {@link range} in the address; an invalid time is ignored. */
 export const useRange = (): { readonly begin: string | undefined; readonly end: string | undefined } => {
   const { begin, end }: { readonly begin?: string; readonly end?: string } = useSearch({ strict: false })
   const time = (text: string | undefined) => text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text
   return { begin: time(begin), end: time(end) }
 }
 
-/** A time of a {@link range}. What is typed counts once it is complete: when the reader presses Enter or leaves the field. */
+/**
+ * The field for one time of a {@link range}. A typed time takes effect when the reader presses Enter or leaves the
+ * field.
+ */
 const TimeFilter = (
   { label, onChange, value }: {
     readonly label: string
@@ -104,7 +112,7 @@ const TimeFilter = (
   const shown = value === undefined ? "" : toLocal(value)
   const [text, setText] = useState(shown)
   const [before, setBefore] = useState(shown)
-  /** Whether the last change came from the keyboard: a time that is typed changes with every digit. */
+  /** Whether the reader is typing: then the time changes with every digit. */
   const isTyping = useRef(false)
   if (before !== shown) {
     setBefore(shown)
@@ -161,7 +169,7 @@ export const useChosen = <C extends Choices>(choices: C): Chosen<C> => {
   ) as Chosen<C>
 }
 
-/** The filters of the page's address in words: their names and what is chosen, after those that are no choices. */
+/** The filters of the page's address in words, as names and values: first `others`, then the choices. */
 export const useFilterWords = (
   choices: Choices,
   others: Readonly<Record<string, string | undefined>>
@@ -184,6 +192,7 @@ export const useFilterWords = (
   ]
 }
 
+/** The fields for {@link Choices}, which set the parameters of the address. */
 export const ChoiceFilters = ({ choices }: { readonly choices: Choices }) => {
   const chosen = useChosen(choices)
   const setFilter = useFilter()
@@ -203,7 +212,7 @@ export const ChoiceFilters = ({ choices }: { readonly choices: Choices }) => {
   ))
 }
 
-/** A filter that the address has and no field shows, and how to be without it. */
+/** A filter of the address that has no field, with a button that clears it. */
 export const ChosenFilter = (
   { children, onClear }: { readonly children: ReactNode; readonly onClear: () => void }
 ) => (
@@ -213,7 +222,7 @@ export const ChosenFilter = (
   </p>
 )
 
-/** A word to look for; it counts when the reader presses Enter or the button. */
+/** The field for a search text, which takes effect when the reader presses Enter or the button. */
 export const SearchFilter = (
   { label, onSearch, placeholder, value }: {
     readonly label: string

@@ -1,15 +1,18 @@
 /**
- * The reader's language. Texts stand in English in the sources, and are the names of their translations in a catalogue,
- * which is loaded by its language before anything is drawn. Only the portal has other languages than English.
+ * Translation into the reader's language. The sources contain the texts in English, and a catalogue maps each to its
+ * translation; the reader's catalogue is loaded before the first render. Only the portal is translated.
  */
 import { languageOf, type PortalLanguage } from "@wac/core/people/PortalLanguage"
 import { createElement, Fragment, type ReactNode } from "react"
 import { hostFields } from "../shell/HostFields.ts"
 
-/** The translation of each text, with the same placeholders or fewer; two of a text that has a number: of 1 and of others. */
+/**
+ * The translation of each English text, with no placeholder that the text lacks; a text with a count has one for 1 and
+ * one for other counts.
+ */
 export type Catalogue = { readonly [english: string]: string | readonly [one: string, many: string] }
 
-/** Without a document there is no reader, but a test. */
+/** The reader's language: what the host has chosen, where `auto` is the browser's language; otherwise English. */
 export const language: PortalLanguage = languageOf(hostFields.get("language"), globalThis.navigator?.languages ?? [])
 
 /** The reader's language and region, for dates and numbers. */
@@ -22,7 +25,7 @@ const catalogues: { readonly [L in PortalLanguage]?: () => Promise<{ readonly te
 
 let catalogue: Catalogue = {}
 
-/** Has the pages speak the reader's language. If its texts cannot be loaded, the pages are in English. */
+/** Loads the catalogue of the reader's language. If that fails, the pages are in English. */
 export const applyLanguage = async (): Promise<void> => {
   try {
     const module = await catalogues[language]?.()
@@ -30,13 +33,13 @@ export const applyLanguage = async (): Promise<void> => {
     catalogue = module.texts
     document.documentElement.lang = locale
   } catch {
-    // the pages are of use in English too
+    // the pages are usable in English too
   }
 }
 
 const number = new Intl.NumberFormat(language)
 
-/** `12,401`. */
+/** A count with separators: `12,401`. */
 export const grouped = (count: number): string => number.format(count)
 
 type Values = { readonly [name: string]: string | number }
@@ -50,18 +53,22 @@ const translated = (english: string): string => {
 }
 
 /**
- * A text in the reader's language; `{name}` in it stands for a value. `english` is a literal, so that a program finds
- * all texts. What is loaded before the catalogue calls this when it draws, not when it is loaded.
+ * A text in the reader's language, with a value in the place of each `{name}`. `english` must be a literal, so that a
+ * test finds all texts. Modules that are loaded before the catalogue must call this when they render, not when they
+ * load.
  */
 export const t = (english: string, values: Values = {}): string => filled(translated(english), values)
 
-/** The same with elements among its values. */
+/** The same as {@link t}, but values may be elements. */
 export const rich = (english: string, values: { readonly [name: string]: ReactNode }): ReactNode =>
   translated(english).split(/\{(\w+)\}/).map((part, i) =>
     createElement(Fragment, { key: i }, i % 2 === 1 ? values[part] : part)
   )
 
-/** A text about a number of things, `{count}`: `1 event`, `12,401 events`. Both are literals. */
+/**
+ * A text about a number of things: `1 event`, `12,401 events`. `one` and `many` must be literals; `{count}` is the
+ * number.
+ */
 export const plural = (count: number, one: string, many: string, values: Values = {}): string => {
   const found = catalogue[many]
   const [ofOne, ofMany] = found === undefined || typeof found === "string" ? [one, many] : found

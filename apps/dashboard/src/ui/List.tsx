@@ -1,6 +1,6 @@
 /**
- * Lists, a page at a time. The filters and the page's cursor are in the address: a page can be linked to, and Back
- * leads to the page before.
+ * Lists that are shown page by page. The address holds the filters and the cursor, so a page can be linked to, and Back
+ * leads to the previous page.
  */
 import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
@@ -18,39 +18,39 @@ import { hour } from "./Moment.ts"
 import { Page } from "./Page.tsx"
 import { type Column, type ListColumn, Table } from "./Table.tsx"
 
-/** Items of one page. */
+/** The number of items on one page. */
 const pageSize = 50
 
-/** Items of one page where all are read. */
+/** The number of items per request when all pages are read. */
 const walkedSize = 100
 
-/** A page as the service gives it; events have the names of `/v1`. */
+/** A page as the service returns it; lists of events have the names of `/v1`. */
 type PageOf<Item> =
   & { readonly data: ReadonlyArray<Item> }
   & ({ readonly nextCursor: string | null } | { readonly has_more: boolean; readonly next_cursor: string | null })
 
-/** The pages of a list that is read all at once. */
+/** The pages of a list that one request returns as a whole. */
 export const onePage = <Item extends object>(read: (signal: AbortSignal) => Promise<PageOf<Item>>) =>
   async function*(signal: AbortSignal) {
     yield await read(signal)
   }
 
 /**
- * The cursor of the next page; `null` on the last. An empty page is an empty list only if it is `null`: with a filter
- * that no index answers, the service looks at part of the list at a time.
+ * The cursor of the next page; `null` on the last page. A page without items need not be the last one: for a filter
+ * without an index, the service searches only a part of the list per request.
  */
 export const nextOf = (page: PageOf<unknown>): string | null =>
   "nextCursor" in page ? page.nextCursor : page.has_more ? page.next_cursor : null
 
-/** The query; a filter that is not set is `undefined`. `since` is a length of time up to now, in hours, or `range`. */
+/** The filters of a list; `undefined` if not set. `since` is a number of hours up to now, or `range`. */
 type Filter = { readonly [name: string]: string | number | boolean | undefined; readonly since?: string | undefined }
 
-/** The query of the service for a filter. */
+/** The parameters with which the service is asked for a filter. */
 type Asked<F extends Filter> =
   & { readonly [Name in keyof F]?: Name extends "since" ? Date : Exclude<F[Name], undefined> }
   & { readonly limit: number; readonly cursor?: string }
 
-/** The times of a filter. */
+/** The times that `since` and the range in the address stand for, as parameters for the service. */
 const timesOf = (since: string | undefined, { begin, end }: ReturnType<typeof useRange>) =>
   since === range
     ? { since: begin && new Date(begin), until: end && new Date(end) }
@@ -66,20 +66,20 @@ const askedFor = <F extends Filter>(
     Object.entries({ ...filter, ...timesOf(since, times), cursor, limit }).filter(([, value]) => value !== undefined)
   ) as Asked<F>
 
-/** The page of a list that the address asks for. */
+/** A list, at the page that the address names. */
 export interface Listing<Page> {
   readonly query: UseQueryResult<Page, unknown>
-  /** All pages of the filter, from the first. */
+  /** Reads all pages that match the filter, from the first. */
   readonly walk: (signal: AbortSignal) => AsyncIterable<Page>
   readonly cursor?: string | undefined
   readonly isFiltered?: boolean
-  /** Whether the address asks for nothing that the list could have. */
+  /** Whether the list is not requested, because no item can match the filters. */
   readonly isUnasked?: boolean
 }
 
 /**
- * Reads the page of a list that the address asks for, and again as long as it is looked at: every `every` milliseconds,
- * and when the service reports a change of `topic`.
+ * Reads the page of a list that the address names. It reads the page again every `every` milliseconds, and when the
+ * service reports a change of `topic`.
  */
 export const useList = <F extends Filter, Page extends PageOf<unknown>>(
   topic: string | ReadonlyArray<string>,
@@ -108,7 +108,7 @@ export const useList = <F extends Filter, Page extends PageOf<unknown>>(
   }
 }
 
-/** Whether the page of a list is all of it. */
+/** Whether the loaded page contains the whole list. */
 export const isWhole = ({ cursor, query: { data } }: Listing<PageOf<unknown>>): boolean =>
   data !== undefined && cursor === undefined && nextOf(data) === null
 
@@ -136,7 +136,7 @@ const Paging = ({ cursor, next }: { readonly cursor: string | undefined; readonl
     </nav>
   )
 
-/** Whether an error says that a filter is not of the form of what it filters by: nothing can fit it. */
+/** Whether the service refused the form of a filter, so that no item can match it. */
 const isOfFilter = (error: unknown): boolean =>
   error instanceof WacError && error.status === 400 && error.param !== undefined && error.param !== "cursor"
 
@@ -149,19 +149,22 @@ interface Nothing {
 
 interface ListProps<Item extends object> {
   readonly list: Listing<PageOf<Item>>
-  /** The name of an item. */
+  /** The word for one item. */
   readonly what: string
   readonly columns: ReadonlyArray<Column<Item>>
   readonly keyOf?: (item: Item) => string | number
-  /** The text if there is no item at all. */
+  /** The text if the list is empty. */
   readonly none: Nothing
-  /** The text if no item fits the filters, in place of the list or beside it. */
+  /** Replaces parts of the text for a list in which no item matches the filters. */
   readonly noMatch?: Partial<Nothing>
   /** The content above the table. */
   readonly above?: (items: ReadonlyArray<Item>) => ReactNode
 }
 
-/** A page of a list: its table and the ways to other pages, or that it loads, failed, is old or is empty. */
+/**
+ * A page of a list: its table and the links to other pages; or the state of loading, a failure or a text if it is
+ * empty.
+ */
 export const List = <Item extends object>(
   { above, columns, keyOf, label, list: { cursor, isFiltered, isUnasked, query }, noMatch, none, what }:
     & ListProps<Item>
@@ -202,12 +205,12 @@ export const List = <Item extends object>(
       </Loaded>
     )
 
-/** A page that is a list: its filters, its table, and what it has besides. */
+/** A dashboard page with a list: filters, table, the list as a file, and further content. */
 export const ListPage = <Item extends object>(
   { about, actions, before, children, choices, columns, filters, lead, refusal, search, title, ...list }:
     & Omit<ListProps<Item>, "columns">
     & {
-      /** Of the page and its table. */
+      /** The title of the page, and the label of its table. */
       readonly title: string
       readonly lead: ReactNode
       readonly actions?: ReactNode

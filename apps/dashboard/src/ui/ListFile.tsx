@@ -1,4 +1,4 @@
-/** A list as one CSV file: all pages of its filter, read one after the other. */
+/** The button that saves a list as a CSV file: it reads all pages of the filter, one after the other. */
 import { useMutation } from "@tanstack/react-query"
 import * as CsvDialect from "@wac/core/campaigns/CsvDialect"
 import { useEffect, useRef, useState } from "react"
@@ -22,7 +22,7 @@ const save = (name: string, parts: ReadonlyArray<string>) => {
 }
 
 export const ListFile = <Item extends object>({ columns, name, walk }: {
-  /** Of the list. */
+  /** The name of the list, from which the file gets its name. */
   readonly name: string
   readonly columns: ReadonlyArray<ListColumn<Item>>
   readonly walk: (signal: AbortSignal) => AsyncIterable<{ readonly data: ReadonlyArray<Item> }>

@@ -1,4 +1,4 @@
-/** The state of a query: its data, loading, failed, or old; or that what is shown answers the query before. */
+/** Shows the state of a query: its data, or that it is loading, has failed, or has only old data; and empty lists. */
 import type { UseQueryResult } from "@tanstack/react-query"
 import { WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
@@ -8,7 +8,7 @@ import { Failure, messageOf, Notice } from "./Failure.tsx"
 import { rich, t } from "./Language.ts"
 import { Time } from "./Time.tsx"
 
-/** Grey lines in the place of what comes. */
+/** Grey lines in the place of content that is loading. */
 export const Skeleton = ({ lines = 4 }: { readonly lines?: number }) => (
   <div role="status" className="space-y-3 p-4">
     <span className="sr-only">{t("Loading")}</span>
@@ -19,11 +19,12 @@ export const Skeleton = ({ lines = 4 }: { readonly lines?: number }) => (
   </div>
 )
 
+/** Shows a query's data. It marks data that is old, or that belongs to the previous query. */
 export function Loaded<Data>(
   { children, lines, missing, query }: {
     readonly query: UseQueryResult<Data, unknown>
     readonly lines?: number
-    /** The content if the service says that there is no such thing. */
+    /** The content after a 404. */
     readonly missing?: ReactNode
     readonly children: (data: Data) => ReactNode
   }
@@ -66,14 +67,14 @@ export function Loaded<Data>(
   )
 }
 
-/** The state of a query without its data: that it loads, failed, or is old. */
+/** Shows only the state of a query, not its data: that it is loading, has failed, or has old data. */
 export const LoadState = (props: {
   readonly query: UseQueryResult<unknown, unknown>
   readonly lines?: number
   readonly missing?: ReactNode
 }) => <Loaded {...props}>{() => null}</Loaded>
 
-/** Nothing is there: what would be, and how to get it. */
+/** The content where nothing is there yet: what would be there, and how to get it. */
 export const Empty = (
   { actions, children, title }: { readonly title: string; readonly children?: ReactNode; readonly actions?: ReactNode }
 ) => (

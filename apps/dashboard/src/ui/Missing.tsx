@@ -1,4 +1,4 @@
-/** The content of an item's page if there is no such item: says so, and links to the list. */
+/** The content of an item's page if the item does not exist, with a link to the list. */
 import { Link, type LinkProps } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { buttonClass } from "./Button.tsx"

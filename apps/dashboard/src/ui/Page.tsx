@@ -1,4 +1,4 @@
-/** The frame of every page: its title in the tab and above it, what can be done, and its parts. */
+/** The layout of a page: its title (also in the browser's tab), its actions, and its sections. */
 import { type ReactNode, useEffect, useRef } from "react"
 
 let isFirst = true
@@ -20,7 +20,7 @@ export const Page = (
     }
   }, [title])
   useEffect(() => {
-    // who came by the keyboard or hears the page goes on from its heading
+    // keyboard and screen reader users continue from the new page's heading
     if (!isFirst) heading.current?.focus({ preventScroll: true })
     isFirst = false
   }, [])
@@ -38,13 +38,13 @@ export const Page = (
   )
 }
 
-/** A part of a page, with its heading. */
+/** A section of a page, with a heading. */
 export const Section = (
   { actions, children, description, flush = false, title }: {
     readonly title: string
     readonly description?: ReactNode
     readonly actions?: ReactNode
-    /** Whether the content reaches the edges, as tables do. */
+    /** Whether the content reaches the edges of the section, as tables do. */
     readonly flush?: boolean
     readonly children: ReactNode
   }
@@ -61,11 +61,12 @@ export const Section = (
   </section>
 )
 
-/** Names and what they are, beside each other. */
+/** A list of names and values, side by side; each is a {@link Fact}. */
 export const Facts = ({ children }: { readonly children: ReactNode }) => (
   <dl className="grid grid-cols-1 gap-x-6 gap-y-3 sm:grid-cols-2 lg:grid-cols-3">{children}</dl>
 )
 
+/** A name and its value, within {@link Facts}. */
 export const Fact = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
   <div className="min-w-0">
     <dt className="text-[13px] text-muted">{name}</dt>

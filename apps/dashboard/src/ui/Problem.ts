@@ -1,4 +1,4 @@
-/** An error of a form that is found before the request; `param` is the field's name in the API. */
+/** An error that a form finds itself, before a request; `param` is the field's name in the API. */
 export class Problem {
   readonly param: string
   readonly message: string

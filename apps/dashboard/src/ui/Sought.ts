@@ -1,9 +1,11 @@
-/** What a person looks for with a text, by its shape. Pure. */
+/**
+ * Recognizes by its form what a search text stands for: a phone number, a customer, an identifier, a status code. Pure.
+ */
 import { isUserId } from "../contacts/Names.ts"
 
 /**
- * The phone number that a text is, as it is on the wire: `0049 170 1234567` and `+49 (0)170 1234567` are
- * `+491701234567`. `undefined` for what is not a whole number with its country code, such as a part of one.
+ * The phone number that a text stands for, as the API writes it: `0049 170 1234567` and `+49 (0)170 1234567` become
+ * `+491701234567`. `undefined` if the text is not a complete number with a country code.
  */
 export const numberOf = (text: string): string | undefined => {
   const written = text.trim().replace("(0)", "")
@@ -11,7 +13,7 @@ export const numberOf = (text: string): string | undefined => {
   const digits = written.replaceAll(/\D/g, "")
   const isMarked = written.startsWith("+") || digits.startsWith("00")
   const number = isMarked ? digits.replace(/^00/, "") : digits
-  // fewer digits without a mark can be somebody's own number for an order
+  // fewer digits without a prefix can be a reference, such as an order number
   return (isMarked ? /^[1-9]\d{6,14}$/ : /^[1-9]\d{9,14}$/).test(number) ? `+${number}` : undefined
 }
 
@@ -19,10 +21,12 @@ export const numberOf = (text: string): string | undefined => {
 export const isNumberPart = (text: string): boolean =>
   /^\+?[\d\s()./-]+$/.test(text) && /^[^1-9]*([1-9]\D*)(\d\D*){3,14}$/.test(text.replace("(0)", ""))
 
-/** The name of a customer that a text is: a number or a user id. */
+/** The customer that a text stands for: a phone number, or a user id of the provider; `undefined` if neither. */
 export const customerOf = (text: string): string | undefined => isUserId(text) ? text : numberOf(text)
 
-/** The filter of the list of messages: a customer, the provider's id, or somebody's own reference. */
+/**
+ * The filter of the message list for a search text: a customer, the provider's message id, or the sender's reference.
+ */
 export const soughtMessages = (
   text: string | undefined
 ): { readonly to?: string; readonly provider?: string; readonly reference?: string } => {
@@ -31,9 +35,9 @@ export const soughtMessages = (
   return to !== undefined ? { to } : text.startsWith("wamid.") ? { provider: text } : { reference: text }
 }
 
-/** The status code that a text is; `undefined` if it is none. */
+/** The HTTP status code that a text stands for; `undefined` if it is not one. */
 export const statusCodeOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^[1-5]\d\d$/.test(text) ? Number(text) : undefined
 
-/** Whether a text is an id of a kind, of which `prefix` is the beginning. */
+/** Whether a text is an identifier with this prefix. */
 export const isIdOf = (prefix: string, text: string | undefined): text is string => text?.startsWith(prefix) === true

@@ -1,7 +1,8 @@
-/** A status: an icon, a word and a colour, of which the colour is never alone. */
+/** A status, shown as an icon, a word and a colour; the colour is never the only sign. */
 import type { ReactNode } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
 
+/** How a status is meant, which determines its colour. */
 export type Tone = "good" | "warn" | "bad" | "calm"
 
 const colours: Record<Tone, string> = {

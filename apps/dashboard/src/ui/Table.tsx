@@ -1,26 +1,26 @@
-/** Tables that stay readable: they scroll by themselves where the screen is narrow. */
+/** Tables, and their columns as a page and a CSV file show them. On a narrow screen, a table scrolls sideways. */
 import type { ReactNode } from "react"
 import { t } from "./Language.ts"
 
-/** A column: its heading, and what it shows of each item. */
+/** A column: its heading, and its cell for each item. */
 export interface Column<Item> {
   readonly name: string
-  /** Whether the heading is only for people who hear it. */
+  /** Whether only screen readers get the heading. */
   readonly isUnseen?: boolean
-  /** The width of the screen from which on the column is shown; all widths if omitted. */
+  /** The least screen width at which the column is shown; if omitted, it is always shown. */
   readonly from?: "sm" | "md" | "lg"
-  /** For the cells. */
+  /** The CSS classes of the cells. */
   readonly className?: string
   readonly cell: (item: Item) => ReactNode
 }
 
-/** The text of an item in a file; times in ISO 8601, UTC. */
+/** The content of a cell in a file; times are in ISO 8601, UTC. */
 type TextOf<Item> = (item: Item) => string | number | null
 
-/** A column of a list that is also a file. */
+/** A column of a list that can be saved as a file. */
 export type ListColumn<Item> =
   | Column<Item> & {
-    /** `null` if the column has no data, but buttons and the like. */
+    /** `null` if the file does not have the column, because it holds only buttons and the like. */
     readonly text: TextOf<Item> | null
   }
   | FileColumn<Item>
@@ -32,19 +32,20 @@ interface FileColumn<Item> {
   readonly cell: null
 }
 
-/** The id of an item, for lists that show none. */
+/** A column with an item's id that only the file has, for lists that do not show the id. */
 export const idInFile: FileColumn<{ readonly id: string }> = { name: "Id", text: ({ id }) => id, cell: null }
 
 const shownFrom = { sm: "hidden sm:table-cell", md: "hidden md:table-cell", lg: "hidden lg:table-cell" }
 
 const classOf = ({ from }: Pick<Column<never>, "from">): string => from === undefined ? "" : shownFrom[from]
 
+/** A table with a row for each item. */
 export const Table = <Item extends object>(
   { columns, items, keyOf = (item) => String("id" in item ? item.id : undefined), label }: {
     readonly label: string
     readonly columns: ReadonlyArray<Column<Item>>
     readonly items: ReadonlyArray<Item>
-    /** The key of an item; its `id` if omitted. */
+    /** The React key of an item; by default its `id`. */
     readonly keyOf?: ((item: Item) => string | number) | undefined
   }
 ) => (
@@ -85,15 +86,15 @@ export const Table = <Item extends object>(
   </div>
 )
 
-/** The last column of a table: what can be done with an item. */
+/** The last column of a table, with the actions for an item. */
 export function actions<Item>(cell: (item: Item) => ReactNode): Column<Item> & { readonly text: null } {
   return { name: t("Actions"), isUnseen: true, className: "text-right", text: null, cell }
 }
 
-/** A link in a cell that the whole row leads to. */
+/** The CSS classes of a link that the whole row follows when it is clicked. */
 export const rowLink = "font-medium text-ink hover:underline after:absolute after:inset-0"
 
-/** An identifier or another word of programs'. */
+/** An identifier, or another word of code. */
 export const Id = ({ children }: { readonly children: string }) => (
   <code className="font-mono text-[13px] break-all">{children}</code>
 )

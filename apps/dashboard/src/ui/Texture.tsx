@@ -1,8 +1,8 @@
-/** What tells the series of a chart apart, so that nobody needs to see colours: a texture over the colour of each. */
+/** Textures over the colours of a chart's series, so that the series differ even without colours. */
 
 type Texture = "plain" | "stripes" | "dots" | "grid"
 
-/** The classes of colours, for areas and for lines. */
+/** The CSS classes of the colours of areas, each with the class for lines. */
 const strokes = {
   "fill-accent": "stroke-accent",
   "fill-bad": "stroke-bad",
@@ -15,19 +15,19 @@ const dashes = { plain: undefined, stripes: "7 3", dots: "2 3", grid: "7 3 2 3" 
 
 /** How a series looks. */
 export interface Look {
-  /** The class of its colour. */
+  /** The CSS class of its colour. */
   readonly fill: keyof typeof strokes
   readonly texture: Texture
 }
 
-/** The look of a line: its colour, and dashes for its texture. */
+/** The SVG attributes of a line: its colour, and dashes in place of its texture. */
 export const lineOf = ({ fill, texture }: Look) => ({
   className: strokes[fill],
   strokeDasharray: dashes[texture],
   strokeWidth: 2
 })
 
-/** The patterns of an `svg`, for its own {@link Textured} shapes. */
+/** The patterns that an `svg` element needs for its {@link Textured} shapes. */
 export const Textures = ({ id }: { readonly id: string }) => (
   <defs>
     <pattern id={`${id}-stripes`} width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
@@ -42,7 +42,7 @@ export const Textures = ({ id }: { readonly id: string }) => (
   </defs>
 )
 
-/** A rectangle with the look of a series, in an `svg` with {@link Textures} of that id. */
+/** A rectangle with the look of a series, in an `svg` element that has {@link Textures} with the same id. */
 export const Textured = ({ fill, id, texture, ...place }: Look & {
   readonly id: string
   readonly x: number

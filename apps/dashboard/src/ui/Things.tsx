@@ -1,9 +1,9 @@
-/** The pages of things, by the beginning of their ids. */
+/** Which page shows a thing, by the prefix of its id. */
 import { Link } from "@tanstack/react-router"
 import type { IconName } from "./Icon.tsx"
 import { Id } from "./Table.tsx"
 
-/** A kind of thing that has a page for each. */
+/** A kind of thing, such as messages, each of which has its own page. */
 interface Kind {
   readonly prefix: string
   readonly name: string
@@ -31,7 +31,7 @@ const kinds: ReadonlyArray<Kind> = [
 /** The kind of the thing with an id; `undefined` if its kind has no pages. Pure. */
 export const kindOf = (id: string): Kind | undefined => kinds.find(({ prefix }) => id.startsWith(prefix))
 
-/** An id, which leads to the page of its thing if there is one. */
+/** An id, which links to the page of its thing if there is one. */
 export const Thing = ({ id }: { readonly id: string }) => {
   const kind = kindOf(id)
   return kind === undefined

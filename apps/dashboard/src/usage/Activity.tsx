@@ -1,4 +1,6 @@
-/** Sends and deliveries over time, and how they compare with the time before. */
+/**
+ * The charts of a workspace's activity: sends, webhook attempts, delivery rate, time until delivered, and what waits.
+ */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import type { Usage } from "@wac/client/internal"
 import type { Band } from "../ui/Chart.tsx"
@@ -76,7 +78,7 @@ const Bars = ({ bands = [], name, outcomes, usage }: {
   </div>
 )
 
-/** The share of the accepted messages of each step that arrived; none where no message was accepted. */
+/** The share of accepted messages that arrived, for each step; no value if no message was accepted. */
 const Rate = ({ usage }: { readonly usage: Usage }) => (
   <div className="min-w-0 space-y-4">
     <h3 className="font-medium">Delivery rate</h3>
@@ -88,7 +90,7 @@ const Rate = ({ usage }: { readonly usage: Usage }) => (
           label="Delivery rate"
           series={[{ key: "rate", name: "Arrived of the accepted messages", fill: "fill-accent", texture: "plain" }]}
           steps={stepsOf(usage, ({ sendsAccepted, sendsDelivered }) => ({
-            // a failure that was corrected has arrived, and was never accepted
+            // at most 1: a message whose failure was corrected has arrived, but was never counted as accepted
             rate: sendsAccepted === 0 ? null : Math.min(1, sendsDelivered / sendsAccepted)
           }))}
           most={1}
@@ -98,7 +100,7 @@ const Rate = ({ usage }: { readonly usage: Usage }) => (
   </div>
 )
 
-/** How long messages took to arrive, by the step in which they were sent. */
+/** How long messages took to arrive, for each step in which they were sent. */
 const Arrival = ({ usage }: { readonly usage: Usage }) => (
   <div className="min-w-0 space-y-4">
     <h3 className="font-medium">Time until delivered</h3>
@@ -127,7 +129,7 @@ const waiting = [
   { key: "held", name: "Held events", fill: "fill-warn", texture: "stripes" }
 ] as const
 
-/** The most that waited in each step; none where nobody looked. */
+/** The highest number of queued messages and held events in each step; no value where it was not measured. */
 const Waiting = ({ usage }: { readonly usage: Usage }) => (
   <div className="min-w-0 space-y-4">
     <h3 className="font-medium">Waiting</h3>
@@ -155,7 +157,7 @@ const Waiting = ({ usage }: { readonly usage: Usage }) => (
 
 export const Activity = () => {
   const range = useUsageRange()
-  // the charts are there without the outages too
+  // the charts are shown even if the outages cannot be loaded
   const { data: outages = [] } = useQuery({ ...outagesQuery(range), placeholderData: keepPreviousData })
   return (
     <Section

@@ -1,4 +1,4 @@
-/** The limits of a workspace, and the part that is used. */
+/** The section with the limits of a workspace, and how much of the quota is used. */
 import { useQuery } from "@tanstack/react-query"
 import { Bar } from "../ui/Bar.tsx"
 import { grouped } from "../ui/Language.ts"
@@ -8,7 +8,7 @@ import { usageQuery } from "./Queries.ts"
 
 const monthName = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" })
 
-/** A month, `2026-01`, in words. */
+/** The name of a month: `2026-01` becomes `January 2026`. */
 export const named = (month: string): string => monthName.format(new Date(`${month}-01T00:00:00Z`))
 
 export const Limits = () => (

@@ -1,18 +1,21 @@
-/** What is counted of sends and attempts, how charts show it, and where the things are listed. */
+/** The counted outcomes of sends and of webhook attempts: how charts show each, and which page lists what it counts. */
 import type { UsageBefore } from "@wac/client/internal"
 import type { LinkOf, Place, Series } from "../ui/Chart.tsx"
 import { range } from "../ui/Filters.tsx"
 
+/** The name of a count in the service's report. */
 export type Count = Exclude<keyof UsageBefore, "since" | "sendsDelivered">
 
+/** An outcome, as a series of a chart. */
 export interface Outcome extends Series {
   readonly key: Count
-  /** The meaning of the count. */
+  /** What is counted, in a sentence. */
   readonly definition: string
-  /** The list of what it counts, with its filters but the time. */
+  /** The page that lists what is counted, with its filters except the time. */
   readonly list: Place
 }
 
+/** The outcomes of sends. */
 export const sends: ReadonlyArray<Outcome> = [
   {
     key: "sendsAccepted",
@@ -48,6 +51,7 @@ export const sends: ReadonlyArray<Outcome> = [
   }
 ]
 
+/** The outcomes of webhook attempts. */
 export const attempts: ReadonlyArray<Outcome> = [
   {
     key: "attemptsDelivered",
@@ -67,7 +71,7 @@ export const attempts: ReadonlyArray<Outcome> = [
   }
 ]
 
-/** The list of what an outcome counts in a step of time. */
+/** Returns the page that lists what an outcome counts in a step of a chart. */
 export const listOf = (outcomes: ReadonlyArray<Outcome>): LinkOf => (key, { from, until }) => {
   const { search, to } = outcomes.find((outcome) => outcome.key === key)!.list
   const [begin, end] = [from, until].map((at) => new Date(at).toISOString())

@@ -1,4 +1,4 @@
-/** The percentiles of durations, as charts show them. */
+/** The series of charts for the percentiles of durations: the median, and the 95th percentile. */
 import type { Series } from "../ui/Chart.tsx"
 import { t } from "../ui/Language.ts"
 

@@ -1,4 +1,7 @@
-/** The cost of the messages of a range of time, as far as the provider's prices and the operator's rates are known. */
+/**
+ * The section with the cost of messages in a time range, as far as prices of the provider and rates of the operator are
+ * known.
+ */
 import { useQuery } from "@tanstack/react-query"
 import type { Usage, UsageLine } from "@wac/client/internal"
 import { ChartPart } from "../ui/ChartPart.tsx"
@@ -28,7 +31,7 @@ const columns: ReadonlyArray<Column<UsageLine>> = [
 const amountIn = (costs: Usage["costs"], currency: string): number =>
   Number(costs.find((cost) => cost.currency === currency)?.amount ?? 0)
 
-/** What was spent over time in each currency. */
+/** The charts of the cost over time, one for each currency. */
 const Spend = ({ usage }: { readonly usage: Usage }) =>
   usage.costs.map(({ amount, currency }) => {
     const { format } = new Intl.NumberFormat("en", { style: "currency", currency, maximumSignificantDigits: 6 })

@@ -1,10 +1,10 @@
-/** The queries of pages about use. */
+/** The query for the workspace's usage, which several pages share. */
 import { queryOptions } from "@tanstack/react-query"
 import type { UsageQuery } from "@wac/client/internal"
 import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
-/** The workspace's activity in a range of time, and the used part of its limits. */
+/** The query for the activity in a time range, and how much of the limits is used. */
 export const usageQuery = (range: UsageQuery) =>
   queryOptions({
     queryKey: ["usage", range],

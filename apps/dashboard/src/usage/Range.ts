@@ -1,4 +1,4 @@
-/** The ranges of time of charts, kept in the address. */
+/** The time ranges of charts: the filter for them, and the range in the page's address as the service's parameters. */
 import type { ReceiverQuery, UsageQuery } from "@wac/client/internal"
 import { range, useChosen, useRange } from "../ui/Filters.tsx"
 import { t } from "../ui/Language.ts"
@@ -7,7 +7,7 @@ const rangesWith = <const Shorter extends ReadonlyArray<readonly [value: string,
   ({
     since: {
       label: t("Time"),
-      // the shortest of activity shows today as more than one bar
+      // the default, and the shortest range for activity, because it shows more than one bar
       all: t("Last 24 hours"),
       options: [
         ...shorter,
@@ -19,9 +19,10 @@ const rangesWith = <const Shorter extends ReadonlyArray<readonly [value: string,
     }
   }) as const
 
+/** The filter for the charts of activity. */
 export const ranges = rangesWith()
 
-/** The receiver's attempts are counted by minutes too. */
+/** The filter for the receiver's charts, with a shorter range, because its attempts are also counted by minutes. */
 export const receiverRanges = rangesWith(["hour", t("Last hour")])
 
 const useTimes = () => {
@@ -29,14 +30,14 @@ const useTimes = () => {
   return { ...(begin === undefined ? {} : { since: begin }), ...(end === undefined ? {} : { until: end }) }
 }
 
-/** The range that the address has, as the service is asked for activity in it. */
+/** The range in the address, as parameters of the request for activity. */
 export const useUsageRange = (): UsageQuery => {
   const { since = "day" } = useChosen(ranges)
   const times = useTimes()
   return since === range ? { period: "day", ...times } : { period: since }
 }
 
-/** The range that the address has, as the service is asked for the receiver in it. */
+/** The range in the address, as parameters of the request for the receiver's report. */
 export const useReceiverRange = (): ReceiverQuery => {
   const { since = "day" } = useChosen(receiverRanges)
   const times = useTimes()

@@ -1,12 +1,13 @@
-/** The steps of a report, as a chart has them. */
+/** Converts the steps of a report into the steps of a chart. */
 import type { Step } from "../ui/Chart.tsx"
 
-/** A report by steps of time, which begin at their `at`. */
+/** A report by intervals of equal length; each begins at its `at`. */
 interface Report<Counts> {
   readonly stepSeconds: number
   readonly steps: ReadonlyArray<Counts & { readonly at: string }>
 }
 
+/** The chart's steps of a report, with the values that `valuesOf` returns. */
 export const stepsOf = <Counts>(
   { stepSeconds, steps }: Report<Counts>,
   valuesOf: (step: Counts) => Step["values"]

@@ -1,4 +1,4 @@
-/** The workspace's activity over time, and the used part of its quota. */
+/** The page of the workspace's usage: activity, limits, prices, and messages by month. */
 import { useQuery } from "@tanstack/react-query"
 import type { Usage } from "@wac/client/internal"
 import { grouped } from "../ui/Language.ts"

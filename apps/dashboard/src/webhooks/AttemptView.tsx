@@ -1,4 +1,4 @@
-/** One attempt: how long each phase took, what was sent, and what came back. */
+/** Shows one attempt: how long each phase took, the request, and the response. */
 import type { Attempt } from "@wac/client/internal"
 import { useState } from "react"
 import { CopyButton } from "../ui/Copy.tsx"
@@ -15,7 +15,7 @@ const phases = [
   ["bodyMs", t("Read response"), "fill-accent-strong"]
 ] as const
 
-/** The phases in one bar; the words beside it say the same. */
+/** The durations of the phases, as one bar and as text. */
 const Phases = ({ attempt: { durationMs, timings } }: { readonly attempt: Attempt }) => {
   if (timings === null) return null
   const took = phases.flatMap(([field, name, fill]) => {
@@ -48,7 +48,7 @@ const Phases = ({ attempt: { durationMs, timings } }: { readonly attempt: Attemp
   )
 }
 
-/** Bodies are JSON mostly: shown with their structure; what is not stays as it came. */
+/** A body for display: JSON is indented, everything else stays unchanged. */
 const pretty = (body: string): string => {
   try {
     return JSON.stringify(JSON.parse(body), null, 2)
@@ -85,7 +85,10 @@ const Half = (
   </div>
 )
 
-/** `isOpen`: whether it begins open. Then it is the reader's: it stays as it is when other attempts come. */
+/**
+ * An attempt that can be opened; `isOpen` is its initial state. After that only the reader opens or closes it, even if
+ * new attempts come.
+ */
 export const AttemptView = ({ attempt, isOpen: isOpenAtFirst = false }: {
   readonly attempt: Attempt
   readonly isOpen?: boolean

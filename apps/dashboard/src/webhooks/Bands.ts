@@ -1,4 +1,4 @@
-/** The outages of the receiver, as charts shade them. */
+/** Converts the outages of the receiver into the shaded bands of charts. */
 import type { ReceiverOutage } from "@wac/client/internal"
 import type { Band } from "../ui/Chart.tsx"
 import { t } from "../ui/Language.ts"

@@ -1,4 +1,4 @@
-/** What delivering again has come to: on its way, or held until somebody resumes the webhook. */
+/** The notice after events are delivered again: they are on their way, or held until a person resumes the webhook. */
 import { Link } from "@tanstack/react-router"
 import type { DeliveryStatus } from "@wac/client/internal"
 import { buttonClass } from "../ui/Button.tsx"

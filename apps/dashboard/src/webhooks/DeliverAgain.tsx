@@ -1,4 +1,4 @@
-/** Delivering many deliveries again, with its progress. */
+/** The dialog that delivers many events again, with its progress. */
 import { type DeliveryStatus, WacError } from "@wac/client/internal"
 import { type ComponentProps, useRef } from "react"
 import { api, isNotFound } from "../session/Service.ts"
@@ -14,7 +14,7 @@ type Again = Pick<
 const ofRemoved: LeftOut = [t("belongs to a removed webhook"), t("belong to a removed webhook")]
 const forgotten: LeftOut = [t("is no longer there"), t("are no longer there")]
 
-/** Why a delivery cannot be begun again, if it is for good: the service names the delivery itself as what is wrong. */
+/** Why a delivery can never be started again, from the service's refusal; throws all other errors. */
 const whyNot = (error: unknown): LeftOut => {
   if (isNotFound(error)) return forgotten
   if (error instanceof WacError && error.code === "invalid_body" && error.param === "id") return ofRemoved

@@ -1,4 +1,4 @@
-/** Deliveries: each event on its way to the webhook. */
+/** The page that lists deliveries, each of one event to the webhook, and delivers events again. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { Delivery } from "@wac/client/internal"
 import { type ComponentProps, useState } from "react"
@@ -37,7 +37,7 @@ export const DeliveriesPage = () => {
   const [asked, setAsked] = useState<Pick<ComponentProps<typeof DeliverAgain>, "filter" | "walk">>()
   const { type: eventType, ...rest } = useChosen(choices)
   const filter = JSON.stringify([code, message, eventType, rest])
-  // what was chosen under another filter is not in the list
+  // deliveries that were chosen under another filter are not in the list, so they do not count
   const [marked, setMarked] = useState({ filter, ids: nothing })
   const chosen = marked.filter === filter ? marked.ids : nothing
   const isOver = rest.status !== undefined && rest.status !== "pending" && rest.status !== "held"

@@ -1,4 +1,4 @@
-/** One delivery: its attempts as a timeline, and delivering it again. */
+/** The page of one delivery: its status, its attempts, and the button that delivers the event again. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import * as RoleOf from "../generated/RoleOf.ts"

@@ -1,4 +1,4 @@
-/** The names of the states of deliveries and attempts, and what an attempt came to. */
+/** The words for deliveries and attempts: statuses, outcomes, causes, and a sentence about the result of an attempt. */
 import type { Attempt, Delivery, DeliveryStatus } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import type { IconName } from "../ui/Icon.tsx"
@@ -36,7 +36,7 @@ export const AttemptState = (
   </Status>
 )
 
-/** The result of an attempt, in words. */
+/** The name of each outcome of an attempt. */
 const outcomes: Record<Attempt["outcome"], string> = {
   delivered: t("Delivered"),
   dns: t("Name not found"),
@@ -55,7 +55,7 @@ export const outcomeName = (outcome: Attempt["outcome"]): string => outcomes[out
 export const outcomeNames: ReadonlyArray<readonly [Attempt["outcome"], string]> = Object.entries(outcomes)
   .map(([outcome, name]) => [outcome as Attempt["outcome"], name])
 
-/** The cause of a round of attempts, in words. */
+/** The name of what caused an attempt. */
 export const triggers: Record<Attempt["trigger"], string> = {
   automatic: t("Automatic"),
   manual: t("By hand"),
@@ -64,8 +64,8 @@ export const triggers: Record<Attempt["trigger"], string> = {
   probe: t("Probe before a resume")
 }
 
-/** What an attempt came to, for readers of other languages than English. */
-const came: Record<Attempt["outcome"], (status: number | string) => string> = {
+/** A sentence about each outcome of an attempt, for languages other than English. */
+const sentences: Record<Attempt["outcome"], (status: number | string) => string> = {
   delivered: (status) => t("The receiver answered {status}.", { status }),
   status: (status) => t("The receiver answered {status}; only 200 counts.", { status }),
   redirect: (status) => t("The receiver answered {status}, a redirect; redirects are not followed.", { status }),
@@ -77,14 +77,14 @@ const came: Record<Attempt["outcome"], (status: number | string) => string> = {
 }
 
 /**
- * What an attempt came to: in English the service's words, in another language a sentence of its own, before the
- * service's words where these say more.
+ * The result of an attempt in a sentence: in English, the service's message; in other languages, a translated sentence,
+ * followed by the service's message if that contains more.
  */
 export const attemptWords = (
   { message, outcome, statusCode }: Pick<Attempt, "message" | "outcome" | "statusCode">
 ): string => {
-  const said = asSentence(message)
-  if (language === "en") return said
-  const sentence = came[outcome](statusCode ?? "–")
-  return outcome === "delivered" || outcome === "status" ? sentence : `${sentence} (“${said}”)`
+  const english = asSentence(message)
+  if (language === "en") return english
+  const sentence = sentences[outcome](statusCode ?? "–")
+  return outcome === "delivered" || outcome === "status" ? sentence : `${sentence} (“${english}”)`
 }

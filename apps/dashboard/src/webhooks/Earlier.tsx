@@ -1,8 +1,8 @@
-/** The delivery that another one waits for: that of an earlier event of the same message. */
+/** The link to the delivery that another delivery waits for, which is of an earlier event of the same message. */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { Delivery } from "@wac/client/internal"
-import { messageOf } from "../events/EventWords.ts"
+import { messageIdOf } from "../events/EventWords.ts"
 import { portal } from "../session/Document.ts"
 import { api } from "../session/Service.ts"
 import { t } from "../ui/Language.ts"
@@ -28,9 +28,9 @@ export const Earlier = ({ delivery }: { readonly delivery: Delivery }) => {
   const event = useQuery({
     queryKey: ["event", delivery.eventId],
     queryFn: ({ signal }) => api.events.get(delivery.eventId, { signal }),
-    // a portal has no events
+    // the portal cannot read events
     enabled: portal === undefined
   })
-  const messageId = event.data === undefined ? undefined : messageOf(event.data)
+  const messageId = event.data === undefined ? undefined : messageIdOf(event.data)
   return messageId === undefined ? t("After an earlier event") : <Linked delivery={delivery} messageId={messageId} />
 }

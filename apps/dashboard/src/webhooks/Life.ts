@@ -1,9 +1,9 @@
-/** The deliveries of a message's events. */
+/** The query for the events of a message with their deliveries. */
 import { queryOptions } from "@tanstack/react-query"
 import { api, firstPage } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
-/** The events of a message's life, and their deliveries: a few of each. */
+/** The events of a message, newest first, each with its delivery if there is one; a message has only a few. */
 export const lifeQuery = (messageId: string) =>
   queryOptions({
     queryKey: ["deliveries", "life", messageId],

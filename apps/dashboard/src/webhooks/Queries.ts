@@ -4,7 +4,7 @@ import type { ReceiverQuery } from "@wac/client/internal"
 import { api, isNotFound } from "../session/Service.ts"
 import { live, liveIfAny } from "../session/Session.tsx"
 
-/** The webhook and its health; `null` before one is set. */
+/** The query for the webhook and its health; `null` if none is set. */
 export const webhookQuery = queryOptions({
   queryKey: ["webhook"],
   queryFn: ({ signal }) =>
@@ -15,7 +15,7 @@ export const webhookQuery = queryOptions({
   ...liveIfAny()
 })
 
-/** How the receiver behaved in a range of time. */
+/** The query for the receiver's report in a time range. */
 export const receiverQuery = (range: ReceiverQuery) =>
   queryOptions({
     queryKey: ["webhook", "receiver", range],
@@ -23,7 +23,7 @@ export const receiverQuery = (range: ReceiverQuery) =>
     ...live(10_000)
   })
 
-/** When the receiver was down in a range of time. These are alerts, so it is asked again when those change. */
+/** The query for the receiver's outages in a time range. Outages are alerts, so it is repeated when alerts change. */
 export const outagesQuery = (range: ReceiverQuery) =>
   queryOptions({
     queryKey: ["alerts", "outages", range],

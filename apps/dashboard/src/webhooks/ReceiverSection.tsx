@@ -1,4 +1,4 @@
-/** How the receiver behaved over time: what it answered, how long that took, and when it was down. */
+/** The section with the receiver's report over time: outcomes of attempts, time to respond, and outages. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import type { ReceiverOutage, ReceiverReport } from "@wac/client/internal"
 import type { ReactNode } from "react"
@@ -17,7 +17,7 @@ import { bandsOf } from "./Bands.ts"
 import { outcomeName } from "./DeliveryWords.tsx"
 import { receiverQuery } from "./Queries.ts"
 
-/** An outcome, and the filters of the list of deliveries that ended so. */
+/** An outcome of attempts, and the filters that list the deliveries whose last attempt had this outcome. */
 interface Outcome extends Series {
   readonly key: keyof ReceiverReport["outcomes"]
   readonly search: Place["search"]

@@ -1,4 +1,6 @@
-/** Delivering a range of events again, with its progress. */
+/**
+ * The section with replays, which deliver a range of events again: starts and cancels them, and shows their progress.
+ */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { CreateReplay, Replay, ReplayedStatus } from "@wac/client/internal"
 import { useState } from "react"

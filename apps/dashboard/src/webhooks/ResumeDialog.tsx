@@ -1,4 +1,6 @@
-/** Resuming: what becomes of the held events, the probe, and what it found (contract §6 *Resume*). */
+/**
+ * The dialog that resumes the webhook: the choice for held events, the probe, and its result (contract §6 *Resume*).
+ */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { Webhook } from "@wac/client/internal"
 import { useState } from "react"
@@ -15,10 +17,12 @@ import { attemptWords } from "./DeliveryWords.tsx"
 
 type Replay = "all" | "none" | "since"
 
-/** How many pages of held events are counted, at most. */
+/** The most pages of held events that are counted. */
 const countedPages = 20
 
-/** How many held events a resume from a time on skips, as far as they are counted. */
+/**
+ * How many held events a resume skips that delivers only events since a time; at least that many if `isAll` is false.
+ */
 const useSkipped = (isAsked: boolean, since: string) =>
   useQuery({
     queryKey: ["deliveries", { heldBefore: since }],
@@ -51,7 +55,7 @@ export const ResumeDialog = ({ onClose, webhook }: { readonly webhook: Webhook; 
     },
     onSettled: () => void client.invalidateQueries()
   })
-  // of this try, and none while the next one is under way
+  // the failed probe of the last try; none while the next try is in progress
   const probe = resume.data?.status === "paused" ? resume.data.probe : null
   const skipped = useSkipped(replay === "since", since)
   const { heldCount } = webhook

@@ -1,4 +1,4 @@
-/** Rotating the signing secret, with an overlap in which both sign (contract §5). */
+/** The dialog that rotates the signing secret, with an overlap in which both secrets sign (contract §5). */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { RotatedSecret } from "@wac/client/internal"
 import { useState } from "react"

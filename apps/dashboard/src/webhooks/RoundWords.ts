@@ -1,8 +1,11 @@
-/** What deliveries wait for, and what delivering them again has come to. Pure. */
+/**
+ * The rules and words for rounds of attempts: what a delivery waits for, whether it can be repeated, and the result.
+ * Pure.
+ */
 import type { Delivery, DeliveryStatus } from "@wac/client/internal"
 import { plural, t } from "../ui/Language.ts"
 
-/** The meaning of each status, for people. */
+/** What each status of a delivery means, in sentences. */
 export const meanings: Record<DeliveryStatus, string> = {
   pending: t("It is being delivered, or waits for its next attempt."),
   held: t("The webhook is paused. It is delivered after the webhook is resumed."),
@@ -13,7 +16,7 @@ export const meanings: Record<DeliveryStatus, string> = {
   )
 }
 
-/** Whether a delivery can be begun again: a test event, and the probe before a resume, cannot. */
+/** Whether a delivery can be started again; a test event, and the probe before a resume, cannot. */
 export const isRepeatable = ({ eventType }: Pick<Delivery, "eventType">): boolean => eventType !== "webhook.test"
 
 type Standing = Pick<Delivery, "attemptCount" | "eventType" | "nextAttemptAt" | "status">
@@ -22,18 +25,18 @@ type Standing = Pick<Delivery, "attemptCount" | "eventType" | "nextAttemptAt" | 
 export const waitsItsTurn = (delivery: Standing): boolean =>
   delivery.status === "pending" && delivery.nextAttemptAt === null && isRepeatable(delivery)
 
-/** The delivery that this one waits for, of those of its message; `undefined` if it is not among them. */
+/** The delivery that this one waits for, among the deliveries of its message; `undefined` if it is not among them. */
 export const earlierOf = <D extends Pick<Delivery, "id" | "nextAttemptAt" | "status">>(
   { id }: Pick<Delivery, "id">,
   ofMessage: ReadonlyArray<D>
 ): D | undefined =>
   ofMessage.find((other) => other.id < id && other.status === "pending" && other.nextAttemptAt !== null)
 
-/** Whether a delivery was attempted and is to be attempted again. */
+/** Whether a delivery was attempted and will be attempted again. */
 export const isTriedAgain = ({ attemptCount, status }: Pick<Delivery, "attemptCount" | "status">): boolean =>
   status === "pending" && attemptCount > 0
 
-/** The meaning of a delivery's status. */
+/** What a delivery's status means and what it waits for, in sentences. */
 export const meaningOf = (delivery: Standing): string => {
   if (delivery.status === "exhausted" && !isRepeatable(delivery)) {
     return t("Its attempt failed. Test events, and the probe before a resume, are attempted once.")
@@ -46,7 +49,7 @@ export const meaningOf = (delivery: Standing): string => {
     : meanings[delivery.status]
 }
 
-/** What delivering these again has come to, by the status that each has since. */
+/** A sentence about deliveries that were started again, from their new statuses. */
 export const begunWords = (statuses: ReadonlyArray<DeliveryStatus>): string => {
   const held = statuses.filter((status) => status === "held").length
   const begun = statuses.length - held

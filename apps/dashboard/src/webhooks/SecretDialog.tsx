@@ -1,4 +1,4 @@
-/** A signing secret, which is shown once. */
+/** The dialog that shows a signing secret, once. */
 import { useState } from "react"
 import { Button } from "../ui/Button.tsx"
 import { Secret } from "../ui/Copy.tsx"
@@ -10,7 +10,7 @@ import { Time } from "../ui/Time.tsx"
 export const SecretDialog = (
   { onClose, previousExpiresAt, secret }: {
     readonly secret: string
-    /** Until when the secret before signs beside it. */
+    /** The time until which the previous secret also signs. */
     readonly previousExpiresAt?: string
     readonly onClose: () => void
   }

@@ -1,4 +1,4 @@
-/** Tells what is right and what is wrong with the signature of a delivery that a receiver got. */
+/** The section that checks the signature of a received delivery, and shows which part of it is wrong. */
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"

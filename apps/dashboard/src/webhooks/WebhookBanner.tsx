@@ -1,4 +1,4 @@
-/** On every page while the webhook is paused, or fails and will be (contract §6 *Banner*). */
+/** The banner on every page while the webhook is paused, or is failing (contract §6 *Banner*). */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"

@@ -1,4 +1,4 @@
-/** The webhook's URL, envelope and events. */
+/** The form for the webhook's URL, envelope and event types. */
 import type { Envelope, EventType, PutWebhook, Webhook } from "@wac/client/internal"
 import { useState } from "react"
 import { eventTypes, meaningOf } from "../events/EventWords.ts"

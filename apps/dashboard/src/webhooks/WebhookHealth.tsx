@@ -1,4 +1,4 @@
-/** How the webhook is, in one word. */
+/** The webhook's health in one word: paused, healthy or failing. */
 import type { Webhook } from "@wac/client/internal"
 import { t } from "../ui/Language.ts"
 import { Status } from "../ui/Status.tsx"

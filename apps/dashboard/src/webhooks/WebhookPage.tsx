@@ -1,4 +1,4 @@
-/** Settings → Webhooks: where events go, how the receiver is, and what a person can do about it. */
+/** The page of the webhook: its settings and health, its actions, the receiver, replays, and a check of signatures. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { PutWebhook, Webhook } from "@wac/client/internal"
@@ -59,7 +59,7 @@ const EditDialog = (
 const Configured = (
   { isSecretLost, onSecret, webhook }: {
     readonly webhook: Webhook
-    /** Whether this page set the webhook and got no secret for it. */
+    /** Whether this page set the webhook, but got no secret for it. */
     readonly isSecretLost: boolean
     readonly onSecret: (secret: { readonly secret: string; readonly previousExpiresAt?: string }) => void
   }
@@ -74,7 +74,7 @@ const Configured = (
     RoleOf.webhookRemove
   )
   const [named, setOpened] = useOpened(dialogs)
-  // an address can name what does not fit
+  // the address can name a dialog that is not possible now
   const opened = refusal !== undefined || named === (webhook.status === "paused" ? "pause" : "resume")
     ? undefined
     : named
@@ -256,7 +256,7 @@ export const WebhookPage = () => {
   const client = useQueryClient()
   const query = useQuery(webhookQuery)
   const [secret, setSecret] = useState<{ readonly secret: string; readonly previousExpiresAt?: string }>()
-  // the page may learn that the webhook is set before it has the response, and then the form is gone
+  // the mutation is here, because the form may disappear before the response with the secret arrives
   const first = useMutation({
     mutationFn: (webhook: PutWebhook) => api.webhook.put(webhook),
     onSuccess: ({ signingSecret }) => {

@@ -1,4 +1,7 @@
-/** The search of the command menu: what the workspace has that a text names. Each query reads one page. */
+/**
+ * The search of the command menu: the messages, customers, templates and API keys that match a text. Each kind takes
+ * one request, except API keys: all are read, and cached.
+ */
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import type { ListedMessage } from "@wac/client/internal"
 import { useEffect, useState } from "react"
@@ -19,7 +22,7 @@ interface Found {
 
 type Read = (text: string, signal: AbortSignal) => Promise<ReadonlyArray<Command>>
 
-/** How many things of one name are shown; the list has all. */
+/** How many messages, templates and API keys are shown; their pages list all. */
 const shownAtOnce = 5
 
 const messageCommands = (messages: ReadonlyArray<ListedMessage>, text: string): ReadonlyArray<Command> =>
@@ -56,7 +59,10 @@ const templates: Read = async (text, signal) => {
   }))
 }
 
-/** The kinds of things that can have a text as their name. */
+/**
+ * The kinds of things to search for a text: customers only if it may be a part of a number, templates only if it may be
+ * a part of a name.
+ */
 const kindsFor = (text: string, keys: Read): ReadonlyArray<readonly [kind: string, read: Read]> => [
   ...(isNumberPart(text) ? [["customers", customers] as const] : []),
   ["messages", messages],
@@ -76,8 +82,8 @@ const useSettled = (text: string): string => {
   return settled
 }
 
-/** The things that a text finds, by kind; `data` is `undefined` until the responses have arrived. */
-export const useFound = (text: string, isSought: boolean) => {
+/** Searches for a text, by kind; `data` is `undefined` until the responses have arrived. */
+export const useCommandSearch = (text: string, isEnabled: boolean) => {
   const client = useQueryClient()
   const settled = useSettled(text)
   const keys: Read = async (text) => {
@@ -96,14 +102,14 @@ export const useFound = (text: string, isSought: boolean) => {
           commands: await read(settled, signal)
         }))
       ),
-    enabled: isSought && settled === text && text.length > 1 && text.length <= 255 && portal === undefined
+    enabled: isEnabled && settled === text && text.length > 1 && text.length <= 255 && portal === undefined
   })
-  // what the text before found is not what this one finds
+  // `data` may still belong to the previous text
   return { ...query, data: settled === text ? query.data : undefined }
 }
 
-/** That nothing was found, by kind; empty if something was found of each. Pure. */
-export const missingOf = (found: ReadonlyArray<Found>, text: string): string => {
+/** The sentence that names the kinds of which nothing was found; empty if something was found of each. Pure. */
+export const notFoundText = (found: ReadonlyArray<Found>, text: string): string => {
   const kinds = found.filter(({ commands }) => commands.length === 0).map(({ kind }) => kind)
   return kinds.length === 0 ? "" : `Not found by “${text}”: ${kinds.join(", ")}.`
 }
