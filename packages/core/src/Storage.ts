@@ -28,7 +28,7 @@ export interface PoolState {
   readonly waiting: number
 }
 
-/** `other` are connections of which nothing more is known. */
+/** The state of a connection to the database server. `other` covers every state that is not listed. */
 export type ConnectionState = "active" | "idle" | "idle_in_transaction" | "other"
 
 export class Storage extends Context.Service<Storage, {
