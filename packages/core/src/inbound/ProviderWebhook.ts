@@ -1,6 +1,6 @@
 /**
- * Port: what a provider posts to us at `/providers/<name>/webhook`. A provider that reports in another way, as the
- * sandbox does, has none.
+ * Port: a provider's webhook, which receives the provider's posts at `/providers/<name>/webhook`. A provider that
+ * reports in another way, such as the sandbox, has none.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { Instant } from "../Time.ts"
@@ -13,7 +13,7 @@ export class UnreadablePost extends Schema.TaggedError<UnreadablePost>()("Unread
 }) {}
 
 export interface ProviderWebhook {
-  /** The provider's own part of the address, in lower-case letters. */
+  /** The provider's part of the webhook's address, in lower-case letters. */
   readonly name: string
   /**
    * Checks the unsigned GET with which the provider verifies who owns the address. Returns the response body, or
