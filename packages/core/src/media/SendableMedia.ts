@@ -1,5 +1,5 @@
 /**
- * The workspace's files as sends use them. `MediaLibrary` provides them; by default there are none.
+ * The workspace's files, as sends need them. `MediaLibrary` provides them; by default there are no files.
  */
 import { Context, Effect } from "effect"
 import type { DomainError } from "../Errors.ts"
@@ -19,7 +19,7 @@ export interface SendableMedia {
     workspaceId: WorkspaceId,
     id: MediaId
   ) => Effect.Effect<SendableFile | undefined, DomainError | StoreError>
-  /** The provider's identifier of a file for sends from this number. Uploads the file if it has none yet. */
+  /** The provider's identifier of a file for sends from this number. Uploads the file if it has no valid one. */
   readonly providerIdOf: (
     sender: PhoneNumber,
     file: Pick<SendableFile, "id">
