@@ -43,6 +43,7 @@ class Line {
   }
 }
 
+/** Sets deadlines for operations. */
 export interface Timeouts {
   /** Calls `miss` once `timeout` has passed, never earlier. Returns a function that cancels the deadline. */
   readonly set: (timeout: Duration.Duration, miss: () => void) => () => void

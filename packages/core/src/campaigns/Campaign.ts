@@ -112,6 +112,7 @@ export const CampaignSender = PlainText.between(1, 64)
 /** The template of a campaign. */
 export const CampaignTemplate = TemplateContent
 
+/** A campaign: its plan, its state and its counts. */
 export interface Campaign extends Plan {
   readonly id: CampaignId
   readonly workspaceId: WorkspaceId

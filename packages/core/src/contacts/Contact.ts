@@ -11,6 +11,7 @@ import type { Customer } from "./CustomerNames.ts"
 
 export type { Customer }
 
+/** A customer, as known to one phone number of a workspace. */
 export interface Contact {
   readonly workspaceId: WorkspaceId
   readonly phoneNumberId: PhoneNumberId

@@ -157,6 +157,7 @@ export interface Remembered {
   readonly until: Instant
 }
 
+/** The changes that recording messages writes. */
 export interface InboundWrites extends Writes {
   readonly remembered: ReadonlyArray<Remembered>
   /** Customers' messages to add to their conversations, after {@link Writes.moved}. */

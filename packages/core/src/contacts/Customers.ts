@@ -41,8 +41,8 @@ export interface CustomerRecord {
 export type Erasure = { readonly [place in CustomerRecords.Place | "files"]: number }
 
 /**
- * How often, and how many times, an erasure looks again at records that a process is working on: for longer than the
- * lease of a send.
+ * How long an erasure waits before it looks again at records that a process is working on. All {@link maxWaits} waits
+ * together are longer than the lease of a send.
  */
 const again = Duration.seconds(1)
 const maxWaits = 60

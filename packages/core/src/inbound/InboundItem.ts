@@ -10,6 +10,7 @@ import type { TemplateChange } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import type { InboundMessage } from "./InboundMessage.ts"
 
+/** One item of a provider's report. */
 export type InboundItem =
   /** The status of a message that we sent. */
   | {

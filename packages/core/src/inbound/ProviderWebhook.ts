@@ -12,6 +12,7 @@ export class UnreadablePost extends Schema.TaggedError<UnreadablePost>()("Unread
   message: Schema.String
 }) {}
 
+/** How the service verifies and reads the posts of one provider. */
 export interface ProviderWebhook {
   /** The provider's part of the webhook's address, in lower-case letters. */
   readonly name: string
@@ -30,6 +31,7 @@ export interface ProviderWebhook {
   readonly read: (body: Uint8Array, receivedAt: Instant) => Effect.Effect<ReadonlyArray<InboundItem>, UnreadablePost>
 }
 
+/** The webhook of the provider in use; `undefined` if the provider has none. */
 export const ProviderWebhook = Context.Reference<ProviderWebhook | undefined>("@wac/core/ProviderWebhook", {
   defaultValue: () => undefined
 })

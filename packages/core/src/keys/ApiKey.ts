@@ -12,6 +12,7 @@ import type { Instant } from "../Time.ts"
 import type { ApiScope } from "./ApiScope.ts"
 import type { KeyBinding } from "./KeyBinding.ts"
 
+/** An API key as it is stored. */
 export interface ApiKey extends KeyBinding {
   readonly id: ApiKeyId
   readonly workspaceId: WorkspaceId

@@ -13,6 +13,7 @@ export interface SendableFile extends FileProperties {
   readonly id: MediaId
 }
 
+/** The operations on files that sends and templates need. */
 export interface SendableMedia {
   /** Finds a file of the workspace. */
   readonly find: (
@@ -31,6 +32,7 @@ export interface SendableMedia {
   ) => Effect.Effect<string, DomainError | StoreError>
 }
 
+/** The operations in this process. By default, no file exists. */
 export const SendableMedia = Context.Reference<SendableMedia>("@wac/core/media/SendableMedia", {
   defaultValue: () => ({
     find: () => Effect.undefined,
