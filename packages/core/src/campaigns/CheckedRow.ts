@@ -1,6 +1,5 @@
 /**
- * An uploaded row of a campaign with its problem or its recipient's message, and the filter of a list of rows (contract
- * §11). Pure.
+ * An uploaded row of a campaign with its problem or message, and the filter of a list of rows (contract §11). Pure.
  */
 import type { Message } from "../messages/Message.ts"
 import { type Outcome, outcomeOf as outcomeOfMessage } from "./CampaignCounts.ts"

@@ -49,7 +49,10 @@ export const inForce = (
   return own?.optedOut === true ? own : undefined
 }
 
-/** Whether the customer has chosen since the opt-out: the contact holds a newer choice. */
+/**
+ * Whether the customer has chosen since the opt-out: the contact holds a newer choice. An opt-out without a name counts
+ * as older than any choice.
+ */
 export const isOutdated = ({ name }: Suppression, { preferenceAt }: Contact.Contact): boolean =>
   preferenceAt !== null && (name === null || name.at < preferenceAt)
 
