@@ -1,11 +1,11 @@
 /**
- * The loop of a background task: rounds of work, with a rest after each. A round that fails is logged and leaves the next
- * one alone.
+ * The loop of a background task: rounds of work, with a rest after each. If a round fails, the failure is logged and
+ * the next round runs as usual.
  */
 import { Effect } from "effect"
 import * as RepeatedFailure from "./RepeatedFailure.ts"
 
-/** Repeats rounds of work for ever. `work` names it as the subject of a sentence in the log. */
+/** Repeats rounds of work forever. `work` names the task in the log, as the subject of a sentence. */
 export const make = <E, R, R2>(
   work: string,
   round: Effect.Effect<unknown, E, R>,

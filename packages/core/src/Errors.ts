@@ -57,7 +57,9 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
     "stale_signature",
     "missing_signature"
   ]),
-  /** With `second_factor_required`: the one-time token with which a code or a passkey ends the sign-in. */
+  /**
+   * With `second_factor_required`: the one-time token that completes the sign-in, together with a code or a passkey.
+   */
   challenge: Schema.optionalKey(Schema.String),
   ...described
 }) {

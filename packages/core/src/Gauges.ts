@@ -1,5 +1,6 @@
 /**
- * Metrics of what waits in the storages, and of the storage itself: measured before the metrics are read (contract §8).
+ * Gauges of what waits in the storage (deliveries, queued messages, the outbox, events for subscriptions, provider
+ * posts) and of the database itself. They are measured just before the metrics are read (contract §8).
  */
 import { Clock, Context, Duration, Effect, Metric } from "effect"
 import { InboundPostStore, type PostBacklog } from "./inbound/InboundPostStore.ts"
@@ -116,12 +117,12 @@ const observeStorage = (measured: Measured): Effect.Effect<void> =>
   })
 
 /**
- * The time limit for storage queries. It is well within Prometheus's 10 s scrape timeout, even if storage does not
+ * The time limit of each measurement. It is well within Prometheus's 10 s scrape timeout, even if the storage does not
  * respond.
  */
-const patience = Duration.seconds(1)
+const timeLimit = Duration.seconds(1)
 
-/** Measures more than the backlog before the metrics are read, such as the process. By default it measures nothing. */
+/** A further measurement that runs before the metrics are read, such as of the process. By default it does nothing. */
 export const MoreObserved = Context.Reference<Effect.Effect<void>>("@wac/core/Gauges/MoreObserved", {
   defaultValue: () => Effect.void
 })
@@ -157,7 +158,7 @@ export const observer: Effect.Effect<
         more
       ],
       (observe) =>
-        Effect.ignore(Effect.timeout(observe, patience)),
+        Effect.ignore(Effect.timeout(observe, timeLimit)),
       { concurrency: "unbounded", discard: true }
     ))
 })

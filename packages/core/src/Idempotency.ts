@@ -75,6 +75,6 @@ const utf8 = new TextEncoder()
 export const fingerprint = (digest: Digest.Digest["Service"], body: unknown): Effect.Effect<string> =>
   digest.digestHex(Digest.sha256, utf8.encode(canonicalJson(body)))
 
-/** Whether a key no longer binds, so that it counts as unused. It binds until just before it expires. */
+/** Whether a key has expired, so that it counts as unused. At `expiresAt` itself, it has. */
 export const isExpired = ({ expiresAt }: { readonly expiresAt: Instant | null }, now: Instant): boolean =>
   expiresAt !== null && expiresAt <= now

@@ -1,6 +1,6 @@
 /**
- * Histograms of durations. Where traces are collected, each bucket remembers the latest trace that fell into it, its
- * exemplar, which leads an operator from a slow bucket to what happened. They are kept beside the registry of metrics.
+ * Histograms of durations, with exemplars: if traces are collected, each bucket remembers the latest trace that fell
+ * into it, which leads an operator from a slow bucket to what happened. Exemplars are kept beside the metric registry.
  */
 import { Context, Metric, type Tracer } from "effect"
 import type { Instant } from "./Time.ts"
@@ -13,7 +13,7 @@ export interface Exemplar {
   readonly at: Instant
 }
 
-/** The exemplars of one series by its buckets' upper bounds; the last one is infinity. */
+/** The exemplars of one series, by the upper bound of their bucket. The bound of the last bucket is infinity. */
 export type Exemplars = ReadonlyMap<number, Exemplar>
 
 type Labels = Readonly<Record<string, string>>
@@ -33,7 +33,7 @@ const kept = new WeakMap<object, Map<string, Map<number, Exemplar>>>()
 
 const registryOf = (context: Context.Context<never>): object => Context.get(context, Metric.MetricRegistry)
 
-/** A histogram with these upper bounds of its buckets, in ascending order. */
+/** Creates a histogram. `boundaries` are the upper bounds of its buckets, in ascending order. */
 export const make = (
   name: string,
   options: { readonly description: string; readonly boundaries: ReadonlyArray<number> }
@@ -67,12 +67,12 @@ const labelled = (
   }
 }
 
-/** The name of a series with its labels, as Prometheus writes it. */
+/** The name of a series with its labels, in Prometheus's notation. */
 const seriesOf = (name: string, labels: Labels): string => {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
   return pairs.length === 0 ? name : `${name}{${pairs.join(",")}}`
 }
 
-/** The exemplars in the registry of the context by series, such as `name{label="value"}`. */
+/** The exemplars in the context's registry, by series, such as `name{label="value"}`. */
 export const exemplars = (context: Context.Context<never>): ReadonlyMap<string, Exemplars> =>
   kept.get(registryOf(context)) ?? new Map()

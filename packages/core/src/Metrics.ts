@@ -97,7 +97,7 @@ const queueLateSeconds = LatencyHistogram.make("wac_queue_late_seconds", {
   boundaries: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600]
 })
 
-/** Counts the first try of a queued message at `at`, by how late it is, in milliseconds. */
+/** Counts the first try of a queued message at `at`. `late` is how late the try is, in milliseconds. */
 export const queueLate = (late: number, at: Instant): Effect.Effect<void> =>
   Effect.contextWith((context: Context.Context<never>) => {
     queueLateSeconds.record({ seconds: late / 1000, at }, context)
@@ -203,7 +203,10 @@ const retentionRemovals = Metric.counter("wac_retention_removed_total", {
   incremental: true
 })
 
-/** Exports a kind of record whose retention begins to be watched now. */
+/**
+ * Exports the metrics of a kind of record before its first deletion, with `now` as the time of its last complete
+ * deletion.
+ */
 export const retentionBegan = (kind: string, now: Instant): Effect.Effect<void> =>
   Effect.all([
     retentionEnded(kind, now),
@@ -223,7 +226,7 @@ export const retentionEnded = (kind: string, now: Instant): Effect.Effect<void> 
 export const retentionFailed = (kind: string): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(retentionFailures, { kind }), 1)
 
-/** Each outcome of a post, and each problem with one, named once for the compiler to check. */
+/** Every outcome of a post and every problem with one. The type makes sure that none is missing. */
 const postLabels: {
   readonly outcome: { readonly [outcome in PostOutcome]: true }
   readonly problem: { readonly [problem in Problem]: true }
@@ -236,7 +239,9 @@ const reasonsOf = (
   { fields }: { readonly fields: { readonly reason: { readonly literals: ReadonlyArray<string> } } }
 ) => fields.reason.literals
 
-/** The ends of a send by the errors that a provider can give. No alert watches what a rule of the service refuses. */
+/**
+ * The reasons of each outcome of a send that an alert may watch. No alert watches what a rule of the service refuses.
+ */
 const watchedSends: { readonly [outcome in Exclude<SendOutcome, "refused">]: ReadonlyArray<string | undefined> } = {
   queued: [undefined],
   replayed: [undefined],
@@ -247,8 +252,8 @@ const watchedSends: { readonly [outcome in Exclude<SendOutcome, "refused">]: Rea
 }
 
 /**
- * Exports counters with 0 before their first event: `increase` of a series that begins with 500 is 0, so an alert on a
- * first burst would never fire.
+ * Exports counters with 0 before their first event. Without this, a counter that first appears as 500 has an `increase`
+ * of 0, so an alert on a first burst would never fire.
  */
 export const exportedFromZero: Effect.Effect<void> = Effect.gen(function*() {
   for (const counter of [...Object.values(attemptsBy), ...Object.values(itemsBy)]) yield* Metric.update(counter, 0)
@@ -258,7 +263,7 @@ export const exportedFromZero: Effect.Effect<void> = Effect.gen(function*() {
   for (const problem of Object.keys(postLabels.problem)) {
     yield* Metric.update(Metric.withAttributes(postProblems, { problem }), 0)
   }
-  // a wrong password, one too many, no role left at an issuer, and what a second factor is refused for
+  // a wrong password, too many attempts, no role for a person of the issuer, and refusals of a second factor
   const refusals: ReadonlyArray<SignInRefusal> = [
     "invalid_credentials",
     "login",

@@ -1,6 +1,7 @@
 /**
- * Packages that a host installs for one feature. Each is imported by `await import()` within a `try`, and in no call: only
- * there do bundlers see that its absence is caught, and accept it.
+ * Packages that a host installs only if it uses the feature that needs them. Each must be imported by a plain `await
+ * import()` within a `try`, not by a helper function: only then do bundlers see that a missing package is handled, and
+ * accept it.
  */
 
 /** Whether an import failed because the package is not installed, here or where a bundler built the program. Pure. */

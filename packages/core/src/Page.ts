@@ -12,9 +12,8 @@ export const maxLimit = 100
 export const defaultLimit = 25
 
 /**
- * The most items that one page of a list reads for filters that have no index, because every write would have to
- * maintain it. A page is then answered within a second, and may hold fewer items than its limit, or none, even if more
- * follow.
+ * The maximum number of items that a page of a list reads for filters without an index. (An index would cost every
+ * write.) So a page takes a second at most, and may hold fewer items than its limit, or none, even if more follow.
  */
 export const lookedAt = 10_000
 

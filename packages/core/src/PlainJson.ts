@@ -1,5 +1,5 @@
 /**
- * Free JSON from callers, limited to what every storage can hold and every function of ours can walk through.
+ * Free JSON from callers, limited to what every storage can hold and every recursive function can walk through.
  */
 import { Schema } from "effect"
 import * as PlainText from "./PlainText.ts"
@@ -32,8 +32,8 @@ const pathOf = (part: Part): ReadonlyArray<string | number> => {
 const isPlain = (text: string): boolean => PlainText.issueOf(text) === undefined
 
 /**
- * The first part of a value that nests deeper than `depth`, or whose text or names are not plain. It calls itself for no
- * part, so any depth can be judged.
+ * The first part of a value that nests deeper than `depth`, or whose text or names are not plain. Does not recurse, so
+ * it can judge a value of any depth.
  */
 export const violationOf = (value: unknown, depth: number): Violation | undefined => {
   const waiting: Array<Part> = [{ value, depth: 0, name: "", parent: undefined }]
@@ -64,7 +64,10 @@ const backslash = 0x5c
 
 const comma = 0x2c
 
-/** Whether JSON in UTF-8 nests no deeper and has no more values than this. One loop, since every body is judged. */
+/**
+ * Whether JSON in UTF-8 nests at most `depth` levels deep and has at most `values` values. A single loop, since it
+ * reads every request body.
+ */
 const isWithin = (json: Uint8Array, depth: number, values: number): boolean => {
   let level = 0
   let seen = 0
@@ -89,20 +92,21 @@ const isWithin = (json: Uint8Array, depth: number, values: number): boolean => {
 }
 
 /**
- * Whether JSON in UTF-8 nests deeper than `depth`, without parsing it. Of anything else it may return either.
+ * Whether JSON in UTF-8 nests deeper than `depth`, without parsing it. For text that is not JSON, the result means
+ * nothing.
  */
 export const isDeeper = (json: Uint8Array, depth: number): boolean => !isWithin(json, depth, Infinity)
 
 /**
- * Values in a body of JSON, at most. To parse, compare and decode so many takes some hundredths of a second, which all
- * other work of the process waits for; bodies of 64 KiB cannot have so many.
+ * The maximum number of values in a JSON body. Parsing, comparing and decoding this many takes some hundredths of a
+ * second, in which the process does nothing else. A body of 64 KiB cannot have this many.
  */
 export const maxValues = 75_000
 
 /**
- * Whether JSON in UTF-8 has more than {@link maxValues}, without parsing it: counts what opens and what separates. Of
- * anything else it may return either.
+ * Whether JSON in UTF-8 has more than {@link maxValues} values, without parsing it: it counts opening brackets and
+ * commas. For text that is not JSON, the result means nothing.
  */
 export const hasTooMany = (json: Uint8Array): boolean =>
-  // fewer bytes cannot have so many, and nearly all bodies are short
+  // shorter JSON cannot have so many, and nearly all bodies are shorter
   json.length > maxValues && !isWithin(json, Infinity, maxValues)

@@ -58,7 +58,7 @@ export class Readiness extends Context.Service<Readiness, {
             Effect.sync(() => void conditions.add(condition)),
             () => Effect.sync(() => conditions.delete(condition))
           ),
-        // concurrently: a condition that takes its full second would make the others late
+        // concurrently, because a condition may take a full second
         check: Effect.suspend(() =>
           Effect.forEach([...conditions], (condition) => Effect.exit(holds(condition)), { concurrency: "unbounded" })
         ).pipe(Effect.flatMap((exits) => Effect.forEach(exits, (exit) => exit, { discard: true })))

@@ -1,6 +1,6 @@
 /**
- * Records in the background, so that no caller waits for the storage. Records are written in batches about once a
- * second. Beyond a bounded backlog, records are dropped and counted.
+ * Recorders write records in the background, so that no caller waits for the storage. Records are written in batches
+ * about once a second. Beyond a bounded backlog, records are dropped and counted.
  */
 import { Cause, Context, Duration, Effect, Latch, Option, type Scope } from "effect"
 import * as Metrics from "./Metrics.ts"
@@ -12,12 +12,12 @@ const every = Duration.seconds(1)
 /** The largest backlog by default: a few seconds of a busy process's records, or a few megabytes. */
 const defaultCapacity = 10_000
 
-/** How long shutdown waits for the remaining records. */
-const patience = Duration.seconds(2)
+/** How long shutdown waits until the remaining records are written. */
+const shutdownTimeout = Duration.seconds(2)
 
 /**
- * Where recorders leave the effect that writes what they hold, for a process that may be stopped between two calls. By
- * default nowhere.
+ * If set, a list to which each recorder adds an effect that writes its backlog. A host whose process may be stopped
+ * between two calls runs these effects after a call. `null` by default.
  */
 export const Flushes = Context.Reference<Array<Effect.Effect<void>> | null>("@wac/core/Recorder/Flushes", {
   defaultValue: () => null
@@ -36,7 +36,7 @@ export interface Options<A> {
   readonly capacity?: number
 }
 
-/** Whether a record of the batch made writing it fail, and not the storage. Then nothing of the batch was written. */
+/** Whether a record of the batch, and not the storage, made the write fail. Nothing of the batch was written then. */
 const isOfBatch = (cause: Cause.Cause<StoreError>): boolean =>
   Cause.hasDies(cause) || Option.exists(Cause.findErrorOption(cause), ({ fault }) => fault === "command")
 
@@ -82,7 +82,7 @@ export const make = <A>(
     const flushes = yield* Flushes
     flushes?.push(Effect.asVoid(flushAll))
     yield* Effect.addFinalizer(() =>
-      Effect.andThen(Effect.timeoutOption(flushAll, patience), Effect.sync(() => drop(waiting.length)))
+      Effect.andThen(Effect.timeoutOption(flushAll, shutdownTimeout), Effect.sync(() => drop(waiting.length)))
     )
     yield* Latch.await(some).pipe(
       Effect.andThen(Effect.sleep(every)),

@@ -1,5 +1,6 @@
 /**
- * Logs a failure that repeats once a minute with its number, so that an outage of an hour does not fill the log.
+ * Logs a repeated failure at most once a minute, with the number of its repetitions, so that an outage of an hour does
+ * not fill the log.
  */
 import { Cause, Clock, Duration, Effect, Exit, type LogLevel } from "effect"
 
@@ -9,7 +10,7 @@ export const every = Duration.minutes(1)
 /** How many different failures are remembered; beyond that, the oldest is logged again too early. */
 const most = 1000
 
-/** The log of a component's failures. A cause is logged with its line. */
+/** Logs a failure of a component. If there is a cause, it is logged with the line. */
 export type Log = (kind: string, line: string, cause?: Cause.Cause<unknown>) => Effect.Effect<void>
 
 interface Logged {
@@ -35,7 +36,7 @@ const due = (kinds: Map<string, Logged>, kind: string, line: string, now: number
 
 /**
  * Creates the log of a component's failures. `kind` tells failures apart, such as the operation and the error's code.
- * The first failure of a kind is logged immediately; then one a minute, with the number that came since.
+ * The first failure of a kind is logged immediately, later ones once a minute with their number since.
  */
 export const make = (level: LogLevel.Severity = "Warn"): Log => {
   const kinds = new Map<string, Logged>()
@@ -53,7 +54,7 @@ export type Watch = <A, E, R>(run: Effect.Effect<A, E, R>) => Effect.Effect<A, E
 /**
  * Creates the watch over work that is tried again if it fails, such as a runner's loop. `work` names it as the subject
  * of a sentence. A failure is logged as {@link make} does, with its cause, and so is the first success after a logged
- * failure, with the number of failures. Failures stay failures, and an interruption is none.
+ * failure, with the number of failures. Failures stay failures. An interruption does not count as one.
  */
 export const watch = (work: string): Watch => {
   const log = new Map<string, Logged>()
@@ -86,8 +87,8 @@ export const watch = (work: string): Watch => {
 }
 
 /**
- * Does the same for each item, even if it fails for some of them, and then fails with the first failure. For a round of
- * work whose items have nothing to do with each other.
+ * Runs `work` for each item, even if it fails for some of them, and then fails with the first failure. Use it for a
+ * round of work whose items are independent.
  */
 export const each = <Item, E, R>(
   items: Iterable<Item>,

@@ -1,5 +1,5 @@
 /**
- * Finds a field that an object in JSON has twice. `JSON.parse` takes the last one without a word, while others that read
+ * Finds a field that occurs twice in a JSON object. `JSON.parse` silently takes the last one, while other readers of
  * the same text take the first (RFC 8259 §4). Pure.
  */
 
@@ -7,7 +7,7 @@
 interface Open {
   /** The names of an object so far; `null` for an array. */
   readonly names: Set<string> | null
-  /** The present field's name, or the present item's index. */
+  /** The current field's name, or the current item's index. */
   at: string | number
   /** Whether the next text is the name of a field. */
   isNameNext: boolean
@@ -32,7 +32,7 @@ const endOfText = (json: string, from: number): number => {
   return -1
 }
 
-/** A name without its escapes; as it is written if they are not valid, which the parser will say. */
+/** A name with its escapes resolved. If they are not valid, the name as written: the parser refuses the text later. */
 const unescaped = (name: string): string => {
   if (!name.includes("\\")) return name
   try {
@@ -43,8 +43,9 @@ const unescaped = (name: string): string => {
 }
 
 /**
- * The path of the first field that its object already has, as `["messages", 0, "to"]`; `undefined` if there is none.
- * Takes time in proportion to the text and does not recurse. A text that is not JSON is for the parser to refuse.
+ * The path of the first field whose name occurred before in the same object, such as `["messages", 0, "to"]`;
+ * `undefined` if there is none. Takes time in proportion to the text and does not recurse. It does not detect invalid
+ * JSON, which the parser refuses.
  */
 export const find = (json: string): ReadonlyArray<string | number> | undefined => {
   const open: Array<Open> = []

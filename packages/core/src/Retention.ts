@@ -12,7 +12,7 @@ export interface Forgotten {
   readonly isMore: boolean
 }
 
-/** The total result of the steps that delete records of one kind. */
+/** Sums the results of the steps that delete records of one kind. */
 export const together = (steps: ReadonlyArray<Forgotten>): Forgotten => ({
   removed: steps.reduce((sum, { removed }) => sum + removed, 0),
   isMore: steps.some(({ isMore }) => isMore)

@@ -47,7 +47,7 @@ const kinds = Effect.gen(function*() {
   const messages = yield* MessageStore
   const events = yield* EventStore
   const usage = yield* UsageStore
-  /** Unhandled events wait for their subscriptions, but not without end. */
+  /** Events that a subscription has not handled are kept for longer, but at most for `Subscription.keptFor`. */
   const forgetEvents: Kept["forget"] = (before) =>
     Effect.flatMap(
       Clock.currentTimeMillis,
@@ -77,7 +77,7 @@ const kinds = Effect.gen(function*() {
   return all
 })
 
-/** Deletes everything that is older than its retention now. A kind that fails leaves the others alone. */
+/** Deletes everything that is older than its retention now. If the deletion of one kind fails, the others still run. */
 const round = Effect.gen(function*() {
   yield* RepeatedFailure.each(
     yield* kinds,
@@ -92,7 +92,7 @@ const round = Effect.gen(function*() {
   )
 })
 
-/** Exports the kinds before their first deletion, so that one that never succeeds is noticed. */
+/** Exports the metrics of each kind before its first deletion, so that a deletion that never succeeds is noticed. */
 const began = Effect.gen(function*() {
   const now = yield* Clock.currentTimeMillis
   for (const { kind } of yield* kinds) yield* Metrics.retentionBegan(kind, now)

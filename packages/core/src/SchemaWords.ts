@@ -1,6 +1,6 @@
 /**
- * The faults that a schema found, in words for the author of the input: they name the expectation, never a schema,
- * whose name says nothing to them. Pure.
+ * Describes what a schema found wrong, for the author of the input. The words name the expected kind of value, never
+ * the schema, whose name means nothing to the author. Pure.
  */
 import { type SchemaAST, SchemaIssue } from "effect"
 
@@ -20,7 +20,10 @@ const expectedOf = (ast: SchemaAST.AST): string => {
   }
 }
 
-/** The first thing that is wrong, and the path to it. A union is the thing if none of its members takes the value. */
+/**
+ * The first issue without a further issue inside it, and the path to it. If no member of a union is a candidate for the
+ * value, it is the issue of the union itself.
+ */
 export const leafOf = (
   issue: SchemaIssue.Issue,
   path: ReadonlyArray<PropertyKey> = []

@@ -1,5 +1,5 @@
 /**
- * How the service is doing, told to anybody (`GET /status`): a word for each part, with nothing about workspaces or
+ * The public status of the service (`GET /status`): the condition of each part, with nothing about workspaces or
  * customers.
  */
 import { Clock, Duration, Effect, Exit } from "effect"
@@ -8,7 +8,7 @@ import { Readiness } from "./Readiness.ts"
 import type { Instant } from "./Time.ts"
 import { DeliveryStore } from "./webhooks/DeliveryStore.ts"
 
-/** How a part is doing: as it should, late, or not at all. */
+/** The condition of a part: it works, it is late, or it does not work. */
 export type Condition = "operational" | "degraded" | "down"
 
 /** From best to worst. */
@@ -22,17 +22,20 @@ export type Part = (typeof parts)[number]
 
 /** The condition of the service and of its parts. */
 export interface ServiceStatus {
-  /** That of the worst part. */
+  /** The condition of the worst part. */
   readonly status: Condition
   readonly parts: { readonly [part in Part]: Condition }
   readonly checkedAt: Instant
 }
 
-/** How long something may wait before its part is late: as long as before the alerts that deploy/ contains. */
-export const patience = Duration.minutes(1)
+/**
+ * How long a due delivery or a post may wait before its part is late: the threshold of the alerts in
+ * `deploy/prometheus/rules.yml`.
+ */
+export const lateAfter = Duration.minutes(1)
 
 /** The observations; `undefined` if one could not be read. */
-export interface Seen {
+export interface Observations {
   readonly isReady: boolean
   /** Since when the oldest due delivery waits; `null` if none is due. */
   readonly oldestDueAt: Instant | null | undefined
@@ -43,12 +46,12 @@ export interface Seen {
 const ofWait = (since: Instant | null | undefined, now: Instant): Condition =>
   since === undefined
     ? "down"
-    : since !== null && now - since > Duration.toMillis(patience)
+    : since !== null && now - since > Duration.toMillis(lateAfter)
     ? "degraded"
     : "operational"
 
-/** Judges what was seen. */
-export const judge = ({ isReady, oldestDueAt, oldestPostAt }: Seen, now: Instant): ServiceStatus => {
+/** Judges the observations. */
+export const judge = ({ isReady, oldestDueAt, oldestPostAt }: Observations, now: Instant): ServiceStatus => {
   const found: ServiceStatus["parts"] = {
     requests: isReady ? "operational" : "down",
     deliveries: ofWait(oldestDueAt, now),
@@ -58,13 +61,13 @@ export const judge = ({ isReady, oldestDueAt, oldestPostAt }: Seen, now: Instant
   return { status: conditions[worst]!, parts: found, checkedAt: now }
 }
 
-/** The time limit for each look, so that the answer comes while the storage does not. */
+/** The time limit of each observation, so that a status is returned even if the storage does not respond. */
 const timeLimit = Duration.seconds(1)
 
-/** How long an answer stays true enough. Strangers may ask as often as they like. */
+/** How long a status is cached, because anybody may request it as often as they like. */
 export const lifetime = Duration.seconds(5)
 
-/** Builds an effect that looks at the parts, at most once in {@link lifetime}. */
+/** Builds an effect that observes the parts, at most once in {@link lifetime}, and returns the status. */
 export const observer: Effect.Effect<
   Effect.Effect<ServiceStatus>,
   never,
@@ -73,12 +76,12 @@ export const observer: Effect.Effect<
   const deliveries = yield* DeliveryStore
   const posts = yield* InboundPostStore
   const readiness = yield* Readiness
-  const look = <A, E>(effect: Effect.Effect<A, E>) => Effect.exit(Effect.timeout(effect, timeLimit))
+  const observe = <A, E>(effect: Effect.Effect<A, E>) => Effect.exit(Effect.timeout(effect, timeLimit))
   return yield* Effect.cachedWithTTL(
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const [ready, due, kept] = yield* Effect.all(
-        [look(readiness.check), look(deliveries.backlog(now)), look(posts.backlog)],
+        [observe(readiness.check), observe(deliveries.backlog(now)), observe(posts.backlog)],
         { concurrency: "unbounded" }
       )
       return judge({

@@ -1,6 +1,6 @@
 /**
- * The source of a request for counting failures. It groups IPv6 addresses by network, because one customer has 2^64
- * of them. Pure.
+ * The source of a request, by which failures are counted and limited. IPv6 addresses are grouped by network, because
+ * one customer has 2^64 of them. Pure.
  */
 
 /** The eight groups of 16 bits of an IPv6 address, without its zone; undefined if the text is not one. */
@@ -14,16 +14,16 @@ export const groupsOf = (address: string): ReadonlyArray<number> | undefined => 
   return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last]
 }
 
-/** Whether the groups of an IPv6 address are those of an IPv4 address, written as IPv6 in their last two. */
+/** Whether an IPv6 address, given by its groups, is an IPv4-mapped one: its last two groups are an IPv4 address. */
 export const isMapped = (groups: ReadonlyArray<number>): boolean =>
   groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
 
-/** An IPv4 address of two groups of 16 bits. */
+/** Writes the two groups of 16 bits of an IPv4 address in dotted form: `192.0.2.1`. */
 export const dotted = (groups: ReadonlyArray<number>): string =>
   groups.flatMap((group) => [group >> 8, group & 255]).join(".")
 
 /**
- * Returns the key of an address: an IPv4 address itself, also when it is written as IPv6; the /64 network of an IPv6
+ * Returns the key of an address: an IPv4 address itself, even if it is written as IPv6; the /64 network of an IPv6
  * address, which belongs to one customer; any other text unchanged. Pure.
  */
 export const networkOf = (address: string): string => {

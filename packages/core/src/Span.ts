@@ -14,7 +14,7 @@ export interface Attributes {
 /** The attributes of a span besides its name. */
 export interface Details {
   readonly attributes?: Attributes
-  /** The trace context of what led to it, as {@link stored} returned it: the span links to it. */
+  /** The trace context of the cause, as {@link stored} returned it. The span links to it. */
   readonly from?: string | null
 }
 
@@ -27,7 +27,7 @@ const isTraced = (context: Context.Context<never>): boolean =>
 const spanOf = (context: Context.Context<never>): Tracer.AnySpan | undefined =>
   isTraced(context) ? Context.getOrUndefined(context, Tracer.ParentSpan) : undefined
 
-/** The span of the context that a collector gets; `undefined` if none does. */
+/** The context's span if it is sampled, so that a collector gets it; else `undefined`. */
 export const collected = (context: Context.Context<never>): Tracer.AnySpan | undefined => {
   const span = spanOf(context)
   return span?.sampled === true ? span : undefined
@@ -72,7 +72,7 @@ export const annotate = (attributes: () => Attributes): Effect.Effect<void> =>
     return Effect.void
   })
 
-/** The header `traceparent` with the current span, even if that is not sampled. No header without a tracer. */
+/** The header `traceparent` with the current span, even if the span is not sampled. Empty without a tracer. */
 export const headers: Effect.Effect<{ readonly traceparent?: string }> = Effect.contextWith(
   (context: Context.Context<never>) => {
     const span = spanOf(context)

@@ -10,6 +10,7 @@ import * as Elapsed from "./Elapsed.ts"
  */
 export const timeout = Duration.millis(9500)
 
+/** The shutdown state of a process. */
 export interface Stopping {
   readonly isBegun: () => boolean
   /** Suspends until shutdown begins. */

@@ -28,9 +28,10 @@ export interface PoolState {
   readonly waiting: number
 }
 
-/** `other` are connections of which nothing more is known. */
+/** The state of a connection to the database server. `other` covers every state that is not listed. */
 export type ConnectionState = "active" | "idle" | "idle_in_transaction" | "other"
 
+/** The storage as a whole: its name, whether it can be written, and its measurements. */
 export class Storage extends Context.Service<Storage, {
   /** The storage's name in the terminal and the log. Holds no credentials. */
   readonly name: string

@@ -57,7 +57,7 @@ export const ofProcess: Effect.Effect<(asked: Instant) => Instant> = Effect.gen(
   return (yield* JudgedBy) === "asker" ? (asked: Instant) => asked : (_: Instant) => clock.currentTimeMillisUnsafe()
 })
 
-/** A time that the storage answered with, and when the process asked and was answered, by its own clock. */
+/** A time (`at`) that the storage returned, and when the process asked for it and got it, by the process's clock. */
 export interface Answered {
   readonly asked: Instant
   readonly at: Instant
@@ -65,9 +65,9 @@ export interface Answered {
 }
 
 /**
- * A better estimate of how far the process's clock is ahead of the storage's, in milliseconds. The storage's time lies
- * between question and answer, so a quick answer is exact and a slow one says little: the estimate changes by the least
- * that agrees with the answer. It also follows a clock that was set. Pure.
+ * Updates the estimate of how far the process's clock is ahead of the storage's, in milliseconds. The storage read its
+ * clock between the request and the response, so a quick response is exact and a slow one only sets wide bounds. The
+ * estimate changes by the least amount that fits these bounds. So it also follows a clock that was set. Pure.
  */
 export const aheadAfter = (estimated: number | undefined, { answered, asked, at }: Answered): number =>
   estimated === undefined

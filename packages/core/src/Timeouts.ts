@@ -6,8 +6,8 @@ import { Clock, Duration, Effect, FiberSet, type Scope } from "effect"
 import * as Elapsed from "./Elapsed.ts"
 
 /**
- * A deadline between those with the same timeout that were set before and after it. No set: its tables would keep
- * deadlines until a major collection (docs/decisions/0028-wac.md).
+ * A deadline, linked to the deadlines with the same timeout that were set before and after it. This is a linked list
+ * and not a `Set`, because a set's tables would keep deadlines until a major collection (docs/decisions/0028-wac.md).
  */
 interface Deadline {
   readonly at: number
@@ -29,7 +29,7 @@ class Line {
     return deadline
   }
 
-  /** Does nothing if the deadline was removed before. */
+  /** Removes a deadline. Does nothing if it was removed before. */
   remove(deadline: Deadline): void {
     const { after, before } = deadline
     if (before === undefined) {
@@ -43,6 +43,7 @@ class Line {
   }
 }
 
+/** Sets deadlines for operations. */
 export interface Timeouts {
   /** Calls `miss` once `timeout` has passed, never earlier. Returns a function that cancels the deadline. */
   readonly set: (timeout: Duration.Duration, miss: () => void) => () => void
@@ -55,7 +56,7 @@ export interface Timeouts {
 export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(function*() {
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime<never>()
-  /** By timeout in milliseconds. */
+  /** The deadlines by timeout in milliseconds. */
   const lines = new Map<number, Line>()
 
   const now = () => Elapsed.of(clock)

@@ -1,5 +1,5 @@
 /**
- * The length of URLs: of receivers, of linked files, and of paths in links.
+ * The maximum length of the URLs that callers give: of receivers, of linked files, and of paths in portal links.
  */
 
 /** The maximum number of characters of a URL. */

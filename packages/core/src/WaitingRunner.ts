@@ -1,6 +1,6 @@
 /**
- * Looks every few minutes how much waits in each workspace, and keeps the most of each hour. Any number of processes may
- * look.
+ * Measures every few minutes how much waits in each workspace (queued messages and held events), and stores the peak of
+ * each hour. Any number of processes may run it.
  */
 import { Clock, Effect, Layer, Option } from "effect"
 import * as BackgroundLoop from "./BackgroundLoop.ts"
@@ -12,8 +12,8 @@ import { WebhookStore } from "./webhooks/WebhookStore.ts"
 import type { Workspace } from "./workspaces/Workspace.ts"
 import { WorkspaceStore } from "./workspaces/WorkspaceStore.ts"
 
-/** How many workspaces are looked at concurrently, few enough not to delay requests. */
-const places = 4
+/** How many workspaces are measured concurrently, few enough not to delay requests. */
+const concurrency = 4
 
 /** Runs as long as its scope. */
 export const layer = Layer.effectDiscard(
@@ -23,14 +23,14 @@ export const layer = Layer.effectDiscard(
     const webhooks = yield* WebhookStore
     const workspaces = yield* WorkspaceStore
 
-    const look = Effect.fnUntraced(function*({ id }: Workspace) {
+    const measure = Effect.fnUntraced(function*({ id }: Workspace) {
       const now = yield* Clock.currentTimeMillis
       const [{ queued }, webhook] = yield* Effect.all([queue.backlog(id, now), webhooks.get(id)])
       const held = Option.match(webhook, { onNone: () => 0, onSome: ({ heldCount }) => heldCount })
       yield* usage.raise(Waiting.peakAt(id, now, { queued, held }))
     })
 
-    const round = Effect.flatMap(workspaces.list, (all) => RepeatedFailure.each(all, look, { concurrency: places }))
+    const round = Effect.flatMap(workspaces.list, (all) => RepeatedFailure.each(all, measure, { concurrency }))
     yield* Effect.forkScoped(BackgroundLoop.rested("counting what waits", round, Effect.sleep(Waiting.every)))
   })
 )

@@ -3,10 +3,10 @@ import { Duration } from "effect"
 import * as ServiceStatus from "../src/ServiceStatus.ts"
 
 const now = 1_000_000
-const well: ServiceStatus.Seen = { isReady: true, oldestDueAt: null, oldestPostAt: null }
-const late = now - Duration.toMillis(ServiceStatus.patience)
+const well: ServiceStatus.Observations = { isReady: true, oldestDueAt: null, oldestPostAt: null }
+const late = now - Duration.toMillis(ServiceStatus.lateAfter)
 
-const judged = (seen: Partial<ServiceStatus.Seen>) => {
+const judged = (seen: Partial<ServiceStatus.Observations>) => {
   const { parts, status } = ServiceStatus.judge({ ...well, ...seen }, now)
   return [status, parts.requests, parts.deliveries, parts.inbound]
 }

@@ -33,10 +33,10 @@ export const kinds = [
   "webhook_paused",
   "webhook_pausing"
 ] as const
-/** The subject of an alert. */
+/** The kind of problem that an alert is about. */
 export type Kind = (typeof kinds)[number]
 
-/** A problem that exists now. */
+/** A problem of a workspace that exists now. */
 export interface Matter {
   readonly kind: Kind
   /** The id of the affected object, the name of a subscription, or the month of a quota. */
@@ -54,7 +54,7 @@ export interface Alert extends Matter {
   readonly closedAt: Instant | null
 }
 
-/** Where a workspace's alerts are sent, besides the dashboard. */
+/** Where a workspace's alerts are sent; the dashboard always shows them. */
 export interface Settings {
   /** Addresses that get mail, if mail is configured. */
   readonly emails: ReadonlyArray<string>
@@ -74,17 +74,17 @@ export const retention = Duration.days(365)
 /** How long before a webhook's automatic pause its alert opens. */
 const pausingWithin = Duration.hours(6)
 
-/** How long before a key expires its alerts open; they stay open until it has expired. */
+/** How long before a key expires its alerts open. They close once the key has expired. */
 const expirySteps: ReadonlyArray<readonly [kind: Kind, before: Duration.Duration]> = [
   ["key_expires_in_30_days", Duration.days(30)],
   ["key_expires_in_7_days", Duration.days(7)],
   ["key_expires_in_1_day", Duration.days(1)]
 ]
 
-/** A key that was not used for this long misses nobody when it expires. */
+/** How recently a key must have been used for its expiry to be a problem. */
 const inUseFor = Duration.days(30)
 
-/** The keys whose alerts may be open at a time (`ApiKeyStore.expiring`). */
+/** The filter (`ApiKeyStore.expiring`) for the keys whose alerts may be open at a time. */
 export const expiringAt = (now: Instant) => ({
   now,
   until: now + Math.max(...expirySteps.map(([, before]) => Duration.toMillis(before))),
@@ -92,8 +92,8 @@ export const expiringAt = (now: Instant) => ({
   limit: 100
 })
 
-/** How long a queued message may be late without an alert. */
-const queuePatience = Duration.minutes(1)
+/** How late a queued message may be before an alert opens. */
+const queueLateAfter = Duration.minutes(1)
 
 /** The fraction of the quota from which `quota_high` applies. */
 const highFrom = 0.8
@@ -108,7 +108,7 @@ export interface State {
   readonly numbers: ReadonlyArray<PhoneNumber>
   readonly pausedTemplates: ReadonlyArray<Template>
   readonly pausedCampaigns: ReadonlyArray<Campaign.Campaign>
-  /** At least every key for which {@link expiringAt} asks. */
+  /** At least every key that the filter {@link expiringAt} selects. */
   readonly expiringKeys: ReadonlyArray<
     Pick<ApiKey.ApiKey, "id" | "name" | "prefix" | "expiresAt" | "revokedAt" | "lastUsedAt">
   >
@@ -180,7 +180,7 @@ export const matters = (
       })
     }
   }
-  if (queue.oldestDueAt !== null && queue.at - queue.oldestDueAt > Duration.toMillis(queuePatience)) {
+  if (queue.oldestDueAt !== null && queue.at - queue.oldestDueAt > Duration.toMillis(queueLateAfter)) {
     found.push({
       kind: "queue_late",
       subject: "queue",

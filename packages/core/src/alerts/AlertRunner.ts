@@ -1,6 +1,6 @@
 /**
- * Looks for problems in every workspace in the background, opens and closes their alerts, and sends those by mail and
- * as signed posts.
+ * Looks for problems in every workspace in the background, opens and closes their alerts, and sends the alerts by mail
+ * and as signed posts.
  */
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -34,7 +34,7 @@ import { AlertStore } from "./AlertStore.ts"
 export const every = Duration.minutes(1)
 
 /** How many workspaces are checked concurrently, few enough not to delay requests. */
-const places = 4
+const concurrency = 4
 
 /** The timeout of one post. */
 const timeout = Duration.seconds(5)
@@ -203,7 +203,7 @@ export const layer = Layer.effectDiscard(
       }
     })
 
-    const round = Effect.flatMap(workspaces.list, (all) => RepeatedFailure.each(all, look, { concurrency: places }))
+    const round = Effect.flatMap(workspaces.list, (all) => RepeatedFailure.each(all, look, { concurrency }))
     yield* Effect.forkScoped(BackgroundLoop.rested("checking for alerts", round, Effect.sleep(every)))
   })
 )

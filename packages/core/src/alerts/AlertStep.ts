@@ -1,5 +1,5 @@
 /**
- * The decision of *observe*: each problem has one alert, which ends with the problem.
+ * The decision of `AlertStore.observe`: each problem has one alert, which closes when the problem has ended.
  */
 import type { AlertId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
@@ -11,7 +11,7 @@ export interface Observe {
   readonly now: Instant
   readonly workspaceId: WorkspaceId
   readonly matters: ReadonlyArray<Matter>
-  /** A fresh id for each matter. */
+  /** A new id for each of the matters. */
   readonly ids: ReadonlyArray<AlertId>
 }
 
@@ -27,7 +27,7 @@ export interface Loaded extends Known {
   readonly open: (workspaceId: WorkspaceId) => ReadonlyArray<Alert>
 }
 
-/** The alerts to write, as they are after the step. */
+/** The alerts to write, in their new state. */
 export interface Writes {
   readonly opened: ReadonlyArray<Alert>
   readonly closed: ReadonlyArray<Alert>
@@ -35,7 +35,7 @@ export interface Writes {
 
 const nameOf = ({ kind, subject }: Matter): string => `${kind} ${subject}`
 
-/** Decides `AlertStore.observe`. The commands must be of different workspaces. */
+/** Decides `AlertStore.observe`. Each command must be for a different workspace. */
 export const observe: Decide<Observe, Loaded, Observed, Writes> = (loaded, commands) => {
   const answers = commands.map(({ ids, matters, now: asked, workspaceId }): Observed => {
     const now = loaded.now(asked)

@@ -11,7 +11,7 @@ import type { Range } from "../usage/Activity.ts"
 import type { Alert, Settings } from "./Alert.ts"
 import type { Observe, Observed } from "./AlertStep.ts"
 
-/** The most alerts that are looked at for those about a subject. */
+/** How many of the newest alerts are searched for alerts about a subject. */
 export const lookedAt = 1000
 
 export class AlertStore extends Context.Service<AlertStore, {
@@ -27,7 +27,7 @@ export class AlertStore extends Context.Service<AlertStore, {
     page: PageRequest
   ) => Effect.Effect<Page<Alert>, StoreError>
   /**
-   * The alerts about a subject that were open in a part of a range, oldest first, among the workspace's newest
+   * The alerts about a subject that were open at some time within the range, oldest first, among the workspace's newest
    * {@link lookedAt}.
    */
   readonly during: (

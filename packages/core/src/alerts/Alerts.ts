@@ -1,5 +1,5 @@
 /**
- * Lists alerts, and validates and stores their settings.
+ * The service for alerts: lists them, and validates and stores their settings.
  */
 import { Context, Effect, Layer } from "effect"
 import type { InvalidBody } from "../Errors.ts"
@@ -40,7 +40,7 @@ export class Alerts extends Context.Service<Alerts, {
             if (!(parsed instanceof URL)) return yield* parsed
             yield* guard.check(parsed)
           }
-          // as it was judged: the URL that was given may be far longer
+          // stored in its parsed form, whose length was checked: the given text may be far longer
           const settings = { emails: [...new Set(emails.map(EmailAddress.normalize))], url: parsed?.href ?? null }
           yield* store.configure(workspaceId, settings)
           return settings

@@ -1,5 +1,5 @@
 /**
- * Records changes in the audit, and lists them.
+ * The service for the audit: records changes, and lists them.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -13,7 +13,7 @@ import type { Instant } from "../Time.ts"
 import type { Action, AuditEntry, By, Detail } from "./AuditEntry.ts"
 import { type AuditFilter, AuditStore } from "./AuditStore.ts"
 
-/** Who changes something in a workspace: a person, or an API key. */
+/** A person or an API key that changes something in a workspace. */
 export type Actor = By & { readonly workspaceId: Id.WorkspaceId }
 
 const byOf = (actor: By): By =>
@@ -30,7 +30,7 @@ export interface Change {
   readonly requestId?: Id.RequestId | undefined
 }
 
-/** Builds the audit entry of a change that happens now. `by` is `null` if an operator's command made the change. */
+/** Builds the audit entry for a change that happens now. `by` is `null` if an operator's command made the change. */
 export const entry = Effect.fnUntraced(function*(
   random: SecureRandom.SecureRandom["Service"],
   workspaceId: Id.WorkspaceId,
@@ -53,8 +53,8 @@ export const entry = Effect.fnUntraced(function*(
 
 export class Audit extends Context.Service<Audit, {
   /**
-   * Records a change in the workspace of each actor. Never fails: if the storage does, the change stands and its
-   * entries are written to the log.
+   * Records a change in each actor's workspace. Never fails: if the storage fails, the change stays and its entries are
+   * written to the log.
    */
   readonly record: (actors: ReadonlyArray<Actor>, change: Change) => Effect.Effect<void>
   /** Newest first. */

@@ -4,7 +4,7 @@
 import type { ApiKeyId, AuditId, RequestId, UserId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
-/** The actions on record: an object and what was done to it. */
+/** The actions that are recorded: an object and what was done to it. */
 export const actions = [
   "alert_settings.change",
   "api_key.create",
@@ -76,16 +76,16 @@ export type Action = (typeof actions)[number]
 /** More about a change, as short strings. */
 export type Detail = { readonly [name: string]: string }
 
-/** Who made a change: a person, or an API key with its name at that time. */
+/** The person who made a change, or the API key with its name at that time. */
 export type By =
   | { readonly userId: UserId; readonly email: string }
   | { readonly apiKeyId: ApiKeyId; readonly name: string }
 
-/** The id and the name of who made a change. */
+/** The id and the name of the person or API key that made a change. */
 export const namesOf = (by: By): { readonly id: UserId | ApiKeyId; readonly name: string } =>
   "userId" in by ? { id: by.userId, name: by.email } : { id: by.apiKeyId, name: by.name }
 
-/** Who made a change, from their id and name. */
+/** The person or API key that made a change, from the id and name. */
 export const byOf = (id: string, name: string): By =>
   id.startsWith("key_")
     ? { apiKeyId: id as ApiKeyId, name }
@@ -99,8 +99,8 @@ export interface AuditEntry {
   /** The id of the changed object. */
   readonly target: string | null
   /**
-   * `null` if an operator's command made the change. Of a refused sign-in, the account that it named: whoever tried is
-   * unknown.
+   * Who made the change. `null` if an operator's command did. For a refused sign-in, the account that was named,
+   * because it is not known who tried.
    */
   readonly by: By | null
   readonly at: Instant

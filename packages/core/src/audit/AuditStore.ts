@@ -11,7 +11,7 @@ import type { AuditEntry } from "./AuditEntry.ts"
 
 /** Which entries to list. */
 export interface AuditFilter {
-  /** Only changes that this person made, or the API key with this id. */
+  /** Only changes by the person or the API key with this id. */
   readonly userId?: string
   /** Only changes of the object with this id. */
   readonly target?: string

@@ -1,6 +1,6 @@
 /**
- * Campaigns (contract §11): one template, or one of two variants of it, to many customers, each once. The model and its
- * transitions; pure.
+ * Campaigns (contract §11): one template, or two variants of it, sent to many customers, once to each. The model and
+ * its transitions; pure.
  */
 import { Duration, Result, Schema } from "effect"
 import { Forbidden } from "../Errors.ts"
@@ -62,33 +62,33 @@ export const describe = (reason: PauseReason): string => reasons[reason]
 /** The share of a number's rate that a campaign may use (contract §11). The rest is for other sends. */
 export const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0.01, maximum: 0.9 }))
 
-/** {@link Share} if none is given. */
+/** The {@link Share} of a campaign that does not set one. */
 export const defaultShare = 0.5
 
-/** The share of failures at which a campaign pauses itself. */
+/** The share of failures above which a campaign pauses itself. */
 export const FailureShare = Schema.Finite.check(Schema.isBetween({ minimum: 0.01, maximum: 1 }))
 
-/** {@link FailureShare} if none is given. */
+/** The {@link FailureShare} of a campaign that does not set one. */
 export const defaultMaxFailureRate = 0.2
 
-/** The share of customers who get nothing. */
+/** The share of a campaign's customers who get nothing, for comparison. */
 export const Holdout = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.5 }))
 
-/** How long after its start a campaign still sends, unless it says otherwise. */
+/** How long a campaign sends after its start if it sets no `notAfter`. */
 export const defaultPatience = Duration.hours(24)
 
-/** What people decide of a campaign. */
+/** The settings of a campaign, which people choose. */
 export interface Plan {
   readonly name: string
   /** A text value may contain `{{name}}`, which each recipient's variable of that name replaces. */
   readonly template: TemplateContent
   /**
-   * A second variant of the template, which half of the customers get, chosen by chance; `null` if all get the same.
+   * A second variant of the template, which half of the customers get, chosen at random; `null` if all get the same.
    */
   readonly templateB: TemplateContent | null
-  /** As `from` in a send. */
+  /** The sender, as `from` in a send. */
   readonly from: string | null
-  /** When it starts, once a person has started it; `null` starts it then. */
+  /** When a campaign that a person has started begins to send; `null` for immediately. */
   readonly startAt: Instant | null
   /** Nothing is sent after this time; `null` for {@link defaultPatience} after the start. */
   readonly notAfter: Instant | null
@@ -97,7 +97,8 @@ export interface Plan {
   readonly share: number
   readonly maxFailureRate: number
   /**
-   * The share of its customers, chosen by chance, who get nothing, so that the effect of the others can be measured.
+   * The share of the customers, chosen at random, who get nothing, so that the campaign's effect on the others can be
+   * measured.
    */
   readonly holdout: number
 }
@@ -105,60 +106,63 @@ export interface Plan {
 /** The name of a campaign. */
 export const CampaignName = PlainText.between(1, 100)
 
-/** As `from` in a send. */
+/** The sender of a campaign, as `from` in a send. */
 export const CampaignSender = PlainText.between(1, 64)
 
 /** The template of a campaign. */
 export const CampaignTemplate = TemplateContent
 
+/** A campaign: its plan, its state and its counts. */
 export interface Campaign extends Plan {
   readonly id: CampaignId
   readonly workspaceId: WorkspaceId
   readonly status: CampaignStatus
-  /** Why it is paused, or why its check stopped; else `null`. */
+  /** Why the campaign is paused, or why the check of its rows stopped; else `null`. */
   readonly pausedFor: PauseReason | null
   readonly createdAt: Instant
   readonly startedAt: Instant | null
-  /** When no recipient was left in the queue of a started or cancelled campaign. */
+  /** When a started or cancelled campaign had no recipient left in its queue. */
   readonly completedAt: Instant | null
   /** How many rows of recipients were uploaded. */
   readonly rows: number
   /** How many rows were replaced by later ones. The places of {@link rows} follow theirs. */
   readonly replaced: number
-  /** The rows of a file that has not come completely; their places follow those of {@link rows}. Else `null`. */
+  /**
+   * An upload that is not complete yet. The places of its rows follow those of {@link rows}. `null` if there is none.
+   */
   readonly upload: { readonly id: string; readonly rows: number } | null
-  /** How many of them were checked. */
+  /** How many of {@link rows} were checked. */
   readonly checked: number
-  /** How many of the checked rows are not sent to, and say why. */
+  /** How many of the checked rows have a problem, so that nothing is sent to them. */
   readonly problems: number
-  /** What they say; read it with `ProblemKind.countedIn`. */
+  /** The problems of these rows by kind. Read them with `ProblemKind.countedIn`. */
   readonly problemKinds: ReadonlyArray<ProblemKind>
   /**
-   * The categories of its templates (`Variant.templatesOf`) when its rows were checked; `null` if none were, or once a
-   * person has resumed it after a change of category.
+   * The categories of the campaign's templates (`Variant.templatesOf`) when its rows were checked. `null` if no row was
+   * checked, or once a person has resumed the campaign after a change of category.
    */
   readonly categories: ReadonlyArray<string> | null
   /** How many customers of checked rows count against the messaging limit. */
   readonly limitedCustomers: number
   /** The prices that messages to the checked rows are expected to have. */
   readonly expected: ReadonlyArray<Expected>
-  /** What is to be expected, once its rows are checked. */
+  /** The estimate for the campaign, once its rows are checked. */
   readonly forecast: Forecast | null
   /** The sums of {@link tallies} by outcome. */
   readonly counts: CampaignCounts.CampaignCounts
   readonly tallies: ReadonlyArray<CampaignTally.Tally>
-  /** For {@link FailureRate}. */
+  /** The snapshots of the counts from which {@link FailureRate} computes the share of failures. */
   readonly snapshots: FailureRate.Snapshots
-  /** The first free slot of its pace. */
+  /** The first free slot at the campaign's pace. */
   readonly nextSlot: Instant
 }
 
-/** The fields of a campaign with these tallies. */
+/** The fields of a campaign that hold its counts, from these tallies. */
 export const counted = (
   tallies: ReadonlyArray<CampaignTally.Tally>
 ): Pick<Campaign, "counts" | "tallies"> => ({ counts: CampaignTally.countsOf(tallies), tallies })
 
-/** What is known of the rows of a campaign before they are checked. */
+/** The fields of a campaign that its check fills, before the check. */
 const unchecked = {
   checked: 0,
   problems: 0,
@@ -205,7 +209,10 @@ export type Change =
   | { readonly _tag: "Edit"; readonly plan: Partial<Plan> }
   | { readonly _tag: "Check" | "Start" | "Pause" | "Resume" | "Cancel" }
 
-/** The error for what a campaign's status does not allow. */
+/**
+ * The error for an action that the campaign's status does not allow. `what` completes the sentence "a campaign cannot
+ * …".
+ */
 export const misplaced = ({ status }: Pick<Campaign, "status">, what: string): Forbidden =>
   new Forbidden({ reason: "campaign_state", message: `a campaign with status ${status} cannot ${what}` })
 
@@ -216,7 +223,7 @@ export const moved = (): Forbidden =>
     message: "the campaign's phone number was changed at the same time: repeat the request"
   })
 
-/** Why a campaign did not take a part of an upload. */
+/** The error for a part of an upload that the campaign did not accept. */
 export const misuploaded = (campaign: Campaign): Forbidden =>
   takesRows(campaign)
     ? new Forbidden({
@@ -253,20 +260,22 @@ export const hasEnded = ({ status }: Pick<Campaign, "status">): boolean =>
 /** The statuses of a campaign that a person has started and that may not have sent anything. */
 export const awaiting = ["scheduled", "paused"] as const satisfies ReadonlyArray<CampaignStatus>
 
-/** Whether nobody has started a campaign: its messages are no sends yet, and if it has ended, never will be. */
+/**
+ * Whether nobody has started a campaign. Its queued messages do not count as sends yet, and never will if it has ended.
+ */
 export const isUnstarted = ({ startedAt, status }: Pick<Campaign, "startedAt" | "status">): boolean =>
   startedAt === null && !awaiting.includes(status as (typeof awaiting)[number])
 
 /** Whether rows of recipients may be added. */
 export const takesRows = ({ status }: Pick<Campaign, "status">): boolean => status === "draft" || status === "ready"
 
-/** The place of the last of its rows. */
+/** The place of the campaign's last row. */
 export const lastPlace = ({ replaced, rows }: Pick<Campaign, "replaced" | "rows">): number => replaced + rows
 
 /** The place of the last row that was checked. */
 export const lastChecked = ({ checked, replaced }: Pick<Campaign, "checked" | "replaced">): number => replaced + checked
 
-/** The campaign once a file has come completely: its rows have to be checked before it can start. */
+/** The campaign after a complete upload of more rows. Its rows must be checked before it can start. */
 export const withUpload = (campaign: Campaign, rows: number): Campaign =>
   rows === 0 ? { ...campaign, upload: null } : {
     ...campaign,
@@ -275,7 +284,7 @@ export const withUpload = (campaign: Campaign, rows: number): Campaign =>
     upload: null
   }
 
-/** The campaign before its rows were checked. Nothing was sent to any. */
+/** The campaign as it was before its rows were checked. Only for a campaign that has sent nothing. */
 export const withoutCheck = (campaign: Campaign): Campaign => ({
   ...campaign,
   ...unchecked,
@@ -283,7 +292,7 @@ export const withoutCheck = (campaign: Campaign): Campaign => ({
   pausedFor: null
 })
 
-/** As {@link withUpload}, for a file in place of all rows before. Nothing of those was sent. */
+/** The campaign after a complete upload that replaces all earlier rows. Only for a campaign that has sent nothing. */
 export const withFile = (campaign: Campaign, rows: number): Campaign => ({
   ...withoutCheck(campaign),
   replaced: lastPlace(campaign),
@@ -291,7 +300,7 @@ export const withFile = (campaign: Campaign, rows: number): Campaign => ({
   upload: null
 })
 
-/** Begins to send, or waits for the time to begin. */
+/** Makes the campaign run, or schedules it if its start time is in the future. */
 const begin = (campaign: Campaign, now: Instant): Campaign => {
   const { startAt, startedAt } = campaign
   return startAt !== null && startAt > now
@@ -325,7 +334,7 @@ export const change = (campaign: Campaign, asked: Change, now: Instant): Result.
     case "Resume":
       if (status === "running" || status === "scheduled") return Result.succeed(campaign)
       return status === "paused"
-        // what a person has looked at does not pause it again
+        // a person has seen the failures so far, so they do not pause the campaign again
         ? Result.succeed({
           ...begin(campaign, now),
           snapshots: [FailureRate.taken(campaign.counts)],
@@ -340,7 +349,7 @@ export const change = (campaign: Campaign, asked: Change, now: Instant): Result.
   }
 }
 
-/** A campaign that pauses itself. Only a running one does. */
+/** Pauses a running campaign for a reason of the service's own. Any other campaign stays as it is. */
 export const pauseFor = (campaign: Campaign, reason: PauseReason): Campaign =>
   campaign.status === "running" ? { ...campaign, status: "paused", pausedFor: reason } : campaign
 

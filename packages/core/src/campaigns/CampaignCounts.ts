@@ -3,7 +3,7 @@
  */
 import type { Message, MessageStatus } from "../messages/Message.ts"
 
-/** The counts, all zero: their names are those of `campaign.completed`. */
+/** All counts at zero. The event `campaign.completed` has the same names. */
 export const none = {
   queued: 0,
   sent: 0,
@@ -18,7 +18,7 @@ export const none = {
 /** The outcome under which a recipient is counted. */
 export type Outcome = keyof typeof none
 
-/** Numbers of recipients by outcome. */
+/** The number of recipients with each outcome. */
 export type CampaignCounts = { readonly [outcome in Outcome]: number }
 
 const outcomes: { readonly [status in MessageStatus]: Outcome } = {
@@ -31,7 +31,7 @@ const outcomes: { readonly [status in MessageStatus]: Outcome } = {
   read: "read",
   failed: "failed",
   skipped: "skipped",
-  // only callers cancel single messages, and none of a campaign
+  // callers can cancel single messages only, never a campaign's
   cancelled: "skipped"
 }
 

@@ -1,5 +1,5 @@
 /**
- * The event that a campaign is over (contract §6 and §11). Pure.
+ * The event `campaign.completed`, which reports that a campaign has ended (contract §6 and §11). Pure.
  */
 import type { Event } from "../events/Event.ts"
 import type { EventId } from "../Id.ts"
@@ -7,7 +7,10 @@ import type { Instant } from "../Time.ts"
 import type { Campaign } from "./Campaign.ts"
 import * as CampaignCounts from "./CampaignCounts.ts"
 
-/** Builds the event of a campaign without recipients in its queue. It has no order, since a campaign has only one. */
+/**
+ * Builds the event of a campaign that has no recipients left in its queue. It has no order, since a campaign has only
+ * one.
+ */
 export const ofCompleted = (
   { counts, id, name, status, workspaceId }: Campaign,
   event: { readonly id: EventId; readonly createdAt: Instant }

@@ -21,19 +21,25 @@ import type * as CampaignWorkStep from "./CampaignWorkStep.ts"
 import * as Recipient from "./Recipient.ts"
 import * as RecipientEnd from "./RecipientEnd.ts"
 
-/** How soon a campaign that has begun is looked at again. */
+/** How soon the runner looks for work again after it has done some. */
 const soon = Duration.millis(200)
 
-/** How soon a change takes effect while no campaign is at work. */
+/** How soon the runner looks for work again after it has found none. */
 const every = Duration.seconds(1)
 
-/** Recipients in one piece of work: as many as the highest tier sends within the pace's horizon. */
+/** The maximum number of recipients per piece of work: as many as the highest tier sends within the pace's horizon. */
 const limit = 500
 
-/** Rows that are checked in one piece of work. With a quarter of them, a row takes twice the processor time. */
+/**
+ * The maximum number of rows that one piece of work checks. With a quarter of them, a row takes twice the processor
+ * time.
+ */
 const rowsAtOnce = 256
 
-/** The same after another kind of work: the ids of their messages are made before it is known whether rows wait. */
+/**
+ * {@link rowsAtOnce} if the previous piece of work checked no rows. It is small, because an id is generated for each
+ * row before it is known whether any row must be checked.
+ */
 const rowsAtFirst = 16
 
 /** Runs as long as its scope. Any number of processes may run it. */
@@ -68,7 +74,7 @@ export const layer = Layer.effectDiscard(
     let isBusy = false
     let isChecking = false
 
-    /** One piece of work. Returns whether there may be more. */
+    /** Does one piece of work. Returns whether there may be more. */
     const work = Effect.gen(function*() {
       if (!departures.hasRoom()) return false
       const now = yield* Clock.currentTimeMillis
@@ -102,7 +108,7 @@ export const layer = Layer.effectDiscard(
           queue: { campaignId: campaign.id },
           request: Recipient.requestOf(campaign, recipient.key)
         })),
-        // its pace is strict (contract §11)
+        // `null`, because a campaign's pace is strict (contract §11)
         null,
         (recipient, ended) => record(campaign, recipient, ended)
       )

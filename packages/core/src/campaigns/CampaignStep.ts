@@ -1,5 +1,5 @@
 /**
- * The decisions for a person's changes of a campaign (contract §11), including uploads of its rows. Pure.
+ * The decisions for changes of a campaign (contract §11), including uploads of its rows. Pure.
  */
 import { Result } from "effect"
 import type { Forbidden } from "../Errors.ts"
@@ -9,23 +9,23 @@ import type { Instant } from "../Time.ts"
 import * as Campaign from "./Campaign.ts"
 import type * as Recipient from "./Recipient.ts"
 
-/** A person's change of a campaign. */
+/** A change of a campaign by a person, or a pause by the service itself. */
 export interface Change {
   readonly workspaceId: Campaign.Campaign["workspaceId"]
   readonly id: CampaignId
   readonly now: Instant
   readonly change: Campaign.Change | { readonly _tag: "PauseFor"; readonly reason: Campaign.PauseReason }
-  /** If present, only a campaign that names this sender is changed: the caller may act for no other. */
+  /** If present, the campaign is changed only if it names this sender, because the caller may act for no other. */
   readonly onlyFrom?: Campaign.Campaign["from"]
 }
 
-/** A campaign, and when it next has something to do; `null` if only a person can go on. */
+/** A campaign, and when the service next has to work on it; `null` if only a person can continue. */
 export interface Job {
   readonly campaign: Campaign.Campaign
   readonly workAt: Instant | null
 }
 
-/** What changes load: campaigns, locked. */
+/** The campaigns that a change loads, locked. */
 export interface LoadedJobs extends Known {
   readonly job: (command: Change) => Job | undefined
 }
@@ -49,7 +49,8 @@ export interface ChangeWrites extends Writes {
 }
 
 /**
- * Decides `CampaignStore.change`. The answer is the campaign, why it cannot change, or `undefined` if there is none.
+ * Decides `CampaignStore.change`. The answer is the changed campaign, the error if it cannot change, or `undefined` if
+ * there is no such campaign.
  */
 export const change: Decide<
   Change,
@@ -80,7 +81,10 @@ export const change: Decide<
   return { answers, writes: { jobs: [...jobs.values()], unchecked: [...unchecked] } }
 }
 
-/** What becomes of the rows of an upload: they are added to the campaign's, replace those, or are dropped. */
+/**
+ * What happens to the rows of an upload at its end: they are added to the campaign's rows, replace them, or are
+ * deleted.
+ */
 export type UploadEnd = "add" | "replace" | "drop"
 
 /** A part of an upload of rows to a campaign. The rows count once the upload has ended. */
@@ -88,20 +92,22 @@ export interface AddRows {
   readonly workspaceId: Campaign.Campaign["workspaceId"]
   readonly id: CampaignId
   readonly rows: ReadonlyArray<Recipient.Row>
-  /** The upload, unique. */
+  /** The unique id of the upload. */
   readonly upload: string
   /** Whether this is its first part, which ends any other upload to the campaign. */
   readonly isFirst: boolean
-  /** `null` if more parts follow. */
+  /** How this part ends the upload; `null` if more parts follow. */
   readonly end: UploadEnd | null
 }
 
-/** What adding rows loads: campaigns, locked. */
+/** The campaigns that adding rows loads, locked. */
 export interface LoadedCampaigns extends Known {
   readonly job: (command: AddRows) => Job | undefined
 }
 
-/** Rows of a campaign at the places after `after` to `to`; to the last if `null`. */
+/**
+ * The rows of a campaign at the places from `after` (excluded) to `to` (included); to the last row if `to` is `null`.
+ */
 export interface Places {
   readonly campaignId: CampaignId
   readonly after: number
@@ -121,7 +127,7 @@ export interface AddWrites extends Writes {
   }>
 }
 
-/** Decides `CampaignStore.addRows`. The answer is whether the campaign took the part. */
+/** Decides `CampaignStore.addRows`. The answer is whether the campaign accepted the part. */
 export const addRows: Decide<AddRows, LoadedCampaigns, boolean, AddWrites> = (loaded, commands) => {
   const jobs = new Map<CampaignId, Job>()
   const dropped: Array<Places> = []

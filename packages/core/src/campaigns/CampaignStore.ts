@@ -1,6 +1,7 @@
 /**
- * Port: campaigns, their recipients, and the queue of those that are not sent yet. Any number of processes may work on
- * them. `CampaignStep` and `CampaignWorkStep` decide their transitions; what came of a recipient, `QueueStore` records.
+ * Port: campaigns, their recipients, and the queue of recipients to whom nothing was sent yet. Any number of processes
+ * may work on them. `CampaignStep` and `CampaignWorkStep` decide the transitions. `QueueStore` records the outcome of
+ * each recipient.
  */
 import { Context, type Effect, type Option, type Result } from "effect"
 import type { Forbidden } from "../Errors.ts"
@@ -13,16 +14,16 @@ import type * as CampaignTimeline from "./CampaignTimeline.ts"
 import type { Work, Worked } from "./CampaignWorkStep.ts"
 import type { CheckedRow } from "./CheckedRow.ts"
 
-/** Which campaigns to list. No index answers it: a page may read all campaigns of the workspace. */
+/** Which campaigns to list. There is no index for it: a page may read all campaigns of the workspace. */
 export interface CampaignFilter {
   readonly status?: CampaignStatus
-  /** A part of the name, whose letters may be in either case. */
+  /** A part of the name, in any letter case. */
   readonly nameContains?: string
 }
 
 /**
- * The regular expression of a part of a name with its letters in either case, for JavaScript and for PostgreSQL. The
- * database's own cases depend on its locale.
+ * A regular expression that finds a part of a name in any letter case. It works in JavaScript and in PostgreSQL, whose
+ * own case rules depend on its locale.
  */
 export const patternOf = (part: string): string =>
   Array.from(part, (letter) => {
@@ -30,7 +31,7 @@ export const patternOf = (part: string): string =>
     return cases.size === 1 ? letter.replace(/[$()*+./?[\\\]^{|}]/, "\\$&") : `(?:${[...cases].join("|")})`
   }).join("")
 
-/** Whether a list with the filter has the campaign. */
+/** Whether the filter selects the campaign. */
 export const isOf = ({ nameContains, status }: CampaignFilter, campaign: Campaign): boolean =>
   (status === undefined || campaign.status === status) &&
   (nameContains === undefined || new RegExp(patternOf(nameContains), "u").test(campaign.name))
@@ -39,7 +40,9 @@ export class CampaignStore extends Context.Service<CampaignStore, {
   readonly create: (campaign: Campaign) => Effect.Effect<void, StoreError>
   /** A campaign of the workspace, with its counts as of now. */
   readonly get: (workspaceId: WorkspaceId, id: CampaignId) => Effect.Effect<Option.Option<Campaign>, StoreError>
-  /** The counts of a campaign by time, oldest first. Their number does not depend on that of its recipients. */
+  /**
+   * The counts of a campaign by time, oldest first. The number of counts does not depend on the number of recipients.
+   */
   readonly timeline: (
     workspaceId: WorkspaceId,
     id: CampaignId
@@ -55,19 +58,19 @@ export class CampaignStore extends Context.Service<CampaignStore, {
     command: Change
   ) => Effect.Effect<Option.Option<Result.Result<Campaign, Forbidden>>, StoreError>
   /**
-   * Adds a part of an upload to a campaign that takes rows (`Campaign.takesRows`), all or none. The parts of an upload
-   * count together, once it has ended, or not at all. False if the campaign does not take any, is not there, or another
-   * upload to it has begun since.
+   * Adds one part of an upload to a campaign that accepts rows (`Campaign.takesRows`): all of its rows or none. The
+   * rows of an upload count once it has ended. Returns false if the campaign accepts no rows or does not exist, or if
+   * another upload to it has begun since.
    */
   readonly addRows: (command: AddRows) => Effect.Effect<boolean, StoreError>
   /**
-   * Deletes a campaign that takes rows, with its rows and its queued messages. False if it does not take any, or is not
-   * there.
+   * Deletes a campaign that accepts rows, with its rows and its queued messages. Returns false if it accepts none or
+   * does not exist.
    */
   readonly remove: (workspaceId: WorkspaceId, id: CampaignId) => Effect.Effect<boolean, StoreError>
   /**
-   * Does one piece of the work of the campaign that has waited longest (`CampaignWorkStep.work`), in one atomic step.
-   * One process at a time works on a campaign; recipients that it hands out belong to the caller for
+   * Does one piece of work for the campaign that has been due longest (`CampaignWorkStep.work`), in one atomic step.
+   * One process at a time works on a campaign. The recipients that the work hands out belong to the caller for
    * `CampaignWorkStep.lease`. None if no campaign is due.
    */
   readonly work: (command: Work) => Effect.Effect<Option.Option<Worked>, StoreError>

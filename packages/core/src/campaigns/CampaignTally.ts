@@ -1,6 +1,6 @@
 /**
- * How many recipients of a campaign share an outcome, its reason, and a variant (contract §11). Counts are sums of
- * these, so that whoever changes a recipient's message only adds differences. Pure.
+ * How many recipients of a campaign share an outcome, its reason, and a variant (contract §11). A campaign's counts are
+ * sums of tallies, so that a change of one message only adds differences. Pure.
  */
 import type { Message } from "../messages/Message.ts"
 import * as CampaignCounts from "./CampaignCounts.ts"
@@ -11,7 +11,7 @@ export interface Tally {
   readonly outcome: CampaignCounts.Outcome
   /** Why the recipients failed or were skipped: the error's reason, or its code; `null` for every other outcome. */
   readonly reason: string | null
-  /** The variant of the template that they get; `null` in a campaign without variants. */
+  /** The variant of the template that the recipients get; `null` in a campaign without variants. */
   readonly variant: Variant | null
   readonly recipients: number
 }
@@ -33,7 +33,7 @@ const tallyOf = (message: Counted, recipients: number): Tally => ({
 const isAlike = (one: Tally, other: Tally): boolean =>
   one.outcome === other.outcome && one.reason === other.reason && one.variant === other.variant
 
-/** Adds differences to tallies. Leaves out those that become zero. */
+/** Adds differences to tallies. Leaves out tallies that become zero. */
 export const add = (tallies: ReadonlyArray<Tally>, changes: ReadonlyArray<Tally>): ReadonlyArray<Tally> => {
   const sums: Array<Tally> = [...tallies]
   for (const change of changes) {
@@ -44,11 +44,11 @@ export const add = (tallies: ReadonlyArray<Tally>, changes: ReadonlyArray<Tally>
   return sums.filter(({ recipients }) => recipients !== 0)
 }
 
-/** The difference that new messages make. */
+/** The tallies to add for new messages. */
 export const ofNew = (messages: ReadonlyArray<Counted>): ReadonlyArray<Tally> =>
   add([], messages.map((message) => tallyOf(message, 1)))
 
-/** The difference when a message changes; empty if its recipient is counted as before. */
+/** The tallies to add when a message changes; empty if its recipient is counted as before. */
 export const change = (before: Counted, after: Counted): ReadonlyArray<Tally> =>
   add([], [tallyOf(before, -1), tallyOf(after, 1)])
 

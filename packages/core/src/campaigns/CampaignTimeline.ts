@@ -1,6 +1,7 @@
 /**
- * How many messages of a campaign were sent, delivered and read when (contract §11). Counts are kept by short spans of
- * time, so that whoever changes a message only adds differences, and a report sums them to few steps. Pure.
+ * How many messages of a campaign were sent, delivered and read, and when (contract §11). Messages are counted by short
+ * spans of time, so that a change of one message only adds differences, and a report sums the counts to a few steps.
+ * Pure.
  */
 import { Duration } from "effect"
 import type { CampaignId } from "../Id.ts"
@@ -8,16 +9,18 @@ import type { Message } from "../messages/Message.ts"
 import type { Instant } from "../Time.ts"
 import * as CampaignCounts from "./CampaignCounts.ts"
 
-/** How far a message came, in their order. A message that was read was delivered, and one that was delivered was sent. */
+/**
+ * The stages of a message, in their order. A message that was read was delivered, and one that was delivered was sent.
+ */
 export const stages = ["sent", "delivered", "read"] as const satisfies ReadonlyArray<CampaignCounts.Outcome>
 type Stage = (typeof stages)[number]
 
-/** Numbers of messages by how far they came. As differences, they may be negative. */
+/** Numbers of messages by the stage that they reached. As differences, they may be negative. */
 export type Totals = { readonly [stage in Stage]: number }
 
 const nothing: Totals = { sent: 0, delivered: 0, read: 0 }
 
-/** The messages of a span of time that begins at `at`. */
+/** The messages that reached each stage within the span of time that begins at `at`. */
 export interface Count extends Totals {
   readonly at: Instant
 }
@@ -27,22 +30,23 @@ export interface Change extends Count {
   readonly campaignId: CampaignId
 }
 
-/** The lengths that a step may have, ascending. Each is a multiple of those before it. */
+/** The lengths that a step may have, ascending. Each is a multiple of the previous ones. */
 const stepLengths = [1, 5, 15, 30, 60, 180, 360, 720, 1440, 7 * 1440].map((minutes) =>
   Duration.toMillis(Duration.minutes(minutes))
 )
 
-/** Steps that a person can tell apart. */
+/** The maximum number of steps in a report: as many as a person can tell apart. */
 export const maxSteps = 60
 
-/** The length of a step for a span of time of this length. */
+/** The length of each step in a report on a period of this length, in milliseconds. */
 const stepOf = (length: number): number => stepLengths.find((step) => length < maxSteps * step) ?? stepLengths.at(-1)!
 
 const floor = (at: Instant, step: number): Instant => at - at % step
 
 /**
- * The start of the span in which something about a message is counted. The longer after its sending, the longer the
- * span: a report that has it in it is of a time at least as long, and its steps are not shorter than the span.
+ * The start of the span in which a stage of a message is counted. The longer after the sending it was reached, the
+ * longer the span. A report that contains the stage covers a period at least as long as that, so its steps are not
+ * shorter than the span.
  */
 const spanOf = (at: Instant, { sentAt }: Pick<Message, "sentAt">): Instant =>
   floor(at, stepOf((at - (sentAt ?? at)) / 2))
@@ -59,7 +63,7 @@ const countsOf = (message: Counted): ReadonlyArray<readonly [stage: Stage, at: I
   })
 }
 
-/** How the counts of campaigns change with messages. */
+/** How changes of messages change the counts of their campaigns. */
 export const changes = (
   messages: Iterable<{ readonly before: Counted; readonly after: Counted & Pick<Message, "campaignId"> }>
 ): ReadonlyArray<Change> => {
@@ -80,13 +84,13 @@ export const changes = (
   return [...all.values()].filter((change) => stages.some((stage) => change[stage] !== 0))
 }
 
-/** The times of a report after the first message was sent, in milliseconds. */
+/** The periods that a report may cover, from the first message on, in milliseconds. */
 export const periods = {
   hour: Duration.toMillis(Duration.hours(1)),
   day: Duration.toMillis(Duration.days(1)),
   week: Duration.toMillis(Duration.weeks(1))
 } as const
-/** A time of a report. */
+/** The period that a report covers. */
 export type Period = keyof typeof periods
 
 /** A campaign's messages over time. */
@@ -98,8 +102,8 @@ export interface Timeline {
 }
 
 /**
- * Sums counts, oldest first, to few steps, which begin at multiples of their length (UTC): those of a time after the
- * first message, or all.
+ * Builds a report from counts that are sorted oldest first. It covers a period after the first message, or all of the
+ * time. Its steps begin at multiples of their length (UTC).
  */
 export const of = (counts: ReadonlyArray<Count>, period?: Period): Timeline => {
   const some = counts.filter((count) => stages.some((stage) => count[stage] !== 0))

@@ -35,16 +35,16 @@ import * as Recipient from "./Recipient.ts"
 import * as Split from "./Split.ts"
 import * as Variant from "./Variant.ts"
 
-/** How long a process has to send to the recipients that it took, before another one takes them again. */
+/** How long a process has to send to the recipients that it claimed, before another process may claim them. */
 export const lease = Duration.minutes(1)
 
-/** How soon a campaign that has more to do is looked at again. */
+/** How soon a campaign that has more recipients to hand out is due again. */
 const busyDelay = Duration.millis(200)
 
-/** How soon a campaign is looked at again while all of its recipients wait for something. */
+/** How soon a campaign is due again while all of its recipients wait. */
 const idleDelay = Duration.seconds(1)
 
-/** Lets the campaign whose turn it is do some work. */
+/** Asks for one piece of work on the campaign whose turn it is. */
 export interface Work {
   readonly now: Instant
   /** The maximum number of recipients to hand out or to skip. */
@@ -54,9 +54,9 @@ export interface Work {
   readonly rateCard: RateCard
   /** The name of the running provider. */
   readonly provider: string
-  /** New identifiers for messages. As many rows are checked at most. */
+  /** New identifiers for messages. At most as many rows are checked. */
   readonly messageIds: ReadonlyArray<MessageId>
-  /** Hashes of the names for which an earlier piece of work asked ({@link Worked.unhashed}); empty in the first. */
+  /** Hashes of the names that an earlier piece of work asked for ({@link Worked.unhashed}); empty in the first. */
   readonly hashes: Suppression.Hashes
   /** New identifiers for one event. */
   readonly ids: EventIds
@@ -65,11 +65,11 @@ export interface Work {
 /** A recipient that waits in the queue, with its message. */
 export interface Queued {
   readonly send: KeyedMessage.KeyedMessage
-  /** The key of the message, as it was when it was queued. */
+  /** The idempotency key of the message, as it was queued. */
   readonly key: IdempotencyKey
-  /** How often it was tried. */
+  /** How often the message was tried. */
   readonly tries: number
-  /** The time zone that its row gives. */
+  /** The time zone in the recipient's row. */
   readonly timeZone: string | null
 }
 
@@ -79,42 +79,45 @@ export interface Placed {
   readonly row: Recipient.Row
   /** The contact of the row's customer with the campaign's sender. */
   readonly contact: Contact.Contact | undefined
-  /** The opt-outs under the hash of the customer's name ({@link Work.hashes}); none if there is no hash. */
+  /** The opt-outs under the hash of the customer's name ({@link Work.hashes}); empty if there is no hash. */
   readonly suppressions: ReadonlyArray<Suppression.Suppression>
   /** Whether the campaign already has a message to the customer, under any key (`Contact.keysOf`). */
   readonly isKnown: boolean
 }
 
-/** What a piece of work loads: the campaign, locked with what it needs. Templates and sender may be a moment old. */
+/**
+ * What a piece of work loads: the campaign and its rows or recipients, locked. Templates and sender may be a moment
+ * old.
+ */
 export interface LoadedWork extends Known {
   readonly job: Job
   /** The number that the campaign names, or the workspace's default number at the provider. */
   readonly sender: PhoneNumber.PhoneNumber | undefined
   /** The campaign's templates (`Variant.templatesOf`) in the sender's account. */
   readonly templates: ReadonlyArray<Template | undefined>
-  /** Whether the workspace has an opt-out of a name, so that names of rows have to be looked up. */
+  /** Whether any name is opted out in the workspace, so that the names in rows must be looked up. */
   readonly isSuppressing: boolean
   /** Whether no recipient is left in the queue. */
   readonly isDone: boolean
-  /** Rows after those that were checked, if they were needed. */
+  /** The rows after those that were checked; `null` unless a {@link Need} asked for them. */
   readonly rows: ReadonlyArray<Placed> | null
-  /** Recipients, those that are due first first, if they were needed. */
+  /** Recipients, those with the earliest due time first; `null` unless a {@link Need} asked for them. */
   readonly queue: ReadonlyArray<Queued> | null
 }
 
-/** What the work needs beyond the campaign. */
+/** More records that a piece of work needs. */
 export type Need =
   | { readonly _tag: "Rows"; readonly limit: number }
   /** Recipients of the queue: those that are due, or all. */
   | { readonly _tag: "Queue"; readonly limit: number; readonly isDue: boolean }
 
-/** A recipient that a process took to send to. */
+/** A recipient that the calling process has claimed, to send the message. */
 export interface Claimed {
   readonly message: Message
   /** {@link Queued.key}. */
   readonly key: IdempotencyKey
   readonly tries: number
-  /** When it is to be sent, by the storage's clock. */
+  /** When the message is to be sent, by the storage's clock. */
   readonly slot: Instant
 }
 
@@ -124,7 +127,7 @@ export interface Checked {
   /** The queued message; `null` for a row with a problem. */
   readonly message: Message | null
   readonly customer: Contact.Contact["key"] | null
-  /** The time zone that the row gives. */
+  /** The time zone in the row. */
   readonly timeZone: string | null
   readonly problem: Problem | null
 }
@@ -133,9 +136,9 @@ export interface Checked {
 export interface WorkWrites {
   readonly job: Job
   readonly checked: ReadonlyArray<Checked>
-  /** Recipients that were taken, each with the end of its lease. */
+  /** Recipients that stay in the queue, each with the time at which they are due again. */
   readonly leased: ReadonlyArray<{ readonly messageId: MessageId; readonly dueAt: Instant }>
-  /** Recipients that leave the queue, besides those of {@link sends}. */
+  /** Recipients that leave the queue, besides the recipients of {@link sends}. */
   readonly dequeued: ReadonlyArray<MessageId>
   readonly sends: SendWrites | null
   /** How the campaign's counts change beyond {@link sends}. */
@@ -143,15 +146,15 @@ export interface WorkWrites {
   readonly events: ReadonlyArray<Event.Recorded>
 }
 
-/** The work that was done: recipients to send to now, or something else. */
+/** The result of a piece of work: claimed recipients to send to now, or something else that was done. */
 export interface Worked {
   readonly campaign: Campaign.Campaign
   /** The storage's time. */
   readonly at: Instant
   readonly claimed: ReadonlyArray<Claimed>
   /**
-   * The names of rows that cannot be checked without their hashes ({@link Work.hashes}), if there are any: then nothing
-   * was done, and the work has to be asked for again with them.
+   * The names in rows that cannot be checked without their hashes ({@link Work.hashes}). If there are any, nothing was
+   * done, and the caller must ask again with the hashes.
    */
   readonly unhashed: ReadonlyArray<Contact.Contact["key"]>
 }
@@ -180,7 +183,7 @@ const tooLate: MessageError = {
 const categoriesOf = (templates: LoadedWork["templates"]): ReadonlyArray<string> =>
   templates.map((template) => template!.category)
 
-/** Why a campaign cannot go on. */
+/** The reason why a campaign cannot check or send; `undefined` if it can. */
 const obstacle = (
   { provider }: Work,
   { sender, templates }: LoadedWork,
@@ -191,7 +194,7 @@ const obstacle = (
   return templates.every((template) => template?.status === "approved") ? undefined : "template_not_approved"
 }
 
-/** Another category may cost more, and excludes other customers. */
+/** Whether the category of a template has changed: a message may then cost more, and other customers are left out. */
 const changedCategory = (
   { job: { campaign: { categories } }, templates }: LoadedWork
 ): Campaign.PauseReason | undefined =>
@@ -199,11 +202,11 @@ const changedCategory = (
     ? "template_category"
     : undefined
 
-/** Whether a customer gets nothing, to compare the others with. */
+/** Whether a customer is in the holdout: gets nothing, for comparison with the others. */
 const isHeldOut = ({ holdout, id }: Campaign.Campaign, customer: Contact.Contact["key"]): boolean =>
   Split.isIn(holdout, "holdout", id, customer)
 
-/** The customers whose opt-outs have to be known, and whose hashes are not. */
+/** The customers in rows whose opt-outs must be looked up, but whose hashes are missing. */
 const unhashedIn = (
   { hashes }: Work,
   { isSuppressing, rows, templates }: LoadedWork
@@ -220,7 +223,7 @@ const checkRows = (
   now: Instant
 ): WorkWrites => {
   const contents = Variant.templatesOf(campaign)
-  // by contact, as two rows may name a customer differently
+  // by contact, as two rows may name one customer differently
   const seen = new Set<string>()
   const checked = rows!.map(({ contact, isKnown, place, row, suppressions }, i): Checked => {
     const customer = Recipient.customerOf(row)
@@ -290,7 +293,7 @@ const queued = (
     createdAt: now
   })
 
-/** Ends recipients. Those that are being sent keep their place. */
+/** Skips recipients. A recipient whose message is being sent stays in the queue until the claim has ended. */
 const skip = (queue: ReadonlyArray<Queued>, reason: MessageError, now: Instant) => {
   const stored = new Map(queue.map(({ send }) => [send.message.id, send]))
   const sends = new SendBatch({ send: (id) => stored.get(id) })
@@ -307,7 +310,7 @@ const skip = (queue: ReadonlyArray<Queued>, reason: MessageError, now: Instant) 
   return { dequeued, leased, sends: sends.writes() }
 }
 
-/** Ends all recipients that wait, because the campaign no longer sends. */
+/** Skips the recipients in the queue, because the campaign no longer sends. */
 const skipAll = (loaded: LoadedWork, reason: MessageError, now: Instant): WorkWrites => {
   const { job: { campaign }, queue } = loaded
   const skipped = skip(queue!, reason, now)
@@ -316,7 +319,10 @@ const skipAll = (loaded: LoadedWork, reason: MessageError, now: Instant): WorkWr
   return { ...nothing, ...skipped, job: { campaign, workAt: now + Duration.toMillis(rest) } }
 }
 
-/** Separates recipients who may get a message now from those whose quiet hours have to end, and those who get none. */
+/**
+ * Divides recipients into those who may get a message now (`awake`), those whose quiet hours must end first
+ * (`waiting`), and the holdout, who get none (`left`).
+ */
 const byRules = (campaign: Campaign.Campaign, queue: ReadonlyArray<Queued>, now: Instant) => {
   const { quietHours } = campaign
   const ends = new Map<string, Instant | null>()
@@ -344,7 +350,7 @@ const byRules = (campaign: Campaign.Campaign, queue: ReadonlyArray<Queued>, now:
   return { awake, left, waiting }
 }
 
-/** Ends a campaign without recipients in its queue. */
+/** Completes a campaign that has no recipients left in its queue. */
 const complete = ({ ids }: Work, campaign: Campaign.Campaign, now: Instant): WorkWrites => {
   const after: Campaign.Campaign = {
     ...campaign,
@@ -356,9 +362,10 @@ const complete = ({ ids }: Work, campaign: Campaign.Campaign, now: Instant): Wor
 }
 
 /**
- * Decides one piece of a campaign's work: it checks rows, begins a scheduled campaign, hands out recipients at the
- * campaign's pace, ends recipients of a campaign that was cancelled or ran out of time, pauses a campaign that cannot
- * go on, and completes it. The answer is `undefined` while more has to be loaded.
+ * Decides one piece of a campaign's work. It checks rows, starts a scheduled campaign, hands out recipients at the
+ * campaign's pace, skips the recipients of a campaign that was cancelled or ran out of time, pauses a campaign that
+ * cannot continue, and completes a campaign. If it needs rows or recipients that are not loaded, it returns a
+ * {@link Need} instead.
  */
 export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded, [command]) => {
   const { job } = loaded
@@ -377,7 +384,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
   switch (campaign.status) {
     case "checking": {
       const reason = obstacle(command!, loaded, now)
-      // it stays a draft, so that a person can mend it and check again
+      // it becomes a draft again, so that a person can correct it and repeat the check
       if (reason !== undefined) return keep({ ...campaign, status: "draft", pausedFor: reason }, null)
       if (loaded.rows === null) return { needs: [{ _tag: "Rows", limit: command!.messageIds.length }] }
       const unhashed = unhashedIn(command!, loaded)
@@ -410,7 +417,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       const slots = Pace.slots({ next: campaign.nextSlot, rate: perSecond, share: campaign.share }, now)
       const room = Math.min(slots.count, limit)
       if (room === 0) return keep(observed, slots.from)
-      // recipients who wait for their morning or get nothing take no slot, so more have to be looked at
+      // recipients in quiet hours or in the holdout take no slot, so more recipients are loaded
       const lookedAt = campaign.quietHours === null && campaign.holdout === 0 ? room : limit
       if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: lookedAt, isDue: true }] }
       const { awake, left, waiting } = byRules(campaign, loaded.queue, now)

@@ -1,5 +1,6 @@
 /**
- * Campaigns, as people and programs create, change and watch them (contract §11). Writes through `CampaignStore`.
+ * The service for campaigns (contract §11): people and programs create, change and watch them. Writes through
+ * `CampaignStore`.
  */
 import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -21,16 +22,16 @@ import { type CheckedRow, isSelected, type RowFilter } from "./CheckedRow.ts"
 import * as ProblemKind from "./ProblemKind.ts"
 import type * as Recipient from "./Recipient.ts"
 
-/** How many rows that a page with a filter looks at are read together. */
+/** How many rows are read together for a page with a filter. */
 const lookedAtOnce = 1000
 
 /** The maximum number of rows written together. */
 const batch = 500
 
-/** The place after which a page begins; a cursor of another list begins at the first row. */
+/** The place after which a page begins. With a cursor of another list, a page begins at the first row. */
 const placeOf = (after: string | null): number => Number(/:(\d{1,9})$/.exec(after ?? "")?.[1] ?? 0)
 
-/** Rows with their places among those that the campaign has. */
+/** Numbers rows by their place among the campaign's present rows instead of among all uploads. */
 const placed = <E>(rows: Effect.Effect<ReadonlyArray<CheckedRow>, E>, replaced: number) =>
   Effect.map(rows, (found) => found.map((row) => ({ ...row, place: row.place - replaced })))
 
@@ -53,14 +54,18 @@ export interface Operations {
     workspaceId: Id.WorkspaceId,
     id: string
   ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError>
-  /** How many of its messages were sent, delivered and read when: in a time after the first, or in all. */
+  /**
+   * How many of the campaign's messages were sent, delivered and read, and when: in a period after the first message,
+   * or in all.
+   */
   readonly timeline: (
     workspaceId: Id.WorkspaceId,
     id: string,
     period?: CampaignTimeline.Period
   ) => Effect.Effect<CampaignTimeline.Timeline, NotFound | Forbidden | StoreError>
   /**
-   * Changes a campaign (`Campaign.change`), only while it names the sender `onlyFrom` if that is given. Safe to repeat.
+   * Changes a campaign (`Campaign.change`). With `onlyFrom`, it fails unless the campaign names this sender. Safe to
+   * repeat.
    */
   readonly change: (
     workspaceId: Id.WorkspaceId,
@@ -69,9 +74,9 @@ export interface Operations {
     onlyFrom?: Campaign.Campaign["from"]
   ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError>
   /**
-   * Adds rows to a campaign that is not started, or replaces all rows that it has. Memory use does not depend on their
+   * Adds rows to a campaign that is not started, or replaces all of its rows. Memory use does not depend on their
    * number. If the stream fails, or another upload begins meanwhile, the campaign stays as it was. Returns the campaign
-   * with all rows that it has.
+   * with all of its rows counted.
    */
   readonly upload: <E, R>(
     workspaceId: Id.WorkspaceId,
@@ -91,12 +96,15 @@ export interface Operations {
     filter: RowFilter,
     page: Page.PageRequest
   ) => Effect.Effect<Page.Page<CheckedRow>, NotFound | Forbidden | StoreError>
-  /** Why rows that were checked are not sent to, with the first rows of each problem. */
+  /** Why checked rows have a problem, with the first rows of each problem. */
   readonly problems: (
     workspaceId: Id.WorkspaceId,
     id: string
   ) => Effect.Effect<ProblemKind.ProblemReport, NotFound | Forbidden | StoreError>
-  /** All of the campaign's rows in the order of their upload, in pieces. Memory use does not depend on their number. */
+  /**
+   * All rows that the filter selects, in the order of their upload, in pieces. Memory use does not depend on their
+   * number.
+   */
   readonly allRows: (
     workspaceId: Id.WorkspaceId,
     id: string,
@@ -107,10 +115,10 @@ export interface Operations {
   >
 }
 
-/** How often a list that leaves campaigns out reads on for one page. */
+/** The maximum number of reads for one page of a list that leaves campaigns out. */
 const furtherReads = 20
 
-/** Operations on the campaigns of some numbers alone. */
+/** The operations, restricted to the campaigns of these numbers. */
 const bound = (
   operations: Operations,
   sendersOf: (
@@ -152,7 +160,7 @@ const bound = (
       if (change._tag === "Edit" && change.plan.from !== undefined) yield* judge(workspaceId, change.plan.from, "from")
       return yield* operations.change(workspaceId, id, change, from)
     }),
-    // an upload takes its time, in which the campaign may become one of another number
+    // an upload takes time, in which the campaign's sender may change: check again at its end
     upload: (workspaceId, id, rows, end) =>
       Effect.andThen(
         get(workspaceId, id),
@@ -176,9 +184,9 @@ export class Campaigns extends Context.Service<
   Campaigns,
   Operations & {
     /**
-     * The operations of an API key that is bound to these numbers; `null` if it is not bound. Of a bound key, each
-     * fails with `sender_not_available` for a campaign of another number, and the list leaves such campaigns out. A
-     * campaign without `from` is one of the workspace's default number.
+     * The operations of an API key that is bound to these numbers; `null` if it is not bound. For a bound key, an
+     * operation on a campaign of another number fails with `sender_not_available`, and lists leave such campaigns out.
+     * A campaign without `from` belongs to the workspace's default number.
      */
     readonly boundTo: (phoneNumberIds: KeyBinding.KeyBinding["phoneNumberIds"]) => Operations
   }
@@ -221,7 +229,7 @@ export class Campaigns extends Context.Service<
             const { id } = campaign
             if (!Campaign.takesRows(campaign)) return yield* Campaign.misplaced(campaign, "take more recipients")
             const upload = yield* random.ulid
-            // the part that comes next, as the last one says that the upload is complete
+            // each part waits here for the next one, because the last part must say that the upload is complete
             let next: ReadonlyArray<Recipient.Row> | undefined
             let isFirst = true
             const put = (rows: ReadonlyArray<Recipient.Row>, end: CampaignStep.UploadEnd | null) =>
@@ -266,7 +274,7 @@ export class Campaigns extends Context.Service<
             const found = yield* placed(store.rows(workspaceId, id, { limit, after: replaced + reached }), replaced)
             const selected = found.filter((row) => isSelected(row, filter)).slice(0, page.limit - items.length)
             items.push(...selected)
-            // a full page ends at its last row, and the next one goes on behind it
+            // a full page ends at its last row, and the next page begins after that row
             reached = items.length === page.limit ? items.at(-1)!.place : reached + limit
           }
           return { items, next: reached < rows ? `${id}:${reached}` : null }

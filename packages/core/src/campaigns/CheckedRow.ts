@@ -1,28 +1,27 @@
 /**
- * An uploaded row of a campaign with what became of its recipient, and the filter of a list of rows (contract §11).
- * Pure.
+ * An uploaded row of a campaign with its problem or message, and the filter of a list of rows (contract §11). Pure.
  */
 import type { Message } from "../messages/Message.ts"
 import { type Outcome, outcomeOf as outcomeOfMessage } from "./CampaignCounts.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import type { Problem } from "./Problem.ts"
 
-/** A row of a campaign, as checking left it. */
+/** A row of a campaign, before or after its check. */
 export interface CheckedRow {
-  /** Its place in the uploads, from 1. */
+  /** The row's place in the uploads, from 1. */
   readonly place: number
-  /** The message to it; `null` for a row that was not checked yet, or has a problem. */
+  /** The row's message; `null` if the row was not checked yet or has a problem. */
   readonly message: Message | null
   readonly problem: Problem | null
-  /** The line of its file in which the row begins; `null` if it came from no file. */
+  /** The line of the file in which the row begins; `null` if the row did not come from a file. */
   readonly line: number | null
-  /** What the file has in the place of the field that is wrong, else of the customer's name. */
+  /** The text in the file of the field that is wrong, or else of the customer's name; `null` if it was not kept. */
   readonly value: string | null
 }
 
 /** Which rows to list; all if empty. */
 export interface RowFilter {
-  /** Only recipients with this outcome, or the rows that are not sent to. */
+  /** Only recipients with this outcome, or (`left_out`) only rows with a problem. */
   readonly outcome?: Outcome | "left_out"
   /** Only recipients that failed or were skipped for this reason, and rows with this problem. */
   readonly reason?: string

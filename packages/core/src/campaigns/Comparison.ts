@@ -1,18 +1,18 @@
 /**
- * Compares the two variants of a campaign's template (contract §11): what share of each variant's messages was
- * delivered and read, and whether the difference can be told from chance. Pure.
+ * Compares the two variants of a campaign's template (contract §11): the share of each variant's messages that was
+ * delivered and read, and whether the difference is statistically significant. Pure.
  */
 import * as CampaignCounts from "./CampaignCounts.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import type { Variant } from "./Variant.ts"
 
-/** How many of some messages came so far. */
+/** How many messages (`count`) of a number of messages (`of`) reached a stage. */
 export interface Share {
   readonly count: number
   readonly of: number
 }
 
-/** The quantile of the normal distribution for an interval that covers the truth in 95 of 100 campaigns. */
+/** The quantile of the normal distribution for a 95 % interval. */
 const z = 1.959963984540054
 
 /**
@@ -34,18 +34,18 @@ export interface Difference {
   readonly b: number
   /** `b` less `a`. */
   readonly difference: number
-  /** The least difference that the counts are compatible with. */
+  /** The lower end of the interval. */
   readonly low: number
-  /** The greatest difference that the counts are compatible with. */
+  /** The upper end of the interval. */
   readonly high: number
-  /** Whether the difference can be told from chance: the interval does not contain 0. */
+  /** Whether the difference is significant: the interval does not contain 0. */
   readonly isDistinguishable: boolean
 }
 
 /**
  * The difference of two shares of at least one message each, by Newcombe's hybrid score interval: method 10 in R. G.
  * Newcombe, "Interval estimation for the difference between independent proportions", Statistics in Medicine 17, 1998.
- * It holds for few messages and for shares near 0 or 1, for which the textbook's interval is wrong.
+ * Unlike the simple (Wald) interval, it is valid for few messages and for shares near 0 or 1.
  */
 export const difference = (a: Share, b: Share): Difference => {
   const [rateA, rateB] = [a.count / a.of, b.count / b.of]
@@ -59,16 +59,16 @@ export const difference = (a: Share, b: Share): Difference => {
 /** The result of a campaign with two variants. */
 export interface Comparison {
   readonly counts: { readonly [variant in Variant]: CampaignCounts.CampaignCounts }
-  /** The shares that arrived at the phone; `null` until both variants were sent to somebody. */
+  /** The shares that arrived at the phone; `null` until messages of both variants were tried. */
   readonly delivered: Difference | null
-  /** The shares that the customers read. */
+  /** The shares that the customers read; `null` likewise. */
   readonly read: Difference | null
 }
 
-/** The outcomes of messages that were never tried, so that they say nothing about the template. */
+/** The outcomes of messages that were never tried, which say nothing about the template. */
 const untried = ["queued", "skipped"] as const satisfies ReadonlyArray<CampaignCounts.Outcome>
 
-/** Compares the variants by the tallies of their campaign. Each share is one of the messages that were tried. */
+/** Compares the variants by the tallies of their campaign. Each share is a share of the messages that were tried. */
 export const of = (tallies: ReadonlyArray<CampaignTally.Tally>): Comparison => {
   const countsOf = (variant: Variant) => CampaignTally.countsOf(tallies.filter((tally) => tally.variant === variant))
   const counts = { a: countsOf("a"), b: countsOf("b") }

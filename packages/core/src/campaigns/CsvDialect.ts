@@ -1,52 +1,53 @@
 /**
- * How a spreadsheet has written a CSV file: its encoding, told by its mark, and what separates its values, found in its
- * first row; and how a file is written for one. The same for the service and its pages, so it imports nothing. Pure.
+ * The dialect of a CSV file: detects the encoding of a file by its byte order mark and its delimiter by its first row,
+ * and has the options for writing a file that spreadsheets read. The service and its pages share this file, so it
+ * imports nothing. Pure.
  */
 
-/** What spreadsheets need before the text of a file, to read it as UTF-8. */
+/** The byte order mark, without which spreadsheets do not read a file as UTF-8. */
 export const mark = "\uFEFF"
 
 /**
- * How csv-stringify writes for a spreadsheet, which must not read a value as a formula: such a value begins with an
- * apostrophe.
+ * The options of csv-stringify for a file that spreadsheets read. A value that would be read as a formula gets an
+ * apostrophe in front.
  */
 export const writing = { escape_formulas: true } as const
 
-/** The encoding of a file, as `TextDecoder` names it. */
+/** The encoding of a file, by its name for `TextDecoder`. */
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be"
 
-/** How many bytes {@link encodingOf} needs, at most. */
+/** The length of the longest byte order mark, in bytes. */
 export const markLength = 3
 
-/** The encoding that a file's mark tells; UTF-8 without one. */
+/** The encoding that a file's byte order mark names; UTF-8 if there is no mark. */
 export const encodingOf = ([first, second]: Uint8Array): Encoding =>
   first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
 
-/** Why a file is no text, by its first bytes; `undefined` if nothing is known of it. */
+/** What is wrong with a file that is not text, by its first bytes; `undefined` if they show nothing wrong. */
 export const foreignTo = ([a, b, c, d]: Uint8Array): string | undefined =>
   (a === 0x50 && b === 0x4b && c === 3 && d === 4) || (a === 0xd0 && b === 0xcf && c === 0x11 && d === 0xe0)
     ? "the file is a spreadsheet's own format: save it as CSV"
     : undefined
 
-/** What is known of a file once its first row is. */
+/** How a file separates values, and where its first row begins. */
 export interface Dialect {
   /** One character. */
   readonly delimiter: string
-  /** Where the first row begins, in UTF-16 code units: after a line `sep=;`. */
+  /** Where the first row begins, in UTF-16 code units: after a line `sep=;` if there is one. */
   readonly begin: number
   /** The line in which {@link begin} is, from 1. */
   readonly line: number
 }
 
-/** What separates values, most common first. */
+/** The characters that may separate values, most common first. */
 const delimiters = [",", ";", "\t"] as const
 
 /** A first line that names the delimiter, as Excel reads and writes it. */
 const separator = /^"?sep=([^\r\n"])"?(?:\r\n?|\n)/i
 
 /**
- * Where the row that begins at `from` ends; `undefined` if it does not end in this text. Line breaks in quotes belong
- * to it.
+ * Where the row that begins at `from` ends; `undefined` if it does not end in this text. Line breaks in quotes are part
+ * of the row.
  */
 const endOf = (text: string, from: number): number | undefined => {
   let isQuoted = false
@@ -58,7 +59,7 @@ const endOf = (text: string, from: number): number | undefined => {
   return undefined
 }
 
-/** The names in a row, if this separates them. A delimiter in quotes belongs to its name. */
+/** The names in a row, if this delimiter separates them. A delimiter in quotes is part of the name. */
 const namesIn = (row: string, delimiter: string): ReadonlyArray<string> => {
   const names: Array<string> = []
   let isQuoted = false
@@ -73,9 +74,9 @@ const namesIn = (row: string, delimiter: string): ReadonlyArray<string> => {
 }
 
 /**
- * The dialect of a file that begins with this text; `undefined` while the text does not have all of the first row.
- * `isWhole` says that the file ends with it. The delimiter is the one by which the row has a column that `isWanted`, or
- * most columns.
+ * The dialect of a file that begins with this text; `undefined` if the text ends before the first row does. `isWhole`
+ * means that the text is the whole file. Chooses the delimiter that gives the first row a column that `isWanted`; if
+ * none or several do, the one that gives most columns.
  */
 export const of = (
   text: string,
@@ -85,7 +86,7 @@ export const of = (
   const named = separator.exec(text)
   if (named !== null) {
     const begin = named[0].length
-    // its line break may go on
+    // a second character of the line break may follow
     return begin === text.length && !isWhole ? undefined : { delimiter: named[1]!, begin, line: 2 }
   }
   let begin = 0

@@ -4,33 +4,33 @@
  */
 import type { CampaignCounts } from "./CampaignCounts.ts"
 
-/** The number of latest outcomes that are looked at (contract §11). */
+/** The maximum number of latest outcomes that count (contract §11). */
 export const span = 1000
 
-/** A snapshot is taken after this many outcomes. */
+/** The number of outcomes between two snapshots. */
 const step = 100
 
-/** How many recipients had an outcome, and how many of them failed. */
+/** How many recipients had an outcome, and how many of these failed. */
 export interface Snapshot {
   readonly ended: number
   readonly failed: number
 }
 
-/** The latest snapshots, oldest first, at most as many as cover {@link span}. */
+/** The latest snapshots, oldest first, at most as many as {@link span} needs. */
 export type Snapshots = ReadonlyArray<Snapshot>
 
-/** Before the first outcome. */
+/** The snapshots before the first outcome. */
 export const beginning: Snapshots = [{ ended: 0, failed: 0 }]
 
-/** A snapshot of counts. */
+/** Takes a snapshot of counts. */
 export const taken = ({ failed, queued: _, skipped: __, ...others }: CampaignCounts): Snapshot => ({
   ended: failed + Object.values(others).reduce((sum, count) => sum + count, 0),
   failed
 })
 
 /**
- * Adds a snapshot if enough outcomes have come since the last one. Where later reports corrected failures, the earlier
- * snapshots forget them, so that they do not make up for failures to come.
+ * Adds a snapshot if enough outcomes have come since the last one. If later reports corrected failures, the corrected
+ * failures are removed from the earlier snapshots too, so that they do not offset failures to come.
  */
 export const observe = (snapshots: Snapshots, counts: CampaignCounts): Snapshots => {
   const now = taken(counts)
@@ -39,9 +39,9 @@ export const observe = (snapshots: Snapshots, counts: CampaignCounts): Snapshots
 }
 
 /**
- * The share of failures since the oldest snapshot, from 0 to 1; `undefined` for fewer than 100 outcomes, which tell too
- * little. Failures of earlier recipients that are reported together may outnumber the outcomes since, and corrections
- * of earlier failures the failures.
+ * The share of failures since the oldest snapshot, from 0 to 1; `undefined` for fewer than 100 outcomes, which are too
+ * few to judge. The share is limited to this range, because late reports about earlier recipients may add more failures
+ * than there were outcomes since, or remove more.
  */
 export const rateOf = (snapshots: Snapshots, counts: CampaignCounts): number | undefined => {
   const now = taken(counts)

@@ -1,5 +1,6 @@
 /**
- * What is to be expected of a campaign (contract §11), estimated when its recipients are checked. Pure.
+ * The forecast of a campaign (contract §11): its messages, duration and costs, estimated when its recipients are
+ * checked. Pure.
  */
 import { Duration } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
@@ -11,19 +12,19 @@ import type { Instant } from "../Time.ts"
 import type { Price } from "../usage/PriceTally.ts"
 import * as RateCard from "../usage/RateCard.ts"
 
-/** The estimate. Other sends, quiet hours and failures make the campaign take longer. */
+/** The forecast. Other sends, quiet hours and failures make the campaign take longer. */
 export interface Forecast {
-  /** How many messages are sent. */
+  /** How many messages will be sent. */
   readonly messages: number
   /** How many customers count against the messaging limit: those outside a service window when they were checked. */
   readonly limitedCustomers: number
   /** The messaging limit in 24 hours; `null` if there is none. */
   readonly messagingLimit: number | null
-  /** How many days the messaging limit makes it take; `null` if it is 0. */
+  /** How many days the campaign takes under the messaging limit; `null` if the limit is 0. */
   readonly days: number | null
-  /** How long it takes at its pace, in seconds. */
+  /** How long the campaign takes at its pace, in seconds. */
   readonly seconds: number
-  /** The messages by the price that they are expected to have, and what they cost by the rate card. */
+  /** The messages by their expected price, and their cost by the rate card. */
   readonly lines: RateCard.Bill["lines"]
   /** The sum of {@link lines} in each currency; empty without a rate card. */
   readonly costs: RateCard.Bill["totals"]
@@ -37,7 +38,7 @@ export interface Expected extends Price {
 const nameOf = ({ billable, category, market, type }: Price): string =>
   JSON.stringify([market, category, type, billable])
 
-/** Adds messages of these prices. */
+/** Adds one message for each of these prices. */
 export const withExpected = (
   before: ReadonlyArray<Expected>,
   prices: ReadonlyArray<Price>
@@ -54,7 +55,7 @@ export const withExpected = (
 export const isLimited = (contact: Contact | undefined, now: Instant): boolean =>
   !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
 
-/** The estimate for messages of these prices to customers from a number, sent at this time. */
+/** The forecast for messages at these prices that a number sends from the time `at` on. */
 export const of = (
   { at, expected, limitedCustomers, share }: {
     readonly expected: ReadonlyArray<Expected>
@@ -74,7 +75,7 @@ export const of = (
     ? null
     : Math.ceil(limitedCustomers / messagingLimit)
   const atPace = messages / (Limits.phoneNumberTier(limits, PhoneNumber.tierOf(sender)).perSecond * share)
-  // the last day's messages follow once the day before is over
+  // the last day's messages start once the day before is over
   const waits = ((days ?? 1) - 1) * Duration.toSeconds(MessagingLimit.period)
   const { lines, totals } = RateCard.bill(card, expected.map((price) => ({ ...price, hour: at })))
   return {

@@ -1,9 +1,9 @@
 /**
- * Why a row of a campaign is not sent to (contract §11). Pure.
+ * The problem of a campaign's row, because of which nothing is sent to it (contract §11). Pure.
  */
 import { Schema } from "effect"
 
-/** Why a row is not sent to. */
+/** The reason why nothing is sent to a row. */
 export const ProblemReason = Schema.Literals([
   "malformed",
   "duplicate",

@@ -1,6 +1,6 @@
 /**
- * The problems of a campaign's rows by kind (contract §11). Checking counts them, so that nobody has to read a million
- * rows again to learn why some are left out. Pure.
+ * The problems of a campaign's rows by kind (contract §11). The check counts them, so that a report on the problems
+ * does not read a million rows again. Pure.
  */
 import type { CheckedRow } from "./CheckedRow.ts"
 import type { ProblemReason } from "./Problem.ts"
@@ -9,22 +9,22 @@ import type { ProblemReason } from "./Problem.ts"
 export interface ProblemKind {
   readonly reason: ProblemReason
   /**
-   * The `message` of their problem; `null` for the rows with this reason whose messages are not counted separately,
-   * because they are too many or too long.
+   * The `message` of the rows' problem. `null` for all rows with this reason whose messages are not counted separately,
+   * because there are too many or they are too long.
    */
   readonly message: string | null
   readonly rows: number
-  /** The places of the first of them in all uploads, at most {@link maxExamples}. */
+  /** The places of the first of these rows in all uploads, at most {@link maxExamples}. */
   readonly places: ReadonlyArray<number>
 }
 
-/** The maximum number of messages of a reason that are counted separately. A campaign is written with its kinds. */
+/** The maximum number of messages per reason that are counted separately. They are stored in the campaign's row. */
 export const maxMessages = 10
 
 /** The maximum length of a message that is counted separately, in UTF-16 code units. */
 export const maxMessage = 200
 
-/** The maximum number of rows that a kind names as examples. */
+/** The maximum number of example rows of a kind. */
 export const maxExamples = 5
 
 /** A row that was checked. */
@@ -33,7 +33,7 @@ export type Checked = Pick<CheckedRow, "place" | "problem">
 const isOf = ({ message, reason }: ProblemKind, problem: Pick<ProblemKind, "reason" | "message">): boolean =>
   reason === problem.reason && message === problem.message
 
-/** Adds rows that were checked, in the order of their places. */
+/** Counts the problems of checked rows, which are in the order of their places. */
 export const add = (
   kinds: ReadonlyArray<ProblemKind>,
   checked: ReadonlyArray<Checked>
@@ -68,7 +68,7 @@ const rowsIn = (kinds: ReadonlyArray<{ readonly rows: number }>): number =>
 export const placesOf = (kinds: ReadonlyArray<ProblemKind>): ReadonlyArray<number> =>
   kinds.flatMap(({ places }) => places).toSorted((one, other) => one - other)
 
-/** What a campaign keeps of its check. */
+/** The fields of a campaign that its check wrote. */
 interface Checks {
   readonly replaced: number
   readonly checked: number
@@ -77,8 +77,8 @@ interface Checks {
 }
 
 /**
- * The kinds that belong to the rows of a campaign that were checked. An earlier version, which may run beside this one,
- * counts none, and leaves those that the campaign had before its rows were checked again.
+ * The kinds of the campaign's present check. A process with an earlier version, which may run beside this one, does not
+ * count kinds and leaves the kinds of an earlier check: they are ignored.
  */
 export const countedIn = ({ checked, problemKinds, problems, replaced }: Checks): ReadonlyArray<ProblemKind> =>
   checked === 0 || rowsIn(problemKinds) > problems || placesOf(problemKinds).some((place) => place <= replaced)
@@ -86,8 +86,8 @@ export const countedIn = ({ checked, problemKinds, problems, replaced }: Checks)
     : problemKinds
 
 /**
- * How many of a campaign's rows come before the first with a problem, or with a problem for this reason: a list of such
- * rows may begin behind them.
+ * How many of a campaign's rows come before the first row with a problem, or with a problem for this reason. A list of
+ * such rows can begin after them. 0 if not all problems were counted.
  */
 export const rowsBefore = (campaign: Checks, reason: string | undefined): number => {
   const kinds = countedIn(campaign)
@@ -96,12 +96,12 @@ export const rowsBefore = (campaign: Checks, reason: string | undefined): number
   return places.length === 0 ? campaign.checked : Math.min(...places) - campaign.replaced - 1
 }
 
-/** A row as an example of a problem, by its place among the rows that the campaign has. */
+/** A row as an example of a problem. Its place is its place among the campaign's present rows. */
 export type Example = Pick<CheckedRow, "place" | "line" | "value">
 
 /** Rows with the same message. */
 export interface MessageReport extends Pick<ProblemKind, "message" | "rows"> {
-  /** The first of them, in the order of their upload. Rows that are gone are left out. */
+  /** The first of these rows, in the order of their upload. Rows that no longer have the problem are left out. */
   readonly examples: ReadonlyArray<Example>
 }
 
@@ -111,19 +111,19 @@ export interface ReasonReport extends Pick<ProblemKind, "reason" | "rows"> {
   readonly messages: ReadonlyArray<MessageReport>
 }
 
-/** Why rows of a campaign are not sent to. */
+/** A report on the rows of a campaign that have a problem. */
 export interface ProblemReport {
-  /** The number of these rows: the sum of the rows of all reasons, and of {@link uncounted}. */
+  /** The number of these rows: the sum of the rows of all reasons and of {@link uncounted}. */
   readonly rows: number
   /** The most frequent reason first. */
   readonly reasons: ReadonlyArray<ReasonReport>
-  /** How many rows were checked by a version that did not count the reasons. */
+  /** How many of these rows were checked by a version that did not count kinds. */
   readonly uncounted: number
 }
 
 const moreFirst = <A extends { readonly rows: number }>(one: A, other: A): number => other.rows - one.rows
 
-/** The report of a campaign, with what was found at the places of its examples. */
+/** Builds the report of a campaign. `found` are the rows at the places of its examples. */
 export const report = (
   campaign: Checks,
   found: ReadonlyArray<CheckedRow>

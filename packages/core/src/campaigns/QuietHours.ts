@@ -36,13 +36,13 @@ export const TimeZoneName = Schema.String.check(
 
 const minute = 60_000
 
-/** Minutes of a day. */
+/** The minutes of a day. */
 const day = 24 * 60
 
-/** No change of a clock moves it further, in minutes. */
+/** The largest change that a clock makes at once (such as for daylight saving time), in minutes. */
 const maxChange = 180
 
-/** A recipient whose day has no other hours within this time, in minutes, is not waited for. */
+/** How far ahead {@link end} looks for a time that is not quiet, in minutes. */
 const horizon = 3 * day
 
 const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
@@ -70,9 +70,9 @@ export const isQuiet = ({ from, to }: QuietHours, zone: string, at: Instant): bo
   isQuietAt(minutesOf(from), minutesOf(to), minuteAt(zone, at))
 
 /**
- * The first minute, from an instant on, that is not quiet in any of the zones: the instant itself if it is not, or
- * `null` if there is none for days. Right also when clocks change: an hour that comes twice is judged twice, and one
- * that is left out is not waited for.
+ * The first time, from `at` on, that is not quiet in any of the zones: `at` itself if it is not, else the start of a
+ * minute. `null` if there is none within three days. Correct across changes of clocks too: an hour that comes twice is
+ * judged twice, and an hour that is skipped is not waited for.
  */
 export const end = (hours: QuietHours, zones: ReadonlyArray<string>, at: Instant): Instant | null => {
   const to = minutesOf(hours.to)
@@ -82,7 +82,7 @@ export const end = (hours: QuietHours, zones: ReadonlyArray<string>, at: Instant
     if (quiet === undefined) return now
     const left = (to - minuteAt(quiet, now) + day) % day
     const whole = Math.floor(now / minute) * minute
-    // close to the end, or to a change of the clock, minute by minute
+    // near the end of the quiet hours, where a clock may change, minute by minute
     now = whole + minute * (left > maxChange ? left - maxChange : 1)
   }
   return null
@@ -112,9 +112,9 @@ const countriesOf = (to: Addressee): ReadonlyArray<string> => {
 }
 
 /**
- * The time zones in which a customer may be: the row's own, or those of the country in the number or user id. The area
- * is not known, so a customer in a country with several zones is not written to while any of them is quiet. UTC if
- * there is no country.
+ * The time zones in which a customer may be: the time zone in the row, or all zones of the country in the number or
+ * user id. A customer in a country with several zones is not written to while any of them is quiet, because the region
+ * is not known. UTC if there is no country.
  */
 export const zonesOf = (to: Addressee, own: string | null): ReadonlyArray<string> => {
   if (own !== null) return [own]

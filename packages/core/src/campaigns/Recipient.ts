@@ -1,6 +1,6 @@
 /**
- * Recipients of campaigns (contract §11): what a row may say, the message that comes of it, and why a row is left out.
- * Pure.
+ * Recipients of campaigns (contract §11): the format of an uploaded row, how a row is read and checked, and the message
+ * that it becomes or the problem that leaves it out. Pure.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import { Addressee } from "../contacts/Addressee.ts"
@@ -27,8 +27,8 @@ import { TimeZoneName } from "./QuietHours.ts"
 import * as VariableNames from "./VariableNames.ts"
 
 /**
- * The maximum number of variables of a recipient. Files that other programs export have some hundred columns; a row of
- * very many would take long to read, and 500 of such rows, which are stored together, much memory.
+ * The maximum number of variables of a recipient. Files that other programs export have about a hundred columns. Rows
+ * with very many would take long to read, and the 500 rows that are stored together would take much memory.
  */
 export const maxVariables = 500
 
@@ -50,44 +50,46 @@ export const Recipient = Schema.Struct({
 })
 export type Recipient = typeof Recipient.Type
 
-/** Where a row comes from, for people who look for it in their file. */
+/** Where a row comes from, so that people can find it in their file. */
 export interface Origin {
-  /** The line of the file in which the row begins, from 1; omitted if it came from no file. */
+  /** The line of the file in which the row begins, from 1; omitted if the row did not come from a file. */
   readonly line?: number
   /**
-   * What the file has in the place of the field that is wrong, else of the customer's name; at most
-   * {@link maxValue} characters. Omitted if that is the recipient's `to`.
+   * The text in the file of the field that is wrong, or else of the customer's name; at most {@link maxValue}
+   * characters. Omitted if it equals the recipient's `to`.
    */
   readonly value?: string
 }
 
-/** An uploaded row: a recipient, or why it is none. */
+/** An uploaded row: a recipient, or the problem because of which the row is not one. */
 export type Row = Origin & ({ readonly recipient: Recipient } | { readonly problem: Problem })
 
 /** The maximum length of {@link Origin.value} in UTF-16 code units. A longer one is cut. */
 export const maxValue = 100
 
-/** The line of a row, and the value in it that names the customer or is wrong. */
+/** The line of a row, and the text of the field that is wrong, or else of the customer's name. */
 export const originOf = (row: Row): { readonly line: number | null; readonly value: string | null } => ({
   line: row.line ?? null,
   value: row.value ?? ("recipient" in row ? row.recipient.to : null)
 })
 
-/** The route under which a campaign's messages have their idempotency keys; the key is the customer. */
+/** The route of the idempotency keys of a campaign's messages. The key is the customer. */
 export const routeOf = (id: CampaignId): string => `campaign ${id}`
 
-/** Stands for the body of a campaign's messages, which checking froze. */
+/**
+ * The fingerprint of every message of a campaign. It does not depend on the body, because the check froze the message.
+ */
 export const fingerprint = "campaign"
 
-/** The request under whose key a campaign's message is sent. */
+/** The request, with its idempotency key, under which a campaign's message is sent. */
 export const requestOf = (
   { id, workspaceId }: { readonly id: CampaignId; readonly workspaceId: WorkspaceId },
   key: IdempotencyKey
 ): KeyedRequest => ({ workspaceId, route: routeOf(id), key, fingerprint })
 
 /**
- * The customer as the row names them: the key of their message. A row that is no recipient may name one too, and is
- * erased with them.
+ * The key of the customer that the row names, which is also the idempotency key of their message. A row with a problem
+ * may name a customer too, and is erased with them. `null` if the row names none.
  */
 export const customerOf = (row: Row): Contact.Contact["key"] | null => {
   if ("recipient" in row) return CustomerNames.keyOf(row.recipient.to)
@@ -95,7 +97,7 @@ export const customerOf = (row: Row): Contact.Contact["key"] | null => {
   return named !== undefined && "to" in named && CustomerNames.isNumber(named.to) ? CustomerNames.keyOf(named.to) : null
 }
 
-/** The time zone that a row gives. */
+/** The time zone in a row; `null` if it has none. */
 export const timeZoneOf = (row: Row): string | null => "recipient" in row ? row.recipient.timeZone ?? null : null
 
 /** Replaces `{{name}}` in every text of a value. Calls `miss` with each name that has no variable. */
@@ -115,14 +117,14 @@ const filled = <A>(value: A, variables: Recipient["variables"], miss: (name: str
   return fill(value) as A
 }
 
-/** The message to a recipient, or the name of a variable that it lacks. */
+/** Builds the message to a recipient, or returns the name of a variable that the recipient lacks. */
 export const messageTo = (
   { from, template: { language, name, ...values } }: Pick<Plan, "from" | "template">,
   { timeZone: _, to, variables, ...row }: Recipient
 ): { readonly message: OutboundOf<"template"> } | { readonly missing: string } => {
   const own = Struct.pick(row, ["bodyParams", "header", "buttons"])
   const missing: Array<string> = []
-  // what the row gives itself is taken as it is
+  // variables are replaced only in the campaign's values, not in values that the row itself has
   const shared = filled(Struct.omit(values, Struct.keys(own)), variables, (name) => missing.push(name))
   const template: TemplateContent = { ...shared, ...own, name, language }
   return missing[0] === undefined
@@ -130,18 +132,18 @@ export const messageTo = (
     : { missing: missing[0] }
 }
 
-/** What a recipient is checked against. */
+/** The state against which a recipient is checked. */
 export interface Circumstances {
   /** The template of the recipient's variant, as the campaign's sender may send it. */
   readonly template: Template
   readonly contact: Contact.Contact | undefined
   /** Whether the campaign's sender must not write to the customer (`Suppression.isOptedOut`). */
   readonly isOptedOut: boolean
-  /** Whether an earlier row has the same customer, by whatever name. */
+  /** Whether an earlier row has the same customer, under any of their names. */
   readonly isKnown: boolean
 }
 
-/** Checks a row: the message to send, or the problem. Checking freezes the message. */
+/** Checks a row. Returns the problem or the message to send, which does not change any more. */
 export const check = (
   plan: Pick<Plan, "from" | "template">,
   row: Row,
@@ -174,14 +176,16 @@ const tooMany = `variables: expected at most ${maxVariables} variables`
 const valueOf = (value: unknown): Pick<Origin, "value"> =>
   typeof value === "string" ? { value: PlainText.cleaned(value.slice(0, maxValue)) } : {}
 
-/** A row that is no recipient. `value` is what the message is about, if that is text. */
+/** Builds a row that could not be read. If `value`, which the message is about, is text, the row quotes it. */
 export const misread = (message: string, value: unknown, line?: number): Row => ({
   problem: { reason: "malformed", message },
   ...(line === undefined ? {} : { line }),
   ...valueOf(value)
 })
 
-/** A row that is no recipient, with its field that the message begins with, else the customer's name. */
+/**
+ * Builds a row that could not be read. It quotes the field with which the message begins, or else the customer's name.
+ */
 const misreadOf = (json: unknown, message: string, line?: number): Row => {
   const [field = "to"] = /^\w+(?=:)/.exec(message) ?? []
   const text = (name: string) =>
@@ -194,12 +198,12 @@ const hasTooMany = (json: unknown): boolean => {
   return Predicate.isObject(variables) && Object.keys(variables).length > maxVariables
 }
 
-/** How deep a row may nest: free JSON, and the levels of our own around it. */
+/** How deep a row may nest: free JSON, and the levels around it. */
 const maxDepth = PlainJson.maxDepth + 8
 
 /**
- * Reads a row from JSON. Too many variables are counted, not read. A number with a national prefix, which spreadsheets
- * write in brackets, loses the prefix.
+ * Reads a row from JSON. If there are too many variables, they are counted but not decoded. A number loses a national
+ * prefix, which spreadsheets write in brackets.
  */
 export const parse = (json: unknown): Row => {
   if (hasTooMany(json)) return misreadOf(json, tooMany)
@@ -218,7 +222,7 @@ const describe = ({ issue }: Schema.SchemaError): string => {
   return path.length === 0 ? message : `${FieldPath.of(path)}: ${message}`
 }
 
-/** What the reader of a file knows of a row. */
+/** What the reader of a file knows about a row. */
 export interface InFile {
   /** The line in which the row begins, from 1. */
   readonly line: number
@@ -226,7 +230,7 @@ export interface InFile {
   readonly country: string | undefined
 }
 
-/** As {@link parse}, for a row of a file, whose customer is named as {@link WrittenName.read} reads it. */
+/** Like {@link parse}, but for a row of a file, whose customer's name {@link WrittenName.read} reads. */
 export const parseWritten = (json: unknown, { country, line }: InFile): Row => {
   const written = Predicate.hasProperty(json, "to") ? json.to : undefined
   const named = typeof written === "string" ? WrittenName.read(written, country) : undefined

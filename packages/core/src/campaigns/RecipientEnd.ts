@@ -1,6 +1,6 @@
 /**
- * What becomes of a campaign's recipient after a try (contract §11): it is done, waits, or is skipped, and whether the
- * campaign pauses. Pure.
+ * What follows after a message to a campaign's recipient was tried (contract §11): the recipient is done, is tried
+ * again or is skipped, and the campaign may pause. Pure.
  */
 import { Duration } from "effect"
 import { type DomainError, reasonOf, retryAfterOf } from "../Errors.ts"
@@ -11,14 +11,14 @@ import type { QueuedEnd } from "../queue/QueuedMessages.ts"
 import type { QueueEnd } from "../queue/QueueEndStep.ts"
 import type { PauseReason } from "./Campaign.ts"
 
-/** The delay after the first try that the provider did not take. It doubles with each further one. */
+/** The delay after the first try that sent nothing. It doubles with each further try. */
 const firstDelay = Duration.minutes(1)
 
 /** The longest delay between two tries. */
 const maxDelay = Duration.hours(1)
 
-/** How long a recipient waits whose number has reached its messaging limit. */
-const patience = Duration.minutes(10)
+/** The delay after a try that the number's messaging limit refused. */
+const limitDelay = Duration.minutes(10)
 
 const capped: MessageError = {
   code: "forbidden",
@@ -32,7 +32,7 @@ const duplicate: MessageError = {
   message: "the campaign has already written to the customer under another name"
 }
 
-/** A recipient's end, `null` if there is nothing to record, and why its campaign pauses. */
+/** What to record about a recipient after a try, `null` if nothing, and why the campaign pauses, if it does. */
 export interface After {
   readonly end: QueueEnd | null
   readonly pause?: PauseReason
@@ -40,7 +40,7 @@ export interface After {
 
 const again = (after: Duration.Duration): After => ({ end: { _tag: "Again", after } })
 
-/** Refusals that every other recipient would meet too. */
+/** Refusals that would meet every other recipient too, so that the campaign pauses. */
 const ofAll: { readonly [reason: string]: PauseReason } = {
   template_not_approved: "template_not_approved",
   template_not_found: "template_not_approved",
@@ -53,15 +53,15 @@ const ofAll: { readonly [reason: string]: PauseReason } = {
 const afterRefusal = (error: DomainError): After => {
   const reason = reasonOf(error) ?? ""
   const pause = ofAll[reason] ?? (reason === "provider_error" ? "sender_not_available" : undefined)
-  // due at once, so that the resume sends to it; until then the campaign is paused
+  // the recipient is due immediately, so that they get the message once the campaign is resumed
   if (pause !== undefined) return { ...again(Duration.zero), pause }
   if (error._tag === "RateLimited") return again(error.retryAfter)
   if (error._tag === "ServerError") return again(retryAfterOf(error) ?? SendBinding.lease)
-  if (reason === "messaging_limit_reached") return again(patience)
+  if (reason === "messaging_limit_reached") return again(limitDelay)
   return { end: { _tag: "Skipped", error: errorOf(error) } }
 }
 
-/** Decides what becomes of a recipient that was tried `tries` times before. */
+/** Decides what follows after a try. The recipient was tried `tries` times before. */
 export const after = (ended: QueuedEnd<{ readonly campaignId: CampaignId }>, tries: number): After => {
   switch (ended._tag) {
     case "Settled":

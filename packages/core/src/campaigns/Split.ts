@@ -1,10 +1,10 @@
 /**
- * Divides a campaign's customers by chance, and always in the same way (contract §11). Pure.
+ * Assigns a campaign's customers to groups, at random but reproducibly (contract §11). Pure.
  */
 import type { Contact } from "../contacts/Contact.ts"
 import type { CampaignId } from "../Id.ts"
 
-/** FNV-1a, and the last step of MurmurHash3, by which every bit of the input changes every bit of the result. */
+/** FNV-1a with the final mixing step of MurmurHash3, so that every bit of the input changes every bit of the result. */
 const hash = (text: string): number => {
   let sum = 0x811c9dc5
   for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), 0x01000193)
@@ -13,7 +13,7 @@ const hash = (text: string): number => {
   return (sum ^ (sum >>> 16)) >>> 0
 }
 
-/** What customers are divided for. A customer's parts for different purposes do not depend on each other. */
+/** What customers are assigned for. A customer's groups for different purposes are independent. */
 export type Purpose = "holdout" | "variant"
 
 /** Whether a customer is in a share of the campaign's customers, from 0 to 1. */

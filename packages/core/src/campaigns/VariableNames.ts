@@ -1,12 +1,12 @@
 /**
- * The variables of a campaign's values (contract §11): `{{name}}` in a text. The same for the service and its pages, so
- * it imports nothing. Pure.
+ * The variables in a campaign's values (contract §11): `{{name}}` in a text. The service and its pages share this file,
+ * so it imports nothing. Pure.
  */
 
-/** The name of a variable may have spaces within, as columns of files have. */
+/** A variable in a text. Its name may contain spaces, as columns of files do. */
 const place = /\{\{\s*([^{}\s](?:[^{}]{0,62}[^{}\s])?)\s*\}\}/g
 
-/** A text with each variable replaced by what `valueOf` returns for its name; the variable stays if it has no value. */
+/** Replaces each variable in a text by what `valueOf` returns for its name. A variable without a value stays. */
 export const filled = (text: string, valueOf: (name: string) => string | undefined): string =>
   text.replace(place, (whole, name: string) => valueOf(name) ?? whole)
 
@@ -18,13 +18,13 @@ export const namesIn = (value: unknown): ReadonlyArray<string> =>
     ? [...new Set(Object.values(value).flatMap(namesIn))]
     : []
 
-/** The value that is a variable and nothing else. */
+/** A text that consists of this variable only. */
 export const only = (name: string): string => `{{${name}}}`
 
 const whole = new RegExp(`^${place.source}$`)
 
-/** The name of the variable that a text is, if it is nothing else. */
+/** The name of the variable of which a text consists; `undefined` if the text is anything else. */
 export const onlyIn = (text: string): string | undefined => whole.exec(text)?.[1]
 
-/** Whether {@link only} makes a variable of a name. */
+/** Whether a name is valid for a variable. */
 export const isName = (name: string): boolean => onlyIn(only(name)) === name

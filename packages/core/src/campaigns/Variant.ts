@@ -1,5 +1,5 @@
 /**
- * The two variants of a campaign's template (contract §11), of which each customer gets one. Pure.
+ * The two variants of a campaign's template (contract §11). Each customer gets one of them. Pure.
  */
 import { Schema } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
@@ -13,21 +13,21 @@ export const Variant = Schema.Literals(["a", "b"]).annotate({
 })
 export type Variant = typeof Variant.Type
 
-/** The share of customers who get variant `b`. Equal halves tell most about a difference. */
+/** The share of customers who get variant `b`. Equal halves show a difference best. */
 const shareOfB = 0.5
 
 /** The templates of a campaign. */
 export interface Templates {
   readonly template: TemplateContent
-  /** Variant `b`; `null` if every customer gets the same. */
+  /** The template of variant `b`; `null` if every customer gets the same. */
   readonly templateB: TemplateContent | null
 }
 
-/** The templates of a campaign, that of variant `a` first. */
+/** The templates of a campaign, variant `a` first. */
 export const templatesOf = ({ template, templateB }: Templates): ReadonlyArray<TemplateContent> =>
   templateB === null ? [template] : [template, templateB]
 
-/** The place of a variant's template among {@link templatesOf}. */
+/** The index of a variant's template in {@link templatesOf}. */
 export const placeOf = (variant: Variant | null): number => variant === "b" ? 1 : 0
 
 /** The variant that a customer gets; `null` in a campaign without variants. */

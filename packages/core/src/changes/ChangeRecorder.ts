@@ -1,13 +1,13 @@
 /**
- * Publishes change notices in the background: callers never wait, and the notices of a second are published together,
- * each once.
+ * Publishes change notices in the background, so that callers never wait. The notices of a second are published
+ * together, without duplicates.
  */
 import { Context, Effect, Layer } from "effect"
 import * as Recorder from "../Recorder.ts"
 import type { Change } from "./Change.ts"
 import { ChangeStore } from "./ChangeStore.ts"
 
-/** Changes in one statement. */
+/** The maximum number of changes that are published together. */
 const size = 1000
 
 /** Records a change. By default it does nothing. */
@@ -21,7 +21,7 @@ export const layer: Layer.Layer<never, never, ChangeStore> = Layer.effect(
   ChangeRecorder,
   Effect.gen(function*() {
     const store = yield* ChangeStore
-    // a send changes several topics: without this, a busy workspace would crowd out the changes of others
+    // the changes that wait: each is recorded once, so that a busy workspace does not crowd out the changes of others
     const waiting = new Set<string>()
     const record = yield* Recorder.make<Change>({
       kind: "changes",

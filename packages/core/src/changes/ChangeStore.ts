@@ -1,11 +1,11 @@
 /**
- * Port: change notices between processes. They may be lost.
+ * Port: passes change notices between processes. Notices may be lost.
  */
 import { Context, type Effect, type Scope } from "effect"
 import type { StoreError } from "../StoreError.ts"
 import type { Change } from "./Change.ts"
 
-/** How many changes a listener may fall behind. The oldest are dropped first. */
+/** How many changes a listener may fall behind. Beyond this, the oldest are dropped. */
 export const kept = 1024
 
 export class ChangeStore extends Context.Service<ChangeStore, {

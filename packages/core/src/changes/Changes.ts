@@ -1,6 +1,6 @@
 /**
- * Streams of changed topics for open pages: change notices from every process, and polls for new events, whose
- * recorders publish no notices.
+ * Streams of changed topics for open pages. The sources are change notices from every process, and polls for new
+ * events, which are recorded without notices.
  */
 import { Context, Duration, Effect, Latch, Layer, type Scope } from "effect"
 import { ServerError } from "../Errors.ts"
@@ -13,7 +13,7 @@ import { ChangeStore } from "./ChangeStore.ts"
 /** How often a watched workspace is polled for new events. */
 export const pollEvery = Duration.seconds(1)
 
-/** The minimum time between two notices to a watcher: the changes meanwhile are gathered into the second. */
+/** The minimum time between two results for a watcher. Changes within it are gathered into the second result. */
 const gatheredFor = Duration.seconds(1)
 
 /** The maximum number of watchers of one workspace in one process. */
@@ -71,7 +71,7 @@ export class Changes extends Context.Service<Changes, {
         const { items: [event] } = yield* events.latest(workspaceId, {}, { limit: 1, after: null })
         const id = event?.id ?? null
         const before = newest.get(workspaceId)
-        // a watcher that has just connected has just loaded its pages
+        // a watcher that has just connected has loaded its pages just now, so the first poll reports nothing
         if (before !== undefined && before !== id) tell(workspaceId, ofEvent)
         if (watched.has(workspaceId)) newest.set(workspaceId, id)
       })

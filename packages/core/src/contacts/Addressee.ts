@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { foreignPattern, isUserId, numberPattern, userIdPattern } from "./CustomerNames.ts"
 
-/** A user id of a customer. */
+/** The provider's user id of a customer. */
 export const UserId = Schema.String.check(Schema.isPattern(userIdPattern))
 
 const expected = "must be a phone number in E.164 format, or the provider's user id of a customer, such as " +
@@ -14,8 +14,8 @@ const expected = "must be a phone number in E.164 format, or the provider's user
 const pattern = new RegExp(`${numberPattern.source}|${userIdPattern.source}|${foreignPattern.source}`)
 
 /**
- * Any text that may be a name of a customer: a plus with 7 to 15 digits, or a user id. Whether it is a valid number, or
- * a name that the workspace knows, is decided when the send is accepted (`CustomerNames.refusal`).
+ * Any text that may be a name of a customer: a plus with 7 to 15 digits, or a user id. Whether the number is valid, or
+ * the workspace knows the name, is decided when the send is accepted (`CustomerNames.refusal`).
  */
 export const Addressee = Schema.String.check(
   Schema.makeFilter((text: string) => pattern.test(text) || expected, {

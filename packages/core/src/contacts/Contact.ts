@@ -11,15 +11,16 @@ import type { Customer } from "./CustomerNames.ts"
 
 export type { Customer }
 
+/** A customer, as known to one phone number of a workspace. */
 export interface Contact {
   readonly workspaceId: WorkspaceId
   readonly phoneNumberId: PhoneNumberId
   /** {@link keyFor} of the customer. */
   readonly key: string
   readonly customer: Customer
-  /** Whether the customer was known by user id before their number was. Then {@link idOf} stays what it was before. */
+  /** Whether the customer was known by user id before their number was known. Then {@link idOf} keeps the user id. */
   readonly isUserFirst: boolean
-  /** The time of the report that the customer first appeared in; `null` if older versions stored the contact. */
+  /** The time of the report in which the customer first appeared; `null` if an older version stored the contact. */
   readonly knownSince: Instant | null
   /** Timestamp of the newest inbound message, which opens the window. `null` if the customer never wrote. */
   readonly lastInboundAt: Instant | null
@@ -28,7 +29,7 @@ export interface Contact {
   readonly preferenceAt: Instant | null
 }
 
-/** Names a customer of a phone number: `<phone number id>:<key>`. */
+/** Identifies a customer's contact: `<phone number id>:<key>`. */
 export const placeOf = ({ key, phoneNumberId }: Pick<Contact, "key" | "phoneNumberId">): string =>
   `${phoneNumberId}:${key}`
 
@@ -43,7 +44,7 @@ export const idOf = (
   >
 ): string => placeOf({ phoneNumberId, key: isUserFirst ? userId ?? key : key })
 
-/** Splits an id that {@link idOf} made: the number, and a key or user id. Any other text matches no contact. */
+/** Splits an id that {@link idOf} made into the number's id and a key or user id. Any other text matches no contact. */
 export const named = (id: string): { readonly phoneNumberId: PhoneNumberId; readonly name: string } => {
   const end = id.indexOf(":")
   return end < 0
@@ -53,18 +54,21 @@ export const named = (id: string): { readonly phoneNumberId: PhoneNumberId; read
 
 const plain = Schema.decodeOption(PlainText)
 
-/** What a caller's id of a contact names: the number, and any name of the customer; none for a text that is not plain. */
+/** Splits a contact's id that a caller gave, with any name of the customer. None for text that is not plain. */
 export const parse = (id: string): Option.Option<ReturnType<typeof named>> => Option.map(plain(id), named)
 
 /** A customer's choice about receiving messages. */
 export type Preference = "opt_out" | "opt_in"
 
-/** `CustomerNames.keyOf` the customer's number, or the provider's user id if the number is not known. */
+/**
+ * The key of a customer's contact: `CustomerNames.keyOf` of the number, or the provider's user id if the number is not
+ * known.
+ */
 export const keyFor = ({ phone, userId }: Customer): string => phone === null ? userId : CustomerNames.keyOf(phone)
 
 /**
- * Every key under which something may be noted for the customer of a send: the contact's present one first, then the
- * names under which it was noted while they were not known to be one.
+ * Every key under which something may be stored for the customer of a send: first the contact's present key, then the
+ * names under which it was stored before these names were known to belong to one customer.
  */
 export const keysOf = (
   to: string,
@@ -76,8 +80,8 @@ export const keysOf = (
 }
 
 /**
- * Every key under which a campaign may have a message to the customer of a send: {@link keysOf}, and the number with a
- * national prefix, which versions before kept in keys.
+ * Every key under which a campaign may have a message to the customer of a send: {@link keysOf}, and all written forms
+ * of the number, because earlier versions kept national prefixes in keys.
  */
 export const campaignKeysOf = (
   to: string,
@@ -93,31 +97,36 @@ export type Find = (name: string) => Contact | undefined
 export interface Met {
   /** The customer's contact as it is now. */
   readonly contact: Contact
-  /** Contacts of other customers, as they are left behind. */
+  /** Contacts of other customers that lost a name, as they are now. */
   readonly left: ReadonlyArray<Contact>
-  /** Contacts that were merged or have another key now; the storage deletes them. */
+  /** Contacts that were merged or have another key now. The storage deletes them. */
   readonly gone: ReadonlyArray<Contact>
-  /** Names that lead to other customers now, with the keys of the contacts of those who had them, in order. */
+  /** Names that belong to other customers now, in the order of the moves. */
   readonly moved: ReadonlyArray<Moved>
 }
 
-/** The names of {@link Met}: `to` is the key of the contact of the customer who had them. */
+/**
+ * What was said under `names` moves to the contact with the key `to`: the contact of the customer who had these names.
+ */
 export interface Moved {
   readonly names: ReadonlyArray<string>
   readonly to: string
 }
 
-/** The customer of a contact keeps what was said under its numbers, under the key `to`. */
+/**
+ * Moves what was said under a contact's numbers to the key `to`, so that it stays with the customer who had the
+ * numbers.
+ */
 export const movedFrom = ({ customer, key }: Contact, to: string): Moved => ({
   names: CustomerNames.textsOf([...new Set([key, ...CustomerNames.linesOf(customer)])]),
   to
 })
 
-/** Whether a contact was known before another one. */
+/** Whether a contact was known before another contact. */
 const isOlder = (contact: Contact, other: Contact): boolean =>
   (contact.knownSince ?? -Infinity) < (other.knownSince ?? -Infinity)
 
-/** The names of a contact. Names that it has twice are dropped. */
+/** The key and the customer of a contact with these names, each name once. */
 const calledBy = (key: string, phone: string | null, userId: string | null, aliases: ReadonlyArray<string>) => ({
   key,
   customer: CustomerNames.withAliases(
@@ -126,9 +135,7 @@ const calledBy = (key: string, phone: string | null, userId: string | null, alia
   )
 })
 
-/**
- * The contact of a person whose number belongs to somebody else now: everything but the number stays with the person.
- */
+/** The contact of a person whose number belongs to another customer now. The person keeps everything but the number. */
 const withoutLine = (contact: Contact, userId: string): Contact => ({
   ...contact,
   ...calledBy(userId, null, userId, CustomerNames.idsOf(contact.customer)),
@@ -136,8 +143,8 @@ const withoutLine = (contact: Contact, userId: string): Contact => ({
 })
 
 /**
- * The contact of a number whose customer has moved to another one. The number's next owner has not written yet, so the
- * window closes; an opt-out stays.
+ * The contact of a number whose customer has moved to another number. The window closes, because the number's next
+ * owner has not written yet. An opt-out stays.
  */
 const withoutPerson = (contact: Contact): Contact => ({
   ...leave(contact),
@@ -145,7 +152,7 @@ const withoutPerson = (contact: Contact): Contact => ({
   isUserFirst: false
 })
 
-/** A contact that gets a name of another customer, which brings its opt-out and nothing else. */
+/** A contact that gets a name of another customer. The name brings its opt-out, and nothing else. */
 const withOptOutOf = (contact: Contact, before: Contact | undefined): Contact =>
   before?.optedOut === true
     ? { ...contact, optedOut: true, preferenceAt: later(contact.preferenceAt, before.preferenceAt) }
@@ -155,8 +162,8 @@ const isWrittenLater = (contact: Contact, other: Contact): boolean =>
   (contact.lastInboundAt ?? -Infinity) > (other.lastInboundAt ?? -Infinity)
 
 /**
- * Joins two contacts whose numbers are forms of one line. If two people had them, the line is of the one with the user
- * id `ids`, or else of the one who wrote last.
+ * Joins two contacts whose numbers are written forms of one line. If the contacts belong to two people, the line goes
+ * to the person with a user id in `ids`, or else to the person who wrote last.
  */
 const joinLines = (one: Contact, other: Contact, ids: ReadonlyArray<string>, at: Instant): Met => {
   const [mine, theirs] = [one.customer.userId, other.customer.userId]
@@ -175,7 +182,7 @@ const joinLines = (one: Contact, other: Contact, ids: ReadonlyArray<string>, at:
   }
   const isOthers = ids.includes(theirs) || !ids.includes(mine) && isWrittenLater(other, one)
   const [owner, before] = isOthers ? [other, one] : [one, other]
-  // a newer message has shown whose it is
+  // a message after this report has shown to whom the line belongs
   if (hasWritten(before, at)) return { contact: owner, left: [], gone: [], moved: [] }
   return {
     contact: {
@@ -192,11 +199,15 @@ const joinLines = (one: Contact, other: Contact, ids: ReadonlyArray<string>, at:
 }
 
 /**
- * Finds or creates the contact of a customer whom the provider named at time `at`, and learns what the names say
- * together (contract §13). Contacts under names that had no counterpart, or the same one, are merged ({@link merge});
- * the merged contact keeps the older id. A number that comes with a different user id belongs to that user from then
- * on: it brings its opt-out, and no window. A user id that comes with a different number has moved there, with window
- * and opt-out. An older notice takes no name from a contact that has written since.
+ * Finds or creates the contact of a customer whom the provider named at time `at`, and learns from the names that were
+ * reported together (contract §13):
+ *
+ * - Contacts whose names had no counterpart, or the same counterpart, are merged ({@link merge}). The merged contact
+ *   keeps the older id.
+ * - A number that comes with a different user id belongs to that user from then on. The number brings its opt-out, but
+ *   no window.
+ * - A user id that comes with a different number has moved to that number, with its window and opt-out.
+ * - A report takes no name from a contact that has written since the report.
  */
 export const meet = (
   number: { readonly id: PhoneNumberId; readonly workspaceId: WorkspaceId },
@@ -233,7 +244,7 @@ export const meet = (
   const found = distinct(ids, find)
   const isLine = (contact: Contact) => contact === first || more.includes(contact)
   const byId = id === undefined ? undefined : find(id)
-  // an id that is told beside the first one is the parent, or one that the person had before
+  // an id that is reported beside the first one is its parent, or a former id of the person
   const isSame = ({ customer: { userId } }: Contact) => userId === null || ids.includes(userId)
   let person = byId ?? found.find(isSame)
   if (person !== undefined && isLine(person)) person = ofLine
@@ -309,7 +320,7 @@ export const meet = (
   }
 }
 
-/** A contact whose further names lead to somebody else now. */
+/** A contact without the aliases that belong to somebody else now. */
 const withoutAliases = (contact: Contact, names: ReadonlyArray<string>): Contact => ({
   ...contact,
   customer: CustomerNames.withAliases(
@@ -318,7 +329,7 @@ const withoutAliases = (contact: Contact, names: ReadonlyArray<string>): Contact
   )
 })
 
-/** The contacts that are found under these names, each once. */
+/** The contacts that have these names, each once. */
 const distinct = (names: ReadonlyArray<string>, find: Find): ReadonlyArray<Contact> => [
   ...new Set(names.map(find).filter((found) => found !== undefined))
 ]
@@ -330,8 +341,8 @@ export const hasWritten = ({ lastInboundAt }: Contact, at: Instant): boolean =>
 const later = (a: Instant | null, b: Instant | null): Instant | null => a === null ? b : b === null ? a : Math.max(a, b)
 
 /**
- * Merges what is known of another contact of the same customer into `contact`: the later window, and opted out if
- * either was. Only a preference that is newer than both changes that.
+ * Merges another contact of the same customer into `contact`: takes the later window, and is opted out if either
+ * contact was. Only a preference that is newer than the preferences of both changes the opt-out.
  */
 export const merge = (contact: Contact, other: Contact): Contact => ({
   ...contact,
@@ -342,8 +353,8 @@ export const merge = (contact: Contact, other: Contact): Contact => ({
 })
 
 /**
- * Gives a contact's person the user ids of `to`, and keeps those before as further names. `other` is the contact of the
- * new id, which is merged. Undefined if both have numbers, so that the two are not known to be one line.
+ * Gives a contact's person the user ids of `to`, and keeps the former ids as aliases. `other` is the contact of the new
+ * id and is merged. Returns `undefined` if both contacts have numbers, because these are not known to be one line.
  */
 export const rename = (
   contact: Contact,
@@ -353,7 +364,7 @@ export const rename = (
   if (other !== undefined && other.key === contact.key) return { contact, gone: [] }
   if (other !== undefined && other.customer.phone !== null && contact.customer.phone !== null) return undefined
   const [line, person] = other !== undefined && other.customer.phone !== null ? [other, contact] : [contact, other]
-  // a new parent leaves the id itself as it is
+  // a new parent id does not replace the person's own id
   const userId = CustomerNames.isParentId(to.userId) ? contact.customer.userId ?? to.userId : to.userId
   const key = line.customer.phone === null ? userId : line.key
   const names = [to, ...[line, ...(person === undefined ? [] : [person])].map(({ customer }) => customer)]
@@ -367,8 +378,8 @@ export const rename = (
 }
 
 /**
- * Takes what is known of a customer along from the contact of their number before: the later window, and the newest
- * preference, so that a report of the move that comes again changes nothing.
+ * Copies to a contact what is known of its customer from the contact of the customer's former number: the later window
+ * and the newer preference. Copying twice changes nothing, so a repeated report of the move is harmless.
  */
 export const follow = (contact: Contact, before: Contact): Contact => {
   const followed = { ...contact, lastInboundAt: later(contact.lastInboundAt, before.lastInboundAt) }
@@ -378,19 +389,24 @@ export const follow = (contact: Contact, before: Contact): Contact => {
 }
 
 /**
- * A contact whose customer has moved to another number. The number's next owner has not written yet, so the window
- * closes; an opt-out stays.
+ * The contact of a number whose customer has moved to another number. The window closes, because the number's next
+ * owner has not written yet. An opt-out stays.
  */
 export const leave = (contact: Contact): Contact => ({ ...contact, lastInboundAt: null })
 
-/** Applies a preference. The newest wins, in whatever order they arrive; at the same time, an opt-out wins. */
+/**
+ * Applies a preference. The newest preference wins, whatever the order of arrival. Of two with the same time, the
+ * opt-out wins.
+ */
 export const prefer = (contact: Contact, preference: Preference, at: Instant): Contact => {
   const { preferenceAt } = contact
   const isNewer = preferenceAt === null || at > preferenceAt || (at === preferenceAt && preference === "opt_out")
   return isNewer ? { ...contact, optedOut: preference === "opt_out", preferenceAt: at } : contact
 }
 
-/** Applies a message that came from `phone` and opens the window at `openedAt`. Older messages change nothing. */
+/**
+ * Records that the customer wrote from `phone`, which opens the window at `openedAt`. An older message changes nothing.
+ */
 export const hear = (contact: Contact, phone: Customer["phone"], openedAt: Instant): Contact => {
   const { customer, lastInboundAt } = contact
   return lastInboundAt !== null && openedAt < lastInboundAt ? contact : {

@@ -1,5 +1,5 @@
 /**
- * The decisions for contacts (contract §7): recording inbound messages, preferences and changed names. Pure.
+ * The decisions for contacts (contract §7): recording inbound messages, preferences, opt-outs and changed names. Pure.
  */
 import { Predicate } from "effect"
 import * as Event from "../events/Event.ts"
@@ -20,10 +20,10 @@ import * as Suppression from "./Suppression.ts"
 /** Records a customer's message. */
 export interface RecordInbound {
   readonly now: Instant
-  /** Of every name in the command. */
+  /** The hashes of all names in the command. */
   readonly hashes: Suppression.Hashes
   readonly message: InboundMessage.InboundMessage
-  /** The identifier of the message in its event. */
+  /** The message's identifier in its event. */
   readonly messageId: MessageId
   readonly ids: EventIds
 }
@@ -39,7 +39,7 @@ export type Recorded =
 /** Records a customer's preference. */
 export interface SetPreference {
   readonly now: Instant
-  /** Of every name in the command. */
+  /** The hashes of all names in the command. */
   readonly hashes: Suppression.Hashes
   readonly providerNumberId: string
   readonly customer: Contact.Customer
@@ -47,10 +47,10 @@ export interface SetPreference {
   readonly at: Instant
 }
 
-/** Reports the names of a customer, told together by something other than a message of theirs. */
+/** Reports several names of one customer that the provider named together outside of a message from the customer. */
 export interface Tell {
   readonly now: Instant
-  /** Of every name in the command. */
+  /** The hashes of all names in the command. */
   readonly hashes: Suppression.Hashes
   readonly providerNumberId: string
   readonly customer: Contact.Customer
@@ -60,7 +60,7 @@ export interface Tell {
 /** Moves a customer to another number or user id. */
 export interface Move {
   readonly now: Instant
-  /** Of every name in the command. */
+  /** The hashes of all names in the command. */
   readonly hashes: Suppression.Hashes
   readonly providerNumberId: string
   readonly from: Contact.Customer
@@ -72,11 +72,11 @@ export interface Move {
 export interface Choose {
   readonly now: Instant
   readonly workspaceId: WorkspaceId
-  /** `null` for every number of the workspace. */
+  /** The number that the choice is for; `null` for every number of the workspace. */
   readonly phoneNumberId: PhoneNumberId | null
-  /** The name that was given, as `CustomerNames.keyOf` has it. */
+  /** The name that the caller gave, as `CustomerNames.keyOf` returns it. */
   readonly name: string
-  /** Of every name of the customer that is known. */
+  /** The hashes of all names of the customer that the caller knows. */
   readonly hashes: Suppression.Hashes
   readonly preference: Contact.Preference
   readonly source: Suppression.Source
@@ -86,12 +86,12 @@ export interface Choose {
 export type Chosen =
   | {
     readonly _tag: "Chosen"
-    /** The opt-out that holds for the given name; undefined if none does. */
+    /** The opt-out in force for the given name; `undefined` if there is none. */
     readonly optOut: { readonly at: Instant; readonly source: Suppression.Source } | undefined
     /** Whether the choice changed something for the given name. */
     readonly isNew: boolean
   }
-  /** The customer has more names: choose again for all of them. */
+  /** The customer has more names. Repeat the choice with all of them. */
   | { readonly _tag: "MoreNames"; readonly names: ReadonlyArray<string> }
 
 /** The number that a customer wrote to. It may be a moment old. */
@@ -99,33 +99,36 @@ export interface Number {
   readonly id: PhoneNumberId
   readonly workspaceId: WorkspaceId
   readonly phoneNumber: E164
-  /** The words of its workspace by which customers opt out. */
+  /** The workspace's words by which customers opt out. */
   readonly words: OptOutWords.Settings
 }
 
-/** The records that the steps load: every contact of the customers in the commands, under locks on their numbers. */
+/**
+ * The records that the steps load: every contact of the customers in the commands, under locks on the customers'
+ * numbers.
+ */
 export interface Loaded extends Known {
   /** The number with this provider id; `undefined` if no workspace has it. */
   readonly number: (providerNumberId: string) => Number | undefined
-  /** The contact of a number by one of the names of its customer (`CustomerNames.keysIn`). */
+  /** The contact of a number, by any name of its customer (`CustomerNames.keysIn`). */
   readonly contact: (number: PhoneNumberId, name: string) => Contact.Contact | undefined
   /** The opt-outs of a workspace under a hash of a name. */
   readonly suppressions: (workspaceId: WorkspaceId, hash: string) => ReadonlyArray<Suppression.Suppression>
 }
 
-/** The records that choices load besides. */
+/** The records that choices load in addition. */
 export interface LoadedChoices extends Loaded {
   /** The numbers of a workspace. */
   readonly numbersOf: (workspaceId: WorkspaceId) => ReadonlyArray<PhoneNumberId>
 }
 
-/** The records that recording messages loads besides. */
+/** The records that recording messages loads in addition. */
 export interface LoadedInbound extends Loaded {
   /** Whether the message was recorded before and is still remembered. */
   readonly isRemembered: (number: PhoneNumberId, providerMessageId: string) => boolean
 }
 
-/** An alias of a customer, as the storage finds their contact by it. */
+/** An alias of a customer, by which the storage finds the contact. */
 export interface Alias {
   readonly contact: Contact.Contact
   readonly name: string
@@ -135,16 +138,16 @@ export interface Alias {
 export interface Writes {
   readonly kept: ReadonlyArray<Contact.Contact>
   readonly gone: ReadonlyArray<Contact.Contact>
-  /** Aliases that no longer lead to these contacts; to be removed before the others are added. */
+  /** Aliases that no longer belong to these contacts. The storage removes them before it adds others. */
   readonly dropped: ReadonlyArray<Alias>
   readonly added: ReadonlyArray<Alias>
   /** Opt-outs to write and to delete, each at most once. */
   readonly suppressions: Suppression.Changes
-  /** The changes of stored conversations, in this order. */
+  /** The moves of stored conversations to other customers, in this order. */
   readonly moved: ReadonlyArray<Conversation.Moved>
 }
 
-/** A message to remember, so that duplicates are recognized and later messages can refer to it. */
+/** A message to remember, so that a duplicate is recognized and later messages can refer to it. */
 export interface Remembered {
   readonly number: Number
   /** `Contact.keyFor` of the customer in the message's conversation. */
@@ -154,29 +157,30 @@ export interface Remembered {
   readonly until: Instant
 }
 
+/** The changes that recording messages writes. */
 export interface InboundWrites extends Writes {
   readonly remembered: ReadonlyArray<Remembered>
-  /** Messages of customers for their conversations, after those were moved. */
+  /** Customers' messages to add to their conversations, after {@link Writes.moved}. */
   readonly said: ReadonlyArray<ReceivedMessage.Said>
   readonly events: ReadonlyArray<Event.Recorded>
 }
 
-/** The hashes of a customer's own names, of those in a command. */
+/** The hashes of one customer's names, from all hashes in a command. */
 const hashesOf = (hashes: Suppression.Hashes, customer: Contact.Customer): Suppression.Hashes =>
   Object.fromEntries(CustomerNames.keysIn(customer).map((name) => [name, hashes[name]!]))
 
-/** The contacts as the commands decided so far have left them. */
+/** The contacts and opt-outs after the commands decided so far. */
 class Changed {
   private readonly loaded: Loaded
-  /** By `Contact.placeOf`. */
+  /** The changed contacts, by `Contact.placeOf`. */
   private readonly kept = new Map<string, Contact.Contact>()
   private readonly gone = new Map<string, Contact.Contact>()
-  /** Opt-outs that differ from what was loaded, by workspace and place; `undefined` ones are gone. */
+  /** The opt-outs that differ from the loaded ones, by workspace and place. */
   private readonly suppressed = new Map<
     string,
-    { readonly before: Suppression.Suppression; readonly isGone: boolean }
+    { readonly suppression: Suppression.Suppression; readonly isGone: boolean }
   >()
-  /** Contacts as they were loaded, by their places. */
+  /** The contacts as they were loaded, by `Contact.placeOf`. */
   private readonly before = new Map<string, Contact.Contact>()
   private readonly moved: Array<Conversation.Moved> = []
   private readonly said: Array<ReceivedMessage.Said> = []
@@ -192,7 +196,7 @@ class Changed {
     const found = this.loaded.contact(number.id, name)
     if (found === undefined) return undefined
     const place = Contact.placeOf(found)
-    // a contact that has changed no longer matches what was loaded
+    // a contact that has changed no longer has its loaded names
     if (this.kept.has(place) || this.gone.has(place)) return undefined
     this.before.set(place, found)
     return found
@@ -212,26 +216,26 @@ class Changed {
 
   /** The opt-outs under a hash, as they are now. */
   suppressions(workspaceId: WorkspaceId, hash: string): ReadonlyArray<Suppression.Suppression> {
-    const changed = [...this.suppressed.values()].filter(({ before }) =>
-      before.workspaceId === workspaceId && before.hash === hash
+    const changed = [...this.suppressed.values()].filter(({ suppression }) =>
+      suppression.workspaceId === workspaceId && suppression.hash === hash
     )
-    const places = new Set(changed.map(({ before }) => Suppression.placeOf(before)))
+    const places = new Set(changed.map(({ suppression }) => Suppression.placeOf(suppression)))
     return [
       ...this.loaded.suppressions(workspaceId, hash).filter((one) => !places.has(Suppression.placeOf(one))),
-      ...changed.flatMap(({ before, isGone }) => isGone ? [] : [before])
+      ...changed.flatMap(({ isGone, suppression }) => isGone ? [] : [suppression])
     ]
   }
 
   suppress({ gone, kept }: Suppression.Changes): void {
     const note = (one: Suppression.Suppression, isGone: boolean) =>
-      this.suppressed.set(`${one.workspaceId} ${Suppression.placeOf(one)}`, { before: one, isGone })
+      this.suppressed.set(`${one.workspaceId} ${Suppression.placeOf(one)}`, { suppression: one, isGone })
     for (const one of gone) note(one, true)
     for (const one of kept) note(one, false)
   }
 
   /**
-   * {@link Contact.meet}, and keeps the result. The contact is opted out if one of the names is, and so are the names
-   * that are told with it: for every number if that one is.
+   * Applies {@link Contact.meet} and keeps the result. The contact is opted out if one of the names is. Then the names
+   * that were reported with that name are opted out too: for every number if that name is.
    */
   meet(number: Number, customer: Contact.Customer, at: Instant, hashes: Suppression.Hashes): Contact.Contact {
     const found = this.optOuts(number, hashes)
@@ -244,7 +248,10 @@ class Changed {
     return suppressed
   }
 
-  /** Names lead to somebody else from now on; what was said under them stays with who had them. */
+  /**
+   * Records that names belong to somebody else from now on. What was said under them stays with the customer who had
+   * them.
+   */
   leave({ id, workspaceId }: Number, { names, to }: Contact.Moved): void {
     this.moved.push({ workspaceId, phoneNumberId: id, names, to })
     this.said.forEach(({ customer, message }, i) => {
@@ -252,12 +259,12 @@ class Changed {
     })
   }
 
-  /** A message of a customer, for the conversation. */
+  /** Adds a customer's message to the conversation. */
   say(said: ReceivedMessage.Said): void {
     this.said.push(said)
   }
 
-  /** The opt-outs that hold for names that are told together, which share them from then on. */
+  /** The opt-outs in force for names that were reported together. The names share their opt-outs from then on. */
   optOuts(number: Number, hashes: Suppression.Hashes): ReadonlyArray<Suppression.Suppression> {
     return this.share(number, hashes).flatMap(({ name, stored }) => {
       const one = Suppression.inForce(stored, number.id)
@@ -266,7 +273,7 @@ class Changed {
     })
   }
 
-  /** Names that are told together share their opt-outs; returns what was stored under each. */
+  /** Makes names that were reported together share their opt-outs. Returns what was stored under each name. */
   share({ workspaceId }: Number, hashes: Suppression.Hashes): ReadonlyArray<Suppression.Named> {
     const names = Object.entries(hashes).map(([name, hash]) => ({
       name,
@@ -277,7 +284,7 @@ class Changed {
     return names
   }
 
-  /** Applies a preference of a customer at time `at`, which may end opt-outs of the names. */
+  /** Applies a customer's preference at time `at`, which may end opt-outs of the names. */
   prefer(
     number: Number,
     contact: Contact.Contact,
@@ -313,13 +320,13 @@ class Changed {
     })
     const suppressed = [...this.suppressed.values()]
     const suppressions = {
-      kept: suppressed.flatMap(({ before, isGone }) => isGone ? [] : [before]),
-      gone: suppressed.flatMap(({ before, isGone }) => isGone ? [before] : [])
+      kept: suppressed.flatMap(({ isGone, suppression }) => isGone ? [] : [suppression]),
+      gone: suppressed.flatMap(({ isGone, suppression }) => isGone ? [suppression] : [])
     }
     return { kept, gone: [...this.gone.values()], dropped, added, suppressions, moved: this.moved }
   }
 
-  /** The messages, for the conversations as they are now. */
+  /** The messages for the conversations, with the customers to whom they belong now. */
   get conversations(): ReadonlyArray<ReceivedMessage.Said> {
     return this.said
   }
@@ -356,7 +363,7 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
       const isWriters = userId === null || CustomerNames.isKnownBy(met)(userId)
       const person = isWriters ? customer : CustomerNames.personOf({ ...customer, userId })
       const preference = InboundMessage.preferenceOf(message, number.words)
-      // a number keeps its opt-out, whoever gets it
+      // the preference counts for the number too, whoever has the number now
       if (!isWriters && preference !== undefined) contacts.prefer(number, met, preference, openedAt, hashes)
       const writer = isWriters ? met : contacts.meet(number, person, openedAt, hashesOf(hashes, person))
       const heard = InboundMessage.opensWindow(message) ? Contact.hear(writer, person.phone, openedAt) : writer
@@ -416,7 +423,7 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
     const at = Math.min(told.at, loaded.now(now))
     const before = CustomerNames.keysIn(from).map((name) => contacts.find(number, name)).find(Predicate.isNotUndefined)
     if (before === undefined) {
-      // of an erased customer only opt-outs are known
+      // after an erasure, only the opt-outs of the customer's names are known
       if (contacts.share(number, hashes).some(({ stored }) => stored.length > 0)) {
         contacts.meet(number, to, at, hashesOf(hashes, to))
       }
@@ -445,8 +452,8 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
 }
 
 /**
- * Decides `ContactStore.tell`: `Contact.meet` of a customer of whom the provider reported several names together. A
- * time in the future counts as now. The answer is whether a workspace has the number.
+ * Decides `ContactStore.tell`: applies `Contact.meet` to a customer whose names the provider reported together. A time
+ * in the future counts as now. The answer is whether a workspace has the number.
  */
 export const tell: Decide<Tell, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
@@ -460,8 +467,8 @@ export const tell: Decide<Tell, Loaded, boolean, Writes> = (loaded, commands) =>
 }
 
 /**
- * Decides `ContactStore.choose`: the opt-out of every name of the customer begins or ends (`Suppression.begun`,
- * `Suppression.ended`), and the contacts that exist follow.
+ * Decides `ContactStore.choose`: begins or ends the opt-out of every name of the customer (`Suppression.begun`,
+ * `Suppression.ended`), and changes the customer's contacts accordingly.
  */
 export const choose: Decide<Choose, LoadedChoices, Chosen, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)

@@ -1,5 +1,5 @@
 /**
- * Port: contacts and inbound messages. `ContactStep` decides its transitions.
+ * Port: contacts, opt-outs and inbound messages. `ContactStep` decides its transitions.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
@@ -11,19 +11,19 @@ import type { Choose, Chosen, Move, Recorded, RecordInbound, SetPreference, Tell
 import type * as OptOutWords from "./OptOutWords.ts"
 import type { Source } from "./Suppression.ts"
 
-/** Which contacts to list: all, or those of one number. */
+/** Which contacts to list: all, or the contacts of one number. */
 export interface ContactFilter {
   readonly phoneNumberId?: PhoneNumberId
 }
 
-/** An opt-out with a name. */
+/** The opt-out of a name. */
 export interface OptOut {
   /** A number or a user id. */
   readonly name: string
-  /** `null` for every number of the workspace. */
+  /** The number for which the name is opted out; `null` for every number of the workspace. */
   readonly phoneNumberId: PhoneNumberId | null
   readonly at: Instant
-  /** `null` in a contact: its customer or the provider. */
+  /** Who opted the customer out; `null` for an opt-out in a contact, by the customer or the provider. */
   readonly source: Source | null
 }
 
@@ -42,34 +42,35 @@ export class ContactStore extends Context.Service<ContactStore, {
   readonly setPreference: (command: SetPreference) => Effect.Effect<boolean, StoreError>
   /**
    * Applies a customer's change of name: the contact of `to` follows the contact of `from` (found by its number, else
-   * by its user id), which is left (`Contact.follow`, `Contact.leave`); if only the user id is new, the contact gets it
-   * (`Contact.rename`). Nothing changes if there is no such contact or if it has written since. False if no workspace has the number. Safe to repeat.
+   * by its user id), which is left (`Contact.follow`, `Contact.leave`). If only the user id is new, the contact stays
+   * and gets it (`Contact.rename`). Nothing changes if there is no contact of `from` or if it has written since. False
+   * if no workspace has the number. Safe to repeat.
    */
   readonly move: (command: Move) => Effect.Effect<boolean, StoreError>
   /**
-   * Learns that a customer has several names (`Contact.meet`); the contact is created if missing. False if no workspace
-   * has the number. Safe to repeat.
+   * Records that a customer has several names (`Contact.meet`). The contact is created if missing. False if no
+   * workspace has the number. Safe to repeat.
    */
   readonly tell: (command: Tell) => Effect.Effect<boolean, StoreError>
   /**
-   * Opts a customer out or in under every name that they have, for one number or for every number; a contact need not
-   * exist. Safe to repeat: what holds already stays as it is.
+   * Opts a customer out or in under all of their names, for one number or for every number. The customer need not have
+   * a contact. Safe to repeat: an opt-out that is in force already stays as it is.
    */
   readonly choose: (command: Choose) => Effect.Effect<Chosen, StoreError>
   /**
-   * Opt-outs with a name: first those that a person or a program set, then those in contacts that these do not cover.
-   * Following the pages misses none that held throughout.
+   * The opted-out names: first the opt-outs that a person or a program set, then opt-outs in contacts that the first do
+   * not cover. Following the pages misses no opt-out that was in force throughout.
    */
   readonly optOuts: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<OptOut>, StoreError>
-  /** How many names are opted out by their hash alone, because their customers were erased. */
+  /** How many names are opted out by their hash only, because their customers were erased. */
   readonly countErased: (workspaceId: WorkspaceId) => Effect.Effect<number, StoreError>
   /** The workspace's words by which customers opt out. */
   readonly words: (workspaceId: WorkspaceId) => Effect.Effect<OptOutWords.Settings, StoreError>
-  /** Replaces the words. They count for messages that are recorded from then on. */
+  /** Replaces the words. The new words count for messages recorded from then on. */
   readonly setWords: (workspaceId: WorkspaceId, words: OptOutWords.Settings) => Effect.Effect<void, StoreError>
-  /** Every contact of the workspace by one of its customer's names (`CustomerNames.keyOf`), on whatever number. */
+  /** Every contact of the workspace by a name of its customer (`CustomerNames.keyOf`), on any number. */
   readonly named: (workspaceId: WorkspaceId, name: string) => Effect.Effect<ReadonlyArray<Contact>, StoreError>
-  /** A contact of a number, by one of its customer's names (`CustomerNames.keyOf`). */
+  /** A contact of a number, by a name of its customer (`CustomerNames.keyOf`). */
   readonly get: (
     workspaceId: WorkspaceId,
     phoneNumberId: PhoneNumberId,

@@ -1,5 +1,5 @@
 /**
- * Contacts as the dashboard shows them (contract §6 and §7). Reads the storage.
+ * The service for contacts as the dashboard shows them (contract §6 and §7). It only reads.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { NotFound } from "../Errors.ts"
@@ -26,7 +26,7 @@ const stateOf = (contact: Contact.Contact, now: Instant): ContactState => ({
 })
 
 export class Contacts extends Context.Service<Contacts, {
-  /** In the order of `ContactStore.list`, which does not change with what customers write. */
+  /** Lists contacts in the order of `ContactStore.list`, which new messages do not change. */
   readonly list: (
     workspaceId: WorkspaceId,
     filter: ContactFilter,

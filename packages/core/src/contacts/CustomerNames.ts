@@ -1,8 +1,8 @@
 /**
- * The names of a customer (contract §13): what is a name, which names are one, and which of them a send may use. A
- * customer has one line, which is a phone number in all of its written forms, one user id per portfolio at a time, and
- * the parent of that id. Which names belong together beyond that, `Contact.meet` learns from what the provider reports.
- * Pure.
+ * The names of a customer (contract §13): which texts are names, which names mean the same customer, and which names a
+ * send may use. A customer has one line (a phone number in all of its written forms), one user id per portfolio at a
+ * time, and the parent of that id. From the provider's reports, `Contact.meet` learns which other names belong
+ * together. Pure.
  */
 import { InvalidBody } from "../Errors.ts"
 import { canonicalOf, e164Expected, isE164, nationalPrefixesOf } from "../numbers/PhoneNumber.ts"
@@ -10,8 +10,8 @@ import { canonicalOf, e164Expected, isE164, nationalPrefixesOf } from "../number
 /** Further names of a customer. */
 interface Aliases {
   /**
-   * Other numbers of the line that the tables of `CustomerNames` do not know, as keys, and other user ids: the parent,
-   * and former ones. Omitted if there is none.
+   * Further numbers of the line, as keys, that are not in the tables of this file; and further user ids: the parent and
+   * former ones. Omitted if there are none.
    */
   readonly aliases?: ReadonlyArray<string>
 }
@@ -27,25 +27,28 @@ export type Customer =
     | { readonly phone: null; readonly userId: string }
   )
 
-/** The name of a contact. */
+/** The part of a contact that holds its customer's names. */
 export interface Named {
   readonly key: string
   readonly customer: Customer
 }
 
-/** A user id as the provider reports it: a country, a point, and `ENT.` if it is shared by a group of businesses. */
+/**
+ * A user id in the usual form: two letters of a country, a dot, `ENT.` if a group of businesses shares the id, and
+ * letters and digits.
+ */
 export const userIdPattern = /^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$/
 
 /** Any text in the form of a phone number: a plus and 7 to 15 digits. */
 export const numberPattern = /^\+[1-9][0-9]{6,14}$/
 
-/** A name that is no number and no user id in the usual form, but may be one that the provider gave: visible ASCII. */
+/** Any text that may be a user id, even in an unusual form: visible ASCII characters that begin with a letter. */
 export const foreignPattern = /^[A-Za-z][!-~]{1,199}$/
 
-/** Any text that may be a name of a customer at all. */
+/** Any text that may be a name of a customer. */
 export const pattern = new RegExp(`${numberPattern.source}|${foreignPattern.source}`)
 
-/** Whether a text may be a name of a customer at all. */
+/** Whether a text may be a name of a customer. */
 export const isName = (text: string): boolean => pattern.test(text)
 
 /** Whether a name is a phone number in any form. */
@@ -54,7 +57,7 @@ export const isNumber = (name: string): boolean => name.startsWith("+")
 /** Whether a name is a user id in any form. */
 export const isUserId = (name: string): boolean => /^[A-Za-z]/.test(name)
 
-/** Whether a user id is shared by a group of businesses, and so is the parent of the ids that each of them uses. */
+/** Whether a user id is the parent that a group of businesses shares, of the ids that each business uses. */
 export const isParentId = (name: string): boolean => /^[A-Z]{2}\.ENT\./.test(name)
 
 /**
@@ -70,7 +73,7 @@ const variants: ReadonlyArray<readonly [variant: RegExp, kept: string]> = [
   [/^\+549([0-9]{10})$/, "+54$1"]
 ]
 
-/** {@link variants} backwards. */
+/** {@link variants} in the opposite direction. */
 const others: ReadonlyArray<readonly [kept: RegExp, variant: string]> = [
   [/^\+55([1-9][1-9])9([6-9][0-9]{7})$/, "+55$1$2"],
   [/^\+52([0-9]{10})$/, "+521$1"],
@@ -78,8 +81,8 @@ const others: ReadonlyArray<readonly [kept: RegExp, variant: string]> = [
 ]
 
 /**
- * The key of a customer who is named by number or user id: for a number, the same for every written form of one line.
- * Not a number to send to.
+ * The key of a customer by a number or user id. All written forms of one line have the same key. A key is not a number
+ * to send to.
  */
 export const keyOf = (name: string): string => {
   if (!isNumber(name)) return name
@@ -92,11 +95,12 @@ export const keyOf = (name: string): string => {
 const variantsOf = (key: string): ReadonlyArray<string> =>
   others.flatMap(([kept, other]) => kept.test(key) ? [key.replace(kept, other)] : [])
 
-/** A name without the national prefix that versions before kept in a number. */
+/** A name as a send accepts it: without the national prefix that earlier versions stored in a number. */
 export const sendable = (name: string): string => isNumber(name) ? canonicalOf(name) : name
 
 /**
- * Every written form of the line with this key, the key first: those of the tables, and those with a national prefix.
+ * Every written form of the line with this key, the key first: the forms in the tables, and forms with a national
+ * prefix.
  */
 export const formsOf = (key: string): ReadonlyArray<string> => {
   if (!isNumber(key)) return [key]
@@ -108,15 +112,15 @@ export const formsOf = (key: string): ReadonlyArray<string> => {
 }
 
 /**
- * The kind of a name in a request: one that anybody may be addressed by; one that is only valid if the workspace knows
- * a customer by it; or a number in a form that is never valid.
+ * Whether a request may use a name: any request may, requests may only if the workspace knows a customer by the name,
+ * or none may, because the number is not in canonical form.
  */
 export type Judged =
   | { readonly _tag: "Valid" }
   | { readonly _tag: "IfKnown" }
   | { readonly _tag: "NotCanonical"; readonly canonical: string }
 
-/** Judges a name that a request uses. */
+/** Judges whether a request may use a name. */
 export const judge = (name: string): Judged => {
   if (!isNumber(name)) return { _tag: userIdPattern.test(name) ? "Valid" : "IfKnown" }
   if (isE164(name)) return { _tag: "Valid" }
@@ -126,8 +130,8 @@ export const judge = (name: string): Judged => {
 }
 
 /**
- * Why a request cannot use the name that its field `param` has; `known` is the customer's contact, or whether the
- * workspace has one by this name.
+ * The error for a name in a request's field `param`; `undefined` if the request may use the name. `known` is the
+ * customer's contact, or whether the workspace knows a customer by the name.
  */
 export const refusal = (
   name: string,
@@ -149,11 +153,11 @@ export const refusal = (
   })
 }
 
-/** Whether a customer is known by this very name: no other written form of it counts. */
+/** Whether a customer is known by exactly this name. Other written forms of a number do not count. */
 export const isKnownBy = ({ customer: { aliases = [], phone, userId }, key }: Named) => (name: string): boolean =>
   key === name || phone === name || userId === name || aliases.includes(name)
 
-/** The keys of the numbers among a customer's names. They are forms of one line. */
+/** The keys of the numbers among a customer's names. All numbers are forms of one line. */
 export const linesOf = ({ aliases = [], phone }: Customer): ReadonlyArray<string> => [
   ...new Set([...(phone === null ? [] : [phone]), ...aliases.filter(isNumber)].map(keyOf))
 ]
@@ -163,28 +167,28 @@ export const idsOf = ({ aliases = [], userId }: Customer): ReadonlyArray<string>
   ...new Set([...(userId === null ? [] : [userId]), ...aliases.filter(isUserId)])
 ]
 
-/** The customer without their line. */
+/** The customer with their user ids only, without numbers. */
 export const personOf = (customer: Customer & { readonly userId: string }): Customer & { readonly phone: null } => ({
   ...withAliases(customer, idsOf(customer).slice(1)),
   phone: null,
   userId: customer.userId
 })
 
-/** The names by which the customer's contacts are found. */
+/** The names by which the customer's contacts are found: keys of numbers, and user ids. */
 export const keysIn = (customer: Customer): ReadonlyArray<string> => [...linesOf(customer), ...idsOf(customer)]
 
-/** Every name of a customer in every written form. */
+/** All of these names, each number in every written form. */
 export const textsOf = (names: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(names.flatMap((name) => isNumber(name) ? [name, ...formsOf(keyOf(name))] : [name]))
 ]
 
-/** The customer, as far as one name tells. */
+/** The customer who is known by this name only. */
 export const customerOf = (to: string): Customer =>
   isNumber(to) ? { phone: to, userId: null } : { phone: null, userId: to }
 
 /**
- * The customer whom we wrote to under the name `to`, of whom the provider reports other names. The number that we wrote
- * to stays the first form of the line.
+ * The customer to whom we wrote under the name `to`, with the names that the provider reported (`told`). A number in
+ * `to` remains the customer's `phone`.
  */
 export const addressed = (to: string, told: Customer | undefined): Customer => {
   const named = customerOf(to)
@@ -201,13 +205,13 @@ export const addressed = (to: string, told: Customer | undefined): Customer => {
   )
 }
 
-/** A customer with these other names, in a fixed order. */
+/** The customer with these aliases instead, each once and in a fixed order. */
 export const withAliases = (customer: Customer, aliases: ReadonlyArray<string>): Customer => {
   const { aliases: _, ...named } = customer
   return aliases.length === 0 ? named : { ...named, aliases: [...new Set(aliases)].toSorted() }
 }
 
-/** Whether several names are told together, so that there may be something to learn. */
+/** Whether a customer has several names, from which `Contact.meet` may learn something. */
 export const isTelling = (customer: Customer): boolean => keysIn(customer).length > 1
 
 /** Whether a contact already has every name of a customer. */

@@ -1,13 +1,13 @@
 /**
- * The records of one customer of a workspace, for export and erasure (contract §7): the names that the
- * customer goes by, and which records are theirs. Pure.
+ * The records of one customer of a workspace, for export and erasure (contract §7): the customer's names, and which
+ * records belong to the customer. Pure.
  */
 import type { Event } from "../events/Event.ts"
 import * as Id from "../Id.ts"
 import type { Contact } from "./Contact.ts"
 import * as CustomerNames from "./CustomerNames.ts"
 
-/** The kinds of record that hold something of a customer, in the order in which they are erased. */
+/** The kinds of records that contain data of a customer, in the order in which they are erased. */
 export const places = [
   "deliveries",
   "events",
@@ -23,15 +23,15 @@ export const places = [
 /** A kind of record. */
 export type Place = (typeof places)[number]
 
-/** Everything that a customer is called by. */
+/** All names of a customer. */
 export interface Names {
-  /** Phone numbers in all of their forms, and user ids of the provider. */
+  /** Phone numbers in all written forms, and the provider's user ids. */
   readonly texts: ReadonlyArray<string>
-  /** Keys of their contacts. */
+  /** The keys of the customer's contacts. */
   readonly keys: ReadonlyArray<string>
 }
 
-/** The names of a customer, given a phone number or a user id, and the contacts that are theirs. */
+/** The names of a customer: a phone number or user id that was given, and the names in the customer's contacts. */
 export const namesOf = (given: string, contacts: ReadonlyArray<Contact>): Names => {
   const names = [
     ...new Set([given, ...contacts.flatMap(({ customer, key }) => [key, ...CustomerNames.keysIn(customer)])])
@@ -50,12 +50,10 @@ export const parties = ["to", "from", "to_user_id", "from_user_id"] as const
 export const isOf = ({ texts }: Names, { data }: Pick<Event, "data">): boolean =>
   parties.some((field) => texts.includes(data[field] as string))
 
-/**
- * How a customer's names stand in the JSON of a provider's post: in quotes, and a number without its plus.
- */
+/** The customer's names as the JSON of a provider's post contains them: in quotes, and a number without its plus. */
 export const quoted = ({ texts }: Names): ReadonlyArray<string> => texts.map((text) => `"${text.replace(/^\+/, "")}"`)
 
-/** The files that an event of a customer's message names. */
+/** The ids of the files in the data of an event. */
 export const filesOf = (data: unknown): ReadonlyArray<Id.MediaId> => {
   if (typeof data !== "object" || data === null) return []
   return Object.entries(data).flatMap(([name, value]) =>
@@ -65,5 +63,5 @@ export const filesOf = (data: unknown): ReadonlyArray<Id.MediaId> => {
   )
 }
 
-/** The remainder of an uploaded row of a campaign. */
+/** What replaces a campaign's row when its customer is erased. */
 export const erasedRow = { problem: { reason: "malformed", message: "the customer was erased" } } as const

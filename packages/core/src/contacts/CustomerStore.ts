@@ -1,5 +1,6 @@
 /**
- * Port: everything that is stored of one customer, by steps of bounded size. `CustomerRecords` decides what is theirs.
+ * Port: everything that is stored about one customer, read and erased in steps of bounded size. `CustomerRecords`
+ * decides which records belong to the customer.
  */
 import { Context, type Effect } from "effect"
 import type { Row } from "../campaigns/Recipient.ts"
@@ -12,16 +13,16 @@ import type { Contact } from "./Contact.ts"
 import type { Names, Place } from "./CustomerRecords.ts"
 import type * as Suppression from "./Suppression.ts"
 
-/** A step over the records of a workspace in one place. */
+/** One step through the workspace's records of one kind. */
 export interface Step {
   readonly workspaceId: WorkspaceId
   readonly names: Names
   readonly place: Place
-  /** Where the step before has ended; `null` for the first one. */
+  /** Where the previous step ended; `null` for the first step. */
   readonly after: string | null
 }
 
-/** A step that erases. */
+/** A step that erases records. */
 export interface EraseStep extends Step {
   readonly now: Instant
   /** The hashes of `names.keys`, under which an opt-out is kept (`Suppression.erased`). */
@@ -31,7 +32,7 @@ export interface EraseStep extends Step {
 /** A message to the customer that a host enqueued in a transaction of its own. */
 export type Enqueued = Pick<OutboxEntry, "messageId" | "key" | "message" | "enqueuedAt">
 
-/** A record of the customer: itself, or the id by which its own port finds it. */
+/** A record that a step found: the record itself, or the id by which its own port finds it. */
 export type Found =
   | { readonly place: "deliveries"; readonly id: DeliveryId }
   | { readonly place: "events"; readonly id: EventId }
@@ -42,14 +43,14 @@ export type Found =
   | { readonly place: "campaignRows"; readonly campaignId: CampaignId; readonly number: number; readonly row: Row }
   | { readonly place: "posts"; readonly provider: string; readonly receivedAt: Instant; readonly body: string }
 
-/** The records that a step has erased, and the work that it found must come first. */
+/** What a step erased, and what must happen before it can erase more. */
 export interface Erased {
   readonly erased: number
-  /** The customer's files, which events named that are now deleted. */
+  /** The customer's files, which the deleted events named. */
   readonly files: ReadonlyArray<MediaId>
-  /** Messages that their campaigns have to skip first. */
+  /** Messages that must leave their campaigns' queues first. */
   readonly queued: ReadonlyArray<MessageId>
-  /** Records that a process is working on. */
+  /** How many records a process is working on. */
   readonly busy: number
   /** Where the next step begins; `null` after the last one. */
   readonly next: string | null
@@ -59,18 +60,18 @@ export class CustomerStore extends Context.Service<CustomerStore, {
   /** The workspace's contacts with one of these keys or user ids. */
   readonly contacts: (workspaceId: WorkspaceId, names: Names) => Effect.Effect<ReadonlyArray<Contact>, StoreError>
   /**
-   * The customer's records of one step. `inboundMessages` finds none: `conversations` says more, of what the customer
-   * wrote.
+   * Finds the customer's records in one step. For `inboundMessages` it finds nothing: `conversations` has the
+   * customer's messages with their content.
    */
   readonly find: (
     step: Step
   ) => Effect.Effect<{ readonly found: ReadonlyArray<Found>; readonly next: string | null }, StoreError>
   /**
-   * Erases what the step finds of the customer: deliveries with their attempts, events, rows of contacts with their
-   * rate limits, conversations with what the customer wrote, messages in the outbox that are not queued yet; of those
-   * that are, of messages, rows of campaigns and provider posts, what
-   * they said (`MessageErasure`). Customers' messages stay known by the provider's id, so that none is recorded again.
-   * An opt-out stays under the hashes. Safe to repeat.
+   * Erases the customer from the records of one step. It deletes deliveries with their attempts, events, contacts with
+   * their rate limits, conversations with the customer's messages, and outbox messages that are not queued yet. From
+   * queued outbox messages, messages, rows of campaigns and provider posts, it erases the content (`MessageErasure`).
+   * The provider's ids of the customer's messages stay known, so that none is recorded again. An opt-out stays under
+   * the hashes. Safe to repeat.
    */
   readonly erase: (step: EraseStep) => Effect.Effect<Erased, StoreError>
 }>()("@wac/core/contacts/CustomerStore") {}

@@ -1,5 +1,5 @@
 /**
- * Exports and erases what is stored of one customer of a workspace (contract §7).
+ * Exports and erases everything that is stored about one customer of a workspace (contract §7).
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -22,7 +22,7 @@ import { CustomerStore, type Erased, type EraseStep, type Found } from "./Custom
 import * as NameHashes from "./NameHashes.ts"
 import type * as Suppression from "./Suppression.ts"
 
-/** A record of a customer: its kind, and everything that is stored of it. Times are in milliseconds since 1970. */
+/** A record of a customer: its kind, and everything that it contains. Times are in milliseconds since 1970. */
 export interface CustomerRecord {
   readonly kind:
     | "contact"
@@ -40,26 +40,29 @@ export interface CustomerRecord {
 /** How many records of each kind were erased. */
 export type Erasure = { readonly [place in CustomerRecords.Place | "files"]: number }
 
-/** A send that is being made ends within its lease, and its messages are looked at again this often meanwhile. */
+/**
+ * How long an erasure waits before it looks again at records that a process is working on. All {@link maxWaits} waits
+ * together are longer than the lease of a send.
+ */
 const again = Duration.seconds(1)
-const patience = 60
+const maxWaits = 60
 
-/** After this many rounds the customer is writing faster than they can be erased. */
+/** The maximum number of rounds. After this many, the customer writes faster than their records can be erased. */
 const maxRounds = 10
 
 const unsent = { code: "forbidden", reason: "customer_erased", message: "the customer was erased" }
 
 export class Customers extends Context.Service<Customers, {
   /**
-   * Everything that is stored of the customer with this phone number (E.164) or user id of the provider, under all of
-   * their names: contacts, messages in both directions, events, deliveries with their attempts, files without their
-   * bytes, rows of campaigns, and provider posts. Reads the workspace from end to end, in small steps.
+   * Everything that is stored about the customer with this phone number (E.164) or user id of the provider, under all
+   * of their names: contacts, messages in both directions, events, deliveries with their attempts, files without their
+   * bytes, rows of campaigns, and provider posts. Reads through the whole workspace, in small steps.
    */
   readonly export: (workspaceId: WorkspaceId, customer: string) => Stream.Stream<CustomerRecord, StoreError>
   /**
-   * Erases all of that, and every value of the workspace's API requests that is kept. Messages that still wait in a
-   * campaign are skipped first. Fails with `in_progress` if a send to the customer does not end. Writes an entry in the
-   * audit that holds only counts and a keyed hash of the customer. An opt-out stays: of each name that was opted out, a
+   * Erases everything that `export` finds, and all stored values of the workspace's API requests. Messages that wait in
+   * a campaign's queue are skipped first. Fails with `in_progress` if a send to the customer does not end. Writes an
+   * audit entry that holds only counts and a keyed hash of the customer. An opt-out stays: for each opted-out name, a
    * keyed hash is kept. Safe to repeat.
    */
   readonly erase: (workspaceId: WorkspaceId, customer: string) => Effect.Effect<Erasure, ServerError | StoreError>
@@ -79,7 +82,7 @@ export class Customers extends Context.Service<Customers, {
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
 
-      /** All names of a customer: those of their contacts lead to further contacts. */
+      /** All names of a customer. The names in a contact may lead to further contacts. */
       const namesOf = Effect.fnUntraced(function*(workspaceId: WorkspaceId, customer: string) {
         let names = CustomerRecords.namesOf(customer, [])
         for (;;) {
@@ -96,7 +99,7 @@ export class Customers extends Context.Service<Customers, {
             Option.isSome(found) ? [{ kind: "file", record: { id, ...found.value } }] : []
         )
 
-      /** The records behind what a step has found. */
+      /** The records that a step found, loaded if it found only their ids. */
       const recordsOf = (workspaceId: WorkspaceId) =>
         Effect.fnUntraced(function*(found: Found): Effect.fn.Return<ReadonlyArray<CustomerRecord>, StoreError> {
           const one = <A extends object>(kind: CustomerRecord["kind"], record: Option.Option<A>) =>
@@ -151,7 +154,7 @@ export class Customers extends Context.Service<Customers, {
         return isRemoved ? 1 : 0
       })
 
-      /** Erases what is there of the customer in one place. */
+      /** Erases the customer's records of one kind. */
       const eraseIn = Effect.fnUntraced(
         function*(
           workspaceId: WorkspaceId,
@@ -180,7 +183,7 @@ export class Customers extends Context.Service<Customers, {
             if (busy === 0 && queued.length === 0) {
               after = next
               if (after === null) return { erased, files }
-            } else if (waited++ === patience) {
+            } else if (waited++ === maxWaits) {
               return yield* new ServerError({
                 reason: "in_progress",
                 message: "something of the customer is still being processed; erase them again in a minute"
@@ -211,7 +214,7 @@ export class Customers extends Context.Service<Customers, {
             contacts: 0,
             files: 0
           }
-          // reports that arrive meanwhile are recorded: until a round finds nothing
+          // reports that arrive meanwhile are still recorded, so repeat until a round finds nothing
           for (let round = 0, found = 1; found > 0 && round < maxRounds; round++) {
             found = 0
             for (const place of CustomerRecords.places) {
@@ -221,7 +224,7 @@ export class Customers extends Context.Service<Customers, {
               found += erased
             }
           }
-          // the values of requests are not kept by customer, so all that the workspace has of them go
+          // the values of requests are not stored by customer, so all values of the workspace are deleted
           yield* requestValues.outdate(workspaceId)
           yield* Effect.repeat(requestValues.removeOutdated(workspaceId), { while: ({ isMore }) => isMore })
           const hash = yield* vault.fingerprint(`customer ${CustomerRecords.namesOf(customer, []).keys[0] ?? ""}`)

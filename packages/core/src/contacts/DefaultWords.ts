@@ -1,18 +1,20 @@
 /**
- * The words by which a customer opts out or in, by language (contract §13), unless a workspace takes them away. Written
- * with and without the accents that people leave out. Pure data.
+ * The default words by which a customer opts out or in, by language (contract §13). A workspace may remove some. Words
+ * with accents are listed without them too, because people leave accents out. Pure data.
  */
 
 /** The words of one language, in any case. */
 export interface OfLanguage {
-  /** Words that mean stop or unsubscribe, typed or on a button, with the usual texts of WhatsApp's own button. */
+  /** Words that mean stop or unsubscribe, typed or on a button, including the usual texts of WhatsApp's own button. */
   readonly stop: ReadonlyArray<string>
-  /** Words that count only typed: on a button they speak of an order, an appointment or a form. */
+  /**
+   * Words that opt out only if the customer typed them. On a button, they refer to an order, an appointment or a form.
+   */
   readonly typed?: ReadonlyArray<string>
   readonly start: ReadonlyArray<string>
 }
 
-/** By ISO 639 code. */
+/** The words, by ISO 639 language code. */
 export const defaultWords = {
   af: { stop: ["stop", "staak", "teken uit", "stop promosies"], start: ["begin", "teken in"] },
   ar: {

@@ -1,5 +1,5 @@
 /**
- * The remainder of messages after their customer was erased (contract §7). Pure.
+ * Decides what remains of messages after their customer was erased (contract §7). Pure.
  */
 import * as Recipient from "../campaigns/Recipient.ts"
 import type * as Id from "../Id.ts"
@@ -15,12 +15,12 @@ export interface Erasure {
   readonly erased: number
   /** Messages that campaigns queued. Their campaigns must skip them first. */
   readonly queued: ReadonlyArray<Id.MessageId>
-  /** How many messages are being sent. They must be looked at again. */
+  /** How many messages are being sent. Erase them again later. */
   readonly busy: number
   readonly writes: Writes
-  /** The provider's identifiers by which their messages are no longer found. */
+  /** Provider identifiers by which messages are no longer found. */
   readonly unnamed: ReadonlyArray<{ readonly providerMessageId: string; readonly messageId: Id.MessageId }>
-  /** New keys for campaigns' messages: their present keys are the customer's names. */
+  /** New idempotency keys for campaigns' messages, because their present keys are the customer's names. */
   readonly rekeyed: ReadonlyArray<
     Pick<KeyedRequest, "workspaceId" | "route" | "key"> & { readonly messageId: Id.MessageId }
   >
@@ -29,14 +29,17 @@ export interface Erasure {
 /** The content of a message after its customer was erased. It is only listed, never sent. */
 const emptied = ({ type }: OutboundMessage): OutboundMessage => ({ to: "", type, [type]: {} } as never)
 
-/** Whether requests are answered by the send's key. A campaign's recipient never asks for an answer. */
+/**
+ * Whether a repeated request with the send's idempotency key gets the stored answer. No request repeats a campaign's
+ * message.
+ */
 const isAnswered = ({ binding, message }: KeyedMessage.KeyedMessage): boolean =>
   binding !== null && message.campaignId === null
 
-/** Another key for a message of a campaign: one that is no other's, and found by no recipient. */
+/** A new idempotency key for a message of a campaign. It is unique, and no recipient's name leads to it. */
 const keyOf = (id: Id.MessageId) => `erased ${id}` as IdempotencyKey
 
-/** An error without what the provider said. Its code and reason decide what later reports change. */
+/** An error without the provider's text. Its code and reason stay, because they decide what later reports change. */
 const erasedError = ({ code, reason }: MessageError): MessageError => ({
   code,
   ...(reason === undefined ? {} : { reason }),
@@ -44,7 +47,8 @@ const erasedError = ({ code, reason }: MessageError): MessageError => ({
 })
 
 /**
- * A send in which nothing names the customer. While requests are answered by its key, the provider's identifier stays.
+ * A send in which nothing names the customer. The provider's identifier stays as long as repeated requests get the
+ * stored answer.
  */
 const empty = (send: KeyedMessage.KeyedMessage): KeyedMessage.KeyedMessage => {
   const { binding, message } = send
@@ -62,8 +66,9 @@ const empty = (send: KeyedMessage.KeyedMessage): KeyedMessage.KeyedMessage => {
 }
 
 /**
- * Decides what becomes of sends, each of them of the customer's or emptied before. A message that was certainly not
- * sent is deleted with its key. Any other keeps its id, times and status, so that counts stay right. Safe to repeat.
+ * Decides what happens to sends. Each of them must be to the customer, or emptied before. A message that was certainly
+ * not sent is deleted with its idempotency key. Any other keeps its id, times and status, so that counts stay right.
+ * Safe to repeat.
  */
 export const erase = (sends: ReadonlyArray<KeyedMessage.KeyedMessage>): Erasure => {
   const queued: Array<Id.MessageId> = []
@@ -79,7 +84,7 @@ export const erase = (sends: ReadonlyArray<KeyedMessage.KeyedMessage>): Erasure 
     else if (waits) {
       removals.remove(KeyedMessage.giveQuotaBack(KeyedMessage.unchanged(send)))
       erased++
-      // what was emptied before is emptied again once its key is gone, for the sake of the provider's identifier
+      // an emptied message is emptied again once its key is gone, to remove the provider's identifier
     } else if (!isErased(message) || message.providerMessageId !== null && !isAnswered(send)) {
       kept.push(send)
       erased++
@@ -89,7 +94,7 @@ export const erase = (sends: ReadonlyArray<KeyedMessage.KeyedMessage>): Erasure 
     erased,
     queued,
     busy,
-    // statuses stay, so nothing counted changes
+    // statuses stay the same, so no counts change
     writes: { ...removals.writes(), sends: kept.map(empty) },
     unnamed: kept.flatMap((send) => {
       const { id, providerMessageId } = send.message

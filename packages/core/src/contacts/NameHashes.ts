@@ -1,12 +1,12 @@
 /**
- * The keyed hashes by which opt-outs are found (contract §13). Hashes with the pepper.
+ * Computes the keyed hashes of names under which opt-outs are stored (contract §13). The key is the pepper.
  */
 import { Effect } from "effect"
 import type { WorkspaceId } from "../Id.ts"
 import type { Vault } from "../secrets/Vault.ts"
 import { type Hashes, secretOf } from "./Suppression.ts"
 
-/** The hash of each name of a customer in a workspace. Names are given as `CustomerNames.keyOf` has them. */
+/** The hash of each name in a workspace, by name. Names are in the form that `CustomerNames.keyOf` returns. */
 export const of = (
   vault: Vault["Service"],
   workspaceId: WorkspaceId,

@@ -6,19 +6,19 @@ import { InvalidBody } from "../Errors.ts"
 import type { Preference } from "./Contact.ts"
 import { defaultWords, type OfLanguage } from "./DefaultWords.ts"
 
-/** How many words a list of a workspace may have. */
+/** The maximum number of words in each list of a workspace. */
 export const maxWords = 200
 
-/** The length of a word, in characters. */
+/** The maximum length of a word, in characters. */
 export const maxLength = 60
 
-/** A workspace's changes to the defaults. */
+/** A workspace's changes to the default words. */
 export interface Settings {
   /** Words that opt out, typed or on a button, besides the defaults. */
   readonly stopWords: ReadonlyArray<string>
   /** Words that opt in, besides the defaults. */
   readonly startWords: ReadonlyArray<string>
-  /** Defaults that do not count. */
+  /** Default words that do not count. */
   readonly removed: ReadonlyArray<string>
 }
 
@@ -27,7 +27,7 @@ export const noSettings: Settings = { stopWords: [], startWords: [], removed: []
 
 /** The characters around a word: space, punctuation, symbols with their variants, and invisible characters. */
 const around = "[\\p{Z}\\p{P}\\p{S}\\p{C}\\uFE0E\\uFE0F\\u20E3]"
-// an end that begins anywhere in a row of such characters would take quadratic time
+// the lookbehind keeps the time linear: without it, a match could begin anywhere in a row of such characters
 const surroundings = new RegExp(`^${around}+|(?<!${around})${around}+$`, "gu")
 
 /**
@@ -56,12 +56,15 @@ export const defaults = languages.map(([language, { start, stop, typed = [] }]) 
   startWords: start
 }))
 
-/** No default is longer than this when folded, so that a long text is not folded in vain. */
+/**
+ * The maximum length of a text that is compared with the words. A longer text is not folded and expresses no choice.
+ */
 const longest = 4 * maxLength
 
 /**
- * The choice that a text expresses: one that was typed, or one on a pressed button, where words such as *cancel* speak
- * of an order or an appointment. Undefined if the text is no such word of the workspace.
+ * The choice that a text expresses, if the text was typed or is on a pressed button. Words such as *cancel* do not
+ * count on a button, where they refer to an order or an appointment. `undefined` if the text is none of the workspace's
+ * words.
  */
 export const preferenceOf = (settings: Settings, text: string, on: "typed" | "button"): Preference | undefined => {
   if (text.length > longest) return undefined
@@ -76,7 +79,7 @@ export const preferenceOf = (settings: Settings, text: string, on: "typed" | "bu
 
 const lists = ["stopWords", "startWords", "removed"] as const
 
-/** Why settings cannot be kept; undefined if they can. */
+/** The error for invalid settings; `undefined` if they are valid. */
 export const refusal = (settings: Settings): InvalidBody | undefined => {
   const invalid = (param: string, message: string) => new InvalidBody({ reason: "invalid_field", param, message })
   const empty = lists.flatMap((list) => settings[list].map((word, i) => [`${list}[${i}]`, word] as const))

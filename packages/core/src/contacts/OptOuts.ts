@@ -1,5 +1,6 @@
 /**
- * Opt-outs that people and programs set, and the words by which customers opt out themselves (contract §13).
+ * The service for opt-outs (contract §13): people and programs opt customers out and in, import and export opt-outs,
+ * and change the words by which customers opt out themselves.
  */
 import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
 import { InvalidBody } from "../Errors.ts"
@@ -17,9 +18,12 @@ import type { Source } from "./Suppression.ts"
 
 /** A choice on behalf of a customer. */
 export interface Choice {
-  /** Any name of the customer: a number in E.164 format, a user id, or one that the workspace knows a customer by. */
+  /**
+   * Any name of the customer: a number in E.164 format, a user id, or another name by which the workspace knows a
+   * customer.
+   */
   readonly name: string
-  /** If omitted, every number of the workspace. */
+  /** The number that the choice is for; if omitted, every number of the workspace. */
   readonly phoneNumberId?: string
   readonly preference: Preference
   readonly source: Source
@@ -36,7 +40,7 @@ export interface Chosen {
   readonly isNew: boolean
 }
 
-/** A line of a file of names: a name, or why it cannot be read as one. */
+/** A line of an imported file: a name, or why the line cannot be read as a name. */
 export interface Line {
   readonly line: number
   readonly value: string
@@ -46,7 +50,7 @@ export interface Line {
 /** A line that was not imported. */
 export interface Refused {
   readonly line: number
-  /** At most its first 200 characters. */
+  /** The text of the line, at most its first 200 characters. */
   readonly value: string
   readonly reason: string
 }
@@ -58,29 +62,32 @@ export interface Imported {
   readonly refused: ReadonlyArray<Refused>
 }
 
-/** A file with more lines than this that are no names is no file of names, and its import ends. */
+/**
+ * The maximum number of lines that an import may refuse. If there are more, the file is not a list of names, and the
+ * import fails.
+ */
 export const maxRefused = 10_000
 
 const importing = 64
 const listedAtOnce = 1000
 
-/** How often further names of a customer are learned while a choice is made. */
+/** The maximum number of tries of one choice. Each try may find further names of the customer. */
 const rounds = 10
 
 export class OptOuts extends Context.Service<OptOuts, {
   /** Opts a customer out or in. Safe to repeat. Fails with `invalid_field` for a name that nobody can have. */
   readonly choose: (workspaceId: WorkspaceId, choice: Choice) => Effect.Effect<Chosen, InvalidBody | StoreError>
   /**
-   * Opts out every name of a file, for every number of the workspace. If it fails on the way, the names before are
-   * opted out; importing the file again is safe.
+   * Opts out every name in a file, for every number of the workspace. If the import fails midway, the names before are
+   * opted out. Importing the file again is safe.
    */
   readonly import: <E>(
     workspaceId: WorkspaceId,
     lines: Stream.Stream<Line, E>
   ) => Effect.Effect<Imported, E | InvalidBody | StoreError>
-  /** A keyed hash of a customer, by which the audit names them as it does when they are erased. */
+  /** A keyed hash of a customer's name, by which audit entries identify the customer, as they do after an erasure. */
   readonly hashOf: (name: string) => Effect.Effect<string>
-  /** The names that are opted out and known, in pieces. */
+  /** The opted-out names, in pieces. Names of erased customers are not known any more, so they are left out. */
   readonly export: (workspaceId: WorkspaceId) => Stream.Stream<ReadonlyArray<OptOut>, StoreError>
   /** How many further names are opted out, of customers who were erased. */
   readonly countErased: (workspaceId: WorkspaceId) => Effect.Effect<number, StoreError>

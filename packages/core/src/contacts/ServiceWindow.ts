@@ -18,5 +18,7 @@ export const openUntil = (lastInboundAt: Instant | null, now: Instant): Instant 
   return now < end ? end : null
 }
 
-/** The timestamp from which an inbound message opens the window: its own, or now if its own is in the future. */
+/**
+ * The time at which an inbound message opens the window: the message's own timestamp, or now if that is in the future.
+ */
 export const openedAt = (timestamp: Instant, now: Instant): Instant => Math.min(timestamp, now)

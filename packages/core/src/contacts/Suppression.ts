@@ -1,41 +1,45 @@
 /**
- * Opt-outs that belong to names (contract §13): those that a person or a program set, and those of customers who were
- * erased. They are found by a keyed hash of a name, so that they outlive everything else that is known of the customer.
- * An opt-out for every number of the workspace may have numbers that are excepted from it. Pure.
+ * Opt-outs of names (contract §13): opt-outs that a person or a program set, and opt-outs of customers who were erased.
+ * They are stored under a keyed hash of the name, so that they outlive everything else that is known of the customer.
+ * An opt-out for every number of the workspace may have exceptions for single numbers. Pure.
  */
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 import type * as Contact from "./Contact.ts"
 import * as CustomerNames from "./CustomerNames.ts"
 
-/** Who opted the customer out: the customer, the provider, an API key, a member, or a list that was imported. */
+/** Who opted the customer out: the customer, the provider, an API key, a member, or an imported list. */
 export const sources = ["customer", "provider", "api", "person", "import"] as const
 /** Who opted the customer out. */
 export type Source = (typeof sources)[number]
 
+/** An opt-out of a name, or a number's exception from one, as it is stored. */
 export interface Suppression {
   readonly workspaceId: WorkspaceId
-  /** `null` for every number of the workspace. */
+  /** The number for which it holds; `null` for every number of the workspace. */
   readonly phoneNumberId: PhoneNumberId | null
-  /** Of the name's key (`Contact.keyFor`), so that every written form of a number has the same. */
+  /** The hash of the name's key (`Contact.keyFor`), which is the same for every written form of a number. */
   readonly hash: string
-  /** False for a number that is excepted from an opt-out for every number. */
+  /** False for an exception: this number may write despite an opt-out for every number. */
   readonly optedOut: boolean
-  /** The name that was opted out; `null` once the customer was erased, and in an exception. */
+  /** The opted-out name, when and by whom; `null` once the customer was erased, and in an exception. */
   readonly name: { readonly key: string; readonly at: Instant; readonly source: Source } | null
 }
 
-/** The hashes of names, by `CustomerNames.keyOf` the name. */
+/** The hash of each name, by the name's key (`CustomerNames.keyOf`). */
 export type Hashes = Readonly<Record<string, string>>
 
 /** The text that is hashed for a name in a workspace. */
 export const secretOf = (workspaceId: WorkspaceId, key: string): string => `suppression ${workspaceId} ${key}`
 
-/** Identifies a suppression among those of its workspace. */
+/** Identifies a suppression within its workspace. */
 export const placeOf = ({ hash, phoneNumberId }: Pick<Suppression, "hash" | "phoneNumberId">): string =>
   `${hash} ${phoneNumberId ?? ""}`
 
-/** The opt-out that holds for a number, given what is stored under one name; an exception of the number comes first. */
+/**
+ * The opt-out that is in force for a number, given what is stored under one name. An exception for the number takes
+ * precedence.
+ */
 export const inForce = (
   stored: ReadonlyArray<Suppression>,
   phoneNumberId: PhoneNumberId | null
@@ -45,13 +49,16 @@ export const inForce = (
   return own?.optedOut === true ? own : undefined
 }
 
-/** Whether a customer has chosen since: the contact holds the newest choice, unless it knows of none. */
+/**
+ * Whether the customer has chosen since the opt-out: the contact holds a newer choice. An opt-out without a name counts
+ * as older than any choice.
+ */
 export const isOutdated = ({ name }: Suppression, { preferenceAt }: Contact.Contact): boolean =>
   preferenceAt !== null && (name === null || name.at < preferenceAt)
 
 /**
- * Whether a number must not write to a customer who opted out: by the customer's contact, or by what is stored under
- * the name that the send uses.
+ * Whether a number must not write to a customer, because of the customer's contact or of what is stored under the name
+ * that the send uses.
  */
 export const isOptedOut = (
   contact: Contact.Contact | undefined,
@@ -64,15 +71,15 @@ export const isOptedOut = (
 }
 
 /**
- * The contact with an opt-out that is stored under one of its names. An opt-out of an erased customer has no time: it
- * counts as older than the report, made at `at`, by which the customer is known again.
+ * Applies an opt-out that is stored under one of a contact's names. An opt-out of an erased customer has no time: it
+ * counts as older than the report at `at`, in which the customer appears again.
  */
 export const applied = (contact: Contact.Contact, { name }: Suppression, at: Instant): Contact.Contact =>
   contact.optedOut
     ? contact
     : { ...contact, optedOut: true, preferenceAt: Math.max(contact.preferenceAt ?? 0, name?.at ?? at - 1) }
 
-/** The record under each name, given a hash of each. */
+/** A name, its hash, and what is stored under the hash. */
 export interface Named {
   readonly name: string
   readonly hash: string
@@ -80,8 +87,9 @@ export interface Named {
 }
 
 /**
- * The opt-outs that names get because they are told together: each of them is opted out wherever another one is. An
- * exception from an opt-out for every number comes along with it, and is made for no name that is opted out already.
+ * The opt-outs that names get because they were reported together: each name is opted out wherever another one is. An
+ * exception comes with its opt-out for every number, but is not given to a name that is opted out for every number
+ * already.
  */
 export const shared = (names: ReadonlyArray<Named>): ReadonlyArray<Suppression> =>
   names.flatMap(({ hash, name, stored }) => {
@@ -94,15 +102,15 @@ export const shared = (names: ReadonlyArray<Named>): ReadonlyArray<Suppression> 
       .map((one) => ({ ...one, hash, name: one.name && { ...one.name, key: name } }))
   })
 
-/** The records to store and to remove. */
+/** The suppressions to store (`kept`) and to delete (`gone`). */
 export interface Changes {
   readonly kept: ReadonlyArray<Suppression>
   readonly gone: ReadonlyArray<Suppression>
 }
 
 /**
- * Ends the opt-out under one name for a number, or for every number. A number that opts in while all others stay opted
- * out is an exception. `isSince` tells whether the choice is newer than an opt-out.
+ * Ends the opt-out of one name for a number, or for every number. If a single number opts in while the others stay
+ * opted out, the number gets an exception. `isSince` returns whether the choice is newer than an opt-out.
  */
 export const ended = (
   stored: ReadonlyArray<Suppression>,
@@ -119,7 +127,7 @@ export const ended = (
 }
 
 /**
- * Opts out a name, for a number or for every number. What holds already stays as it is, unless it has lost its name.
+ * Opts out a name for a number, or for every number. An opt-out in force stays as it is, unless it has lost its name.
  */
 export const begun = (stored: ReadonlyArray<Suppression>, wanted: Suppression): Changes => {
   const { phoneNumberId } = wanted
@@ -129,8 +137,8 @@ export const begun = (stored: ReadonlyArray<Suppression>, wanted: Suppression): 
 }
 
 /**
- * The remainder after the erasure of a customer with these names and contacts: that they are opted out, and nothing
- * else. They are for a number if a send to one of their names would have been refused.
+ * What remains after the erasure of a customer with these names and contacts: only the fact of the opt-out, under the
+ * hashes. A number remains opted out if a send from it to one of the names would have been refused.
  */
 export const erased = (
   workspaceId: WorkspaceId,
@@ -162,7 +170,7 @@ export const erased = (
   return { kept, gone: stored.filter((one) => !ofKept.has(placeOf(one))) }
 }
 
-/** The names that a choice is about must be all that the contacts have. */
+/** The names of the contacts that `names` lacks. A choice must be made for all names of the contacts. */
 export const missing = (
   names: Hashes,
   contacts: ReadonlyArray<Contact.Contact>

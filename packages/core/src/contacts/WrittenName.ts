@@ -1,6 +1,6 @@
 /**
- * Names of customers as people and spreadsheets write them in files (contract §11): separators, invisible marks, a lost
- * plus. What is read is a name as a send has it. Pure.
+ * Reads the names of customers in files, as people and spreadsheets write them (contract §11): with separators,
+ * invisible marks, or a lost plus. The result is a name in the form that a send takes. Pure.
  */
 import { Schema } from "effect"
 import {
@@ -16,7 +16,7 @@ import * as CustomerNames from "./CustomerNames.ts"
 
 const countryExpected = "must be a country in ISO 3166-1 alpha-2, such as DE, whose numbering plan is known"
 
-/** The country of numbers that are written without a country code. */
+/** The country of numbers that are written without a country code, as ISO 3166-1 alpha-2. */
 export const DefaultCountry = Schema.String.check(
   Schema.makeFilter((text: string) => isSupportedCountry(text) || countryExpected, {
     toJsonSchema: () => ({ enum: getCountries().toSorted() })
@@ -26,29 +26,29 @@ export const DefaultCountry = Schema.String.check(
   examples: ["DE"]
 })
 
-/** The calling codes of the countries of {@link DefaultCountry}, such as `49`. */
+/** The calling code of each {@link DefaultCountry}, such as `49`. */
 export const callingCodes = (): { readonly [country: string]: string } =>
   Object.fromEntries(getCountries().toSorted().map((country) => [country, getCountryCallingCode(country)]))
 
-/** The name that a text stands for, or what is wrong with the text, in words that repeat nothing of it. */
+/** The name that a text stands for, or what is wrong with the text. The issue does not quote the text. */
 export type Read = { readonly to: string } | { readonly issue: string }
 
 /**
- * The text of a spreadsheet's cell: of `="…"`, by which people keep a spreadsheet from reading a number, what is in the
- * quotes.
+ * The text of a spreadsheet's cell. For `="…"`, which people write so that a spreadsheet does not read a number, it is
+ * the text in the quotes.
  */
 export const cellOf = (text: string): string => {
   const formula = /^\s*="((?:[^"]|"")*)"\s*$/.exec(text)
   return formula === null ? text : formula[1]!.replaceAll("\"\"", "\"")
 }
 
-/** Marks without a width, such as those that copying from a contact list brings along. */
+/** Characters without a width, such as copying from a contact list may add. */
 const invisible = /[\p{Cf}\uFE00-\uFE0F]/gu
 
-/** Every sign that people put between the digits of a number. */
+/** The separators that people write between the digits of a number. */
 const separators = /[\s\p{Pd}\u2212()./\u00B7\u2022'\u2019]/gu
 
-/** Digits of any script as ASCII: in Unicode, the ten digits of a script follow each other. */
+/** Replaces the digits of any script by ASCII digits. In Unicode, the ten digits of a script are consecutive. */
 const asciiDigits = (text: string): string =>
   text.replace(/[^\P{Nd}0-9]/gu, (digit) => {
     const code = digit.codePointAt(0)!
@@ -57,7 +57,7 @@ const asciiDigits = (text: string): string =>
     return `${code - zero}`
   })
 
-/** A number that a spreadsheet has cut to a few digits: `1.55512E+10`. */
+/** A number that a spreadsheet has shortened, with the loss of digits: `1.55512E+10`. */
 const scientific = /^\+?\d(?:[.,]\d*)?[Ee]\+?\d{1,3}$/
 
 /** A number that a program has written as a decimal number: `15551234567.0`. */
@@ -68,7 +68,7 @@ const nationalIn = (digits: string, country: CountryCode): string | undefined =>
   return parsed !== undefined && parsed.ext === undefined && isE164(parsed.number) ? parsed.number : undefined
 }
 
-/** The number with its country code, of which only the plus is missing. */
+/** The digits as a number with its country code, of which only the plus is missing; `undefined` if they are not one. */
 const internationalIn = (digits: string, country: CountryCode): string | undefined => {
   if (!digits.startsWith(getCountryCallingCode(country))) return undefined
   const number = canonicalOf(`+${digits}`)
@@ -80,19 +80,20 @@ const inCountry = (digits: string, country: CountryCode): Read => {
   const number = national ?? international
   if (number === undefined) return { issue: `is no phone number in ${country}, and has no + and country code` }
   if (international === undefined || number === international) return { to: number }
-  // both can be: the number of a mobile phone, if only one of them is, as almost all customers have one
+  // both readings are valid: take the mobile number if only one is mobile, since almost all customers have a mobile
+  // phone
   const isNational = isMobile(number)
   if (isNational !== isMobile(international)) return { to: isNational ? number : international }
   return { issue: `may be a number in ${country} or begin with the country code: write it with + and the country code` }
 }
 
 /**
- * Reads a name as it is written in a file. `country` is the country of numbers without a country code. Numbers may have
- * separators, `00` in place of the plus, and digits of any script; a user id is taken as it is.
+ * Reads a name in a file. `country` is the country of numbers without a country code. Numbers may have separators, `00`
+ * in place of the plus, and digits of any script. A user id stays as it is.
  */
 export const read = (written: string, country: string | undefined): Read => {
   const text = cellOf(written.normalize("NFKC").replaceAll(invisible, "")).trim()
-    // our own reports, and people, keep a spreadsheet from reading a number by an apostrophe
+    // our own reports and people put an apostrophe before a number, so that a spreadsheet does not read it
     .replace(/^'/, "").replace(/^tel:/i, "").trim()
   if (text === "") return { issue: "is empty" }
   if (CustomerNames.isUserId(text)) {

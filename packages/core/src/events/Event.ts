@@ -43,8 +43,8 @@ export interface Event {
   readonly sequence: number | null
   readonly data: EventData
   /**
-   * The span that recorded it, as a `traceparent`, for the spans of its deliveries to link to. `null` if no collector
-   * got that span. It is never sent or listed.
+   * The span that recorded the event, as a `traceparent`. The spans of its deliveries link to it. `null` if no
+   * collector got that span. It is never sent or listed.
    */
   readonly trace: string | null
 }
@@ -57,8 +57,8 @@ export interface Recorded {
 }
 
 /**
- * Builds the event of one step of a message. `message` is its state after all of the steps; `sequence` belongs to this
- * step.
+ * Builds the event of one of a message's steps. `message` is in its state after all of the steps; `sequence` is the
+ * sequence of this step.
  */
 export const ofTransition = (
   message: Message,
@@ -124,7 +124,10 @@ export const ofInbound = (
   trace: event.trace ?? null
 })
 
-/** The sender and the recipient. The customer is named as a send may name them. */
+/**
+ * The sender and the recipient in an event's data. The customer is the phone number, or the user id if the number is
+ * not known.
+ */
 const partiesOf = ({ customer: { phone, userId }, isEcho, profile }: InboundMessage, number: E164): EventData =>
   isEcho === true
     ? { from: number, to: phone ?? userId, ...(userId === null ? {} : { to_user_id: userId }) }
@@ -135,7 +138,7 @@ const partiesOf = ({ customer: { phone, userId }, isEcho, profile }: InboundMess
       ...(profile === undefined ? {} : { profile: { ...profile } })
     }
 
-/** The customer that an event is about, as a send may name them; `null` if it is about none. */
+/** The customer that an event is about, by phone number or user id; `null` if it is not about one. */
 export const customerOf = (
   { data, type }: { readonly type: EventType; readonly data: { readonly from?: unknown; readonly to?: unknown } }
 ): string | null => {
@@ -159,8 +162,8 @@ export const ofTest = (
 })
 
 /**
- * The maximum number of events of one report: `read` on a message that is still `sending` also reports the two skipped
- * steps.
+ * The maximum number of events that one report causes: `read` for a message that is still `sending` also causes events
+ * for the two skipped steps.
  */
 export const maxPerReport = 3
 

@@ -1,5 +1,5 @@
 /**
- * Port: recorded events, read only. The ports that change something write its events.
+ * Port: recorded events, to read and to delete. The ports that make a change write its events.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { EventId, MessageId, WorkspaceId } from "../Id.ts"
@@ -9,13 +9,13 @@ import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Event, EventType } from "./Event.ts"
 
-/** Which events: recorded at or after `since`, and of one type, if given. */
+/** Which events to list: those recorded at or after `since`, and of one type, if given. */
 export interface EventFilter {
   readonly since?: Instant | undefined
   readonly type?: EventType | undefined
 }
 
-/** Which of the newest events: recorded before `until`, and of one message, if given. */
+/** Which of the newest events to list: also recorded before `until`, and of one message, if given. */
 export interface LatestFilter extends EventFilter {
   readonly until?: Instant | undefined
   readonly messageId?: MessageId | undefined
@@ -39,9 +39,9 @@ export class EventStore extends Context.Service<EventStore, {
     page: PageRequest
   ) => Effect.Effect<Page<Event>, StoreError>
   /**
-   * Deletes a bounded number of events that were recorded before a time, with their deliveries and attempts. A
-   * workspace's events stay from the oldest one on that is still to be delivered, or that a durable subscription has not
-   * handled. Those of before `unhandledBefore` do not wait for subscriptions.
+   * Deletes a bounded number of events that were recorded before `before`, with their deliveries and attempts. Keeps a
+   * workspace's events from the oldest one on that is still to be delivered or that a durable subscription has not
+   * handled. Events recorded before `unhandledBefore` are not kept for subscriptions.
    */
   readonly forget: (before: Instant, unhandledBefore: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/events/EventStore") {}

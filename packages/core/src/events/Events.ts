@@ -1,5 +1,6 @@
 /**
- * Reading recorded events: for receivers that reconcile after an outage, and for people (contract §6 *GET /v1/events*).
+ * The service that reads recorded events: for receivers that reconcile after an outage, and for people (contract §6
+ * *GET /v1/events*).
  */
 import { Context, Effect, Layer } from "effect"
 import type { NotFound } from "../Errors.ts"
@@ -10,7 +11,7 @@ import type { StoreError } from "../StoreError.ts"
 import type { Event } from "./Event.ts"
 import { type EventFilter, EventStore, type LatestFilter } from "./EventStore.ts"
 
-/** Sorts before every event. */
+/** Sorts below every event's id. */
 const beforeAll = Id.lowestAt("evt", 0)
 
 /** The `after` that continues after a page of `Events.list`, even if the page is the last one for now. */

@@ -1,6 +1,6 @@
 /**
- * A receiver in an open page of the dashboard. It gets the workspace's new events as a webhook would, signed with a
- * secret of its own that ends with it. Reads events, stores nothing and retries nothing.
+ * A receiver in an open page of the dashboard. It gets the workspace's new events like a webhook, signed with a secret
+ * of its own that is valid only while the page is open. It only reads events, and neither stores nor retries anything.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,7 +12,7 @@ import { body } from "./Event.ts"
 import { resumeAfter } from "./Events.ts"
 import { EventStore } from "./EventStore.ts"
 
-/** An event for the page, which verifies it by its headers and raw body. */
+/** An event for the page, which verifies the signature from the headers and the raw body. */
 export interface PageDelivery {
   readonly headers: { readonly [name: string]: string }
   readonly body: string
@@ -28,7 +28,7 @@ export interface PageReceiver {
 /** The maximum number of events per call of `next`. */
 const limit = 25
 
-/** Opens receivers for pages. Each signs the workspace's events with a secret of its own. */
+/** The service that opens receivers for pages. Each signs the workspace's events with its own secret. */
 export class PageReceivers extends Context.Service<PageReceivers, {
   /** Opens a receiver of the events recorded from now on. */
   readonly open: (workspaceId: WorkspaceId) => Effect.Effect<PageReceiver, StoreError>

@@ -1,26 +1,26 @@
 /**
- * Items of the provider that changed nothing, because they are about something that we do not know. Collects them for
- * one line in the log.
+ * Items of a provider post that change nothing, because they are about something unknown. Collects them for one line in
+ * the log.
  */
 import { Effect } from "effect"
 
 /** Why a status or a customer's message changes nothing. */
 export type Reason = "unknown_message" | "unknown_number" | "too_old"
 
-/** A part of a post that has no consequence. */
+/** An item that changes nothing. */
 export interface IgnoredItem {
-  /** A fixed description of the kind; nothing of the content. */
+  /** A fixed description of the kind of item, without any of its content. */
   readonly what: string
   /**
-   * Whether it is normal if an account is shared or the provider introduces something new, so nobody needs to look into
-   * it.
+   * Whether such items are normal, because an account is shared or the provider introduces something new. If so, nobody
+   * needs to look into it.
    */
   readonly isUsual: boolean
-  /** The rule that applied, for what a host reports. */
+  /** The rule that applied, for hosts that report the result of an item. */
   readonly reason?: Reason
 }
 
-/** Logs ignored items in one line, at debug level if all of them are usual. */
+/** Logs ignored items in one line, at debug level if all of them are usual. `something` names what contained them. */
 export const tell = (something: string, all: ReadonlyArray<IgnoredItem>): Effect.Effect<void> => {
   if (all.length === 0) return Effect.void
   const times = new Map<string, number>()

@@ -1,6 +1,6 @@
 /**
- * Applies what the provider reports: message statuses, customers' messages, and changes of numbers and templates. One
- * path for every provider removes duplicates and corrects disorder. Writes through the stores.
+ * Applies what the provider reports: message statuses, customers' messages, and changes of numbers and templates. Every
+ * provider uses this path, which removes duplicates and corrects the order. Writes through the stores.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -78,7 +78,10 @@ export class Inbound extends Context.Service<Inbound, {
           trace: Span.stored
         })
 
-      /** Our id of the file in a message to a number; undefined if it has none. */
+      /**
+       * Registers the file in a message to a number. Returns our id of the file; `undefined` if the message has no
+       * file.
+       */
       const expectFile = Effect.fnUntraced(function*(
         { at, file }: InboundMessage.InboundMessage,
         number: PhoneNumber,
@@ -105,7 +108,7 @@ export class Inbound extends Context.Service<Inbound, {
           if (Option.isSome(id)) names.set(name, id.value)
         }
         const known = InboundMessage.named(message, (name) => names.get(name))
-        // before the message, so that its event has the id; a message that comes again finds the same one
+        // before the message, because its event has the file's id; a repeated message finds the same file
         const mediaId = yield* expectFile(message, number, now)
         return yield* contacts.recordInbound({
           now,
@@ -117,8 +120,8 @@ export class Inbound extends Context.Service<Inbound, {
       })
 
       /**
-       * Learns what a report says of the recipient. Whatever their names in the report are, they are the customer whom our
-       * message was sent to.
+       * Learns the recipient's preference and names from a status report. Whatever names the report has, the recipient
+       * is the customer to whom our message was sent.
        */
       const learn = Effect.fnUntraced(function*(
         { preference, providerNumberId, recipient, report: { at } }: Extract<InboundItem, { readonly _tag: "Status" }>,
@@ -133,7 +136,7 @@ export class Inbound extends Context.Service<Inbound, {
           const hashes = yield* hashesOf(providerNumberId, customer)
           yield* contacts.setPreference({ now, hashes, providerNumberId, customer, preference, at })
         } else if (CustomerNames.isTelling(customer)) {
-          // most reports say nothing new, and reading takes no lock
+          // most reports bring no new name, and this read takes no lock
           const contact = reported === undefined ? Option.none() : yield* contacts.get(
             reported.workspaceId,
             reported.phoneNumberId,
@@ -157,7 +160,7 @@ export class Inbound extends Context.Service<Inbound, {
                 workspaceId: reported.workspaceId,
                 at: reported.arrivedOf,
                 activity: "sendsDelivered",
-                // the provider's clock may be behind
+                // the difference may be negative, because the provider's clock may be behind
                 timed: { kind: "arrival", durationMs: Math.max(0, report.report.at - reported.arrivedOf) }
               })
             }
@@ -198,7 +201,7 @@ export class Inbound extends Context.Service<Inbound, {
           }
           case "Template": {
             const known = yield* templates.update({ ...item, now })
-            // for an unknown template, the list reports what it is
+            // the templates' list from the provider will describe an unknown template
             if (known === 0) yield* requests.ask(item.providerAccountId)
             return undefined
           }

@@ -10,18 +10,19 @@ import type { TemplateChange } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import type { InboundMessage } from "./InboundMessage.ts"
 
+/** One item of a provider's report. */
 export type InboundItem =
   /** The status of a message that we sent. */
   | {
     readonly _tag: "Status"
     /** The number that the message was sent from; `null` if the report covers all numbers. */
     readonly providerNumberId: string | null
-    /** The opaque reference that we sent along: the message's own id. */
+    /** The reference that we sent with the message: its own id. */
     readonly reference: MessageId | null
     readonly report: Report
-    /** The names of the recipient in the report; it may have none, or others than the message was sent to. */
+    /** The recipient's names in the report. There may be none, or other names than the message was sent to. */
     readonly recipient?: Customer
-    /** The recipient's preference that the report implies: it is that of our message's customer. */
+    /** The recipient's preference that the report implies. It applies to the customer to whom our message was sent. */
     readonly preference?: Preference
   }
   /** A customer's message. */
@@ -55,5 +56,5 @@ export type InboundItem =
   | { readonly _tag: "TemplatesChanged"; readonly providerAccountId: string }
   /** A phone number, or all numbers of an account, have changed. */
   | { readonly _tag: "Number"; readonly number: NumberName; readonly at: Instant; readonly change: NumberChange }
-  /** An item that we deliberately ignore. `kind` is one of a few words, never a payload. */
+  /** An item that is ignored on purpose. `kind` is one of a few fixed words, never content. */
   | { readonly _tag: "Skipped"; readonly kind: string }

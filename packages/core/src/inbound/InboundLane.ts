@@ -1,6 +1,7 @@
 /**
- * Which provider items must be applied in order: items about the same message, customer, template or number. All others
- * may run concurrently, so that a thousand items do not wait for a thousand storage round trips in turn. Pure.
+ * Divides provider items into lanes: items about the same message, customer, template or number must be applied in
+ * order, all others may be applied concurrently. So a thousand items do not wait for a thousand storage round trips in
+ * turn. Pure.
  */
 import type { Customer } from "../contacts/Contact.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
@@ -9,7 +10,7 @@ import type { InboundItem } from "./InboundItem.ts"
 const contact = (providerNumberId: string, customer: Customer): ReadonlyArray<string> =>
   CustomerNames.keysIn(customer).map((name) => `contact ${providerNumberId} ${name}`)
 
-/** Every name of what an item is about. Items that share a name must keep their order. */
+/** Every name of the objects that an item is about. Items that share a name must keep their order. */
 const namesIn = (item: InboundItem): ReadonlyArray<string> => {
   switch (item._tag) {
     case "Status":
@@ -33,7 +34,7 @@ const namesIn = (item: InboundItem): ReadonlyArray<string> => {
   }
 }
 
-/** Divides items into lanes, by union-find over their names. Each lane keeps the order given. Pure. */
+/** Divides items into lanes, by union-find over their names. Each lane keeps the items' order. Pure. */
 export const divide = <A>(
   all: ReadonlyArray<A>,
   itemOf: (one: A) => InboundItem

@@ -1,5 +1,6 @@
 /**
- * A customer's message to one of our numbers: its shape, its preference and how long it counts. Pure.
+ * A customer's message to one of our numbers: its fields, the preference that it expresses, whether it opens a window,
+ * and how long it counts. Pure.
  */
 import { Duration, Predicate, type Schema } from "effect"
 import type { Customer, Preference } from "../contacts/Contact.ts"
@@ -20,7 +21,7 @@ export interface InboundFile {
   readonly providerMediaId: string
   /** SHA-256 in lower-case hexadecimal, as the provider reported it; `null` if it reported none. */
   readonly sha256: string | null
-  /** As the provider reported it; unverified. */
+  /** The file's name, as the provider reported it; unverified. */
   readonly filename: string | null
 }
 
@@ -38,15 +39,17 @@ export interface InboundMessage {
   readonly content: Schema.Json
   /** The file that the content describes, if the provider lets us download it. */
   readonly file?: InboundFile
-  /** The message that it quotes or answers: `{message_id, from?, forwarded?}`. */
+  /** The message that this message quotes or answers: `{message_id, from?, forwarded?}`. */
   readonly context: Schema.Json | null
-  /** Whether the business sent it from its own phone. */
+  /** Whether the business sent the message from its own phone. */
   readonly isEcho?: boolean
-  /** Whether it was no message to the number: said in a group, or a call. Its type is `unsupported`. */
+  /**
+   * Whether it is not a message to the number: it was said in a group, or is a call. Its type is `unsupported`.
+   */
   readonly isAside?: boolean
-  /** Absent in an echo, and if the provider sends none. */
+  /** Absent in an echo, and if the provider did not send it. */
   readonly profile?: Profile
-  /** The preference that the provider reports with the message; undefined if the message's own words decide. */
+  /** The preference that the provider reports with the message; `undefined` if the message's words decide. */
   readonly preference: Preference | undefined
 }
 
@@ -56,8 +59,8 @@ const textIn = (fields: unknown, name: string): string | undefined => {
 }
 
 /**
- * The preference that a message expresses: the one that the provider reports; else a text by the workspace's words, and
- * a button by its label or its value.
+ * The preference that a message expresses: the preference that the provider reports; else, by the workspace's words, a
+ * text, or a pressed button's label or value.
  */
 export const preferenceOf = (
   { content, preference, type }: Pick<InboundMessage, "content" | "preference" | "type">,
@@ -75,29 +78,31 @@ export const preferenceOf = (
     .find(Predicate.isNotUndefined)
 }
 
-/** Types that change an earlier message and open no window. */
+/** The types of messages that change an earlier message and open no window. */
 const changes: ReadonlySet<string> = new Set(["edit", "revoke"])
 
-/** Whether the message opens the service window: a customer wrote it to the number and it changes no earlier one. */
+/**
+ * Whether the message opens the service window: a customer sent it to the number, and it does not change an earlier
+ * message.
+ */
 export const opensWindow = ({ isAside, isEcho, type }: Pick<InboundMessage, "isAside" | "isEcho" | "type">): boolean =>
   isEcho !== true && isAside !== true && !changes.has(type)
 
-/** The fields in which these types refer to another message: our id's and the provider's. */
+/** The fields in which messages of these types refer to another message: by our id, and by the provider's. */
 const aboutField: ReadonlyMap<string, readonly [name: string, providerName: string]> = new Map([
   ["reaction", ["message_id", "provider_message_id"]],
   ["edit", ["original_message_id", "original_provider_message_id"]],
   ["revoke", ["original_message_id", "original_provider_message_id"]]
 ])
 
-/** The provider's identifiers of the messages that it refers to. */
+/** The provider's identifiers of the messages to which this message refers. */
 export const refersTo = ({ content, context, type }: InboundMessage): ReadonlyArray<string> => {
   const about = aboutField.get(type)
   return [about && textIn(content, about[0]), textIn(context, "message_id")].filter(Predicate.isNotUndefined)
 }
 
 /**
- * Replaces the provider's identifier in a field with our id, if it is known, and keeps the provider's in another
- * field.
+ * Replaces the provider's identifier in a field by our id, if it is known, and keeps the provider's in another field.
  */
 const renamed = (
   json: Schema.Json,
@@ -110,7 +115,7 @@ const renamed = (
     : { ...json as Schema.JsonObject, [name]: nameOf(theirs) ?? theirs, [providerName]: theirs }
 }
 
-/** The message with our ids of the messages that it refers to. */
+/** The message with our ids of the messages to which it refers. */
 export const named = (
   message: InboundMessage,
   nameOf: (providerMessageId: string) => MessageId | undefined
@@ -128,7 +133,7 @@ export const named = (
 const withFirst = (json: Schema.Json | undefined, media_id: MediaId): Schema.Json =>
   Predicate.isObject(json) ? { media_id, ...json as Schema.JsonObject } : { media_id }
 
-/** The message with our id of its file, in place of the provider's: in its content, or in that of an edited message. */
+/** The message with our id of its file, in its content or in the content of an edited message. */
 export const withMedia = (message: InboundMessage, mediaId: MediaId): InboundMessage => {
   const { content, type } = message
   if (type !== "edit") return { ...message, content: withFirst(content, mediaId) }
@@ -140,7 +145,7 @@ export const withMedia = (message: InboundMessage, mediaId: MediaId): InboundMes
   }
 }
 
-/** Builds a text from a customer. */
+/** Builds a text message from a customer. */
 export const ofText = (
   { body, ...message }: Pick<InboundMessage, "providerNumberId" | "providerMessageId" | "customer" | "at"> & {
     readonly body: string
@@ -164,8 +169,8 @@ export const isLate = ({ at }: Pick<InboundMessage, "at">, now: Instant): boolea
   now - at > Duration.toMillis(lateAfter)
 
 /**
- * Older messages are ignored. The provider retries for 7 days; this leaves a margin, and is less than {@link
- * rememberedUntil}, so a repeated message can never count twice.
+ * The age from which a message is ignored. The provider retries for 7 days, so this leaves a margin. It is less than
+ * {@link rememberedUntil}, so a repeated message never counts twice.
  */
 export const maxAge = Duration.days(30)
 

@@ -1,6 +1,6 @@
 /**
- * A provider's post, from when it is stored until it is deleted. It holds the bytes as received, so that any fault of
- * ours can be repaired from them.
+ * A post of the provider, from when it is stored until it is deleted. It holds the bytes as received, so that the
+ * consequences of an error in our code can be repaired from them.
  */
 import { Duration } from "effect"
 import * as Retention from "../Retention.ts"
@@ -34,8 +34,8 @@ export const keptWithProblemFor = Duration.days(30)
 const firstRetry = Duration.seconds(1)
 
 /**
- * A post that fails for hours fails for a reason of its own. This interval is then often enough, and short enough after
- * a repair.
+ * The longest interval between tries. A post that fails for hours fails for a reason of its own, so this is often
+ * enough, and short enough once that is repaired.
  */
 const longestRetry = Duration.minutes(10)
 

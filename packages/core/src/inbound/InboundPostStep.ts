@@ -1,6 +1,6 @@
 /**
- * The decisions at the end of a post's claim. The claim's token guards the write, so nothing is loaded: a storage
- * writes the difference if the token still holds the claim, in one statement. Pure.
+ * The decisions at the end of a post's claim. They need no loaded records, because the claim's token guards the write:
+ * a storage writes the changes in one statement if the token still holds the claim. Pure.
  */
 import { Duration } from "effect"
 import type { Instant } from "../Time.ts"
@@ -23,18 +23,18 @@ export type Release =
     | { readonly problem: null; readonly retryAt: Instant }
   )
 
-/** The changes at the end of a claim. Times are in milliseconds after the storage's time. */
+/** The changes at the end of a claim. Times are in milliseconds from the storage's time. */
 export interface Ended {
   /** When the post is due again; `null` if never. */
   readonly dueIn: number | null
-  /** Whether this counts as a try. */
+  /** Whether the try counts. */
   readonly isTry: boolean
-  /** Why the last try failed; `null` if it did not. Omitted if unchanged. */
+  /** Why the last try failed; `null` if it did not fail. Omitted if unchanged. */
   readonly problem?: InboundPost.Problem | null
   /** When the post may be deleted. Omitted if unchanged. */
   readonly expires?: {
     readonly in: number
-    /** Keep an expiry that is already set: the retention of a failed post runs from its first failure. */
+    /** Whether to keep an expiry that is set already: the retention of a failed post runs from its first failure. */
     readonly onlyIfNew: boolean
   }
 }

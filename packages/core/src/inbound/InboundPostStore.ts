@@ -7,7 +7,7 @@ import type { Instant } from "../Time.ts"
 import type { PostName } from "./InboundPost.ts"
 import type { Complete, Release } from "./InboundPostStep.ts"
 
-/** A post that its claimer now owns. */
+/** A post that the caller has claimed. */
 export interface ClaimedPost extends PostName {
   readonly body: Uint8Array
   readonly receivedAt: Instant
@@ -23,7 +23,7 @@ export interface PostBacklog {
   readonly oldestReceivedAt: Instant | null
   /** Waiting posts that have failed; capped like `waiting`. */
   readonly failing: number
-  /** Posts that are kept although they cannot be read; capped like `waiting`. */
+  /** Posts that are kept although they could not be read; capped like `waiting`. */
   readonly unreadable: number
 }
 
@@ -56,8 +56,8 @@ export class InboundPostStore extends Context.Service<InboundPostStore, {
    */
   readonly complete: (command: Complete) => Effect.Effect<boolean, StoreError>
   /**
-   * Ends a claim without the post being processed. With a `problem` it counts as a try, and the post is due again at
-   * `retryAt`, or never (`null`). Without one, the claim leaves no trace. If the token no longer holds the claim,
+   * Ends a claim of a post that was not processed. With a `problem` it counts as a try, and the post is due again at
+   * `retryAt`, or never (`null`). Without a problem, the claim leaves no trace. If the token no longer holds the claim,
    * returns false and changes nothing.
    */
   readonly release: (command: Release) => Effect.Effect<boolean, StoreError>
@@ -67,8 +67,8 @@ export class InboundPostStore extends Context.Service<InboundPostStore, {
    */
   readonly sweep: (now: Instant, limit: number) => Effect.Effect<number, StoreError>
   /**
-   * Suspends until a post may have become due for a reason other than time. This is a hint, which may come late or
-   * never, so claimers also poll.
+   * Suspends until a post may have become due for a reason other than time. The hint may come late or never, so
+   * claimers poll as well.
    */
   readonly awaitHint: Effect.Effect<void>
   /** The waiting posts of all providers, at a bounded cost. */

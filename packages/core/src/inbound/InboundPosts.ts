@@ -10,7 +10,7 @@ import type { StoreError } from "../StoreError.ts"
 import { InboundPostStore } from "./InboundPostStore.ts"
 import type { ProviderWebhook } from "./ProviderWebhook.ts"
 
-/** Anyone can post garbage, so the log reports it at most this often. */
+/** How often the log reports invalid posts at most, because anyone can send them. */
 const warnEvery = Duration.minutes(1)
 
 export class InboundPosts extends Context.Service<InboundPosts, {

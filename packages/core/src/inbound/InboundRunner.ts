@@ -18,7 +18,7 @@ import * as InboundPost from "./InboundPost.ts"
 import { type ClaimedPost, InboundPostStore } from "./InboundPostStore.ts"
 import { ProviderWebhook, UnreadablePost } from "./ProviderWebhook.ts"
 
-/** The maximum number of posts in a round. Items of small posts then share their statements. */
+/** The maximum number of posts in a round. With several posts in a round, items of small posts share statements. */
 const maxPosts = 64
 
 /** The maximum number of bytes in a round, except for a single larger post. */
@@ -30,22 +30,25 @@ const maxInFlight = 64
 /** How many items are divided into lanes and applied before other work of the process gets its turn. */
 export const itemsAtOnce = 2000
 
-/** After this, other processes take over the posts of a process that died. A round takes a fraction of it. */
+/**
+ * How long a process keeps its claims. After this, other processes take over the posts of a process that died. A round
+ * takes a fraction of it.
+ */
 export const lease = Duration.seconds(15)
 
 /** The claimer's longest sleep, since hints can be lost and retries become due. */
 const pollEvery = Duration.seconds(1)
 
-/** Often enough for posts that are kept for days. */
+/** The interval between deletions of expired posts, which are kept for days. */
 const sweepEvery = Duration.minutes(1)
 
-/** Posts deleted in one step, few enough for a short statement. */
+/** The maximum number of posts deleted in one step, so that the statement is short. */
 const sweepBatch = 500
 
 /**
- * From this many failures on, each item of a post is tried separately. Before that, the first failure ends the try,
- * since the storage is probably down and items keep their order. But an item that fails for a reason of its own must
- * not hold up the others for ever.
+ * From this number of failures on, each item of a post is tried separately. Before that, the first failure ends the
+ * try, since the storage is probably down and items keep their order. But an item that fails for a reason of its own
+ * must not hold up the others forever.
  */
 export const separatesAfter = 3
 
@@ -70,8 +73,7 @@ const named = ({ body, digest, provider }: ClaimedPost): string =>
   `the post ${digest} of ${provider} (${body.length} bytes)`
 
 /**
- * Runs an effect for a post. A failure becomes the post's problem, and is logged unless the store has logged it
- * already.
+ * Runs an effect for a post. A failure becomes the post's problem. It is logged unless the store has logged it already.
  */
 const noting = <A>(progress: Progress, effect: Effect.Effect<A, StoreError | UnreadablePost>) =>
   Effect.catchCause(effect, (cause) => {
@@ -160,7 +162,7 @@ export const layer = Layer.effectDiscard(
       ))
 
     const process = Effect.fnUntraced(function*(round: ReadonlyArray<Progress>, token: string) {
-      // a turn of the event loop between posts, since the posts of a round are read one after the other
+      // yield to the event loop after each post, so that reading a round's posts does not hold up other work
       const steps = (yield* Effect.forEach(round, (progress) => Effect.tap(read(progress), () => Effect.yieldNow)))
         .flat()
       const empty = round.filter(({ left }) => left === 0)
@@ -171,7 +173,7 @@ export const layer = Layer.effectDiscard(
           concurrency: maxInFlight,
           discard: true
         })
-        // items that need no storage are applied without a turn of the event loop
+        // items that need no storage do not yield by themselves
         yield* Effect.yieldNow
       }
     })

@@ -1,6 +1,6 @@
 /**
- * Port: what a provider posts to us at `/providers/<name>/webhook`. A provider that reports in another way, as the
- * sandbox does, has none.
+ * Port: a provider's webhook, which receives the provider's posts at `/providers/<name>/webhook`. A provider that
+ * reports in another way, such as the sandbox, has none.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { Instant } from "../Time.ts"
@@ -12,8 +12,9 @@ export class UnreadablePost extends Schema.TaggedError<UnreadablePost>()("Unread
   message: Schema.String
 }) {}
 
+/** How the service verifies and reads the posts of one provider. */
 export interface ProviderWebhook {
-  /** The provider's own part of the address, in lower-case letters. */
+  /** The provider's part of the webhook's address, in lower-case letters. */
   readonly name: string
   /**
    * Checks the unsigned GET with which the provider verifies who owns the address. Returns the response body, or
@@ -30,6 +31,7 @@ export interface ProviderWebhook {
   readonly read: (body: Uint8Array, receivedAt: Instant) => Effect.Effect<ReadonlyArray<InboundItem>, UnreadablePost>
 }
 
+/** The webhook of the provider in use; `undefined` if the provider has none. */
 export const ProviderWebhook = Context.Reference<ProviderWebhook | undefined>("@wac/core/ProviderWebhook", {
   defaultValue: () => undefined
 })

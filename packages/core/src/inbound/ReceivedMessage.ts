@@ -1,5 +1,5 @@
 /**
- * A customer's message as it is kept for their conversation (contract §13). Pure.
+ * A customer's message as it is stored for the conversation (contract §13). Pure.
  */
 import type { Schema } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
@@ -15,7 +15,7 @@ export interface ReceivedMessage {
   readonly phoneNumberId: PhoneNumberId
   /** The provider's identifier. */
   readonly providerMessageId: string
-  /** The customer as a send may name them: their number, or their user id if the number is not known. */
+  /** The customer, as the recipient of a send is named: the phone number, or the user id if the number is not known. */
   readonly from: string
   /** The customer's user id; `null` if it is not known. */
   readonly fromUserId: string | null
@@ -49,13 +49,13 @@ export const of = (
   receivedAt: at
 })
 
-/** The remainder of a message's content after its deletion. */
+/** What replaces a message's content when the content is deleted. */
 export const unsaid = { content: {}, context: null } satisfies Partial<ReceivedMessage>
 
-/** A message without what it said. */
+/** The message without its content. */
 export const withoutBody = (message: ReceivedMessage): ReceivedMessage => ({ ...message, ...unsaid })
 
-/** A message of a customer in their conversation. */
+/** A message, and the customer to whose conversation it belongs. */
 export interface Said {
   readonly message: ReceivedMessage
   /** The key of the customer's contact. */

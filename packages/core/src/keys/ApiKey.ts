@@ -12,6 +12,7 @@ import type { Instant } from "../Time.ts"
 import type { ApiScope } from "./ApiScope.ts"
 import type { KeyBinding } from "./KeyBinding.ts"
 
+/** An API key as it is stored. */
 export interface ApiKey extends KeyBinding {
   readonly id: ApiKeyId
   readonly workspaceId: WorkspaceId
@@ -34,7 +35,9 @@ export interface ApiKey extends KeyBinding {
 /** The prefix of every token, so that secret scanners find it. */
 export const tokenPrefix = "wac_live_"
 
-/** 30 characters hold 178 bits, and six hold a CRC-32: the lengths that secret scanners know from GitHub's tokens. */
+/**
+ * 30 base62 characters hold 178 bits, and six hold a CRC-32. Secret scanners know these lengths from GitHub's tokens.
+ */
 const entropyLength = 30
 const checksumLength = 6
 
@@ -49,7 +52,8 @@ export const generateToken = (random: SecureRandom.SecureRandom["Service"]): Eff
 export const prefixOf = (token: string): string => token.slice(0, tokenPrefix.length + shownLength)
 
 /**
- * Whether the text has the format and checksum of a token, which saves a lookup for garbage. The key need not exist.
+ * Whether a text has the format and checksum of a token. This check saves a lookup for invalid texts. The key need not
+ * exist.
  */
 export const isWellFormed = (token: string): boolean => {
   const match = /^wac_live_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/.exec(token)

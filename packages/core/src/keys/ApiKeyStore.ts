@@ -11,11 +11,14 @@ import type { ValuesSwitch } from "../workspaces/ValuesSwitch.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
 import type { ApiKey } from "./ApiKey.ts"
 
-/** The idempotency key of a new API key: by workspace and caller, with the fingerprint of the request. */
+/**
+ * The idempotency key under which a new API key is created, for one caller in a workspace, with the fingerprint of the
+ * request.
+ */
 export interface Issuance {
   readonly key: IdempotencyKey
   readonly fingerprint: string
-  /** The person or program that asks, without line breaks; if omitted, the service itself. */
+  /** The person or program that makes the request, without line breaks; if omitted, the service itself. */
   readonly caller?: string
 }
 
@@ -37,8 +40,8 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
     idempotency: Issuance
   ) => Effect.Effect<Issued, StoreError>
   /**
-   * Finds a key, active or not, and its workspace with the switch of its requests' values (`RequestValuesStore`), by the
-   * token's hash. `at` is the storage's time (`StorageTime`).
+   * Finds a key, active or not, by its token's hash, with its workspace and the workspace's switch for recording the
+   * values of requests (`RequestValuesStore`). `at` is the storage's time (`StorageTime`).
    */
   readonly findByTokenHash: (
     tokenHash: string
@@ -60,8 +63,8 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
     now: Instant
   ) => Effect.Effect<Page<ApiKey>, StoreError>
   /**
-   * The workspace's keys that are live at `now`, expire until `until` (included) and were used after `usedSince`: the
-   * first to expire, at most `limit`.
+   * The workspace's keys that are live at `now`, expire by `until` (included) and were used after `usedSince`: at most
+   * `limit`, those that expire first.
    */
   readonly expiring: (
     workspaceId: WorkspaceId,

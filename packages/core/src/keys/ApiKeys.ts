@@ -1,6 +1,6 @@
 /**
- * API keys: issuing, authenticating and revoking (specification §4 *Internal endpoints* and §5, contract §5). Caches
- * looked-up keys in memory and writes through `ApiKeyStore`.
+ * The service for API keys: issues, authenticates and revokes them (specification §4 *Internal endpoints* and §5,
+ * contract §5). Caches looked-up keys in memory and writes through `ApiKeyStore`.
  */
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -28,13 +28,13 @@ import * as Signature from "./Signature.ts"
 export interface Principal {
   readonly key: ApiKey.ApiKey
   readonly workspace: Workspace
-  /** The switch by which the values of the workspace's requests are kept; `null` if it is off. */
+  /** The workspace's switch for recording the values of its requests; `null` if it is off. */
   readonly valuesSwitch: ValuesSwitch | null
 }
 
 /**
- * Called with the principal of each request's key, even if the request is refused because the key is revoked or
- * expired. The HTTP layer sets it to record requests; it does nothing by default.
+ * Called with the principal of each request's key, even if the request is then refused because the key is revoked,
+ * expired or bound to other networks. The HTTP layer sets it to record requests; by default it does nothing.
  */
 export const PrincipalObserver = Context.Reference<(principal: Principal) => void>(
   "@wac/core/keys/ApiKeys/PrincipalObserver",
@@ -47,13 +47,16 @@ export interface IssueKey {
   readonly name: string
   readonly expiresAt: Instant | null
   readonly requireSignature: boolean
-  /** `messages:send` is always added; without a choice, the key has `ApiScope.defaults`. */
+  /**
+   * The scopes that the caller asked for. `messages:send` is always added. If `undefined`, the key gets
+   * `ApiScope.defaults`.
+   */
   readonly scopes: ReadonlyArray<ApiScope.ApiScope> | undefined
-  /** The ids of the only numbers that the key may send from, each of the workspace; all numbers if omitted. */
+  /** The ids of the only numbers that the key may send from, all in the workspace; if omitted, all numbers. */
   readonly phoneNumberIds?: ReadonlyArray<string> | undefined
   /** The only networks that the key may be used from (`KeyBinding.networkIssue`); anywhere if omitted. */
   readonly allowedCidrs?: ReadonlyArray<string> | undefined
-  /** The person or program that asks. The idempotency key is another one for every other caller. */
+  /** The person or program that makes the request. Idempotency keys of different callers are different keys. */
   readonly caller: string
   readonly idempotencyKey: IdempotencyKey
 }
@@ -66,8 +69,8 @@ export interface IssuedKey {
 }
 
 /**
- * How long a cached key is trusted without asking the storage, counted from when the lookup started, since it may take
- * seconds. This bounds how long a key that was revoked elsewhere works if every hint is lost. The contract (§5)
+ * How long a cached key is trusted without asking the storage, counted from the start of the lookup, which may take
+ * seconds. If every hint is lost, this limits how long a key that was revoked elsewhere still works. The contract (§5)
  * promises 2 s; the difference allows for a process that is slow to be scheduled.
  */
 export const cacheFor = Duration.millis(1500)
@@ -78,7 +81,7 @@ const revokedFor = Duration.minutes(1)
 /** The capacity of the key cache. A miss costs one indexed read. */
 const cacheCapacity = 10_000
 
-/** How often the times of last use are written together, well within the promised 60 s. */
+/** How often the times of last use are written together, well within the 60 s that the contract promises. */
 const touchEvery = Duration.seconds(20)
 
 const notVerifiable = () =>
@@ -94,8 +97,8 @@ export class ApiKeys extends Context.Service<ApiKeys, {
    */
   readonly issue: (command: IssueKey) => Effect.Effect<IssuedKey, InvalidBody | IdempotencyConflict | StoreError>
   /**
-   * Authenticates a token, used by a client with this address, if it is known, and records the use. A key that is bound
-   * to other networks is refused like one that does not exist. A key revoked through this service is refused
+   * Authenticates a token, which a client with this address (if known) used, and records the use. A key that is bound
+   * to other networks is refused like a key that does not exist. A key revoked through this service is refused
    * immediately. A key revoked elsewhere is refused as soon as the store reports it, and within {@link cacheFor} if the
    * store never does; *accept* checks the key itself.
    */
@@ -148,19 +151,21 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       /** Finds a token's key through the cache, in a lookup that started at most {@link cacheFor} ago. */
       const find = (token: string, now: number) =>
         Effect.flatMap(Cache.get(remembered, token), (first) =>
-          // expired: the lookup took long, or the cache's clock was set back. The next lookup starts now or later
+          // if the lookup is no longer trusted, it took long or the cache's clock was set back; the next one starts now
+          // or later
           believedFor(first.askedAt, now) > 0
             ? Effect.succeed(first)
             : Effect.andThen(Cache.invalidate(remembered, token), Cache.get(remembered, token)))
 
-      // a lookup that started before a revocation may fill the cache after it: these entries outlive any such lookup
+      // a lookup that started before a revocation may end after it, so revocations are remembered for longer than any
+      // lookup
       const revoked = new Map<Id.ApiKeyId, Instant>()
       const noteRevoked = (id: Id.ApiKeyId, now: Instant) => {
         for (const [other, at] of revoked) {
           if (at > now - Duration.toMillis(revokedFor)) break
           revoked.delete(other)
         }
-        // re-inserted, so that the map stays in the order of time
+        // inserted again, so that the map stays in the order of time
         revoked.delete(id)
         revoked.set(id, now)
       }
@@ -178,7 +183,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         const batch = new Map(uses)
         uses.clear()
         return store.touch(batch).pipe(
-          // keys that were not written wait for the next round
+          // uses that could not be written wait for the next round
           Effect.onError(() => Effect.sync(() => batch.forEach((at, id) => uses.has(id) || uses.set(id, at))))
         )
       }).pipe(
@@ -190,7 +195,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       yield* Effect.addFinalizer(() => touch)
       yield* touch.pipe(Effect.delay(touchEvery), Effect.forever, Effect.forkScoped)
 
-      /** The numbers that a key is bound to, each once, in a fixed order. */
+      /** The ids of the numbers that a key is bound to, each once, in a fixed order. */
       const numbersOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, ids: ReadonlyArray<string>) {
         const own = yield* numbers.list(workspaceId)
         const strange = ids.findIndex((id) => !own.some((number) => number.id === id))
@@ -244,8 +249,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
             name: command.name,
             expiresAt: command.expiresAt,
             requireSignature: command.requireSignature,
-            // left out where it says nothing, so that a retry of a request to the version before has the same
-            // fingerprint
+            // defaults are omitted, so that a retry of a request to the previous version has the same fingerprint
             scopes: ApiScope.isDefault(scopes) ? undefined : scopes,
             phoneNumberIds: binding.phoneNumberIds ?? undefined,
             allowedCidrs: binding.allowedCidrs ?? undefined
@@ -293,11 +297,11 @@ export class ApiKeys extends Context.Service<ApiKeys, {
             ({ answeredAt, found }) =>
               Option.isNone(found)
                 ? Effect.fail(ApiKey.invalid())
-                // the storage's time: its value in the response, plus what has passed since by the monotonic clock
+                // the storage's time now: its time at the lookup, plus the time since then by the monotonic clock
                 : Effect.flatMap(PrincipalObserver, (observe) => {
                   const { at, principal } = found.value
                   observe(principal)
-                  // without a word on why, so that whoever found the key learns nothing of it
+                  // the refusal gives no reason, so that somebody who found the key learns nothing about it
                   if (!KeyBinding.isFrom(principal.key.allowedCidrs, client)) return Effect.fail(ApiKey.invalid())
                   return judged(
                     principal,

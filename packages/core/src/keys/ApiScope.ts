@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import { Forbidden } from "../Errors.ts"
 
-/** Which endpoint requires which scope is declared at the endpoint. */
+/** A scope. Each endpoint declares the scope that it requires. */
 export const ApiScope = Schema.Literals([
   "messages:send",
   "messages:read",
@@ -28,13 +28,13 @@ export const ofAll: ApiScope = "messages:send"
 export const defaults: ReadonlyArray<ApiScope> = [ofAll, "messages:read", "media:write"]
 
 /**
- * The scopes of a new key for which `asked` was asked: each once, in the order of {@link all}, and always
- * {@link ofAll}. Without a choice, the {@link defaults}.
+ * The scopes of a new key for which `asked` was requested: each once, in the order of {@link all}, always with
+ * {@link ofAll}; the {@link defaults} if `undefined`.
  */
 export const granted = (asked: ReadonlyArray<ApiScope> | undefined): ReadonlyArray<ApiScope> =>
   asked === undefined ? defaults : all.filter((scope) => scope === ofAll || asked.includes(scope))
 
-/** Whether granted scopes are those of a key without a choice. */
+/** Whether scopes are the default scopes. */
 export const isDefault = (scopes: ReadonlyArray<ApiScope>): boolean => scopes.join() === defaults.join()
 
 /** The error for a key that lacks `scope`; `undefined` if it has it. */

@@ -6,7 +6,7 @@ import { Result, Schema } from "effect"
 import type { PhoneNumberId } from "../Id.ts"
 import * as SourceAddress from "../SourceAddress.ts"
 
-/** The bindings of a key. `null`: not bound. */
+/** What a key is bound to. `null` means that it is not bound. */
 export interface KeyBinding {
   /** The workspace's numbers that the key may send from, in the order of their ids. */
   readonly phoneNumberIds: ReadonlyArray<PhoneNumberId> | null
@@ -14,16 +14,16 @@ export interface KeyBinding {
   readonly allowedCidrs: ReadonlyArray<string> | null
 }
 
-/** The binding of a key that was created without one. */
+/** The bindings of a key that is bound to nothing. */
 export const unbound: KeyBinding = { phoneNumberIds: null, allowedCidrs: null }
 
-/** How many numbers or networks a key may be bound to. */
+/** The maximum number of numbers, and of networks, that a key may be bound to. */
 export const maxEntries = 100
 
 /** An address as groups of 16 bits: two of IPv4, eight of IPv6. */
 type Address = ReadonlyArray<number>
 
-/** A network: the bits after its prefix are zero. */
+/** A network. The bits after its prefix are zero. */
 interface Parsed {
   readonly address: Address
   readonly prefixLength: number
@@ -79,11 +79,11 @@ export const Network = Schema.String.check(
   })
 )
 
-/** Valid networks, each once, in their canonical form and a fixed order. */
+/** Formats valid networks canonically, each once, in a fixed order. */
 export const networksOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(texts.map((text) => format(Result.getOrThrow(parsed(text)))))].sort()
 
-/** An address as it is judged: an IPv4-mapped one is an IPv4 address. */
+/** The address by which a client is judged: an IPv4-mapped address becomes an IPv4 address. */
 const judged = (text: string): Address | undefined => {
   const address = addressOf(text)
   return address?.length === 8 && SourceAddress.isMapped(address) ? address.slice(6) : address
@@ -93,7 +93,7 @@ const contains = ({ address: network, prefixLength }: Parsed, address: Address):
   network.length === address.length && masked(address, prefixLength).join() === network.join()
 
 /**
- * Whether a client with this address may use a key. One whose address is not known may use only a key without networks.
+ * Whether a client with this address may use a key. If the address is unknown, only a key without networks may be used.
  */
 export const isFrom = (networks: KeyBinding["allowedCidrs"], client: string | undefined): boolean => {
   if (networks === null) return true
@@ -101,7 +101,7 @@ export const isFrom = (networks: KeyBinding["allowedCidrs"], client: string | un
   return address !== undefined && networks.some((network) => contains(Result.getOrThrow(parsed(network)), address))
 }
 
-/** Whether a key may send from a number; from one that does not exist (`undefined`), a bound key may not. */
+/** Whether a key may send from a number. A bound key may not send from a number that does not exist (`undefined`). */
 export const maySend = (phoneNumberIds: KeyBinding["phoneNumberIds"], id: PhoneNumberId | undefined): boolean =>
   phoneNumberIds === null || (id !== undefined && phoneNumberIds.includes(id))
 

@@ -11,7 +11,10 @@ import * as Base62 from "../Base62.ts"
 import { Unauthorized } from "../Errors.ts"
 import type { Instant } from "../Time.ts"
 
-/** Generates `whsec_` and 40 base62 characters: 238 bits, and valid base64 of 30 bytes for Standard Webhooks. */
+/**
+ * Generates a secret: `whsec_` and 40 base62 characters (238 bits), which are also valid base64 of 30 bytes for
+ * Standard Webhooks.
+ */
 export const generateSecret = (random: SecureRandom.SecureRandom["Service"]): Effect.Effect<string> =>
   Effect.map(Base62.random(random, 40), (text) => `whsec_${text}`)
 
@@ -40,7 +43,7 @@ export interface SignedRequest {
   readonly method: string
   /** The path and query as sent, not decoded. */
   readonly target: string
-  /** As sent; `undefined` is signed as the empty string. */
+  /** The header's value as sent; `undefined` is signed as the empty string. */
   readonly idempotencyKey: string | undefined
   readonly body: Uint8Array
   /** The value of the header {@link SIGNATURE_HEADER}, if present. */
@@ -72,16 +75,16 @@ export const requestRefusal = (
   )
 }
 
-/** The signature of a request whose body passes in pieces. */
+/** Checks the signature of a request whose body arrives in pieces. */
 export interface PassingSignature {
   readonly take: (bytes: Uint8Array) => void
-  /** The refusal, as {@link requestRefusal} would return it. Ends the body. */
+  /** The error, as {@link requestRefusal} would return it. Call it once the body has ended. */
   readonly end: () => Unauthorized | undefined
 }
 
 /**
- * Checks the signature of a request whose body passes in pieces. The signature's age is judged by `now`, when the body
- * begins. `mac` computes the HMAC with the key's secret.
+ * Begins to check the signature of a request whose body arrives in pieces. The signature's age is judged at `now`, when
+ * the body begins. `mac` computes the HMAC with the key's secret.
  */
 export const passing = (
   request: Omit<SignedRequest, "body">,

@@ -1,16 +1,16 @@
 /**
- * Token buckets within a step: their state after the commands decided so far. In memory only; a storage writes the
- * changed ones.
+ * Token buckets during a step: the state of each bucket after the commands decided so far. They are in memory only; the
+ * storage then writes the buckets that changed.
  */
 import type { Instant } from "../Time.ts"
 import * as RateLimit from "./RateLimit.ts"
 
-/** A bucket as the commands decided so far have left it. */
+/** A bucket after the commands decided so far. */
 export class Bucket {
   private readonly loaded: Instant
   private left: Instant
 
-  /** `fullAt` is the stored state. A bucket without one is full. */
+  /** `fullAt` is the stored state; `undefined` for a full bucket. */
   constructor(fullAt: Instant | undefined) {
     this.loaded = this.left = fullAt ?? 0
   }
@@ -39,14 +39,15 @@ export interface Limited {
 
 /** The result of asking several buckets for one token each. */
 export interface Asked {
-  /** One for each bucket, in order. */
+  /** One reading for each bucket, in order. */
   readonly readings: ReadonlyArray<RateLimit.Reading>
   /** Takes the tokens. Call it only if every reading is allowed. */
   readonly spend: () => void
 }
 
 /**
- * Asks each bucket for one token without taking it. A bucket whose state is further ahead than empty is set to empty.
+ * Asks each bucket for one token without taking it. The state of a bucket is limited to that of an empty bucket
+ * (`RateLimit.bounded`).
  */
 export const ask = (wanted: ReadonlyArray<Limited>, now: Instant): Asked => {
   const next = new Map<Bucket, Instant>()

@@ -24,6 +24,6 @@ const counting = (cap: FrequencyCap, sent: ReadonlyArray<Instant>, now: Instant)
 export const allows = (cap: FrequencyCap, sent: ReadonlyArray<Instant>, now: Instant): boolean =>
   counting(cap, sent, now).length < cap.messages
 
-/** The times after one more message: only as many as decide. */
+/** The times after one more message. Only as many of the latest times are kept as the cap needs. */
 export const note = (cap: FrequencyCap, sent: ReadonlyArray<Instant>, now: Instant): ReadonlyArray<Instant> =>
   [...counting(cap, sent, now), now].slice(-cap.messages)

@@ -1,6 +1,6 @@
 /**
- * Rate-limit tiers and defaults (contract §7), and the names of their buckets. The operator replaces them with
- * `WAC_LIMITS`; a workspace's or a number's own tier, quota and messaging limit are rows in storage. Pure.
+ * Rate-limit tiers, quotas and their defaults (contract §7), and the keys of the buckets. The operator sets them with
+ * `WAC_LIMITS`; a workspace's or a number's own tier, quota and messaging limit are stored in their rows. Pure.
  */
 import { Context, Schema } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
@@ -11,7 +11,8 @@ import { FrequencyCap } from "./FrequencyCap.ts"
 import * as RateLimit from "./RateLimit.ts"
 
 /**
- * A rate outside these bounds is a mistake: less is no service, more is no limit, and neither can be counted exactly.
+ * A rate outside these bounds is a mistake: a lower one is no service, a higher one no limit, and neither can be
+ * counted exactly.
  */
 const Rate = Schema.Finite.check(Schema.isBetween({ minimum: 0.001, maximum: 1_000_000 }))
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -35,11 +36,13 @@ export const Limits = Schema.Struct({
     phoneNumberTier: Schema.String,
     /** Messages per workspace and calendar month (UTC). */
     monthlyQuota: Schema.NullOr(Count),
-    /** Messages of a workspace that wait in the queue (contract §15); defaults to {@link standardQueuedMessages}. */
+    /**
+     * Messages of a workspace that may wait in the queue (contract §15); defaults to {@link standardQueuedMessages}.
+     */
     queuedMessages: Schema.optionalKey(Schema.NullOr(Count)),
-    /** Unique customers messaged outside a window, per portfolio and rolling 24 h. */
+    /** Unique customers who get messages outside a window, per portfolio in rolling 24 hours. */
     messagingLimit: Schema.NullOr(Count),
-    /** Bytes of all files of a workspace; defaults to {@link standardMediaQuota}. */
+    /** The maximum size of all files of a workspace together, in bytes; defaults to {@link standardMediaQuota}. */
     mediaQuota: Schema.optionalKey(Schema.NullOr(Count))
   })
 }).check(
@@ -61,17 +64,17 @@ export const standard: Limits = {
   defaults: { workspaceTier: "standard", phoneNumberTier: "standard", monthlyQuota: null, messagingLimit: null }
 }
 
-/** The quota of a workspace's files: 5 GB. */
+/** The default quota of a workspace's files: 5 GiB, in bytes. */
 export const standardMediaQuota = 5 * 1024 ** 3
 
-/** The messages of a workspace that may wait in the queue. */
+/** The default number of messages of a workspace that may wait in the queue. */
 export const standardQueuedMessages = 1_000_000
 
-/** The messages of a workspace that may wait in the queue; `null` for no limit. */
+/** How many messages of a workspace may wait in the queue; `null` for no limit. */
 export const queuedMessages = ({ defaults }: Limits): number | null =>
   defaults.queuedMessages === undefined ? standardQueuedMessages : defaults.queuedMessages
 
-/** The bytes that all files of a workspace may have together; `null` for no limit. */
+/** The maximum size of all files of a workspace together, in bytes; `null` for no limit. */
 export const mediaQuota = ({ defaults }: Limits): number | null =>
   defaults.mediaQuota === undefined ? standardMediaQuota : defaults.mediaQuota
 
@@ -97,17 +100,20 @@ export const workspaceTier = (
   return { tier: name, perSecond: workspaceTiers[name]! }
 }
 
-/** Who asks for a number's tokens, in the order of precedence (contract §15). */
+/** What a number's tokens are for, highest precedence first (contract §15). */
 export type Precedence = "request" | "queue" | "campaign"
 
 /**
- * How far ahead of its rate a number may send for those who leave its burst to requests, in seconds. More than the
- * messages that leave together and the lateness of a process spend at once; less for campaigns, so that they wait first
- * when the tokens run short.
+ * How far ahead of its rate a number may send queued messages and campaigns, which leave the rest of the burst to
+ * requests; in seconds. More than what the messages that leave together and a process's delays use up at once. Less for
+ * campaigns, so that campaigns wait first when tokens run short.
  */
 const leads: { readonly [precedence in Exclude<Precedence, "request">]: number } = { queue: 0.25, campaign: 0.125 }
 
-/** The policy of a phone number's bucket: one token for each message sent to the provider. */
+/**
+ * The policy of a phone number's bucket: one token for each message sent to the provider. Queued messages and campaigns
+ * leave a reserve in the bucket.
+ */
 export const phoneNumber = (
   limits: Limits,
   tier: PhoneNumber["tier"],

@@ -7,8 +7,8 @@ import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import type { Instant } from "../Time.ts"
 
 /**
- * Names the numbers that share a messaging limit: the numbers of one portfolio, in whatever workspace they are, and the
- * numbers of one workspace whose portfolio is not told.
+ * The name of the pool of numbers that share a messaging limit: all numbers of one portfolio, in any workspace; or the
+ * numbers of one workspace whose portfolio is not known.
  */
 export const poolOf = (
   { portfolioId, provider, workspaceId }: Pick<PhoneNumber, "portfolioId" | "provider" | "workspaceId">
@@ -17,7 +17,7 @@ export const poolOf = (
 /** How long a customer counts after a message outside a window. */
 export const period = Duration.hours(24)
 
-/** Entries made at or before this instant no longer count. */
+/** The time at or before which entries no longer count. */
 export const lapsed = (now: Instant): Instant => now - Duration.toMillis(period)
 
 /** Whether an entry made at `at` still counts. */

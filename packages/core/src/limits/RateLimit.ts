@@ -1,6 +1,6 @@
 /**
  * Token buckets (contract §7). A bucket is stored as one instant, at which it would be full again: the *theoretical
- * arrival time* of the generic cell rate algorithm. So a bucket is one narrow row to lock. Pure.
+ * arrival time* of the generic cell rate algorithm. So a storage locks one narrow row per bucket. Pure.
  */
 import { Context, Duration, Effect } from "effect"
 import { RateLimited } from "../Errors.ts"
@@ -14,7 +14,7 @@ export interface Policy {
   readonly name: Name
   readonly interval: number
   readonly capacity: number
-  /** The tokens that whoever asks leaves in the bucket; none if omitted. Fewer than `capacity`. */
+  /** The number of tokens that must stay in the bucket; none if omitted. Fewer than `capacity`. */
   readonly reserve?: number
 }
 
@@ -28,7 +28,7 @@ export interface Reading {
   readonly allowed: boolean
 }
 
-/** A reading and the bucket's new state. If the bucket refused, that is the old state, {@link bounded}. */
+/** A reading and the bucket's new state. If the bucket refused, the state is the old one, {@link bounded}. */
 export interface Decision {
   readonly reading: Reading
   readonly fullAt: Instant

@@ -1,6 +1,6 @@
 /**
- * Port: buckets that are spent outside a send (other public requests, sign-ins). *Accept* (`MessageStore`) spends a
- * send's buckets itself, from the same state.
+ * Port: the buckets whose tokens are spent outside a send (by other public requests and sign-ins). *Accept*
+ * (`MessageStore`) spends the tokens of a send itself, from the same buckets.
  */
 import { Context, type Effect } from "effect"
 import type { StoreError } from "../StoreError.ts"

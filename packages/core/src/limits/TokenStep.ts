@@ -21,7 +21,10 @@ export interface Tokens {
 
 /** The records that the steps load, under locks. */
 export interface Loaded extends Known {
-  /** When the bucket with this key is full; `undefined` if it is new, or was deleted because it was full. */
+  /**
+   * The instant at which the bucket with this key is full; `undefined` if it is new, or was deleted because it was
+   * full.
+   */
   readonly fullAt: (key: string) => Instant | undefined
 }
 

@@ -1,5 +1,6 @@
 /**
- * Spends a workspace's tokens for requests (contract §3 *Order of checks*), but for sends: *accept* spends theirs.
+ * Spends a workspace's tokens for its requests, except for sends, whose tokens *accept* spends (contract §3 *Order of
+ * checks*).
  */
 import { Clock, Effect } from "effect"
 import type { RateLimited } from "../Errors.ts"
@@ -9,30 +10,30 @@ import * as Limits from "./Limits.ts"
 import * as RateLimit from "./RateLimit.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
-/** What a request costs, and how much of that it has paid before. */
+/** How many tokens a request costs, and how many of these it has paid before. */
 export interface Cost {
   readonly tokens: number
   readonly paid: number
 }
 
-/** Spends what is left to pay: all of it, or nothing if the bucket has less. */
+/** Spends the tokens that are not paid yet: all of them, or none if the bucket has fewer. */
 export type Spender = (
   workspace: Pick<Workspace, "id" | "tier">,
   cost: Cost
 ) => Effect.Effect<void, RateLimited | StoreError>
 
-/** Passes the bucket's reading to the current request's observer. */
+/** Builds the spender. It passes the bucket's reading to the current request's observer. */
 export const spender: Effect.Effect<Spender, never, RateLimitStore> = Effect.gen(function*() {
   const limits = yield* Limits.CurrentLimits
   const limiter = yield* RateLimitStore
   return Effect.fnUntraced(function*({ id, tier }, { paid, tokens }) {
     const policy = Limits.workspace(limits, tier)
-    // a bucket that cannot hold as many would refuse the request for ever
+    // if the cost exceeded the bucket's capacity, the request would be refused forever
     const left = Math.min(tokens, Math.floor(policy.capacity)) - paid
     if (left < 1) return
     const bucket = { key: Limits.workspaceBucket(id), policy }
     const readings = yield* limiter.spend(Array.from({ length: left }, () => bucket), yield* Clock.currentTimeMillis)
-    // all are of one bucket
+    // all readings are of one bucket
     const reading = readings.find(({ allowed }) => !allowed) ?? readings.at(-1)!
     yield* RateLimit.observe([reading])
     const refusal = RateLimit.refusal([reading])

@@ -1,6 +1,6 @@
 /**
- * Our files that messages contain (contract §10): what is stored of them, how long they are kept, and whether a file
- * may be sent as a given kind. Pure.
+ * Files that we store for messages (contract §10): the model, how long files are kept, and whether a file may be sent
+ * as a kind of content. Pure.
  */
 import { Duration } from "effect"
 import { Forbidden, InvalidBody, NotFound } from "../Errors.ts"
@@ -8,11 +8,11 @@ import type { MediaId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import * as Retention from "../Retention.ts"
 import type { Instant } from "../Time.ts"
 
-/** The facts about a file from its bytes. */
+/** The properties of a file that its bytes determine. */
 export interface FileProperties {
-  /** As detected from its bytes. */
+  /** The type as detected from the bytes. */
   readonly mimeType: string
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number
   /** Whether the image is animated. */
   readonly isAnimated: boolean
@@ -26,18 +26,18 @@ export interface Media extends FileProperties {
   readonly workspaceId: WorkspaceId
   /** SHA-256 of the bytes, in lower-case hexadecimal. */
   readonly sha256: string
-  /** The cleaned name that it was uploaded with ({@link nameOf}); `null` without one. */
+  /** The name with which the file was uploaded, cleaned ({@link nameOf}); `null` if it had none. */
   readonly filename: string | null
   readonly createdAt: Instant
-  /** When it was last uploaded, sent or downloaded. */
+  /** When the file was last uploaded, sent or downloaded. */
   readonly lastUsedAt: Instant
 }
 
-/** A customer's file that the provider still holds. */
+/** A customer's file that the provider still holds, before it is downloaded. */
 export interface Awaited {
   readonly id: MediaId
   readonly workspaceId: WorkspaceId
-  /** The number that received it. */
+  /** The number that received the file. */
   readonly phoneNumberId: PhoneNumberId
   readonly providerMediaId: string
   /** As the provider reported it; unverified. */
@@ -48,7 +48,7 @@ export interface Awaited {
   readonly createdAt: Instant
 }
 
-/** A workspace's file under an id. */
+/** What is stored under a file's id. */
 export type Kept =
   | { readonly _tag: "Stored"; readonly media: Media }
   /** A customer's file that was not downloaded yet. */
@@ -62,17 +62,17 @@ export const retention = Retention.keptFor(Retention.standard, "media")
 /** The maximum size of any file, in bytes. */
 export const maxSize = 100 * 1024 * 1024
 
-/** How long an upload may take. What is left of one that broke off is deleted after it. */
+/** How long an upload may take. After this, it counts as broken off, and its bytes are deleted. */
 export const uploadTimeout = Duration.minutes(30)
 
 /** How long the provider holds a customer's file. */
 export const providerRetention = Duration.days(7)
 
-/** The shortest and the longest time before a download that failed is tried again. */
+/** The shortest and the longest time until a failed download is tried again, in milliseconds. */
 const fetchAgainFrom = Duration.toMillis(Duration.minutes(5))
 const fetchAgainTo = Duration.toMillis(Duration.hours(6))
 
-/** When a download that failed is tried again: the older the file, the later. */
+/** When a failed download is tried again: the older the file, the later. */
 export const fetchAgainAt = ({ createdAt }: Pick<Awaited, "createdAt">, now: Instant): Instant =>
   now + Math.min(Math.max(now - createdAt, fetchAgainFrom), fetchAgainTo)
 
@@ -82,7 +82,7 @@ export const expiresAt = (
   keptFor: Duration.Duration = retention
 ): Instant => lastUsedAt + Duration.toMillis(keptFor)
 
-/** A use is only recorded if the last recorded one is longer ago, so that downloads write little. */
+/** The minimum time between two recorded uses, in milliseconds, so that frequent downloads write little. */
 const recordedEvery = Duration.toMillis(Duration.hours(1))
 
 /** Whether a use now must be recorded. */
@@ -91,24 +91,24 @@ export const isUseRecorded = ({ lastUsedAt }: Pick<Media, "lastUsedAt">, now: In
 
 const longestName = 240
 
-/** How much of a given name is looked at, in UTF-16 code units: cleaning may take many away, but not most. */
+/** How much of a given name is read, in UTF-16 code units. Cleaning may remove many characters, but not most. */
 const longestGiven = 4 * longestName
 
 /**
- * The name under which a file is kept: the last part of a path, without control characters, characters that change the
- * direction of text, and characters that file systems reserve. `null` if nothing is left.
+ * The name under which a file is kept: the last part of a path, without control characters and characters that change
+ * the direction of text. Characters that file systems reserve become `_`. `null` if nothing is left.
  */
 export const nameOf = (given: string | undefined): string | null => {
   const text = given ?? ""
   const from = Math.max(text.lastIndexOf("/"), text.lastIndexOf("\\")) + 1
-  // cut before anything else, so that a very long name costs no more than another
+  // cut first, so that a very long name costs no more than any other
   const name = text.slice(from, from + longestGiven).toWellFormed()
-    // what separates, hides or reverses the rest of a name
+    // remove what separates, hides or reverses the rest of a name
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\uFFFD]/gu, "")
     .normalize("NFC")
     .replace(/["*:<>?|]/g, "_")
     .replace(/^[.\s]+/, "")
-  // the end comes last, since a cut may bring it forth: a name that is given again stays as it is
+  // clean the end last, since the cut may leave a dot or space there; so cleaning a cleaned name changes nothing
   const short = [...name].slice(0, longestName).join("").replace(/(?<![.\s])[.\s]+$/, "")
   return short === "" ? null : short
 }
@@ -136,7 +136,7 @@ export type FileKind = "image" | "audio" | "video" | "document" | "sticker"
 const kilobyte = 1024
 const megabyte = 1024 * kilobyte
 
-/** The provider's types by the kind that they are made for, and their maximum sizes. It takes no others. */
+/** The provider's file types for each kind of content, and their maximum sizes. The provider accepts no other types. */
 const made: { readonly [Kind in FileKind]: { readonly types: ReadonlyArray<string>; readonly size: number } } = {
   image: { types: ["image/jpeg", "image/png"], size: 5 * megabyte },
   audio: { types: ["audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"], size: 16 * megabyte },
@@ -157,15 +157,17 @@ const made: { readonly [Kind in FileKind]: { readonly types: ReadonlyArray<strin
   sticker: { types: ["image/webp"], size: 500 * kilobyte }
 }
 
-/** A document may be a file of any kind. The provider limits its size by its type all the same. */
+/**
+ * The types that a kind of content accepts. A document may be a file of any type, with the maximum size of that type.
+ */
 const taken = (kind: FileKind): ReadonlyArray<typeof made[FileKind]> =>
   kind === "document" ? Object.values(made) : [made[kind]]
 
 const stillSticker = 100 * kilobyte
 
 /**
- * The reason not to send a file as this kind; undefined if it may be sent. `param` is the message's field with the
- * file.
+ * The error for a file that cannot be sent as this kind; `undefined` if it can. `param` is the message's field that
+ * holds the file.
  */
 export const refusal = (
   { isAnimated, isOpus, mimeType, size }: FileProperties,

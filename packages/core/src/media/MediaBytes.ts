@@ -1,11 +1,11 @@
 /**
- * Port: the bytes of files. They may be in another storage than the rest, such as an object store.
+ * Port: the bytes of files. They may be in a different storage, such as an object store.
  */
 import { Context, type Effect, type Stream } from "effect"
 import type { MediaId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 
-/** Which file's bytes. */
+/** The file to which the bytes belong. */
 export interface Named {
   readonly workspaceId: WorkspaceId
   readonly id: MediaId
@@ -20,7 +20,7 @@ export interface Range {
 export class MediaBytes extends Context.Service<MediaBytes, {
   /**
    * Writes the bytes of a file as they arrive, without holding all of them in memory. If the stream fails, the write
-   * fails with it, and may leave bytes behind that `remove` deletes. Written once per file.
+   * fails too, and may leave bytes behind, which `remove` deletes. Call it once per file.
    */
   readonly write: <E>(
     file: Named,
@@ -28,7 +28,7 @@ export class MediaBytes extends Context.Service<MediaBytes, {
   ) => Effect.Effect<void, E | StoreError>
   /**
    * Reads a range that lies within the file, without holding all of it in memory. Fails if bytes of the range are
-   * missing, since the file was removed meanwhile.
+   * missing because the file was removed meanwhile.
    */
   readonly read: (file: Named, range: Range) => Stream.Stream<Uint8Array, StoreError>
   /** Deletes a bounded number of a file's bytes. Returns whether more may be left. Safe to repeat. */

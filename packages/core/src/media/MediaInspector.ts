@@ -1,12 +1,12 @@
 /**
- * Port: recognizes a file's type by its first bytes, and computes its digest while it passes. And the rule on files
- * without a known signature (contract §10).
+ * Port: recognizes a file's type by its first bytes, and computes its digest while the bytes pass. This file also holds
+ * the rule for files without a known signature (contract §10).
  */
 import { Context, type Effect } from "effect"
 import { InvalidBody } from "../Errors.ts"
 import type { FileProperties } from "./Media.ts"
 
-/** The number of first bytes by which a type is recognized. */
+/** How many of the first bytes of a file are used to recognize its type. */
 export const headSize = 256 * 1024
 
 /** A file during its inspection. */
@@ -26,7 +26,7 @@ export class MediaInspector extends Context.Service<MediaInspector, {
   readonly typeOf: (head: Uint8Array) => Effect.Effect<string | undefined>
 }>()("@wac/core/media/MediaInspector") {}
 
-/** Tells whether bytes are UTF-8 without NUL, piece by piece. */
+/** Checks whether bytes that arrive in pieces are UTF-8 text without NUL. */
 export class TextCheck {
   #isText = true
   readonly #decoder = new TextDecoder("utf-8", { fatal: true })
@@ -51,7 +51,7 @@ export class TextCheck {
   }
 }
 
-/** Names for one type, as the provider calls it. */
+/** Other names of a type, with the name that the provider uses. */
 const providerNames: ReadonlyMap<string, string> = new Map([
   ["audio/x-m4a", "audio/mp4"],
   ["audio/opus", "audio/ogg"],
@@ -61,13 +61,16 @@ const providerNames: ReadonlyMap<string, string> = new Map([
 const ascii = (bytes: Uint8Array, start: number, end: number): string =>
   String.fromCharCode(...bytes.subarray(start, end))
 
-/** The bit of an extended WebP header that says that the image is animated. */
+/** The flag in an extended WebP header for an animated image. */
 const webpAnimation = 0x02
 
 const isAnimatedWebp = (head: Uint8Array): boolean =>
   head.length > 20 && ascii(head, 8, 16) === "WEBPVP8X" && (head[20]! & webpAnimation) !== 0
 
-/** The properties of a file by its detected type, its first bytes and whether it is text; or the refusal. */
+/**
+ * The properties of a file, from its detected type, its first bytes and whether it is text; or the error for a file
+ * that is not accepted.
+ */
 export const propertiesOf = (
   { detected, head, isText, size }: {
     readonly detected: string | undefined

@@ -24,16 +24,16 @@ import { SendableMedia } from "./SendableMedia.ts"
 export interface Upload {
   readonly workspaceId: Id.WorkspaceId
   readonly key: Idempotency.IdempotencyKey
-  /** The name as the caller gave it, which is asked for when all bytes have arrived. */
+  /** The name that the caller gave. It is read once all bytes have arrived. */
   readonly filename: () => string | undefined
-  /** The number of bytes that are to come at least, as far as the caller said. */
+  /** The minimum number of bytes to expect, from what the caller announced. */
   readonly size: number
   readonly bytes: Stream.Stream<Uint8Array, DomainError>
   /** Runs once all bytes have arrived. If it fails, nothing is kept. */
   readonly confirm?: Effect.Effect<void, DomainError>
 }
 
-/** An uploaded file. */
+/** The result of an upload. */
 export interface Uploaded {
   readonly media: Media.Media
   /** Whether it was uploaded before, under the same key. */
@@ -47,7 +47,7 @@ export interface Opened {
   readonly read: (range: Range) => Stream.Stream<Uint8Array, StoreError>
 }
 
-/** When customers' files are downloaded: as soon as they arrive, or when they are first asked for. */
+/** When customers' files are downloaded: as soon as they arrive, or at the first request for them. */
 export type Inbound = "keep" | "on_demand"
 
 /** When this process downloads customers' files (contract §8 `MEDIA_INBOUND`). */
@@ -55,29 +55,32 @@ export const InboundFiles = Context.Reference<Inbound>("@wac/core/media/MediaLib
   defaultValue: () => "keep"
 })
 
-/** Told how many bytes of a file have just passed through this process, after each piece. */
+/** Called after each piece of a file that passes through this process, with the number of its bytes. */
 export const PassageObserver = Context.Reference<(bytes: number) => void>(
   "@wac/core/media/MediaLibrary/PassageObserver",
   { defaultValue: () => () => {} }
 )
 
-/** How long a download from the provider may take. After it, another process may try. */
+/** How long a download from the provider may take. After {@link downloadLease}, another process may try. */
 export const downloadTimeout = Duration.minutes(4)
 const downloadLease = Duration.minutes(5)
 
-/** How long a request waits for another one's download of the same file. */
+/** How long a request waits for another request's download of the same file. */
 const downloadPatience = Duration.seconds(20)
 
-/** How long a send waits for the upload of its file: less than the lease of its claim. The upload continues after it. */
+/**
+ * How long a send waits for the upload of its file to the provider: less than the lease of its claim. The upload
+ * continues afterwards.
+ */
 export const uploadPatience = Duration.seconds(15)
 
-/** How long an upload to the provider may take. After it, the next send of the file begins another one. */
+/** How long an upload to the provider may take. After this, the next send of the file begins another one. */
 export const providerUploadTimeout = Duration.minutes(4)
 
-/** A file at the provider is uploaded again this long before the provider deletes it. */
+/** How long before the provider deletes a file it is uploaded again. */
 const uploadMargin = Duration.hours(1)
 
-/** How often a request looks whether another one's download has ended. */
+/** How often a request checks whether another request's download has ended. */
 const pollEvery = Duration.millis(200)
 
 const notFound = () => new NotFound({ message: "the workspace has no such file" })
@@ -107,9 +110,9 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
   readonly open: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Opened, DomainError>
   /** Removes a file of the workspace. */
   readonly remove: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<void, DomainError>
-  /** Downloads an awaited file that this process has claimed. Fails if it cannot be had now, or ever. */
+  /** Downloads an awaited file that this process has claimed. Fails if the file is not available now, or no longer. */
   readonly fetch: (awaited: Media.Awaited) => Effect.Effect<Media.Media, DomainError>
-  /** The files as sends use them. */
+  /** The files, as sends need them. */
   readonly sendable: SendableMedia
 }>()("@wac/core/media/MediaLibrary") {
   static readonly layerService = Layer.effect(
@@ -131,17 +134,17 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
 
       const erase = (file: Named) => Effect.repeat(storage.remove(file), { while: (isMore) => isMore })
 
-      /** Leaves nothing of an upload. What fails here, or dies with the process, the tidier finds. */
+      /** Deletes everything of an upload. If this fails or the process dies, `MediaTidier` deletes it later. */
       const discard = (file: Named) =>
         Effect.gen(function*() {
           const now = yield* Clock.currentTimeMillis
-          // a file that was kept, although its answer was lost, stays
+          // a file that was kept stays, even if the storage's response was lost
           if (!(yield* store.remove({ ...file, now, only: "upload" }))) return
           yield* erase(file)
           yield* store.forget(file)
         }).pipe(Effect.ignoreCause)
 
-      /** Writes bytes as they come, and finds out what they are. */
+      /** Writes bytes as they arrive, and returns the file's properties, digest and size. */
       const written = Effect.fnUntraced(function*<E>(file: Named, bytes: Stream.Stream<Uint8Array, E>) {
         const inspection = inspector.begin()
         const text = new MediaInspector.TextCheck()
@@ -203,7 +206,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           })
           const kept = yield* Effect.onExit(keep, (exit) => {
             if (exit._tag === "Failure") return discard(file)
-            // the tidier has removed what there was when it took the upload for broken off
+            // the tidier has deleted the upload as broken off, but bytes were written since
             if (exit.value._tag === "Lost") return Effect.ignoreCause(erase(file))
             return exit.value._tag === "Kept" ? Effect.void : discard(file)
           })
@@ -235,12 +238,12 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           const sender = yield* senderOf(awaited)
           const download = provider.downloadFile
           if (sender === undefined || download === undefined) return yield* lose
-          // what an earlier try left behind
+          // delete what an earlier try left behind
           yield* erase(file)
           return yield* Effect.gen(function*() {
             const { properties, sha256, size } = yield* written(file, download({ sender, providerMediaId }))
             if (awaited.sha256 !== null && awaited.sha256 !== sha256) return yield* damaged()
-            // the customer chose the type, so one that is not known is no reason to refuse the file
+            // the customer chose the file's type, so an unknown type is no reason to refuse the file
             const known = "_tag" in properties
               ? { mimeType: "application/octet-stream", size, isAnimated: false, isOpus: false }
               : properties
@@ -272,7 +275,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         orUnavailable
       )
 
-      /** A customer's file, downloaded by whoever gets to it first. */
+      /** A customer's file, once this request or another one has downloaded it. */
       const arrived = Effect.fnUntraced(function*(file: Named) {
         while (true) {
           const now = yield* Clock.currentTimeMillis
@@ -305,7 +308,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
 
       const idOf = (text: string) => Lookup.find("file", Id.parse(Id.MediaId, text), Effect.succeedSome)
 
-      /** The uploads to the provider in progress in this process, which sends of the same file share. */
+      /** The uploads to the provider in progress in this process. Sends of the same file share an upload. */
       const uploading = new Map<string, Deferred.Deferred<string, DomainError | StoreError>>()
       const runUpload = yield* FiberSet.runtime(yield* FiberSet.make())()
 
@@ -330,7 +333,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         const running = uploading.get(name)
         const end = running ?? Deferred.makeUnsafe<string, DomainError | StoreError>()
         if (running === undefined) {
-          // nothing may fail or stop between the two, as only the upload's end removes the entry
+          // nothing may fail or stop between these two lines, because only the end of the upload removes the entry
           uploading.set(name, end)
           runUpload(
             uploadToProvider(sender, id).pipe(
@@ -381,7 +384,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
     })
   )
 
-  /** The service, which sends use too. */
+  /** The service, and {@link SendableMedia} for sends. */
   static readonly layer = Layer.effect(SendableMedia, Effect.map(MediaLibrary, ({ sendable }) => sendable)).pipe(
     Layer.provideMerge(MediaLibrary.layerService)
   )

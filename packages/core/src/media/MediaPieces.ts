@@ -1,16 +1,19 @@
 /**
- * Pieces of one size, in which a storage of `MediaBytes` keeps a file: neither a process nor a request holds a whole
- * file, and a range is found by arithmetic.
+ * Splits files into pieces of one size, which a storage of `MediaBytes` can keep. Neither a process nor a request then
+ * holds a whole file, and the pieces of a range follow by arithmetic.
  */
 import { Effect, Stream } from "effect"
 import type { Range } from "./MediaBytes.ts"
 
-/** The first size of a buffer, which grows with the file: most files are smaller than a piece. */
+/**
+ * The initial size of the buffer, in bytes. The buffer grows with the file, because most files are smaller than a
+ * piece.
+ */
 const firstSize = 64 * 1024
 
 /**
- * Gathers a stream into pieces of `size` bytes, of which the last may be smaller, and has each written before the next
- * bytes are taken. The bytes that `write` gets are valid until it ends, because one buffer serves all pieces.
+ * Gathers a stream into pieces of `size` bytes (the last may be smaller), and writes each piece before it takes more
+ * bytes. The bytes that `write` gets are valid only until it ends, because one buffer serves all pieces.
  */
 export const write = <E, E2>(
   bytes: Stream.Stream<Uint8Array, E>,
@@ -48,7 +51,7 @@ export const write = <E, E2>(
     )
   })
 
-/** Reads a range piece by piece. `read` returns the bytes of the given range within the piece with the number `n`. */
+/** Reads a range piece by piece. `read` returns the bytes of the given range within piece number `n`. */
 export const read = <E>(
   { end, start }: Range,
   size: number,

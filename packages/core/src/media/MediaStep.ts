@@ -10,14 +10,14 @@ import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as Media from "./Media.ts"
 
-/** Which file a command is about. */
+/** The file that a command is about. */
 export interface Named {
   readonly workspaceId: WorkspaceId
   readonly id: MediaId
 }
 
 /**
- * A file's row. The bytes exist, or are being written, unless it is `awaited` or `gone`:
+ * A file's row. Its bytes exist, or are being written, unless it is `awaited` or `gone`:
  *
  * - `uploading`: nobody may read it. `dueAt` is when the upload counts as broken off.
  * - `stored`: `dueAt` is when it expires.
@@ -35,7 +35,7 @@ export type Row =
     | { readonly state: "gone"; readonly awaited: Media.Awaited }
   )
 
-/** A key under which a file was uploaded, and the file as the answer described it. */
+/** An idempotency key under which a file was uploaded, with the file as the response described it. */
 export interface Binding {
   readonly fingerprint: string
   readonly media: Media.Media
@@ -47,20 +47,20 @@ export interface Begin extends Named {
   readonly now: Instant
   /** When the upload counts as broken off. */
   readonly until: Instant
-  /** The number of bytes that the upload has at least. */
+  /** The minimum number of bytes of the upload. */
   readonly size: number
-  /** In bytes; `null` for no limit. */
+  /** The workspace's quota in bytes; `null` for no limit. */
   readonly quota: number | null
 }
 
-/** Keeps a file whose bytes are written. */
+/** Keeps a file whose bytes are written completely. */
 export interface Keep {
   readonly now: Instant
   readonly media: Media.Media
-  /** How long it is kept after its last use; defaults to `Media.retention`. */
+  /** How long the file is kept after its last use; defaults to `Media.retention`. */
   readonly keptFor?: Duration.Duration
   readonly quota: number | null
-  /** `null` if the file has no key: a customer's file. */
+  /** The idempotency key of the upload; `null` for a customer's file. */
   readonly idempotency: {
     readonly key: IdempotencyKey
     readonly fingerprint: string
@@ -68,21 +68,21 @@ export interface Keep {
   } | null
 }
 
-/** Removes a file, if it is one that `only` names. */
+/** Removes a file if it is in a state that `only` names. */
 export interface Remove extends Named {
   readonly now: Instant
-  /** A file that can be found, an upload that failed, or anything that is due. */
+  /** `file`: a file that can be found; `upload`: a failed upload; `due`: any row that is due. */
   readonly only: "file" | "upload" | "due"
 }
 
-/** Uses a file, so that it is kept for longer. */
+/** Records a use of a file, so that it is kept for longer. */
 export interface Use extends Named {
   readonly now: Instant
-  /** How long it is kept after this use; defaults to `Media.retention`. */
+  /** How long the file is kept after this use; defaults to `Media.retention`. */
   readonly keptFor?: Duration.Duration | undefined
 }
 
-/** A command of the step. All share it, so that one lock makes them exact. */
+/** A command of the step. All kinds of commands share one step, so that one lock makes the usage exact. */
 export type Command =
   | ({ readonly _tag: "Begin" } & Begin)
   | ({ readonly _tag: "Keep" } & Keep)
@@ -95,10 +95,13 @@ export type Kept =
   /** The same file was uploaded under this key before. Its bytes remain the only ones. */
   | { readonly _tag: "Replayed"; readonly media: Media.Media }
   | { readonly _tag: "Refused"; readonly error: Forbidden | IdempotencyConflict }
-  /** The upload was removed meanwhile, as it took too long or the file was deleted. */
+  /** The upload was removed meanwhile, because it took too long or the file was deleted. */
   | { readonly _tag: "Lost" }
 
-/** The answer to *begin* is `undefined` if the upload may begin; to *remove*, whether there was a file to remove. */
+/**
+ * The answer to a command: for *begin*, the refusal, or `undefined` if the upload may begin; for *remove*, whether
+ * there was a file to remove.
+ */
 export type Answer =
   | { readonly _tag: "Begun"; readonly refusal: Forbidden | undefined }
   | { readonly _tag: "Keeping"; readonly kept: Kept }
@@ -131,7 +134,7 @@ const sizeOf = (row: Row | undefined): number => row?.state === "stored" ? row.m
 
 type Stored = Extract<Row, { readonly state: "stored" }>
 
-/** The row of a file after a use at `now`. A later use that was recorded before counts. */
+/** A file's row after a use at `now`. If a later use was recorded before, that one counts. */
 const used = (row: Stored, now: Instant, keptFor?: Duration.Duration): Stored => {
   const media = { ...row.media, lastUsedAt: Math.max(row.media.lastUsedAt, now) }
   return { ...row, media, dueAt: Media.expiresAt(media, keptFor) }
@@ -222,7 +225,7 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
   return { answers, writes: { rows: [...rows.values()], used: usage, bindings: [...bindings.values()] } }
 }
 
-/** The row of a customer's file that the provider holds. Pure. */
+/** Builds the row of a customer's file that the provider holds. Pure. */
 export const expected = (awaited: Media.Awaited): Extract<Row, { readonly state: "awaited" }> => ({
   workspaceId: awaited.workspaceId,
   id: awaited.id,

@@ -1,5 +1,5 @@
 /**
- * Port: what is stored of files, except their bytes. `MediaStep` decides its transitions.
+ * Port: everything that is stored about files, except their bytes. `MediaStep` decides the transitions.
  */
 import { Context, type Duration, type Effect, type Option } from "effect"
 import type { Forbidden } from "../Errors.ts"
@@ -23,8 +23,8 @@ export class MediaStore extends Context.Service<MediaStore, {
    */
   readonly begin: (command: Begin) => Effect.Effect<Forbidden | undefined, StoreError>
   /**
-   * Keeps a file whose bytes are written, in one atomic step: the quota is judged and the key is bound. Of concurrent
-   * uploads under one key, one is kept. Safe to repeat.
+   * Keeps a file whose bytes are written, in one atomic step: checks the quota and binds the idempotency key. Of
+   * concurrent uploads under one key, one is kept. Safe to repeat.
    */
   readonly keep: (command: Keep) => Effect.Effect<Kept, StoreError>
   /**
@@ -35,8 +35,8 @@ export class MediaStore extends Context.Service<MediaStore, {
   /** A file of the workspace. Uploads that have not ended are not found. */
   readonly find: (named: Named) => Effect.Effect<Option.Option<Media.Kept>, StoreError>
   /**
-   * Records a use. The file is then kept for `keptFor` after its last use, by default `Media.retention`, even if it was to
-   * be kept for longer before. Safe to repeat.
+   * Records a use. The file is then kept for `keptFor` (by default `Media.retention`) after its last use, even if that
+   * is shorter than before. Safe to repeat.
    */
   readonly use: (named: Named, now: Instant, keptFor?: Duration.Duration) => Effect.Effect<void, StoreError>
   /** Files that are due by the storage's clock: broken-off uploads and expired files. In any order. */
@@ -45,14 +45,16 @@ export class MediaStore extends Context.Service<MediaStore, {
   readonly removed: (limit: number) => Effect.Effect<ReadonlyArray<Named>, StoreError>
   /** Deletes a removed file's row once its bytes are deleted. Safe to repeat. */
   readonly forget: (named: Named) => Effect.Effect<void, StoreError>
-  /** A file as the provider knows it for sends from a number, if it has it for another `margin` milliseconds. */
+  /**
+   * A file's copy at the provider for sends from a number, if the provider keeps it for another `margin` milliseconds.
+   */
   readonly uploaded: (
     id: MediaId,
     phoneNumberId: PhoneNumberId,
     now: Instant,
     margin: number
   ) => Effect.Effect<Option.Option<ProviderMedia>, StoreError>
-  /** Records that a file was uploaded to the provider for sends from a number. The last one counts. */
+  /** Records that a file was uploaded to the provider for sends from a number. The last upload counts. */
   readonly keepUploaded: (
     id: MediaId,
     phoneNumberId: PhoneNumberId,
@@ -67,8 +69,8 @@ export class MediaStore extends Context.Service<MediaStore, {
     fetchAt: Instant | null
   ) => Effect.Effect<MediaId, StoreError>
   /**
-   * Claims awaited files until `until`, so that one process downloads each: those that are due, which are then due again
-   * at `until`, or only the named one, due or not.
+   * Claims awaited files until `until`, so that only one process downloads each: those that are due, which are then due
+   * again at `until`; or, with `only`, the named file whether due or not.
    */
   readonly claimAwaited: (
     claim: {
@@ -78,7 +80,7 @@ export class MediaStore extends Context.Service<MediaStore, {
       readonly only?: Named
     }
   ) => Effect.Effect<ReadonlyArray<Media.Awaited>, StoreError>
-  /** Makes an awaited file that was claimed due for download at this time. Safe to repeat. */
+  /** Makes a claimed file due for download at this time. Safe to repeat. */
   readonly postpone: (named: Named, fetchAt: Instant) => Effect.Effect<void, StoreError>
   /** Records that the provider no longer has an awaited file. Safe to repeat. */
   readonly lose: (named: Named) => Effect.Effect<void, StoreError>

@@ -12,22 +12,25 @@ import { MediaBytes } from "./MediaBytes.ts"
 import { InboundFiles, MediaLibrary } from "./MediaLibrary.ts"
 import { MediaStore } from "./MediaStore.ts"
 
-/** How long an expired file may stay. */
+/** How often expired files are deleted. */
 const tidyEvery = Duration.minutes(5)
 
-/** Files in one round. */
+/** The maximum number of files in one round. */
 const size = 100
 
 /** The pause between two deletions, so that they do not delay other queries. */
 const pause = Duration.millis(20)
 
-/** How soon a customer's file is downloaded. */
+/** How often the tidier looks for customers' files to download. */
 const fetchEvery = Duration.seconds(1)
 
-/** After this, a download whose process died is tried again; longer than `MediaLibrary.downloadTimeout`. */
+/**
+ * How long a process keeps its claim of a download. After this, another process tries a download whose process died.
+ * Longer than `MediaLibrary.downloadTimeout`.
+ */
 const fetchLease = Duration.minutes(5)
 
-/** Downloads at once. */
+/** The number of concurrent downloads. */
 const concurrency = 4
 
 /** Deletes what is due, in small steps. Returns whether more may be left. */
@@ -57,7 +60,7 @@ const fetchDue = Effect.fnUntraced(function*(log: RepeatedFailure.Log) {
     claimed,
     (awaited) =>
       fetch(awaited).pipe(
-        // what the provider no longer has, or somebody has removed, is no failure
+        // a file that the provider no longer has or that was removed is not a failure
         Effect.catchTag("NotFound", () => Effect.void),
         Effect.tapCause((cause) => log("download", `${awaited.id} could not be downloaded`, cause)),
         Effect.catchCause(() => store.postpone(awaited, Media.fetchAgainAt(awaited, now)))

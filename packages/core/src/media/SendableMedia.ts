@@ -1,5 +1,5 @@
 /**
- * The workspace's files as sends use them. `MediaLibrary` provides them; by default there are none.
+ * The workspace's files, as sends need them. `MediaLibrary` provides them; by default there are no files.
  */
 import { Context, Effect } from "effect"
 import type { DomainError } from "../Errors.ts"
@@ -13,13 +13,14 @@ export interface SendableFile extends FileProperties {
   readonly id: MediaId
 }
 
+/** The operations on files that sends and templates need. */
 export interface SendableMedia {
   /** Finds a file of the workspace. */
   readonly find: (
     workspaceId: WorkspaceId,
     id: MediaId
   ) => Effect.Effect<SendableFile | undefined, DomainError | StoreError>
-  /** The provider's identifier of a file for sends from this number. Uploads the file if it has none yet. */
+  /** The provider's identifier of a file for sends from this number. Uploads the file if it has no valid one. */
   readonly providerIdOf: (
     sender: PhoneNumber,
     file: Pick<SendableFile, "id">
@@ -31,6 +32,7 @@ export interface SendableMedia {
   ) => Effect.Effect<string, DomainError | StoreError>
 }
 
+/** The operations in this process. By default, no file exists. */
 export const SendableMedia = Context.Reference<SendableMedia>("@wac/core/media/SendableMedia", {
   defaultValue: () => ({
     find: () => Effect.undefined,
