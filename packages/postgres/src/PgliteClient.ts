@@ -18,6 +18,7 @@ import * as Pglite from "./Pglite.ts"
 import * as PgliteStream from "./PgliteStream.ts"
 import * as PgliteUpkeep from "./PgliteUpkeep.ts"
 import * as Schema from "./Schema.ts"
+import * as SchemaSearch from "./SchemaSearch.ts"
 import { planning, Sessions } from "./Sessions.ts"
 
 export interface Options {
@@ -67,7 +68,7 @@ export const layer = (
       const client = yield* failed(PgClient.make(config))
       const sessions = yield* failed(Layer.build(Sessions.layer(config, planning)))
       const schema = Context.get(
-        yield* Layer.build(Layer.provide(Schema.layer(options.schema), Layer.succeed(PgClient.PgClient, client))),
+        yield* Layer.build(Layer.provide(SchemaSearch.layer(options.schema), Layer.succeed(PgClient.PgClient, client))),
         Schema.Schema
       )
       if (options.directory !== undefined) yield* PgliteUpkeep.run(client, schema)

@@ -11,7 +11,8 @@ import * as HostPool from "./HostPool.ts"
 import { Notifications } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Primary from "./Primary.ts"
-import * as Schema from "./Schema.ts"
+import type { Schema } from "./Schema.ts"
+import * as SchemaSearch from "./SchemaSearch.ts"
 import * as ServerUrl from "./ServerUrl.ts"
 import { maxIdle, planning, Sessions } from "./Sessions.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -167,7 +168,7 @@ const clients = (
     Primary.extended(config, { ...pool, maxConnections, ...(isShared ? bare : { startupParameters }) })
   const forSteps = connections >> 1
   return Layer.merge(
-    Layer.provideMerge(Schema.layer(schema), PgClient.layer(poolOf(connections - forSteps, own))),
+    Layer.provideMerge(SchemaSearch.layer(schema), PgClient.layer(poolOf(connections - forSteps, own))),
     Sessions.layer(poolOf(forSteps, { ...own, ...stepSettings }), isShared ? { ...own, ...stepSettings } : {})
   )
 }
@@ -187,7 +188,7 @@ const opening = <A, R>(layer: Layer.Layer<A, SqlError | OpenError, R>): Layer.La
 /** Waits a while for the server, but fails immediately if the URL is invalid. */
 export const layer = (
   options: Options
-): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema.Schema, OpenError> =>
+): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema, OpenError> =>
   opening(Layer.unwrap(Effect.gen(function*() {
     const deadline = yield* StatementTimeout
     const config = yield* destination(options.url)
@@ -231,7 +232,7 @@ const deafPool = "the host's pool leads to a pooler, by which no notification co
  */
 export const layerPool = (
   options: PoolOptions
-): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema.Schema, OpenError> =>
+): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema, OpenError> =>
   opening(Layer.unwrap(Effect.gen(function*() {
     const wrong = HostPool.wrongPool(options.pool)
     if (wrong !== undefined) return yield* new OpenError({ message: `the pool ${wrong}` })
