@@ -70,7 +70,7 @@ export const earliest = (outboxes: Iterable<Outbox>, now: Time.Instant): Time.In
   return least
 }
 
-/** The records of a webhook's deliveries that the steps load. */
+/** What the steps load of a webhook's deliveries. */
 export const loaded = (memory: Memory, outbox: Outbox): DeliveryStep.Loaded => ({
   now: memory.now,
   order: (_, orderKey) => outbox.order(orderKey)
