@@ -1,6 +1,6 @@
 /**
- * The caller's time, as statements take it (`StorageTime`): omitted, so that the database's time applies, except in
- * tests that control time.
+ * The caller's time as a parameter of statements (`StorageTime`). It is omitted, so that the database's time applies,
+ * except in tests that control time.
  */
 import { StorageTime, type Time } from "@wac/core"
 import { Effect } from "effect"

@@ -42,12 +42,12 @@ export class Notifications extends Context.Service<Notifications, {
         })
 
         const session = Effect.gen(function*() {
-          // closed before the listeners are: they would tell the server and wait for its response
+          // closed before the listeners, which would otherwise send `UNLISTEN` and wait for the response
           const opened = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
           const own = yield* Scope.provide(PgConnection.make(config), opened)
-          // pinned, so that several channels share it
+          // pinned, so that several channels share one connection
           const connection = yield* own.pin
-          // it waits for as long as nothing happens; behind a pooler no setting came with its start
+          // the connection may stay idle for long; behind a pooler no settings are sent when it starts
           yield* connection.query("set idle_session_timeout to 0", [], false)
           yield* Queue.clear(unheard)
           yield* Queue.offerAll(unheard, readers.channels())
@@ -57,7 +57,7 @@ export class Notifications extends Context.Service<Notifications, {
               Stream.runDrain
             )
           )
-          // a LISTEN that is on its way, or waits for another one, ends only with its response or its connection
+          // a LISTEN that was sent, or that waits for another, ends only with its response or its connection
           yield* Effect.ensuring(
             Fiber.join(following),
             Effect.andThen(Scope.close(opened, Exit.void), Fiber.interrupt(following))

@@ -31,8 +31,8 @@ export interface Options {
 const settings = (...given: ReadonlyArray<string>): Array<string> => given.flatMap((setting) => ["-c", setting])
 
 /**
- * PGlite's default is 128 MB, all of which the process has once they are used. The files that they hold are in the
- * system's cache as well, and one process has no great load.
+ * Makes PGlite's shared buffers smaller: by default, the process would keep 128 MB. The system caches the same files,
+ * and the load of one process is small.
  */
 const small = (defaults: ReadonlyArray<string>) => [...defaults, ...settings("shared_buffers=16MB")]
 
@@ -117,7 +117,7 @@ const openDirectory = Effect.fnUntraced(function*(directory: string) {
     ({ isInUse, message, problem }) =>
       new OpenError({
         message: `the embedded database in ${directory} ${message}`,
-        // all that can be known from outside while another process uses the database
+        // while another process uses the database, its disk is all that can be examined
         problem: problem ?? (DataDirectory.isFull(directory) ? "disk_full" : undefined),
         isInUse
       })

@@ -20,13 +20,13 @@ export class LostBeforeCommit extends Data.TaggedError("LostBeforeCommit")<{ rea
  */
 export class ThrownBeforeCommit extends Data.TaggedError("ThrownBeforeCommit")<{ readonly error: SqlError }> {}
 
-/** The writes of a transaction after loading, and its result once they are committed. */
+/** A transaction's next step after loading: these writes, and its result once they are committed. */
 interface Written<A> {
   readonly writes: ReadonlyArray<Statement>
   readonly result: A
 }
 
-/** The rows that a transaction loads in a further round trip, and how it continues with them. */
+/** A transaction's next step after loading: it loads more rows in another round trip, and continues with them. */
 interface Loading<A> {
   readonly load: ReadonlyArray<Statement>
   readonly next: (rows: ReadonlyArray<Rows>) => Next<A>
@@ -57,7 +57,7 @@ export class Sessions extends Context.Service<Sessions, {
   /** The use of the connections. */
   readonly pool: PoolUse.PoolUse
 }>()("@wac/postgres/Sessions") {
-  /** Over connections of their own. `local` are settings that each transaction makes for itself. */
+  /** Sessions over a pool of their own. Each transaction applies the settings `local` for itself. */
   static readonly layer = (
     config: PgPool.Config,
     local: Readonly<Record<string, string>> = {}
@@ -78,8 +78,8 @@ export const maxIdle = 1000
 const doubtAfter = maxIdle / 2
 
 /**
- * Plans must use indexes, whatever the tables held when they were planned, which may be nothing. A lookup for each of
- * many rows is a subquery that cannot be pulled up (`offset 0`), by all columns of one index.
+ * Planner settings that make plans use indexes, even if a table was empty when its statement was planned. A lookup for
+ * each of many rows is written as a subquery that cannot be pulled up (`offset 0`), by all columns of one index.
  */
 export const planning: Readonly<Record<string, string>> = {
   plan_cache_mode: "force_generic_plan",
@@ -101,14 +101,14 @@ export const setLocally = (settings: Readonly<Record<string, string>>): Statemen
 }
 
 /**
- * Each statement sees what was committed before it: who has waited for a lock must see what its holder wrote. A
- * database or a role may have another default.
+ * Each statement must see what was committed before it began: after waiting for a lock, it must see what the holder
+ * wrote. A database or a role may have a different default isolation level.
  */
 const begin: Statement = { text: "begin isolation level read committed" }
 const commit: Statement = { text: "commit" }
 const rollback: Statement = { text: "rollback" }
 
-/** A statement that the server refuses, so that the transaction has failed. */
+/** A text that the server refuses as a statement, which makes the transaction fail. */
 const spoil = "this takes the place of a statement that could not be encoded"
 
 const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<Record<string, string>>) {
@@ -121,8 +121,8 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
   const opening = hasSettings ? [begin, setLocally(local)] : [begin]
 
   /**
-   * Sends a statement. If the client cannot encode it, the server gets one that spoils the transaction in its place:
-   * without that, a commit behind it would commit the others.
+   * Sends a statement. If the client cannot encode it, sends {@link spoil} in its place, which makes the transaction
+   * fail: otherwise a commit behind it would commit the other statements.
    */
   const sendOne = (
     connection: PgConnection.PgConnection,
@@ -152,7 +152,7 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
       (ends) => Effect.forEach(ends, (end) => end)
     )
 
-  /** Sends statements before the commit. On failure the connection is returned as it was. */
+  /** Sends statements before the commit. On failure, rolls the transaction back. */
   const uncommitted = (
     connection: PgConnection.PgConnection,
     statements: ReadonlyArray<Statement>
@@ -196,7 +196,7 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
     use.counting(pool.use((connection) =>
       Effect.onError(
         step(connection),
-        // interrupted in the middle: responses under way on this connection have no reader any more
+        // after an interruption, nobody reads the responses that are still to come on this connection
         ({ reasons }) => reasons.every(Cause.isFailReason) ? Effect.void : pool.invalidate(connection)
       )
     ))
