@@ -1,5 +1,6 @@
 /**
- * Records what came of entries of the outbox (core's `OutboxStep.end`). Lock order: the outbox, then messages.
+ * Records the outcomes of claimed entries of the outbox (core's `OutboxStep.end`). Lock order: the outbox, then
+ * messages.
  */
 import { type Id, OutboxStep, type PhoneNumber, type Time } from "@wac/core"
 import { columns, list, result, row, text, unlessEmpty } from "../Columns.ts"
@@ -10,7 +11,7 @@ import { sender } from "../numbers/Sender.ts"
 import { keepQueued } from "../queue/Enqueue.ts"
 import { type Rows, statement } from "../Statement.ts"
 
-/** What was moved has no token. */
+/** Locks entries. An entry that was moved has no token, so its claim is over. */
 const lock = statement(
   { ids: list<Id.MessageId>("text") },
   ({ ids }) =>
@@ -20,7 +21,7 @@ const lock = statement(
 
 const locked = row({ messageId: text<Id.MessageId>(), claimToken: text<string | null>() })
 
-/** What is asked about entries that fail. */
+/** The inputs for entries that failed. */
 const asked = row({
   messageId: text<Id.MessageId>(),
   workspaceId: text<Id.WorkspaceId>(),

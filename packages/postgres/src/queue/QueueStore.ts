@@ -19,7 +19,7 @@ const next = row({ workAt: bigint() })
 
 const workspaceId = value<Id.WorkspaceId>()
 
-/** Each lane with messages is asked for its first one: the messages of a lane may be many. */
+/** Counts the backlog. It reads only the first message of each lane, since a lane may have many. */
 const countBacklog = variants(
   { asked: Clocks.asked },
   { workspaceId },
@@ -43,7 +43,7 @@ const countBacklog = variants(
   from judged j`
 )
 
-/** The statement that counts a workspace's backlog, or that of all. */
+/** The statement that counts the backlog of a workspace, or of all workspaces if `workspaceId` is null. */
 export const backlogOf = (workspaceId: Id.WorkspaceId | null, asked: Time.Instant | undefined): Statement =>
   countBacklog({ asked }, { workspaceId: workspaceId ?? undefined })
 

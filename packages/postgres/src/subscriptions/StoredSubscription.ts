@@ -1,5 +1,5 @@
 /**
- * Subscriptions and their entries as they are stored, and how far they have come.
+ * The stored form of subscriptions and their entries, and SQL for their oldest unhandled event.
  */
 import type { Subscription } from "@wac/core"
 import { columns } from "../Columns.ts"
@@ -34,8 +34,8 @@ export const entry = columns<Subscription.Entry>({
 })
 
 /**
- * When the oldest event of its types was recorded that a subscription has not handled, apart from those set aside. Each
- * type is a range of the index of its own.
+ * An expression for when the oldest event that a subscription has not handled was recorded, except failed ones that
+ * were set aside; null if there is none. Each type is read as its own range of the index.
  */
 export const oldestUnhandled = (subscription: string): string =>
   `(select least(

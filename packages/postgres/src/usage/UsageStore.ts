@@ -36,7 +36,7 @@ const timing = columns<Timing.Count>({
   count: "integer"
 })
 
-/** Ordered, so that concurrent processes do not deadlock. */
+/** Adds to the counts. The rows are written in order, so that concurrent processes do not deadlock. */
 const add = statement({ activities: activity, timings: timing }, ({ activities, timings }) =>
   `with counted as (
     insert into wac.usage_counts as u (${activity.names()})
@@ -95,14 +95,14 @@ const months = statement(
   where q.workspace_id = ${workspaceId} order by q.month desc limit ${UsageStore.maxMonths}`
 )
 
-/** Rows deleted at once for a workspace. */
+/** The maximum number of rows deleted in one statement for each workspace. */
 const forgottenAtOnce = 1000
 
 const before = value<Time.Instant>()
-// a parameter, or the planner would sort what it believes to be few
+// a parameter: with a constant, the planner would expect few rows and sort them
 const limit = value<number>()
 
-/** Deletes a range of the key for each workspace. */
+/** Deletes old counts: a range of the primary key for each workspace. */
 const forgetHours = (table: Relation) =>
   statement({ before, limit }, ({ before, limit }) =>
     `with gone as (
@@ -115,7 +115,7 @@ const forgetHours = (table: Relation) =>
   )
   select ${Forgotten.columnsByWorkspace(limit)}`)
 
-/** The deletions of counts by the hour, by their table. */
+/** The deletions of hourly counts, by table. */
 export const forgetting = {
   usage_counts: forgetHours("wac.usage_counts"),
   usage_waiting: forgetHours("wac.usage_waiting"),
@@ -123,7 +123,7 @@ export const forgetting = {
   untold_prices: forgetHours("wac.untold_prices")
 }
 
-/** Deletes a range of the key for each workspace and kind. */
+/** Deletes old timings: a range of the primary key for each workspace and kind. */
 export const forgetTimings = statement(
   { before, limit, span, kinds },
   ({ before, kinds, limit, span }) =>
