@@ -343,6 +343,7 @@ export const templateName = (
   >
 ): string => `${workspaceId} ${language} ${name} ${providerAccountId}`
 
+/** Removes a template with its entry in the index of names and its report times. */
 export const forgetTemplate = (memory: Memory, template: Template.Template): void => {
   memory.templateByName.delete(templateName(template))
   memory.templateTold.delete(template.id)
@@ -461,6 +462,7 @@ const make = (now: Memory["now"]): Memory => ({
   now
 })
 
+/** The state of a storage in memory, which all its stores share. */
 export class State extends Context.Service<State, Memory>()("@wac/memory/State") {
   /** Creates an empty state. */
   static readonly layer = Layer.effect(State, Effect.map(StorageTime.ofProcess, make))

@@ -8,6 +8,7 @@
 import { Cause, Clock, Effect, Exit, FiberSet, type Scope } from "effect"
 import * as Timeout from "./Timeout.ts"
 
+/** The options of {@link make}. */
 export interface Options<Command, Answer, E> {
   /** Carries out commands and returns their answers in order. A failure is returned to every caller of the batch. */
   readonly run: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Exit.Exit<Answer, E>>, E>

@@ -84,6 +84,7 @@ export interface DirectOptions<Command, Answer> {
   ) => (command: Command, place: number) => Answer
 }
 
+/** A database with wac's schema. All stores of this package use it. */
 export class Database extends Context.Service<Database, {
   /** Runs one statement as its own transaction. `operation` is `Port.method`, for errors and the log. */
   readonly query: (

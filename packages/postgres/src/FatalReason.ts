@@ -28,7 +28,7 @@ const reasonOf = ({ consumer, pipelineHead, pipelineInFlight }: Internals): SqlE
     : undefined
 }
 
-const kept = new WeakSet<object>()
+const patched = new WeakSet<object>()
 
 /**
  * Patches the class of this connection: from now on, if the server ends a connection with a reason, the statement in
@@ -36,8 +36,8 @@ const kept = new WeakSet<object>()
  */
 export const keep = (connection: PgConnection.PgConnection): void => {
   const internals = Object.getPrototypeOf(connection) as Internals
-  if (kept.has(internals) || typeof internals.fatal !== "function") return
-  kept.add(internals)
+  if (patched.has(internals) || typeof internals.fatal !== "function") return
+  patched.add(internals)
   const { fatal } = internals
   internals.fatal = function(this: Internals, error, destroySocket) {
     fatal.call(this, reasonOf(this) ?? error, destroySocket)

@@ -88,9 +88,9 @@ const messages = (see: (type: number, first: number) => void): (chunk: Uint8Arra
 
 /** The messages with which a server accepts a client: authentication succeeded, the session's process id, ready. */
 const greeting = (processId: number): Buffer => {
-  const told = Buffer.from("R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\0\0\0\0\0Z\0\0\0\x05I", "latin1")
-  told.writeInt32BE(processId, 14)
-  return told
+  const bytes = Buffer.from("R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\0\0\0\0\0Z\0\0\0\x05I", "latin1")
+  bytes.writeInt32BE(processId, 14)
+  return bytes
 }
 
 const ignore = () => undefined
@@ -120,18 +120,18 @@ class Borrowed extends Duplex {
   #isIdle = true
   isCancelled = false
   readonly #data = (chunk: Buffer) => {
-    this.#heard(chunk)
+    this.#received(chunk)
     if (!this.push(chunk)) this.#lease?.client.connection.stream.pause()
   }
   readonly #error = (error: Error) => this.destroy(error)
   readonly #close = () => this.destroy()
   #theirs: ReadonlyArray<(chunk: Buffer) => void> = []
-  readonly #heard = messages((type, first) => {
+  readonly #received = messages((type, first) => {
     if (type !== ready) return
     this.#unanswered--
     this.#isIdle = first === idle
   })
-  readonly #said = messages((type) => {
+  readonly #sent = messages((type) => {
     if (type === sync || type === query) this.#unanswered++
   })
 
@@ -190,7 +190,7 @@ class Borrowed extends Duplex {
     }
     const stream = this.#lease?.client.connection.stream
     if (stream === undefined || chunk[0] === terminate && chunk.length === 5) return done()
-    this.#said(chunk)
+    this.#sent(chunk)
     stream.write(chunk, done)
   }
 

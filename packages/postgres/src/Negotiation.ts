@@ -20,6 +20,7 @@ const unwilling = 0x4e
 /** The first byte of an error's message. */
 const isError = 0x45
 
+/** The options of {@link make}. */
 export interface Options {
   /** Begins to connect. */
   readonly open: () => Socket

@@ -7,11 +7,12 @@ import { Context, Effect, Exit, Fiber, Layer, Queue, Schedule, Scope, Stream } f
 import { describe } from "./SqlFailure.ts"
 
 /** How many hints are kept for a reader. Beyond that the oldest are dropped, since one hint is as good as many. */
-const kept = 256
+const mostHints = 256
 
 /** The pause before reconnecting. Readers poll meanwhile. */
 const pause = "500 millis"
 
+/** Listens for notifications of other processes. */
 export class Notifications extends Context.Service<Notifications, {
   /** See `Database.listen`. */
   readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
@@ -30,7 +31,7 @@ export class Notifications extends Context.Service<Notifications, {
       Notifications,
       Effect.gen(function*() {
         const readers = new Readers()
-        const unheard = yield* Queue.unbounded<string>()
+        const newChannels = yield* Queue.unbounded<string>()
         const log = RepeatedFailure.make()
 
         const follow = Effect.fnUntraced(function*(connection: PgConnection.PgConnection, channel: string) {
@@ -49,10 +50,10 @@ export class Notifications extends Context.Service<Notifications, {
           const connection = yield* own.pin
           // the connection may stay idle for long; behind a pooler no settings are sent when it starts
           yield* connection.query("set idle_session_timeout to 0", [], false)
-          yield* Queue.clear(unheard)
-          yield* Queue.offerAll(unheard, readers.channels())
+          yield* Queue.clear(newChannels)
+          yield* Queue.offerAll(newChannels, readers.channels())
           const following = yield* Effect.forkDetach(
-            Stream.fromQueue(unheard).pipe(
+            Stream.fromQueue(newChannels).pipe(
               Stream.mapEffect((channel) => follow(connection, channel), { concurrency: "unbounded" }),
               Stream.runDrain
             )
@@ -70,7 +71,7 @@ export class Notifications extends Context.Service<Notifications, {
         yield* Effect.forkScoped(Effect.retry(session, Schedule.spaced(pause)))
 
         return Notifications.of({
-          listen: (channel) => readers.add(channel, Effect.asVoid(Queue.offer(unheard, channel)))
+          listen: (channel) => readers.add(channel, Effect.asVoid(Queue.offer(newChannels, channel)))
         })
       })
     )
@@ -86,7 +87,7 @@ export class Readers {
     listen: Effect.Effect<void>
   ): Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope> {
     return Effect.gen({ self: this }, function*() {
-      const queue = yield* Queue.sliding<string>(kept)
+      const queue = yield* Queue.sliding<string>(mostHints)
       const queues = this.#queues.get(channel)
       if (queues === undefined) {
         this.#queues.set(channel, new Set([queue]))

@@ -21,6 +21,7 @@ import * as Schema from "./Schema.ts"
 import * as SchemaSearch from "./SchemaSearch.ts"
 import { planning, Sessions } from "./Sessions.ts"
 
+/** The options of {@link layer}. */
 export interface Options {
   /** The data directory, which may contain other files. Defaults to memory. */
   readonly directory?: string

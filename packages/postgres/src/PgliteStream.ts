@@ -78,7 +78,7 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
   }
 
   /** Passes notifications to readers. Returns the rest of the response, and whether the connection's turn is over. */
-  const heard = (answer: Buffer): { readonly answer: Buffer; readonly isOver: boolean } => {
+  const withoutNotifications = (answer: Buffer): { readonly answer: Buffer; readonly isOver: boolean } => {
     const kept: Array<Buffer> = []
     let from = 0
     let isOver = false
@@ -104,7 +104,7 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
     const carryOut = async (stream: Duplex, messages: Uint8Array): Promise<void> => {
       await taken(stream)
       if (stream.destroyed) return released()
-      const { answer, isOver } = heard(await execute(messages))
+      const { answer, isOver } = withoutNotifications(await execute(messages))
       if (isOver) released()
       stream.push(answer)
     }

@@ -16,6 +16,7 @@ export interface PoolUse {
 /** The default of `PgPool.Config.maxConnections`. */
 const defaultSize = 10
 
+/** Creates a counter for a pool of this size. */
 export const make = (size = defaultSize): PoolUse => {
   let asked = 0
   const end = () => {

@@ -19,6 +19,7 @@ import { describe, isPassing, problemOf } from "./SqlFailure.ts"
 import { serverTimeout, StatementTimeout } from "./StatementTimeout.ts"
 import * as Target from "./Target.ts"
 
+/** The options of {@link layer}. */
 export interface Options {
   /**
    * `postgres://user:password@host:port/database?sslmode=…`. Of several hosts (`host:port,host:port`), the one that

@@ -21,6 +21,7 @@ export const former = "public"
  */
 export const lockOffset = "((hashtextextended('wac', 0) & 262143) << 42)"
 
+/** The schema of the open database. */
 export class Schema extends Context.Service<Schema, {
   readonly name: string
   /** The name as a quoted identifier. */

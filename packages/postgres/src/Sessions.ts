@@ -38,6 +38,7 @@ type Failure = SqlError | LostBeforeCommit | ThrownBeforeCommit
 /** How a transaction continues after loading. */
 export type Next<A> = Written<A> | Loading<A>
 
+/** Carries out transactions of several statements. */
 export class Sessions extends Context.Service<Sessions, {
   /**
    * Carries out a transaction: `load`, then what `next` returns for the rows of each statement. On failure nothing is

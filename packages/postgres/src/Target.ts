@@ -9,6 +9,7 @@ import * as Encryption from "./Encryption.ts"
 import * as Negotiation from "./Negotiation.ts"
 import * as ServerUrl from "./ServerUrl.ts"
 
+/** A host, as the client connects to it. */
 export interface Target {
   readonly config: PgConnection.Config
   /** Begins a connection to the host in the way that `config` describes. */

@@ -84,6 +84,7 @@ export const keepAll = (memory: Memory, deliveries: ReadonlyArray<Delivery.Deliv
   }
 }
 
+/** Writes deliveries that a step has begun a new round of, or made due, and notifies claimers. */
 export const keepRounds = (memory: Memory, { begun, freed }: DeliveryStep.RoundWrites): void => {
   for (const delivery of begun) {
     const consignment = memory.deliveries.get(delivery.id)!

@@ -20,6 +20,7 @@ const page = ({ after, workspaceId }: Given<typeof inputs>): string =>
   where (m.workspace_id, m.id) > (${workspaceId}, ${after}) and m.workspace_id = ${workspaceId} and m.id > ''
   order by m.workspace_id, m.id limit ${size}`
 
+/** Reads a page's messages, and whether each is the customer's. */
 export const look = statement(
   inputs,
   (given) => `select p.id, p.recipient = any (${given.names}) as is_theirs from (${page(given)}) p order by p.id`

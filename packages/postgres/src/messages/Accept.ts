@@ -133,7 +133,7 @@ interface Rare {
 }
 
 /** The inputs for each send. */
-const asked = row({
+const sendInput = row({
   kind: integer(),
   key: text<MessageStore.KeyedRequest["key"]>(),
   customer: text(),
@@ -149,7 +149,7 @@ const asked = row({
 const loadSends = ({ isOfCampaign, isToKnown, isToUser }: Rare) =>
   statement({
     kinds: origin.and(columns<Pick<MessageStore.KeyedRequest, "route">>({ route: "text" })),
-    sends: isOfCampaign ? asked : asked.omit("forms")
+    sends: isOfCampaign ? sendInput : sendInput.omit("forms")
   }, ({ kinds, sends }) =>
     `with k as materialized (
     select k.place, k.workspace_id, k.route, p.id as number_id, (

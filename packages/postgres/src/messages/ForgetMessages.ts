@@ -20,6 +20,7 @@ const words = list<string>("text")
 /** A condition: whether a message's status is final (`Message.over`). */
 const isOver = (over: string): string => `m.status = any (${over})`
 
+/** Deletes old messages with a final status whose idempotency key is gone, or which belong to an ended campaign. */
 export const forgetSent = statement(
   { below, over: words, endings: words },
   ({ below, endings, over }) =>

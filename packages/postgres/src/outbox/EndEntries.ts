@@ -22,7 +22,7 @@ const lock = statement(
 const locked = row({ messageId: text<Id.MessageId>(), claimToken: text<string | null>() })
 
 /** The inputs for entries that failed. */
-const asked = row({
+const failedInput = row({
   messageId: text<Id.MessageId>(),
   workspaceId: text<Id.WorkspaceId>(),
   provider: text(),
@@ -30,7 +30,7 @@ const asked = row({
 })
 
 const circumstances = unlessEmpty(
-  asked,
+  failedInput,
   (rows) =>
     `select g.message_id, w.id is not null as is_known, m.id is not null as is_made,
     p.id as phone_number_id, p.phone_number

@@ -6,6 +6,7 @@ import { boolean, columns, row } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { statement, value } from "../Statement.ts"
 
+/** The columns of a portal's link or session. */
 export const portal = columns<Portal.Portal>({
   id: "text",
   tokenHash: "text",

@@ -12,6 +12,7 @@ import { beat } from "./BeatHeart.ts"
 import { end } from "./EndQueued.ts"
 import { isHeld, work } from "./WorkOnLane.ts"
 
+/** Reads when work on the first lane is due, of lanes that are not held. */
 export const nextText = `select l.work_at from wac.send_lanes l
   where l.work_at is not null and not ${isHeld("l.workspace_id")} order by l.work_at limit 1`
 
@@ -54,6 +55,7 @@ const backlog = columns<QueueStore.Backlog>({
   at: "bigint"
 })
 
+/** Releases the queues of all workspaces from the present hold. */
 export const releaseAllText = "update wac.heartbeats h set held_since = null where h.held_since is not null returning 1"
 
 const releaseOne = statement(

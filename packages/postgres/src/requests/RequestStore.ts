@@ -150,6 +150,7 @@ export const page = (
   }, { word })
 }
 
+/** Sums up a workspace's counts of requests since a time, by key, code and reason. */
 export const sumTallies = statement(
   { workspaceId: value<string>(), since: value<Time.Instant>() },
   ({ since, workspaceId }) =>

@@ -4,6 +4,7 @@
 import type { Subscription } from "@wac/core"
 import { columns } from "../Columns.ts"
 
+/** The columns of a subscription. */
 export const subscription = columns<Subscription.Subscription, { readonly types: "event_types" }>({
   workspaceId: "text",
   name: "text",
@@ -14,8 +15,10 @@ export const subscription = columns<Subscription.Subscription, { readonly types:
   createdAt: "bigint"
 }, { types: "event_types" })
 
+/** The primary key of a subscription. */
 export const key = subscription.pick("workspaceId", "name")
 
+/** The columns of an entry: an event that a subscription has taken up. */
 export const entry = columns<Subscription.Entry>({
   workspaceId: "text",
   name: "text",

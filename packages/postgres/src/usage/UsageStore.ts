@@ -19,6 +19,7 @@ const activity = columns<Activity.Count>({
 
 const month = row({ month: text(), used: integer() })
 
+/** Reads a workspace's counts of activities for a range of hours. */
 export const counts = statement(
   ofHours,
   ({ since, until, workspaceId }) =>
@@ -55,6 +56,7 @@ const kinds = list<Timing.Kind>("text")
 
 const span = value<number>()
 
+/** Sums up a workspace's timings for a range of hours, by kind and step of time. */
 export const sumTimings = statement(
   { ...ofHours, kinds, span, step: value<number>() },
   ({ kinds, since, span, step, until, workspaceId }) =>
@@ -80,6 +82,7 @@ const raise = insertOne(
     where excluded.queued > usage_waiting.queued or excluded.held > usage_waiting.held`
 )
 
+/** Reads the hourly peaks of what waited in a workspace (core's `Waiting`), for a range of hours. */
 export const waited = statement(
   ofHours,
   ({ since, until, workspaceId }) =>

@@ -68,11 +68,11 @@ export const layer = Layer.effect(
     const hint = new Hint()
 
     /** Whether an attempt was recorded. Notifies claimers if something may have become due. */
-    const told = (recorded: Complete.Recorded): boolean => {
+    const isRecorded = (recorded: Complete.Recorded): boolean => {
       if (recorded === "hint") hint.tell()
       return recorded !== "no"
     }
-    const complete = (command: DeliveryStep.Complete) => Effect.map(record(command), told)
+    const complete = (command: DeliveryStep.Complete) => Effect.map(record(command), isRecorded)
 
     let looked: Looked = { seen: null, again: [] }
 
@@ -123,7 +123,7 @@ export const layer = Layer.effect(
         if (after === undefined) return complete(command)
         return Effect.flatMap(
           outright({ command, after, now: callerNow(command.now) }),
-          (recorded) => recorded === "no" ? complete(command) : Effect.succeed(told(recorded))
+          (recorded) => recorded === "no" ? complete(command) : Effect.succeed(isRecorded(recorded))
         )
       },
       release: (token, deliveries) =>

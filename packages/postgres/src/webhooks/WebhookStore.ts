@@ -16,6 +16,7 @@ const held = "d.webhook_id = w.id and d.status = 'pending'"
 
 const workspaceId = value<Id.WorkspaceId>()
 
+/** Reads a workspace's webhook. */
 export const find = statement(
   { workspaceId },
   ({ workspaceId }) => `select ${webhookColumns} from wac.webhooks w where w.workspace_id = ${workspaceId}`

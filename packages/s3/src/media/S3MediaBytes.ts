@@ -181,7 +181,7 @@ export const layer = (options: Options): Layer.Layer<MediaBytes.MediaBytes, S3Cl
       }
 
       /** Sends a request to the store. */
-      const asked = <A>(operation: string, send: (abortSignal: AbortSignal) => Promise<A>) =>
+      const request = <A>(operation: string, send: (abortSignal: AbortSignal) => Promise<A>) =>
         Effect.catch(Effect.tryPromise({ try: send, catch: failureOf }), failing(operation))
 
       const folderOf = ({ id, workspaceId }: MediaBytes.Named) => `${prefix}${workspaceId}/${id}/`
@@ -189,7 +189,7 @@ export const layer = (options: Options): Layer.Layer<MediaBytes.MediaBytes, S3Cl
       const put = (file: MediaBytes.Named, piece: Uint8Array, n: number) => {
         const command = new commands.PutObjectCommand({ Bucket, Key: `${folderOf(file)}${n}`, Body: piece })
         // not interrupted, since the store could keep the piece after a removal that follows the interruption
-        return Effect.uninterruptible(asked("MediaBytes.write", () => client.send(command)))
+        return Effect.uninterruptible(request("MediaBytes.write", () => client.send(command)))
       }
 
       const part = Effect.fnUntraced(function*(file: MediaBytes.Named, n: number, { end, start }: MediaBytes.Range) {
@@ -199,7 +199,10 @@ export const layer = (options: Options): Layer.Layer<MediaBytes.MediaBytes, S3Cl
           Key: `${folderOf(file)}${n}`,
           Range: `bytes=${start}-${end - 1}`
         })
-        const { Body, ContentLength } = yield* asked(operation, (abortSignal) => client.send(command, { abortSignal }))
+        const { Body, ContentLength } = yield* request(
+          operation,
+          (abortSignal) => client.send(command, { abortSignal })
+        )
         const body = Body as Readable
         if (ContentLength !== end - start) {
           body.destroy()
@@ -213,14 +216,15 @@ export const layer = (options: Options): Layer.Layer<MediaBytes.MediaBytes, S3Cl
       const remove = Effect.fnUntraced(function*(file: MediaBytes.Named) {
         const operation = "MediaBytes.remove"
         const list = new commands.ListObjectsV2Command({ Bucket, Prefix: folderOf(file), MaxKeys: goneAtOnce })
-        const { Contents = [], IsTruncated } = yield* asked(operation, (abortSignal) =>
-          client.send(list, { abortSignal }))
+        const { Contents = [], IsTruncated } = yield* request(
+          operation,
+          (abortSignal) => client.send(list, { abortSignal })
+        )
         yield* Effect.forEach(
           Contents,
           ({ Key }) => {
             const command = new commands.DeleteObjectCommand({ Bucket, Key })
-            return asked(operation, (abortSignal) =>
-              client.send(command, { abortSignal }))
+            return request(operation, (abortSignal) => client.send(command, { abortSignal }))
           },
           { concurrency, discard: true }
         )
