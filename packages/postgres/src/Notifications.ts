@@ -25,7 +25,7 @@ export class Notifications extends Context.Service<Notifications, {
     })
   })
 
-  /** Over a connection of its own, which is reopened whenever it is lost. */
+  /** Listens over a separate connection, which is reopened whenever it is lost. */
   static readonly layerConnection = (config: PgConnection.Config): Layer.Layer<Notifications> =>
     Layer.effect(
       Notifications,

@@ -28,7 +28,10 @@ const readNotification = (message: Buffer): readonly [channel: string, payload: 
   return [message.toString("utf8", 9, end), message.toString("utf8", end + 1, message.length - 1)]
 }
 
-/** Readers of notifications. They bypass the connection, since a listener would keep it from all others. */
+/**
+ * The readers of notifications. They get notifications directly, not through a connection, since a connection that
+ * listens would keep PGlite's one session from all others.
+ */
 export interface Readers {
   readonly channels: () => ReadonlyArray<string>
   readonly tell: (channel: string, payload: string) => void

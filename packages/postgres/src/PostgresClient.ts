@@ -117,7 +117,7 @@ const settings = (
 ): Readonly<Record<string, string>> => ({
   // shorter than wac's own deadline, so that a slow statement is certainly undone when its caller is notified
   statement_timeout: String(serverTimeout(deadline)),
-  // a step reads rows as JSON, in which a double has as many digits as this says; 1 is every digit
+  // a step reads rows as JSON, in which this setting determines a double's digits; 1 means all digits
   extra_float_digits: "1",
   // rows are decoded as the client expects, and texts are not interpreted
   bytea_output: "hex",

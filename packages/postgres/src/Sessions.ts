@@ -159,7 +159,7 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
     statements: ReadonlyArray<Statement>
   ): Effect.Effect<ReadonlyArray<Rows>, Failure> =>
     Effect.catch(send(connection, statements), (error): Effect.Effect<never, Failure> => {
-      // a connection that is lost now has rolled back too, and says nothing about the statement
+      // if the connection is lost now, the transaction is rolled back too, but that tells nothing about the statement
       const undone = Effect.andThen(Effect.exit(send(connection, [rollback])), Effect.fail(error))
       if (error instanceof ThrownBeforeCommit) return undone
       if (isOfClient(error)) return Effect.fail(new ThrownBeforeCommit({ error }))

@@ -8,7 +8,7 @@ import { Database } from "./Database.ts"
 import * as PoolUse from "./PoolUse.ts"
 import * as WriteProbe from "./WriteProbe.ts"
 
-/** Short, because readiness probes ask again soon. */
+/** The time limit of the readiness check. It is short, because readiness probes ask again soon. */
 const deadline = "1 second"
 
 /** Anybody can request readiness, so a trial write happens at most this often. */

@@ -254,7 +254,7 @@ const keepChecked = (
   ]
 }
 
-/** What is loaded for a campaign beside itself. */
+/** What is loaded in the same row as the chosen campaign. */
 const chosenCampaign = result<{
   readonly sender: PhoneNumber.PhoneNumber | null
   readonly template: Template.Template | null

@@ -35,7 +35,8 @@ const wait = statement(
 
 /**
  * Parts of a `with` that write the events of `source`, named `e`, and a delivery for each whose type the workspace's
- * webhook subscribes to. Deliveries do not wait for one another unless `waiting` says so.
+ * webhook subscribes to. `waiting` is the condition under which a delivery waits for an earlier one; by default none
+ * does.
  */
 export const recording = (source: string, waiting = "false"): string =>
   `announced as materialized (
