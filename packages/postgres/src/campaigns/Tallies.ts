@@ -1,6 +1,6 @@
 /**
  * A campaign's counts of recipients by outcome. The transactions that change a recipient's outcome write them; they
- * lock these rows last and in the order of their keys.
+ * lock these rows after those of the queue (`Sizes`) and in the order of their keys.
  */
 import { type CampaignTally, type Id, type SendBatch, Variant } from "@wac/core"
 import { columns, json, row, unlessEmpty } from "../Columns.ts"

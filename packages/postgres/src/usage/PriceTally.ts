@@ -1,6 +1,6 @@
 /**
  * Counts of messages by what determines their price. The transactions that apply a report write them; they lock these
- * rows last and in the order of their keys.
+ * rows after those of campaigns (`Timelines`) and in the order of their keys.
  */
 import type { Id, PriceTally, SendBatch, Time } from "@wac/core"
 import { columns, unlessEmpty } from "../Columns.ts"
