@@ -1,6 +1,6 @@
 /**
- * No other process changes a storage in memory, so a runner can skip polls while nothing changes and nothing becomes
- * due. Reads `State`.
+ * Lets runners skip polls of a storage in memory while nothing changes and nothing becomes due. This is safe because no
+ * other process changes it. Reads `State`.
  */
 import { Polling, type Time } from "@wac/core"
 import { Clock, Duration, Effect, Layer } from "effect"
@@ -59,7 +59,7 @@ const outlooks: { readonly [look in Polling.Look]: Outlook } = {
   subscriptions: { dueAt: subscriptionsDueAt, changed: ({ subscriptionHint }) => subscriptionHint.wait }
 }
 
-/** Skips polls but keeps their schedule: at whole intervals from now. */
+/** Waits for the next poll that may find something. Polls stay on their schedule: at whole intervals from now. */
 const rest = (memory: Memory) => (look: Polling.Look, every: Duration.Duration): Effect.Effect<void> =>
   Effect.gen(function*() {
     const { changed, dueAt } = outlooks[look]

@@ -1,5 +1,6 @@
 /**
- * Everything that the storage holds. Its methods are single synchronous steps, so no other fiber sees one half done.
+ * Everything that the storage in memory holds: tables, indexes and hints. Each store changes it in single synchronous
+ * steps, so no other fiber sees a step half done.
  */
 import {
   type AbandonStep,
@@ -148,12 +149,13 @@ export interface KeptContact {
   readonly contact: Contact.Contact
 }
 
-/** A message of a conversation: sent, if the customer did not write it. */
+/** A message of a conversation. */
 interface KeptEntry {
   readonly id: Id.MessageId
   readonly workspaceId: Id.WorkspaceId
   readonly phoneNumberId: Id.PhoneNumberId
   readonly customer: Contact.Contact["key"]
+  /** What the customer wrote; `undefined` for a message that the workspace sent. */
   readonly received: ReceivedMessage.ReceivedMessage | undefined
 }
 
@@ -161,7 +163,7 @@ interface KeptEntry {
 export interface KeptQueued {
   readonly messageId: Id.MessageId
   readonly request: MessageStore.KeyedRequest
-  /** When it is sent next, or until when a process has taken it. */
+  /** When it is due. While a process works on it: when the process's lease ends. */
   dueAt: Time.Instant
   tries: number
   /** `null` for a campaign's message. */
@@ -170,11 +172,11 @@ export interface KeptQueued {
   readonly timeZone: string | null
 }
 
-/** A number whose messages callers queued. */
+/** The lane of a number: the messages that callers queued to send from it. */
 export interface KeptLane {
   lane: QueueWorkStep.Lane
   readonly queue: Map<Id.MessageId, KeptQueued>
-  /** Its messages by due time; entries of messages that are due at another time since do not count. */
+  /** Its messages by due time. An entry is ignored if its message's `dueAt` has changed since. */
   readonly order: Heap<Pick<KeptQueued, "dueAt" | "messageId">>
 }
 
@@ -183,23 +185,24 @@ export interface KeptCampaign {
   readonly id: Id.CampaignId
   readonly workspaceId: Id.WorkspaceId
   job: CampaignStep.Job
-  /** By their places, in the order of their upload. */
+  /** By place: the rows are numbered in the order of upload. */
   readonly rows: Map<number, {
     readonly row: Recipient.Row
     messageId: Id.MessageId | null
     problem: Problem.Problem | null
   }>
   readonly queue: Map<Id.MessageId, KeptQueued>
-  /** By the beginning of their spans. */
+  /** Counts by the start of their time span. */
   readonly timeline: Map<Time.Instant, CampaignTimeline.Count>
 }
 
-/** A durable subscription with the events that it has taken up. */
+/** A durable subscription, with the events that it has taken from the log and not handled yet. */
 export interface KeptSubscription {
   subscription: Subscription.Subscription
   readonly entries: Map<Id.EventId, Subscription.Entry>
 }
 
+/** The tables, their indexes, and the hints that wake waiting runners. */
 export interface Memory {
   readonly workspaces: Map<Id.WorkspaceId, Workspace.Workspace>
   readonly phoneNumbers: Table<PhoneNumber.PhoneNumber>
@@ -232,18 +235,18 @@ export interface Memory {
   readonly templateByName: Map<string, Id.TemplateId>
   readonly templateTold: Map<Id.TemplateId, Template.Told>
   readonly contacts: Table<KeptContact>
-  /** The index of names: places of contacts by number and any name of the customer. */
+  /** The index of names: identifiers of contacts, by number and any name of the customer. */
   readonly contactByName: Map<string, KeptContact["id"]>
   /** Remembered messages of customers, by number and the provider's identifier. */
   readonly inbound: ExpiringMap<string, ContactStep.Remembered>
-  /** The same messages by our ids. */
+  /** The messages of {@link inbound} by wac's ids. */
   readonly inboundById: ExpiringMap<Id.MessageId, ContactStep.Remembered>
   /** By provider and digest, in the order of arrival. */
   readonly inboundPosts: Map<string, KeptPost>
   /** Posts that are to be processed. */
   readonly waitingPosts: Set<KeptPost>
   readonly inboundPostHint: Hint
-  /** Told when it is known how long a post is kept. */
+  /** Notified when it becomes known how long a post is kept. */
   readonly expiryHint: Hint
   /** The fingerprints of requests that marked a message as read, by workspace, message and key. */
   readonly readMarks: ExpiringMap<string, { readonly fingerprint: string; readonly expiresAt: Time.Instant }>
@@ -274,15 +277,15 @@ export interface Memory {
   readonly events: Map<Id.WorkspaceId, Array<Event.Event>>
   /** The index of an event among its workspace's events. */
   readonly eventPosition: Map<Id.EventId, number>
-  /** The place of every event that is kept, in the order of recording of all workspaces. */
+  /** The place of each stored event in the order of recording, across all workspaces. */
   readonly eventPlaces: Map<Id.EventId, number>
-  /** The last of {@link eventPlaces}. */
+  /** The place of the event recorded last. */
   lastPlace: number
   /** Notified of every event. */
   readonly eventHint: Hint
   /** By workspace and name. */
   readonly subscriptions: Map<Id.WorkspaceId, Map<string, KeptSubscription>>
-  /** Notified of every event, and of events that were set aside and are retried. */
+  /** Notified of every event, and when failed events are retried. */
   readonly subscriptionHint: Hint
   /** The webhook that was served longest ago comes first. */
   readonly outboxes: Map<Id.WorkspaceId, Outbox>
@@ -292,7 +295,7 @@ export interface Memory {
   readonly lanes: Map<Id.PhoneNumberId, KeptLane>
   /** Messages in {@link lanes}, by workspace. */
   readonly queued: Map<Id.WorkspaceId, number>
-  /** The holds (`Heartbeat.heldSince`) that workspaces were released from. */
+  /** The hold (`Heartbeat.heldSince`) from which each workspace was released last. */
   readonly queueReleases: Map<Id.WorkspaceId, Time.Instant>
   /** Notified of every change of {@link lanes}. */
   readonly queueHint: Hint
@@ -314,7 +317,7 @@ export interface Memory {
   readonly requests: Table<ApiRequest.ApiRequest>
   readonly requestTallies: Map<string, RequestTally>
   readonly requestValues: Map<Id.RequestId, RequestValuesStore.SealedValues>
-  /** `until` is `null` once switched off. */
+  /** The switches for keeping requests' values. `until` is `null` once a switch is off. */
   readonly valuesSwitches: Map<Id.WorkspaceId, { readonly until: Time.Instant | null; readonly epoch: number }>
   readonly usage: Map<string, Activity.Count>
   readonly timed: Map<string, Timing.Count>
@@ -340,6 +343,7 @@ export const templateName = (
   >
 ): string => `${workspaceId} ${language} ${name} ${providerAccountId}`
 
+/** Removes a template with its entry in the index of names and its report times. */
 export const forgetTemplate = (memory: Memory, template: Template.Template): void => {
   memory.templateByName.delete(templateName(template))
   memory.templateTold.delete(template.id)
@@ -458,6 +462,7 @@ const make = (now: Memory["now"]): Memory => ({
   now
 })
 
+/** The state of a storage in memory, which all its stores share. */
 export class State extends Context.Service<State, Memory>()("@wac/memory/State") {
   /** Creates an empty state. */
   static readonly layer = Layer.effect(State, Effect.map(StorageTime.ofProcess, make))

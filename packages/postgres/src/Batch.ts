@@ -1,13 +1,14 @@
 /**
- * Batching: one step for many callers. One batch is in flight at a time, and callers that arrive meanwhile go into the
- * next one. No caller waits for others: a lone command leaves at the end of its turn of the event loop, and the next
- * batch at the end of the turn in which the previous one returned. Leaving earlier made batches a fifth smaller and a
- * send a tenth more expensive for PostgreSQL. A second concurrent batch made both smaller, and they waited for the same
- * workspace's rows.
+ * Carries out the commands of many callers in one step. One batch is in flight at a time, and callers that arrive
+ * meanwhile go into the next one. No caller waits for others: a lone command leaves at the end of its turn of the event
+ * loop, and the next batch at the end of the turn in which the previous one returned. When batches left earlier, they
+ * were a fifth smaller and a send cost PostgreSQL a tenth more. With two concurrent batches, both were smaller, and
+ * each waited for the other's locks on the same workspaces.
  */
 import { Cause, Clock, Effect, Exit, FiberSet, type Scope } from "effect"
 import * as Timeout from "./Timeout.ts"
 
+/** The options of {@link make}. */
 export interface Options<Command, Answer, E> {
   /** Carries out commands and returns their answers in order. A failure is returned to every caller of the batch. */
   readonly run: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Exit.Exit<Answer, E>>, E>

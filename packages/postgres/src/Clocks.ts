@@ -1,6 +1,6 @@
 /**
- * SQL for the database's time, which judges what processes share (`StorageTime`), and the maximum difference between
- * clocks.
+ * SQL for the database's time, by which everything that processes share is judged (`StorageTime`), and the maximum
+ * difference between processes' clocks.
  */
 import type { Time } from "@wac/core"
 import { Duration } from "effect"
@@ -15,7 +15,7 @@ export const now = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint"
  */
 export const at = (parameter: string): string => `(select coalesce(${parameter}::bigint, ${now}))`
 
-/** The caller's time (`Asked`) as an input of a statement, named as {@link at} says. */
+/** The caller's time as an input of a statement, whose text names it by {@link at}. */
 export const asked: Input<Time.Instant | undefined, string> = {
   size: 1,
   given: (first) => at(parameter(first)),
@@ -23,7 +23,7 @@ export const asked: Input<Time.Instant | undefined, string> = {
 }
 
 /**
- * The maximum difference of processes' clocks in milliseconds, and so between the order of writing and the order of
- * times: rows whose times are further apart were written in that order.
+ * The maximum difference between processes' clocks, in milliseconds. Rows whose times differ by more were written in
+ * the order of their times.
  */
 export const spread = Duration.toMillis(Duration.hours(1))

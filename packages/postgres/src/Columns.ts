@@ -7,7 +7,9 @@ import * as Parameter from "./Parameter.ts"
 import type { Relation } from "./Schema.ts"
 import { type Input, parameter, type Row, type Statement, statement } from "./Statement.ts"
 
-/** How many values of a type become one parameter. Arrays cannot: `unnest` would join them. */
+/**
+ * Encodes many values of a type as one parameter. Values that are arrays cannot be encoded: `unnest` would join them.
+ */
 const arrays = {
   text: Parameter.texts,
   integer: Parameter.integers,
@@ -23,10 +25,10 @@ const arrays = {
 
 const noArrays = (): Error => new Error("a table of parameters cannot have a column of arrays")
 
-/** A PostgreSQL type. A `bigint` is an instant or another whole number. */
+/** The name of a PostgreSQL type. A `bigint` holds an instant or another whole number. */
 type Type = keyof typeof arrays
 
-/** The PostgreSQL types that hold values of a type. Columns have null, and never `undefined`. */
+/** The PostgreSQL types that can hold values of the type `V`. A column holds null, never `undefined`. */
 type TypeOf<V> = unknown extends V ? "json"
   : undefined extends V ? never
   : [NonNullable<V>] extends [string] ? "text"
@@ -46,12 +48,15 @@ type ColumnName<Field> = Field extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnName<Rest>}`
   : ""
 
-/** Other names for the columns of some fields. No field has the name of another one's column. */
+/** Names of columns that do not follow from their field. None may be the default name of another field's column. */
 type Names<A, N> = {
   readonly [Field in keyof N]: N[Field] extends ColumnName<Exclude<keyof A, Field>> ? never : N[Field]
 }
 
-/** Rows as a part of a statement: a table of that name, and a column with each row's place from 1 on, if named. */
+/**
+ * Writes given records into a statement as a table with the alias `name`. If `place` is given, the table has a column
+ * of that name with the number of each row, counted from 1.
+ */
 export type Table = (name: string, place?: string) => string
 
 /** A field and its column. */
@@ -61,32 +66,37 @@ interface Field {
   readonly type: Type
 }
 
-/** The fields of a record, as columns. As an input of a statement, they are a table of given records. */
+/**
+ * The fields of a record as columns, from which statements and readers are built. As an input of a statement, it is a
+ * table of given records.
+ */
 export interface Columns<A> extends Reader<A>, Input<ReadonlyArray<A>, Table> {
   /** The column list, qualified by the table if given. */
   readonly names: (table?: string) => string
   /** An expression for each column, in the order of the column list. */
   readonly values: (expressions: { readonly [Field in keyof A]: string }) => string
-  /** The condition that a row of a table has these values. */
+  /** The condition that a row of the table has these values. */
   readonly are: (table: string, expressions: { readonly [Field in keyof A]: string }) => string
-  /** The assignments of all columns except `leftOut`, from the table `from`. */
+  /** The assignments of an `update`: all columns except `leftOut`, from the table `from`. */
   readonly set: (from: string, ...leftOut: ReadonlyArray<keyof A>) => string
-  /** The columns as an array in JSON, which is half as long as an object, and its reader. */
+  /**
+   * An expression for the columns as a JSON array, which is half as long as an object, and the reader of that array.
+   */
   readonly array: {
     readonly text: (table: string) => string
     readonly read: (values: ReadonlyArray<unknown>) => A
   }
-  /** The columns under names with a prefix, beside others of the same names. */
+  /** The columns with a prefix before their names, to select them beside columns of the same names. */
   readonly prefixed: (prefix: string) => Reader<A> & { readonly names: (table: string) => string }
-  /** One given record as an input of a statement: the parameter of each field. */
+  /** One record as an input of a statement, with a parameter for each field. */
   readonly one: Input<A, { readonly [Field in keyof A]: string }>
-  /** Each field of a given record as an input of its own. */
+  /** For each field, an input for a value of that field. */
   readonly each: { readonly [Field in keyof A]: Input<A[Field], string> }
-  /** A subset of the fields. */
+  /** Only the given fields. */
   readonly pick: <Field extends keyof A>(...fields: ReadonlyArray<Field>) => Columns<Pick<A, Field>>
-  /** All fields but some. */
+  /** All fields except the given ones. */
   readonly omit: <Field extends keyof A>(...fields: ReadonlyArray<Field>) => Columns<Omit<A, Field>>
-  /** With the fields of others. */
+  /** These fields and the fields of `others`. */
   readonly and: <B>(others: Columns<B>) => Columns<A & B>
   readonly "~fields": ReadonlyArray<Field>
 }
@@ -100,11 +110,11 @@ const cell = (row: Row, column: string): unknown => {
   return typeof value === "bigint" ? Number(value) : value
 }
 
-/** The shape of a record: to copy it and fill it is quicker than to add its fields one by one. */
+/** An empty record with all fields. Copying and filling it is faster than adding fields one by one. */
 const shapeOf = (fields: ReadonlyArray<{ readonly field: string }>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(fields.map(({ field }) => [field, null]))
 
-/** A value of a column as a parameter. */
+/** Encodes a value of a column as a parameter. */
 const encoded = (type: Type, value: unknown): unknown => {
   if (value === null) return null
   return type === "json"
@@ -122,7 +132,7 @@ const inputOf = (type: Type): Input<unknown, string> => ({
   encode: (value) => [encoded(type, value)]
 })
 
-/** Throws if two fields have one column, so that none is written twice. */
+/** Throws if two fields have the same column. */
 const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
   const twice = fields.find(({ column }, i) => fields.findIndex((other) => other.column === column) !== i)
   if (twice !== undefined) throw new Error(`two fields have the column ${twice.column}`)
@@ -193,7 +203,10 @@ const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
   }
 }
 
-/** Describes a record: the PostgreSQL type of each field, and the columns that are not named like their field. */
+/**
+ * Describes a record of a known type: the PostgreSQL type of each field, and the names of columns that do not follow
+ * from their field.
+ */
 export const columns = <A, N extends { readonly [Field in keyof A]?: string } = {}>(
   types: { readonly [Field in keyof A]-?: TypeOf<A[Field]> },
   ...[names]: {} extends N ? [] : [names: Names<A, N>]
@@ -208,7 +221,7 @@ export const columns = <A, N extends { readonly [Field in keyof A]?: string } = 
   )
 }
 
-/** A column whose values are of a type. */
+/** A column whose values have the type `V`. */
 interface Typed<V> {
   readonly type: Type
   readonly "~value"?: V
@@ -216,7 +229,7 @@ interface Typed<V> {
 
 const typed = <Base>(type: Type) => <V extends Base | null = Base>(): Typed<NoInfer<V>> => ({ type })
 
-/** The columns of a {@link row}. */
+/** The columns of a {@link row}: each takes the type of its values. */
 export const text = typed<string>("text")
 export const texts = typed<ReadonlyArray<string>>("text[]")
 export const integer = typed<number>("integer")
@@ -228,7 +241,7 @@ export const bytes = typed<Uint8Array>("bytea")
 
 type Described<T> = { readonly [Field in keyof T]: T[Field] extends Typed<infer V> ? V : never }
 
-/** Describes a record whose type is only its description's. */
+/** Describes a record that has no type of its own: its type follows from the columns. */
 export const row = <T extends Readonly<Record<string, Typed<unknown>>>>(types: T): Columns<Described<T>> =>
   make(Object.entries(types).map(([field, { type }]) => ({ field, type, column: columnOf(field) })))
 
@@ -238,7 +251,7 @@ type Reading<V> =
   | (undefined extends V ? never : Reader<NonNullable<V>>)
   | (NonNullable<V> extends ReadonlyArray<infer Each> ? readonly [Reader<Each>] : never)
 
-/** Describes a row that a statement returns and that is no table's: its fields may be records themselves. */
+/** Describes a row that a statement returns and that is not a row of a table. Its fields may be records, as JSON. */
 export const result = <A>(readings: { readonly [Field in keyof A]-?: Reading<A[Field]> }): Reader<A> => {
   const fields = Object.entries<Type | Reader<unknown> | readonly [Reader<unknown>]>(readings).map((
     [field, reading]
@@ -260,7 +273,7 @@ export const result = <A>(readings: { readonly [Field in keyof A]-?: Reading<A[F
   }
 }
 
-/** Values of a type, as an array: an input of a statement. */
+/** An array of values as an input of a statement. */
 export const list = <V>(type: TypeOf<V> & Type): Input<ReadonlyArray<V>, string> => {
   const encode: (values: ReadonlyArray<never>) => unknown = arrays[type]
   return {
@@ -270,14 +283,14 @@ export const list = <V>(type: TypeOf<V> & Type): Input<ReadonlyArray<V>, string>
   }
 }
 
-/** A value as JSON, such as records that a table of parameters cannot hold, since they have arrays. */
+/** A value as an input of a statement, in JSON: for records with arrays, which a table of parameters cannot hold. */
 export const inJson = <V>(): Input<V, string> => ({
   size: 1,
   given: (first) => `${parameter(first)}::text::json`,
   encode: (value) => [JSON.stringify(value)]
 })
 
-/** A statement that is needed only if there are records. */
+/** Builds a statement for given records, or no statement if there are none. */
 export const unlessEmpty = <A, Given>(
   input: Input<ReadonlyArray<A>, Given>,
   text: (given: Given) => string
@@ -286,14 +299,17 @@ export const unlessEmpty = <A, Given>(
   return (records) => records.length === 0 ? [] : [some({ records })]
 }
 
-/** Inserts records into a table, if there are any. */
+/**
+ * Inserts records into a table; no statement if there are none. `further` is appended to the text, such as `on
+ * conflict`.
+ */
 export const insert = <A>(columns: Columns<A>, table: Relation, further = "") =>
   unlessEmpty(
     columns,
     (given) => `insert into ${table} (${columns.names()}) select * from ${given("g")}${further}`
   )
 
-/** A statement that is given one record. */
+/** Builds a statement for one given record. */
 const ofOne = <A>(
   columns: Columns<A>,
   text: (one: { readonly [Field in keyof A]: string }) => string

@@ -49,11 +49,11 @@ export const isFull = (directory: string): boolean => {
   return bavail * bsize < roomOfOld
 }
 
-/** Why files cannot be written, if the system's error says what an operator has to mend. */
+/** Why files cannot be written, if the system's error shows what an operator must correct. */
 export const problemOf = (error: unknown): StoreError.Problem | undefined =>
   Predicate.hasProperty(error, "code") && (error.code === "ENOSPC" || error.code === "EDQUOT") ? "disk_full" : undefined
 
-/** Describes an error in one line: for a system error its code and message, whoever threw it. */
+/** Describes an error in one line: an `Error` by its message, an error of PGlite's file system by its number. */
 export const describe = (error: unknown): string =>
   error instanceof Error
     ? error.message

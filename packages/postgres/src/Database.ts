@@ -24,8 +24,8 @@ import * as Timeout from "./Timeout.ts"
 const patience = 2000
 
 /**
- * How often it is retried at least. A process that hangs is refused by PostgreSQL each time it comes back too late
- * (`maxIdle`), so that two or three retries may take all of {@link patience}.
+ * The minimum number of retries, even if they take longer than {@link patience}. If the process hangs, PostgreSQL may
+ * end its transaction each time (`maxIdle`), so two or three retries may use up that time.
  */
 const leastRetries = 5
 
@@ -50,7 +50,7 @@ export interface StepOptions<Command, Loaded extends Step.Known, Answer, Writes,
   /** Builds `Loaded` from the rows of each statement. */
   readonly read: (rows: ReadonlyArray<Rows>, now: Step.Known["now"], commands: ReadonlyArray<Command>) => Loaded
   readonly decide: Step.Decide<Command, Loaded, Answer, Writes, Need>
-  /** Loads what a decision may ask for, in one more round trip. */
+  /** Loads, in one more round trip, what the decision reports that it still needs. */
   readonly more?: {
     readonly load: (needs: ReadonlyArray<Need>) => ReadonlyArray<Statement>
     /** Adds the additional rows to what was loaded. */
@@ -84,6 +84,7 @@ export interface DirectOptions<Command, Answer> {
   ) => (command: Command, place: number) => Answer
 }
 
+/** A database with wac's schema. All stores of this package use it. */
 export class Database extends Context.Service<Database, {
   /** Runs one statement as its own transaction. `operation` is `Port.method`, for errors and the log. */
   readonly query: (
@@ -121,7 +122,9 @@ export class Database extends Context.Service<Database, {
    * missed; it also comes first. If a reader falls far behind, the oldest are dropped: they are hints, not a log.
    */
   readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
-  /** The last problem with which an operation failed. Whoever sees that the database can be written again clears it. */
+  /**
+   * The problem of the last operation that failed with one. `Storage` clears it once the database can be written again.
+   */
   readonly lastProblem: { current: StoreError.Problem | undefined }
   /** The use of this process's connections: those for steps, and those for single statements. */
   readonly pools: { readonly [pool in Storage.Pool]: PoolUse.PoolUse }
@@ -133,7 +136,7 @@ export class Database extends Context.Service<Database, {
     )
 }
 
-/** One of our functions threw because of one command's content, such as an invalid date. Nothing was written. */
+/** A function of wac threw because of one command's content, such as an invalid date. Nothing was written. */
 class Thrown extends Data.TaggedError("Thrown")<{ readonly defect: unknown }> {}
 
 /** Why commands that were carried out together failed. */
@@ -147,7 +150,7 @@ const attempt = <A>(build: () => A): Result.Result<A, Thrown> =>
 const isOfCommand = (error: Failure): boolean =>
   error instanceof Thrown || error instanceof ThrownBeforeCommit || SqlFailure.isOfContent(error)
 
-/** Whose fault it is that one command alone failed. */
+/** The fault to report for a command that failed alone. */
 const faultOf = (error: Failure | "late"): StoreError.StoreError["fault"] => {
   if (error === "late") return "storage"
   if (error instanceof Thrown || error instanceof ThrownBeforeCommit) return "command"
@@ -157,7 +160,7 @@ const faultOf = (error: Failure | "late"): StoreError.StoreError["fault"] => {
 /** An exception's message may quote a command, so only its name is logged. */
 const nameOf = (defect: unknown): string => defect instanceof Error ? defect.name : typeof defect
 
-/** Describes a failure for the log. */
+/** Describes the cause of a failure for the log. */
 const cause = (error: Failure): string =>
   error instanceof Thrown
     ? `the command could not be carried out: ${nameOf(error.defect)}`
@@ -171,7 +174,7 @@ const problemOf = (error: Failure | "late"): StoreError.Problem | undefined =>
     ? undefined
     : SqlFailure.problemOf(error)
 
-/** Tells failures of an operation apart, for the log. */
+/** The kind of a failure. The log treats failures of one operation and kind as repetitions. */
 const kindOf = (error: Failure | "late"): string =>
   error === "late"
     ? error
@@ -216,7 +219,7 @@ const make = Effect.gen(function*() {
       Effect.mapError((error): E | SqlError => error instanceof LostBeforeCommit ? error.error : error)
     )
 
-  /** Statements of the stores, in the schema that they are to use. */
+  /** Replaces the schema's name in statements of the stores. */
   const inSchema = (statements: ReadonlyArray<Statement>): ReadonlyArray<Statement> =>
     statements.map((statement) => ({ ...statement, text: named(statement.text) }))
 

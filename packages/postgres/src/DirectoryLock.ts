@@ -15,7 +15,7 @@ const Holder = Schema.Struct({
   pid: Schema.Int,
   startedAt: Schema.String,
   space: Schema.String,
-  /** The locked directory, by device and inode, so that a copy of it is known as one. */
+  /** The device and inode of the locked directory, by which a copy of the directory is recognized. */
   directory: Schema.optionalKey(Schema.String)
 })
 type Holder = typeof Holder.Type
@@ -57,7 +57,10 @@ const copied = (path: string): string =>
   `${path} was copied along with the database in its directory, while a process used the original. The copy may be ` +
   "incomplete: stop the server before you copy its data, or use a backup"
 
-/** Locks, and returns whether the lock that it found is a copy of one that is still held elsewhere. */
+/**
+ * Takes the lock. Returns whether the lock file that it found was copied with the directory, while its holder still
+ * runs in the original.
+ */
 const take = (path: string, now: number): boolean => {
   const mine: Holder = {
     pid: process.pid,
@@ -127,7 +130,10 @@ const isRunning = ({ pid, startedAt }: Holder): boolean => {
   return startOf(pid) === startedAt && !hasEnded(pid)
 }
 
-/** What Linux says of a process after its name (proc(5), from the third field on); empty on other systems. */
+/**
+ * The fields of `/proc/<pid>/stat` after the process's name (proc(5), from the third field on); empty on other systems
+ * than Linux.
+ */
 const statusOf = (pid: number): ReadonlyArray<string> => {
   const status = textOf(`/proc/${pid}/stat`)
   return status.slice(status.lastIndexOf(")") + 2).split(" ")
@@ -136,7 +142,10 @@ const statusOf = (pid: number): ReadonlyArray<string> => {
 /** When a process started, in the system's format. Its id may have been reused since. */
 const startOf = (pid: number): string => statusOf(pid)[19] ?? ""
 
-/** Whether a process was killed and its parent has not asked for its status yet. Its other threads may end later. */
+/**
+ * Whether a process has ended although its id is still in use, since its parent has not collected its status (a
+ * zombie). Its other threads may end later.
+ */
 const hasEnded = (pid: number): boolean => {
   const status = statusOf(pid)
   return status[0] === "Z" && Number(status[17]) <= 1

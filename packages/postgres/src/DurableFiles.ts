@@ -18,6 +18,7 @@ interface Stream {
 
 const isDirectory = ({ node }: Stream): boolean => (node.mode & fs.constants.S_IFMT) === fs.constants.S_IFDIR
 
+/** Extends PGlite's class of files on disk with `fsync`. */
 export const durable = (Files: typeof NodeFS): typeof NodeFS =>
   class extends Files {
     override async init(pg: PGlite, given: Options): Promise<{ emscriptenOpts: Options }> {

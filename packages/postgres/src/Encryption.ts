@@ -1,5 +1,6 @@
 /**
- * The encryption of connections as the URL asks for it: what is verified, by which files.
+ * Builds the TLS options of connections from the encryption that a server's URL requests: certificates, keys, and what
+ * is verified.
  */
 import { Redacted, Result } from "effect"
 import * as fs from "node:fs"
@@ -19,7 +20,7 @@ const file = (name: string, path: string): string => {
   }
 }
 
-/** The authorities of the machine, with those that Node.js trusts and those of `NODE_EXTRA_CA_CERTS`. */
+/** The certificate authorities that the machine, Node.js and `NODE_EXTRA_CA_CERTS` trust. */
 const systemAuthorities = (): ReadonlyArray<string> => [
   ...tls.getCACertificates("default"),
   ...tls.getCACertificates("system")
@@ -35,8 +36,9 @@ const read = ({ authorities, certificate, key, revoked }: Encryption): Files => 
 })
 
 /**
- * The options of each connection to a host. The files are read again for each, so that a renewed certificate is used;
- * one that cannot be read meanwhile is used as it last was. Fails if they cannot be read or used at first.
+ * Returns a function that makes the options of each connection to a host. It reads the files again each time, so that a
+ * renewed certificate is used; if that fails, it returns the last options. Fails if the files cannot be read or used at
+ * first.
  */
 export const make = (encryption: Encryption, { name }: Host): Result.Result<() => tls.ConnectionOptions, string> => {
   const { authorities, isNamed, maxVersion, minVersion, mode, passphrase } = encryption
@@ -48,7 +50,7 @@ export const make = (encryption: Encryption, { name }: Host): Result.Result<() =
   }
   const current = (): tls.ConnectionOptions => ({
     host: name,
-    // an address is no name of a server (RFC 6066); the client would give the host's name if there were none
+    // an address is not a valid server name (RFC 6066); without this option, the client would send the host's name
     servername: isNamed && isIP(name) === 0 ? name : "",
     rejectUnauthorized: isVerified,
     ...mode === "verify-full" ? {} : { checkServerIdentity: () => undefined },
@@ -65,7 +67,7 @@ export const make = (encryption: Encryption, { name }: Host): Result.Result<() =
         try {
           last = current()
         } catch {
-          // half of a renewal: the next connection reads it again
+          // the files may be half renewed: the next connection reads them again
         }
         return last
       }
@@ -73,7 +75,7 @@ export const make = (encryption: Encryption, { name }: Host): Result.Result<() =
   )
 }
 
-/** Whether a connection failed because of certificates or encryption, which no time mends. */
+/** Whether a connection failed because of certificates or encryption, so that retrying cannot help. */
 export const isRefusal = (cause: unknown): boolean =>
   cause instanceof Error && (
     cause.message === "The server does not support TLS" ||

@@ -1,13 +1,13 @@
 /**
- * Deletes expired rows whenever one is stored, so that there are never more than there were at a time, and no sweep is
- * needed.
+ * SQL that deletes an expired row whenever a row is stored. The table never grows beyond the most rows that were valid
+ * at one time, so it needs no sweep.
  */
 import type { Relation } from "./Schema.ts"
 
 /**
- * Deletes one row of a table that has `expires_at`, and an index of it. One, because a plan that was made for a small
- * table would look for several in the whole table. `at` is an expression that is the same in all rows, and `others` a
- * condition on the row `o`.
+ * Deletes one expired row of a table that has an indexed column `expires_at`. Only one, because a plan that was made
+ * while the table was small would search the whole table for several. `at` is an expression for the time that is
+ * constant for all rows, `others` a further condition on the row `o`.
  */
 export const forgetOne = (table: Relation, at: string, others = "true"): string =>
   `delete from ${table} e where e.ctid = (

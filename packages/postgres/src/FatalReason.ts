@@ -18,7 +18,7 @@ const isFatal = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "severityUnlocalized") &&
   (cause.severityUnlocalized === "FATAL" || cause.severityUnlocalized === "PANIC")
 
-/** The server's message to the statement that the connection carries out, if it ends the connection. */
+/** The FATAL error that the server sent to the statement in progress, if it did, as a `ConnectionError`. */
 const reasonOf = ({ consumer, pipelineHead, pipelineInFlight }: Internals): SqlError | undefined => {
   const statement = pipelineInFlight[pipelineHead]?.machine ?? consumer
   if (!Predicate.hasProperty(statement, "failure") || !(statement.failure instanceof SqlError)) return undefined
@@ -28,16 +28,16 @@ const reasonOf = ({ consumer, pipelineHead, pipelineInFlight }: Internals): SqlE
     : undefined
 }
 
-const kept = new WeakSet<object>()
+const patched = new WeakSet<object>()
 
 /**
- * From now on, statements on connections like this one fail with the server's reason if the server gave one. The
- * failure is still a `ConnectionError`.
+ * Patches the class of this connection: from now on, if the server ends a connection with a reason, the statement in
+ * progress fails with that reason. The failure is still a `ConnectionError`.
  */
 export const keep = (connection: PgConnection.PgConnection): void => {
   const internals = Object.getPrototypeOf(connection) as Internals
-  if (kept.has(internals) || typeof internals.fatal !== "function") return
-  kept.add(internals)
+  if (patched.has(internals) || typeof internals.fatal !== "function") return
+  patched.add(internals)
   const { fatal } = internals
   internals.fatal = function(this: Internals, error, destroySocket) {
     fatal.call(this, reasonOf(this) ?? error, destroySocket)

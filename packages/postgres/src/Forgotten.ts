@@ -1,29 +1,36 @@
 /**
- * The result of a step of a deletion, as its statement returns it: in the columns `removed` and `is_more`.
+ * What a statement that deletes old rows returns (core's `Retention.Forgotten`), in the columns `removed` and
+ * `is_more`; and such a statement for simple tables.
  */
 import type { Retention, Time } from "@wac/core"
 import { boolean, integer, row } from "./Columns.ts"
 import type { Relation } from "./Schema.ts"
 import { type Rows, statement, value } from "./Statement.ts"
 
-/** The columns for the rows of `gone`, at most `limit` of which a statement deletes. */
+/** The result columns of a statement that deletes at most `limit` rows; its `with` returns them as `gone`. */
 export const columns = (limit: number | string): string =>
   `count(*)::integer as removed, count(*) = ${limit} as is_more`
 
-/** The columns for the rows of `gone`, at most `limit` of which a statement deletes for each workspace. */
+/**
+ * The result columns of a statement that deletes at most `limit` rows of each workspace; its `with` returns them as
+ * `gone`.
+ */
 export const columnsByWorkspace = (limit: string, gone = "gone"): string =>
   `coalesce(sum(g.deleted), 0)::integer as removed, coalesce(bool_or(g.deleted = ${limit}), false) as is_more
     from (select count(*) as deleted from ${gone} g group by g.workspace_id) g`
 
 const forgotten = row({ removed: integer(), isMore: boolean() })
 
-/** Reads the columns. */
+/** Reads the result columns. */
 export const read = (rows: Rows | undefined): Retention.Forgotten => forgotten.read(rows![0]!)
 
-/** The rows that {@link endedBefore} deletes at once. */
+/** The maximum number of rows that {@link endedBefore} deletes in one statement. */
 const atOnce = 1000
 
-/** Deletes the rows of a table that ended before a time, oldest first. `ended` compares a column with it. */
+/**
+ * Deletes rows of a table whose `column` is before a time, oldest first. With `ended` `<=`, also rows at that very
+ * time.
+ */
 export const endedBefore = (table: Relation, column: string, ended: "<" | "<=") =>
   statement({ before: value<Time.Instant>() }, ({ before }) =>
     `with gone as (

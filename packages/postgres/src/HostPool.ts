@@ -1,17 +1,17 @@
 /**
- * A host's own pool of the package `pg`. Our client speaks over its connections: each is taken from the pool, used as a
- * stream, and given back as it was found, so that the host's parsers and settings make no difference.
+ * Lets wac's client use a host's own pool of the package `pg`: a connection is taken from the pool, used as a stream of
+ * bytes, and returned as it was found. So the host's parsers and settings make no difference.
  */
 import { Buffer } from "node:buffer"
 import { Duplex } from "node:stream"
 
-/** What is needed of a `pg.Pool`. */
+/** The part of a `pg.Pool` that is declared publicly; {@link wrongPool} checks the rest. */
 export interface HostPool {
   readonly options: object
   readonly connect: () => Promise<object>
 }
 
-/** A client of `pg` while it is ours. */
+/** A client of `pg`, with the members that are used here. */
 interface Client {
   readonly processID: number
   readonly secretKey: number
@@ -41,7 +41,7 @@ export const fewest = 3
 /** The maximum number of a pool's connections. */
 export const sizeOf = ({ options }: HostPool): number => (options as Pool["options"]).max ?? 10
 
-/** Why a value cannot be used as a pool, if so. */
+/** Describes why a value cannot be used as a pool; `undefined` if it can. */
 export const wrongPool = (pool: unknown): string | undefined => {
   if (
     typeof pool !== "object" || pool === null || !("connect" in pool) || typeof pool.connect !== "function" ||
@@ -60,7 +60,7 @@ const ready = 0x5a
 const idle = 0x49
 const cancelRequest = 80877102
 
-/** Sees the type of each message in a stream, and the first byte of its content if it has one. */
+/** Splits chunks of a stream into messages, and calls `see` with the type of each and the first byte of its content. */
 const messages = (see: (type: number, first: number) => void): (chunk: Uint8Array) => void => {
   let rest = Buffer.alloc(0)
   let skipped = 0
@@ -86,25 +86,28 @@ const messages = (see: (type: number, first: number) => void): (chunk: Uint8Arra
   }
 }
 
-/** What a server says to a client that it accepted: signed in, the session's number, and ready. */
+/** The messages with which a server accepts a client: authentication succeeded, the session's process id, ready. */
 const greeting = (processId: number): Buffer => {
-  const told = Buffer.from("R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\0\0\0\0\0Z\0\0\0\x05I", "latin1")
-  told.writeInt32BE(processId, 14)
-  return told
+  const bytes = Buffer.from("R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\0\0\0\0\0Z\0\0\0\x05I", "latin1")
+  bytes.writeInt32BE(processId, 14)
+  return bytes
 }
 
 const ignore = () => undefined
 
-/** A connection of the host's in our use. */
+/** A connection borrowed from the host's pool. */
 interface Lease {
   readonly client: Client
-  /** Gives it back, or has it closed unless it is as it was found. */
+  /** Returns the connection to the pool, which closes it if `isAsFound` is false. */
   readonly end: (isAsFound: boolean) => void
 }
 
 interface Source {
   readonly take: () => Promise<Lease>
-  /** Cancels what a session does. Its connection is not given back afterwards, since the cancellation may come late. */
+  /**
+   * Cancels the statement of a session. The connection is closed afterwards instead of reused, since the cancellation
+   * may arrive late.
+   */
   readonly cancel: (processId: number) => void
   readonly inUse: Map<number, Borrowed>
 }
@@ -117,18 +120,18 @@ class Borrowed extends Duplex {
   #isIdle = true
   isCancelled = false
   readonly #data = (chunk: Buffer) => {
-    this.#heard(chunk)
+    this.#received(chunk)
     if (!this.push(chunk)) this.#lease?.client.connection.stream.pause()
   }
   readonly #error = (error: Error) => this.destroy(error)
   readonly #close = () => this.destroy()
   #theirs: ReadonlyArray<(chunk: Buffer) => void> = []
-  readonly #heard = messages((type, first) => {
+  readonly #received = messages((type, first) => {
     if (type !== ready) return
     this.#unanswered--
     this.#isIdle = first === idle
   })
-  readonly #said = messages((type) => {
+  readonly #sent = messages((type) => {
     if (type === sync || type === query) this.#unanswered++
   })
 
@@ -187,7 +190,7 @@ class Borrowed extends Duplex {
     }
     const stream = this.#lease?.client.connection.stream
     if (stream === undefined || chunk[0] === terminate && chunk.length === 5) return done()
-    this.#said(chunk)
+    this.#sent(chunk)
     stream.write(chunk, done)
   }
 
@@ -203,20 +206,23 @@ class Borrowed extends Duplex {
   }
 }
 
-/** Streams over connections of the pool, and over one of its own made from the pool's options. */
+/**
+ * Makes streams over the pool's connections (`pooled`), and over separate connections made from the pool's options
+ * (`own`).
+ */
 export interface Streams {
   readonly pooled: () => Duplex
   readonly own: () => Duplex
 }
 
-/** The pool's clients have no connection that could be used. No time mends that. */
+/** The pool's clients have no stream that could be used, as with `pg.native`. Retrying cannot help. */
 export class NotOfPg extends Error {
   constructor() {
     super("the pool's clients are not of the package pg: a pool of pg.native cannot be used")
   }
 }
 
-/** Streams of the pool's clients. Each is given back when its connection ends, and the pool is never closed. */
+/** Makes streams over clients of the pool. A client is returned when its stream ends; the pool is never closed. */
 export const streams = (given: HostPool): Streams => {
   const pool = given as HostPool & Pool
   const inUse = new Map<number, Borrowed>()

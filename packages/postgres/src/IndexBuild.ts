@@ -1,6 +1,6 @@
 /**
- * Builds an index of a table that may be large while others write to it, before the migration that has it: no lock
- * stops them, whatever it takes.
+ * Builds the index of a migration before the migration runs, without blocking writers (`create index concurrently`),
+ * since the table may be large.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Schedule } from "effect"
@@ -8,31 +8,37 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Schema from "./Schema.ts"
 import { codeOf, isPassing } from "./SqlFailure.ts"
 
-/** An index that a migration makes of a table of an earlier one. */
+/** An index that a migration creates on a table of an earlier migration. */
 export interface Index {
   readonly name: string
   readonly table: string
-  /** What follows the table's name. */
+  /** The text after the table's name in `create index`. */
   readonly definition: string
 }
 
-/** The statement of the migration itself, which finds the index built unless the table was made in the same run. */
+/**
+ * The statement that the migration itself contains. It creates the index only if the table was created in the same run;
+ * otherwise {@link build} has already built it.
+ */
 export const ifMissing = ({ definition, name, table }: Index): string =>
   `create index if not exists ${name} on ${table} ${definition}`
 
-/** How often to look whether another process has built it. */
+/** How often to check whether another process has built the index. */
 const look = Schedule.spaced("500 millis")
 
-/** What a session may be limited by, outside of transactions. */
+/** The time limits that apply to a statement outside of transactions. */
 const timeLimits = ["statement_timeout", "lock_timeout"]
 
-/** Whether another process was faster (`duplicate_table`), or each waited for the other. */
+/**
+ * Whether another process was faster (`duplicate_table`), or the failure may pass, such as a deadlock with another
+ * process.
+ */
 const isOfOthers = (error: SqlError): boolean => codeOf(error) === "42P07" || isPassing(error)
 
 /**
- * Returns once the index is built. What a process left that ended while it built the index is removed, and built anew.
- * Any number of processes may do this at once: one builds, the others wait. `alone` runs an effect in a transaction in
- * which no other process migrates.
+ * Returns once the index is built. Removes an unfinished index that a stopped process left, and builds it again. Any
+ * number of processes may call this at once: one builds, the others wait. `alone` runs an effect in a transaction
+ * during which no other process migrates.
  */
 export const build = <R>(
   { definition, name, table }: Index,
@@ -62,7 +68,8 @@ export const build = <R>(
     )
     const create = Effect.scoped(Effect.gen(function*() {
       const session = yield* client.reserve
-      // an index takes as long as it takes, whatever the database sets for its sessions; in a transaction it cannot be
+      // the build may take longer than the database's limits allow; it cannot run in a transaction, so the session's
+      // limits are changed
       for (const limit of timeLimits) {
         yield* Effect.acquireRelease(
           session.executeRaw(`set ${limit} = 0`, []),

@@ -25,14 +25,17 @@ export interface Inspection {
   readonly isWritable: boolean
   /** Whether the connection to the server, or the pooler's, is encrypted. */
   readonly isEncrypted: boolean
-  /** The `sslmode` with which another machine is connected to without a proof that it is the server; or `undefined`. */
+  /** The `sslmode` of a connection to another machine whose identity is not verified; `undefined` if there is none. */
   readonly unprovenMode: string | undefined
-  /** Why a write fails; `undefined` if one succeeded, or if there is no schema or no write is accepted. */
+  /**
+   * Why a trial write failed; `undefined` if it succeeded, or if none was tried because there is no schema or the
+   * database is read-only.
+   */
   readonly problem: StoreError.Problem | undefined
   /** The database's role, and the rights that a server needs and the role lacks, such as `insert on wac.messages`. */
   readonly role: string
   readonly missingRights: ReadonlyArray<string>
-  /** The schema's version, 0 before the first migration, and the version that this code needs. */
+  /** The schema's version (0 before the first migration) and the version that this code needs. */
   readonly schemaVersion: number
   readonly neededSchemaVersion: number
   /** How far the database's clock is certainly ahead of this machine's, in milliseconds (`Time.certainLead`). */

@@ -62,11 +62,14 @@ export interface Migration {
   /** Statements, separated by `;`, run in one transaction. */
   readonly sql: string
   /**
-   * Whether the code of the version before still runs with the schema after it: a new table, or a column that may be
-   * missing from what is written. Only then can an upgrade be taken back without the backup.
+   * Whether the previous version of the code still runs with the migrated schema: the migration adds only tables, or
+   * columns that inserts may omit. Only then can an upgrade be undone without a backup.
    */
   readonly additive?: boolean
-  /** An index of a table that may be large, which `sql` makes if it is missing. It is built before, outside of it. */
+  /**
+   * An index of a table that may be large. It is built before the migration, outside of its transaction; `sql` creates
+   * it if it is missing.
+   */
   readonly index?: IndexBuild.Index
 }
 
@@ -184,12 +187,15 @@ export const version: Effect.Effect<number, OpenError, PgClient.PgClient | Schem
 const again = Schedule.upTo(Schedule.spaced("200 millis"), { duration: "10 seconds" })
 
 /**
- * How long a migration waits for the lock of a table. Everything that comes to the table meanwhile waits behind it, so
- * the migration gives way, and tries again.
+ * How long a migration waits for the lock of a table. Other statements on the table queue behind it meanwhile, so after
+ * this time the migration gives way, and tries again.
  */
 const lockTimeout = Duration.millis(500)
 
-/** A backup holds its locks for longer: then the migration fails, and says why. */
+/**
+ * How often and how long the migration tries again. A backup may hold its locks for longer: then the migration fails
+ * with that reason.
+ */
 const givenWay = Schedule.upTo(Schedule.spaced("200 millis"), { duration: "1 minute" })
 
 const isLocked = ({ reason }: SqlError): boolean => reason._tag === "LockTimeoutError"
@@ -231,7 +237,7 @@ const record = statement(
   values (${version}, ${name}, ${checksum}, ${additive})`
 )
 
-/** Runs the first missing migration, if any. Returns the version before it. */
+/** Runs the first missing migration, if any. Returns the version before that. */
 const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   const client = yield* PgClient.PgClient
   const schema = yield* Schema.Schema
@@ -250,7 +256,7 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
     yield* ours(`comment on table wac.schema_versions is
       'The steps that made this schema; another checksum under a known name is of another build, and refused'`)
   }
-  // migrations never change, and name no schema: they find and make what is theirs in this one, and nowhere else
+  // the texts of migrations never change and name no schema, so the search path makes them use only this one
   yield* client.unsafe(`set local search_path to ${schema.quoted}`)
   yield* givingWay
   // the wire protocol with parameters allows one statement; a dynamic statement may contain many
@@ -261,7 +267,7 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
         : new OpenError({ message: `cannot migrate to version ${version + 1} (${next.name}): ${describe(error)}` })
     )
   )
-  // databases of before have no such column
+  // the table of an earlier version has no such column
   yield* ours("alter table wac.schema_versions add column if not exists additive boolean not null default false")
   const { params, text } = record({
     version: version + 1,
@@ -273,7 +279,7 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   return version
 })
 
-/** Makes the schema if it is missing. The right to make one is not needed otherwise. */
+/** Creates the schema if it is missing. Only then does the role need the right to create one. */
 const made = Effect.fnUntraced(function*({ name, quoted }: Schema.Schema["Service"]) {
   const client = yield* PgClient.PgClient
   const [{ found, role }] = (yield* client`select current_user::text as role,
@@ -297,7 +303,8 @@ const made = Effect.fnUntraced(function*({ name, quoted }: Schema.Schema["Servic
 const versionOf = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
   const client = yield* PgClient.PgClient
   const { name, named } = yield* Schema.Schema
-  // from the tables themselves: a session that has looked a name up in vain may not see for a while that it is there
+  // read from the catalogs, since a session that has looked up a missing name may not notice for a while that it exists
+  // now
   const [database] = yield* client<{ encoding: string; found: boolean }>`
     select current_setting('server_encoding') as encoding, exists (
       select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace

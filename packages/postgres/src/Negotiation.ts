@@ -1,6 +1,6 @@
 /**
- * Connections whose encryption is settled with the server (`sslmode=prefer` and `allow`): one way is tried first, and
- * the other if the server refuses it. The client sees a stream without encryption.
+ * Connections whose encryption is negotiated with the server (`sslmode=prefer` and `allow`): encrypted and plain
+ * connections are tried in turn, the second if the server refuses the first. The client gets a decrypted stream.
  */
 import type { Socket } from "node:net"
 import { Duplex } from "node:stream"
@@ -13,13 +13,14 @@ const other = (way: Way): Way => way === "plain" ? "encrypted" : "plain"
 /** The message with which a client asks for encryption. */
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 
-/** The server's answers to it. */
+/** The server's responses to {@link sslRequest}. */
 const willing = 0x53
 const unwilling = 0x4e
 
 /** The first byte of an error's message. */
 const isError = 0x45
 
+/** The options of {@link make}. */
 export interface Options {
   /** Begins to connect. */
   readonly open: () => Socket
@@ -27,11 +28,11 @@ export interface Options {
   readonly first: Way
 }
 
-/** Makes streams that begin the way on which the server last accepted a connection. */
+/** Makes streams. With `first` plain, a stream begins with the way by which the server last accepted a connection. */
 export const make = ({ encryption, first, open }: Options): () => Duplex => {
   let known = first
   const accepted = (way: Way) => {
-    // an encrypted connection may fail for once, and the next one would reveal what it need not
+    // if encryption is preferred, it is always tried first: a single failure must not make all later connections plain
     if (first === "plain") known = way
   }
   return () => new Negotiated(open, encryption, known, accepted)
@@ -42,7 +43,7 @@ class Negotiated extends Duplex {
   readonly #encryption: () => tls.ConnectionOptions
   readonly #accepted: (way: Way) => void
   #socket: Socket | undefined
-  /** What the client sent before the server's first word: sent again if that is a refusal. */
+  /** What the client sent before the server's first message: sent again the other way if that message is a refusal. */
   #sent: Array<Uint8Array> = []
   /** The write that waits for the negotiation. */
   #waiting: ((error?: Error | null) => void) | undefined
@@ -115,7 +116,7 @@ class Negotiated extends Duplex {
     })
   }
 
-  /** Passes on what the client sends. The server's first word may still be a refusal. */
+  /** Passes on what the client sends. The server's first message may still be a refusal. */
   #settle(socket: Socket, way: Way, orElse: (() => void) | undefined): void {
     this.#socket = socket
     this.#isSettled = true
@@ -161,7 +162,7 @@ class Negotiated extends Duplex {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     const socket = this.#socket
     this.#socket = undefined
-    // what it still says has no reader
+    // nobody reads what the socket still receives
     socket?.on("error", () => undefined).destroy()
     this.#waiting?.(error)
     this.#waiting = undefined

@@ -7,11 +7,12 @@ import { Context, Effect, Exit, Fiber, Layer, Queue, Schedule, Scope, Stream } f
 import { describe } from "./SqlFailure.ts"
 
 /** How many hints are kept for a reader. Beyond that the oldest are dropped, since one hint is as good as many. */
-const kept = 256
+const mostHints = 256
 
 /** The pause before reconnecting. Readers poll meanwhile. */
 const pause = "500 millis"
 
+/** Listens for notifications of other processes. */
 export class Notifications extends Context.Service<Notifications, {
   /** See `Database.listen`. */
   readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
@@ -24,13 +25,13 @@ export class Notifications extends Context.Service<Notifications, {
     })
   })
 
-  /** Over a connection of its own, which is reopened whenever it is lost. */
+  /** Listens over a separate connection, which is reopened whenever it is lost. */
   static readonly layerConnection = (config: PgConnection.Config): Layer.Layer<Notifications> =>
     Layer.effect(
       Notifications,
       Effect.gen(function*() {
         const readers = new Readers()
-        const unheard = yield* Queue.unbounded<string>()
+        const newChannels = yield* Queue.unbounded<string>()
         const log = RepeatedFailure.make()
 
         const follow = Effect.fnUntraced(function*(connection: PgConnection.PgConnection, channel: string) {
@@ -42,22 +43,22 @@ export class Notifications extends Context.Service<Notifications, {
         })
 
         const session = Effect.gen(function*() {
-          // closed before the listeners are: they would tell the server and wait for its response
+          // closed before the listeners, which would otherwise send `UNLISTEN` and wait for the response
           const opened = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
           const own = yield* Scope.provide(PgConnection.make(config), opened)
-          // pinned, so that several channels share it
+          // pinned, so that several channels share one connection
           const connection = yield* own.pin
-          // it waits for as long as nothing happens; behind a pooler no setting came with its start
+          // the connection may stay idle for long; behind a pooler no settings are sent when it starts
           yield* connection.query("set idle_session_timeout to 0", [], false)
-          yield* Queue.clear(unheard)
-          yield* Queue.offerAll(unheard, readers.channels())
+          yield* Queue.clear(newChannels)
+          yield* Queue.offerAll(newChannels, readers.channels())
           const following = yield* Effect.forkDetach(
-            Stream.fromQueue(unheard).pipe(
+            Stream.fromQueue(newChannels).pipe(
               Stream.mapEffect((channel) => follow(connection, channel), { concurrency: "unbounded" }),
               Stream.runDrain
             )
           )
-          // a LISTEN that is on its way, or waits for another one, ends only with its response or its connection
+          // a LISTEN that was sent, or that waits for another, ends only with its response or its connection
           yield* Effect.ensuring(
             Fiber.join(following),
             Effect.andThen(Scope.close(opened, Exit.void), Fiber.interrupt(following))
@@ -70,7 +71,7 @@ export class Notifications extends Context.Service<Notifications, {
         yield* Effect.forkScoped(Effect.retry(session, Schedule.spaced(pause)))
 
         return Notifications.of({
-          listen: (channel) => readers.add(channel, Effect.asVoid(Queue.offer(unheard, channel)))
+          listen: (channel) => readers.add(channel, Effect.asVoid(Queue.offer(newChannels, channel)))
         })
       })
     )
@@ -86,7 +87,7 @@ export class Readers {
     listen: Effect.Effect<void>
   ): Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope> {
     return Effect.gen({ self: this }, function*() {
-      const queue = yield* Queue.sliding<string>(kept)
+      const queue = yield* Queue.sliding<string>(mostHints)
       const queues = this.#queues.get(channel)
       if (queues === undefined) {
         this.#queues.set(channel, new Set([queue]))

@@ -2,9 +2,9 @@ import { StoreError } from "@wac/core"
 import { Schema } from "effect"
 
 /**
- * The storage could not be opened. The message is one line for an operator and holds no credentials. `problem` is there
- * if the storage responded and named what an operator has to mend, or if the disk of an embedded database is full.
- * `isInUse` is true if another process has the embedded database open.
+ * The storage could not be opened. The message is one line for an operator and holds no credentials. `problem` is set
+ * if the storage responded with something that an operator must correct, or if the disk of an embedded database is
+ * full. `isInUse` is true if another process has the embedded database open.
  */
 export class OpenError extends Schema.TaggedError<OpenError>()("OpenError", {
   message: Schema.String,

@@ -14,18 +14,15 @@ import {
   variants
 } from "./Statement.ts"
 
-/** How the text of a page names its place. */
+/** How the text of a list's statement names the position and size of the page. */
 interface Place {
-  /** The condition on the identifier's column. */
+  /** The condition on the identifier's column that the row comes after the page's cursor. */
   readonly isAfter: (id: string) => string
-  /** One row more than the page, which says whether there is another one. */
+  /** The maximum number of rows: one more than the page, to find out whether there is a next page. */
   readonly limit: string
 }
 
-/**
- * Writes the texts of a list with filters, each of which may be left out: for first pages, and for those after an
- * identifier.
- */
+/** Prepares the statements of a list with optional filters: one for first pages, one for pages after an identifier. */
 export const filteredPages = <I extends Inputs, F extends Inputs>(
   inputs: I,
   filters: F,
@@ -47,7 +44,7 @@ export const filteredPages = <I extends Inputs, F extends Inputs>(
     after === null ? first({ given, limit: limit + 1 }, filters) : next({ given, limit: limit + 1, after }, filters)
 }
 
-/** Writes the text twice: for first pages, and for those after an identifier. */
+/** Prepares the statements of a list without filters: one for first pages, one for pages after an identifier. */
 export const pages = <I extends Inputs>(inputs: I, write: (given: Given<I>, place: Place) => string) => {
   const page = filteredPages(inputs, {}, (given, _, place) => write(given, place))
   return (given: Values<I>, request: Page.PageRequest): Required<Statement> => page(given, {}, request)

@@ -1,5 +1,6 @@
 /**
- * PGlite, which is optional: most hosts have a server, and it is as large as all else that this package needs.
+ * Loads PGlite, an optional dependency: most hosts have a server, and PGlite is as large as all other dependencies
+ * together.
  */
 import { OptionalPackage } from "@wac/core"
 import { Effect } from "effect"
@@ -21,7 +22,7 @@ const missing = new OpenError({
   message: "embedded PostgreSQL needs a package that is not installed: npm install @electric-sql/pglite"
 })
 
-/** What is used of it. Fails if it is not installed. */
+/** The parts of PGlite that are used. Fails if it is not installed. */
 export const modules = Effect.flatMap(
   Effect.promise(load),
   (found) => found === undefined ? Effect.fail(missing) : Effect.succeed(found)

@@ -18,8 +18,10 @@ import * as Pglite from "./Pglite.ts"
 import * as PgliteStream from "./PgliteStream.ts"
 import * as PgliteUpkeep from "./PgliteUpkeep.ts"
 import * as Schema from "./Schema.ts"
+import * as SchemaSearch from "./SchemaSearch.ts"
 import { planning, Sessions } from "./Sessions.ts"
 
+/** The options of {@link layer}. */
 export interface Options {
   /** The data directory, which may contain other files. Defaults to memory. */
   readonly directory?: string
@@ -30,8 +32,8 @@ export interface Options {
 const settings = (...given: ReadonlyArray<string>): Array<string> => given.flatMap((setting) => ["-c", setting])
 
 /**
- * PGlite's default is 128 MB, all of which the process has once they are used. The files that they hold are in the
- * system's cache as well, and one process has no great load.
+ * Makes PGlite's shared buffers smaller: by default, the process would keep 128 MB. The system caches the same files,
+ * and the load of one process is small.
  */
 const small = (defaults: ReadonlyArray<string>) => [...defaults, ...settings("shared_buffers=16MB")]
 
@@ -67,7 +69,7 @@ export const layer = (
       const client = yield* failed(PgClient.make(config))
       const sessions = yield* failed(Layer.build(Sessions.layer(config, planning)))
       const schema = Context.get(
-        yield* Layer.build(Layer.provide(Schema.layer(options.schema), Layer.succeed(PgClient.PgClient, client))),
+        yield* Layer.build(Layer.provide(SchemaSearch.layer(options.schema), Layer.succeed(PgClient.PgClient, client))),
         Schema.Schema
       )
       if (options.directory !== undefined) yield* PgliteUpkeep.run(client, schema)
@@ -116,7 +118,7 @@ const openDirectory = Effect.fnUntraced(function*(directory: string) {
     ({ isInUse, message, problem }) =>
       new OpenError({
         message: `the embedded database in ${directory} ${message}`,
-        // all that can be known from outside while another process uses the database
+        // while another process uses the database, its disk is all that can be examined
         problem: problem ?? (DataDirectory.isFull(directory) ? "disk_full" : undefined),
         isInUse
       })

@@ -28,7 +28,10 @@ const readNotification = (message: Buffer): readonly [channel: string, payload: 
   return [message.toString("utf8", 9, end), message.toString("utf8", end + 1, message.length - 1)]
 }
 
-/** Readers of notifications. They bypass the connection, since a listener would keep it from all others. */
+/**
+ * The readers of notifications. They get notifications directly, not through a connection, since a connection that
+ * listens would keep PGlite's one session from all others.
+ */
 export interface Readers {
   readonly channels: () => ReadonlyArray<string>
   readonly tell: (channel: string, payload: string) => void
@@ -78,7 +81,7 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
   }
 
   /** Passes notifications to readers. Returns the rest of the response, and whether the connection's turn is over. */
-  const heard = (answer: Buffer): { readonly answer: Buffer; readonly isOver: boolean } => {
+  const withoutNotifications = (answer: Buffer): { readonly answer: Buffer; readonly isOver: boolean } => {
     const kept: Array<Buffer> = []
     let from = 0
     let isOver = false
@@ -104,7 +107,7 @@ export const make = (db: PGlite, readers: Readers): () => Duplex => {
     const carryOut = async (stream: Duplex, messages: Uint8Array): Promise<void> => {
       await taken(stream)
       if (stream.destroyed) return released()
-      const { answer, isOver } = heard(await execute(messages))
+      const { answer, isOver } = withoutNotifications(await execute(messages))
       if (isOver) released()
       stream.push(answer)
     }

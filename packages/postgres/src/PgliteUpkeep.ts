@@ -10,7 +10,7 @@ import { describe } from "./SqlFailure.ts"
 
 const every = "1 minute"
 
-/** A checkpoint is due after this many bytes of log, which a restart would have to read again. */
+/** A checkpoint is due after this many bytes of log, since a restart must read them again. */
 const logged = 32 * 1024 * 1024
 
 /** Starts the maintenance, until the scope closes. */

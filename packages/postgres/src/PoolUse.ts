@@ -1,9 +1,9 @@
 /**
- * How much of a pool of connections is in use: the pool itself does not report it.
+ * Counts how many connections of a pool are in use, since the pool itself does not report it.
  */
 import { Effect } from "effect"
 
-/** The uses of one pool's connections. */
+/** The counter of one pool. */
 export interface PoolUse {
   /** The maximum number of connections. */
   readonly size: number
@@ -16,6 +16,7 @@ export interface PoolUse {
 /** The default of `PgPool.Config.maxConnections`. */
 const defaultSize = 10
 
+/** Creates a counter for a pool of this size. */
 export const make = (size = defaultSize): PoolUse => {
   let asked = 0
   const end = () => {
@@ -33,7 +34,7 @@ export const make = (size = defaultSize): PoolUse => {
   }
 }
 
-/** The state of a pool, for operators. */
+/** How many connections are in use and idle, and how many uses wait for one. */
 export const stateOf = ({ asked, size }: PoolUse) => {
   const inUse = Math.min(asked(), size)
   return { inUse, idle: size - inUse, waiting: asked() - inUse }

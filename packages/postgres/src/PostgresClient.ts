@@ -11,13 +11,15 @@ import * as HostPool from "./HostPool.ts"
 import { Notifications } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Primary from "./Primary.ts"
-import * as Schema from "./Schema.ts"
+import type { Schema } from "./Schema.ts"
+import * as SchemaSearch from "./SchemaSearch.ts"
 import * as ServerUrl from "./ServerUrl.ts"
 import { maxIdle, planning, Sessions } from "./Sessions.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
 import { serverTimeout, StatementTimeout } from "./StatementTimeout.ts"
 import * as Target from "./Target.ts"
 
+/** The options of {@link layer}. */
 export interface Options {
   /**
    * `postgres://user:password@host:port/database?sslmode=…`. Of several hosts (`host:port,host:port`), the one that
@@ -31,8 +33,8 @@ export interface Options {
    */
   readonly maxConnections?: number
   /**
-   * The schema of everything of wac's, made when it is missing. By default `wac`, or `public` if an earlier version
-   * made the tables there.
+   * The schema that holds all objects of wac, created if it is missing. Defaults to `wac`, or `public` if an earlier
+   * version made the tables there.
    */
   readonly schema?: string | undefined
 }
@@ -54,7 +56,7 @@ const read = (config: PgConnection.Config) =>
 /** A server that starts at the same time as this process may take a while to respond. */
 const again = Schedule.upTo(Schedule.spaced("200 millis"), { duration: "10 seconds" })
 
-/** Whether the server may be reached later, by the same options. */
+/** Whether the same options may reach the server later. */
 const isAbsent = (error: SqlError): boolean => {
   const { cause } = error.reason
   return isPassing(error) && !Encryption.isRefusal(cause) && !(cause instanceof HostPool.NotOfPg)
@@ -76,7 +78,9 @@ const destination = Effect.fnUntraced(function*(
   return isWritable ? yield* waited(Primary.follow(targets.hosts)) : first.config
 })
 
-/** The other end: PostgreSQL, or a pooler that runs each statement in some shared session. */
+/**
+ * What is at the other end of a connection: PostgreSQL, or a pooler that runs each statement in some shared session.
+ */
 interface Peer {
   readonly isPooled: boolean
   /** Whether the settings of the user or the database limit the time of statements. */
@@ -106,24 +110,24 @@ const peer = (config: PgConnection.Config): Effect.Effect<Peer, SqlError> =>
     }
   })))
 
-/** The settings of our own sessions. */
+/** The settings of sessions that only wac uses. */
 const settings = (
   deadline: number,
   { limitsTransactions }: Pick<Peer, "limitsTransactions">
 ): Readonly<Record<string, string>> => ({
-  // shorter than our own deadline, so that a slow statement is certainly undone when its caller is notified
+  // shorter than wac's own deadline, so that a slow statement is certainly undone when its caller is notified
   statement_timeout: String(serverTimeout(deadline)),
-  // a step reads rows as JSON, in which a double has as many digits as this says; 1 is every digit
+  // a step reads rows as JSON, in which this setting determines a double's digits; 1 means all digits
   extra_float_digits: "1",
   // rows are decoded as the client expects, and texts are not interpreted
   bytea_output: "hex",
   standard_conforming_strings: "on",
   array_nulls: "on",
-  // limits that would end our sessions, or statements before their own deadline
+  // no limits that would end these sessions, or end statements before their deadline
   lock_timeout: "0",
   idle_session_timeout: "0",
   ...limitsTransactions ? { transaction_timeout: "0" } : {},
-  // compiling a plan takes longer than any of our statements may
+  // compiling a plan takes longer than any statement of wac may take
   jit: "off"
 })
 
@@ -136,7 +140,7 @@ const stepSettings: Readonly<Record<string, string>> = {
 /** The default of `Options.maxConnections`. With more, PostgreSQL's processes would wait for one another. */
 const defaultConnections = 10
 
-/** Leaves nothing behind in a session that others use next: no setting and no named statement. */
+/** The client's options for shared sessions: no named statement stays behind in a session that others use next. */
 const bare = { prepare: false }
 
 const deaf = "DATABASE_URL leads to a pooler, by which no notification comes: what other processes do is noticed a " +
@@ -145,7 +149,7 @@ const deaf = "DATABASE_URL leads to a pooler, by which no notification comes: wh
 const untimed = "DATABASE_URL leads to a pooler, and its user has no statement_timeout: what takes too long goes on " +
   "until it is cancelled. See docs/guides/postgresql.md"
 
-/** How connections are made, and how many at most. */
+/** How connections are opened, and their maximum number. */
 interface Way {
   readonly config: PgConnection.Config
   readonly connections: number
@@ -167,7 +171,7 @@ const clients = (
     Primary.extended(config, { ...pool, maxConnections, ...(isShared ? bare : { startupParameters }) })
   const forSteps = connections >> 1
   return Layer.merge(
-    Layer.provideMerge(Schema.layer(schema), PgClient.layer(poolOf(connections - forSteps, own))),
+    Layer.provideMerge(SchemaSearch.layer(schema), PgClient.layer(poolOf(connections - forSteps, own))),
     Sessions.layer(poolOf(forSteps, { ...own, ...stepSettings }), isShared ? { ...own, ...stepSettings } : {})
   )
 }
@@ -184,10 +188,10 @@ const opening = <A, R>(layer: Layer.Layer<A, SqlError | OpenError, R>): Layer.La
       )
   ) as Layer.Layer<A, OpenError, R>
 
-/** Waits a while for the server, but fails immediately if the URL is invalid. */
+/** The client of a server. Opening waits a while for the server, but fails immediately if the URL is invalid. */
 export const layer = (
   options: Options
-): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema.Schema, OpenError> =>
+): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema, OpenError> =>
   opening(Layer.unwrap(Effect.gen(function*() {
     const deadline = yield* StatementTimeout
     const config = yield* destination(options.url)
@@ -204,7 +208,7 @@ export const layer = (
     )
   })))
 
-/** A host's pool, and how it is used. */
+/** The options of {@link layerPool}. */
 export interface PoolOptions {
   /** The host's `pg.Pool`, which stays open. */
   readonly pool: HostPool.HostPool
@@ -216,7 +220,7 @@ export interface PoolOptions {
   readonly schema?: string | undefined
 }
 
-/** The maximum time for which the host's pool may have no connection left for us. */
+/** The maximum time to wait for a connection of the host's pool. */
 const poolPatience = "3 seconds"
 
 /** After this long without use, a connection goes back to the host's pool. */
@@ -226,18 +230,18 @@ const deafPool = "the host's pool leads to a pooler, by which no notification co
   "noticed a second later or two"
 
 /**
- * Over a host's pool, of which one connection is always left to the host. Each connection goes back as it was found:
- * settings are made per transaction, and no statement is named. The host closes the pool.
+ * The client over a host's pool. At least one connection of the pool is always left to the host. Each connection is
+ * returned as it was found: settings last for one transaction, and no statement is named. The host closes the pool.
  */
 export const layerPool = (
   options: PoolOptions
-): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema.Schema, OpenError> =>
+): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema, OpenError> =>
   opening(Layer.unwrap(Effect.gen(function*() {
     const wrong = HostPool.wrongPool(options.pool)
     if (wrong !== undefined) return yield* new OpenError({ message: `the pool ${wrong}` })
     const deadline = yield* StatementTimeout
     const { own, pooled } = HostPool.streams(options.pool)
-    // the host's pool signs in; ours only needs some name
+    // the host's pool signs in; wac's own pool only needs some name
     const common: PgConnection.Config = { username: "host", ssl: false, connectTimeout: poolPatience }
     const config = { ...common, stream: pooled }
     const { isPooled, limitsTransactions } = yield* peer(config)

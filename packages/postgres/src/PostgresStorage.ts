@@ -48,7 +48,7 @@ import * as ReplayStore from "./webhooks/ReplayStore.ts"
 import * as WebhookStore from "./webhooks/WebhookStore.ts"
 import * as WorkspaceStore from "./workspaces/WorkspaceStore.ts"
 
-/** The ports over a database with the schema, wherever it is. */
+/** The ports that are the same on a server and in an embedded database, over a database that has the schema. */
 const anywhere = Layer.mergeAll(
   AlertStore.layer,
   ApiKeyStore.layer,
@@ -85,12 +85,12 @@ const anywhere = Layer.mergeAll(
   WorkspaceStore.layer
 ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-/** The ports over a database of a server, with the schema. */
+/** All ports over a database that has the schema, on a server. */
 export const layer = Layer.merge(anywhere, OutboxStore.layer)
 
 const migrated = Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run()))
 
-/** Brings the schema up to date, or fails unless it is. */
+/** Brings the schema up to date, or only checks that it is. */
 const schemaOf = (
   { migrate }: Pick<ServerOptions, "migrate">
 ): Effect.Effect<unknown, OpenError, PgClient.PgClient | Schema> =>
@@ -102,14 +102,14 @@ const prepared = (options: ServerOptions) => {
   const run = schemaOf(options)
   return listenUrl === undefined
     ? run
-    // the schema that was found already
+    // use the schema that was already found, instead of searching again
     : Effect.flatMap(
       Schema,
       ({ name }) => Effect.provide(run, PostgresClient.layer({ url: listenUrl, maxConnections: 1, schema: name }))
     )
 }
 
-/** The server, and whether its schema may be changed. */
+/** The options of {@link layerServer}. */
 export interface ServerOptions extends PostgresClient.Options {
   /**
    * Whether to bring the schema up to date first (the default). If false, opening fails unless the schema is up to
@@ -125,7 +125,7 @@ export const layerServer = (options: ServerOptions): Layer.Layer<Ports.Ports, Op
     Layer.provide(PostgresClient.layer(options))
   )
 
-/** A host's pool, and whether its database's schema may be changed. */
+/** The options of {@link layerPool}. */
 export interface PoolOptions extends PostgresClient.PoolOptions, Pick<ServerOptions, "migrate"> {}
 
 /** The ports on a PostgreSQL server (15 or later) over a host's pool, which stays open. */

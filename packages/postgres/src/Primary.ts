@@ -20,7 +20,7 @@ const pause = "500 millis"
 
 interface Host {
   readonly target: Target
-  /** The same host, with its connections noted. */
+  /** The target's configuration. It records open connections in `sockets`. */
   readonly config: PgConnection.Config
   readonly sockets: Set<Duplex>
 }
@@ -37,8 +37,9 @@ const hostOf = (target: Target): Host => {
 }
 
 /**
- * A configuration whose connections go to the current primary; each connection reads it anew. When the primary changes,
- * connections to the previous one are closed, since they might wait for ever. Fails if no host accepts writes.
+ * Returns a configuration whose connections go to the current primary, since each connection reads it again. When the
+ * primary changes, connections to the previous one are closed, because they might wait forever. Fails if no host
+ * accepts writes.
  */
 export const follow = Effect.fnUntraced(function*(
   targets: ReadonlyArray<Target>
@@ -87,7 +88,7 @@ export const follow = Effect.fnUntraced(function*(
   })
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(stay), move)))
 
-  // each property is read anew from the present primary's configuration
+  // each property is read from the configuration of the current primary
   return new Proxy<PgConnection.Config>(primary.config, {
     get: (_, name) => Reflect.get(primary.config, name)
   })

@@ -1,11 +1,13 @@
 /**
- * The names that a schema of ours may have. Pure.
+ * Which names the schema of wac may have. Pure.
  */
 
-/** The longest name of a schema or of a channel, in bytes: PostgreSQL cuts a longer one. */
+/** The maximum length of the name of a schema or a channel, in bytes: PostgreSQL truncates a longer schema name. */
 export const longest = 63
 
-/** The fault of a schema's name, as the rest of a sentence, if any. */
+/**
+ * What is wrong with a schema's name, as the end of a sentence after the name's subject; `undefined` if it is valid.
+ */
 export const wrongName = (name: string): string | undefined =>
   name === ""
     ? "must not be empty"

@@ -1,7 +1,7 @@
 /**
- * Parses the URL of a PostgreSQL server, or of several of which one is the primary, as libpq does:
- * `postgres://user:password@host:port,host:port/database?sslmode=…`. A parameter is carried out or refused by name,
- * never ignored. Pure.
+ * Parses the URL of a PostgreSQL server, or of several servers of which one is the primary, as libpq does:
+ * `postgres://user:password@host:port,host:port/database?sslmode=…`. Every parameter is either supported or refused by
+ * name, never ignored. Pure.
  */
 import { Redacted, Result } from "effect"
 import * as net from "node:net"
@@ -11,7 +11,7 @@ export interface Host {
   /** The name or the address by which its certificate is verified, or the directory of its Unix socket. */
   readonly name: string
   readonly port: number
-  /** The address to connect to, if the name is not to be looked up. */
+  /** The address to connect to, if given; otherwise the name is looked up. */
   readonly address?: string
 }
 
@@ -24,7 +24,7 @@ export type SslMode = (typeof sslModes)[number]
 /** How connections are encrypted. Files are named by their paths, and read later. */
 export interface Encryption {
   readonly mode: SslMode
-  /** The file with the authorities that are trusted, or `system` for those of the machine. */
+  /** The file with the trusted certificate authorities, or `system` to trust the machine's. */
   readonly authorities?: string
   readonly certificate?: string
   readonly key?: string
@@ -32,7 +32,7 @@ export interface Encryption {
   readonly revoked?: string
   readonly minVersion?: string
   readonly maxVersion?: string
-  /** Whether the server is told its name while the encryption is negotiated. */
+  /** Whether the server's name is sent while the encryption is negotiated (SNI). */
   readonly isNamed: boolean
 }
 
@@ -46,9 +46,9 @@ export interface ServerUrl {
   readonly applicationName?: string
   /** Command line options for the server's session. */
   readonly options?: string
-  /** In seconds; 0 is without a limit. */
+  /** The time limit for connecting in seconds; 0 means no limit. */
   readonly connectTimeout?: number
-  /** Seconds of silence until the connection is probed; 0 is never. */
+  /** Seconds of silence until the connection is probed; 0 means never. */
   readonly keepAlive?: number
   /** Whether the host must accept writes, even if it is the only one. */
   readonly isWritable: boolean
@@ -64,7 +64,7 @@ const numbers = ["first", "second", "third", "fourth", "fifth", "sixth", "sevent
 
 const isPort = (port: string): boolean => /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65535
 
-/** The fault of a host and its port, if any. */
+/** What is wrong with a host and its port; `undefined` if nothing is. */
 const wrongPlace = (text: string, of: string, isOnly: boolean): string | undefined => {
   const found = place.exec(text)
   if (found === null) return `${of} is no name and no address: one of IPv6 stands in brackets, as in [::1]:5432`
@@ -74,7 +74,7 @@ const wrongPlace = (text: string, of: string, isOnly: boolean): string | undefin
   return undefined
 }
 
-/** A fault, which names a parameter and never quotes its value. */
+/** Thrown for an invalid URL. `why` names the faulty part and never quotes a parameter's value. */
 class Fault {
   readonly why: string
   constructor(why: string) {
@@ -93,10 +93,10 @@ const decoded = (text: string, what: string): string => {
   return value
 }
 
-/** What the parameters of a URL say. */
+/** The parameters in a URL's query, by name. */
 type Given = { [name in keyof typeof carriedOut]?: string }
 
-/** A parameter's fault, if any. */
+/** Returns what is wrong with a parameter's value; `undefined` if nothing is. */
 type Rule = (value: string) => string | undefined
 
 const any: Rule = () => undefined
@@ -106,7 +106,7 @@ const required: Rule = (value) => value === "" ? "must not be empty" : undefined
 const oneOf = (...values: ReadonlyArray<string>): Rule => (value) =>
   values.includes(value) ? undefined : `must be ${values.slice(0, -1).join(", ")} or ${values.at(-1)}`
 
-/** Accepts the values that ask for nothing, and says why the others cannot be carried out. */
+/** Accepts only the values that need no support. `why` explains why other values are not supported. */
 const only = (values: ReadonlyArray<string>, why: string): Rule => (value) =>
   values.includes(value) ? undefined : `can only be ${values.join(" or ")}: ${why}`
 
@@ -116,7 +116,7 @@ const versions = ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"]
 
 const byIdentity = "wac writes, and follows the host that accepts writes"
 
-/** The parameters of libpq that are carried out, with what their values may be. */
+/** The supported parameters of libpq, with the rules for their values. */
 const carriedOut = {
   host: required,
   hostaddr: required,
@@ -166,7 +166,7 @@ const noOauth = "the client has no OAuth"
 const noScramKey = "the client signs in with a password"
 const noProbes = "Node.js cannot set it; set it in the system (net.ipv4.tcp_keepalive_… of Linux)"
 
-/** The parameters of libpq that are not carried out, with the reasons. */
+/** The unsupported parameters of libpq, with the reasons. */
 const refused: { readonly [name: string]: string } = {
   passfile: "give the password in the URL, or the URL in a file (DATABASE_URL_FILE)",
   service: "write its parameters into the URL",
@@ -191,7 +191,7 @@ const refused: { readonly [name: string]: string } = {
   oauth_scope: noOauth
 }
 
-/** What other clients call a parameter. */
+/** The parameters of libpq by the names that other clients use. */
 const otherNames: { readonly [name: string]: string } = {
   ssl: "sslmode=require or sslmode=verify-full",
   tls: "sslmode=require or sslmode=verify-full",
@@ -209,7 +209,7 @@ const otherNames: { readonly [name: string]: string } = {
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "")
 
-/** Whether one edit makes one text of the other: a letter more, less, different, or two exchanged. */
+/** Whether two texts differ by at most one edit: a letter added, removed or changed, or two neighbours exchanged. */
 const isNear = (a: string, b: string): boolean => {
   if (Math.abs(a.length - b.length) > 1) return false
   let start = 0
@@ -224,12 +224,12 @@ const unknown = (name: string): string => {
   const names = Object.keys(carriedOut)
   const meant = otherNames[asked] ?? names.find((known) => plain(known) === asked) ??
     (asked.length > 3 ? names.find((known) => isNear(plain(known), asked)) : undefined)
-  // a long text is none of anybody's names, and may be a password that was not encoded
+  // a long text is probably not a parameter's name, but perhaps part of a password that was not encoded
   const quoted = /^[A-Za-z][A-Za-z0-9_.-]{0,31}$/.test(name) ? `the parameter ${name}` : "a parameter"
   return `${quoted} is not known${meant === undefined ? "" : `: use ${meant}`}`
 }
 
-/** A parameter's fault. */
+/** What is wrong with a parameter; `undefined` if nothing is. */
 const wrongParameter = (name: string, value: string): string | undefined => {
   if (Object.hasOwn(carriedOut, name)) {
     const wrong = carriedOut[name as keyof typeof carriedOut](value)
@@ -255,7 +255,7 @@ const givenIn = (query: string): Given => {
 
 const standardPort = 5432
 
-/** The hosts before the path, or those of the parameters, which come first. */
+/** The hosts of a URL. The parameters `host`, `hostaddr` and `port` take precedence over the part before the path. */
 const hostsOf = (authority: string, given: Given): ReadonlyArray<Host> => {
   const places = authority.split(",").map((one) => {
     const [, host, port] = place.exec(one)!
@@ -292,8 +292,8 @@ const isThisMachine = (host: Host): boolean => {
 }
 
 /**
- * The mode with which another machine is connected to without a proof that it is the server, so that somebody on the
- * way can take its place; `undefined` if there is none such.
+ * The mode, if it connects to another machine without verifying that this is the server, so that an attacker on the
+ * network could impersonate the server; else `undefined`.
  */
 export const unprovenMode = ({ encryption: { authorities, mode }, hosts }: ServerUrl): SslMode | undefined =>
   hosts.every(isThisMachine) || mode.startsWith("verify-") || mode === "require" && authorities !== undefined

@@ -20,13 +20,13 @@ export class LostBeforeCommit extends Data.TaggedError("LostBeforeCommit")<{ rea
  */
 export class ThrownBeforeCommit extends Data.TaggedError("ThrownBeforeCommit")<{ readonly error: SqlError }> {}
 
-/** The writes of a transaction after loading, and its result once they are committed. */
+/** A transaction's next step after loading: these writes, and its result once they are committed. */
 interface Written<A> {
   readonly writes: ReadonlyArray<Statement>
   readonly result: A
 }
 
-/** The rows that a transaction loads in a further round trip, and how it continues with them. */
+/** A transaction's next step after loading: it loads more rows in another round trip, and continues with them. */
 interface Loading<A> {
   readonly load: ReadonlyArray<Statement>
   readonly next: (rows: ReadonlyArray<Rows>) => Next<A>
@@ -38,6 +38,7 @@ type Failure = SqlError | LostBeforeCommit | ThrownBeforeCommit
 /** How a transaction continues after loading. */
 export type Next<A> = Written<A> | Loading<A>
 
+/** Carries out transactions of several statements. */
 export class Sessions extends Context.Service<Sessions, {
   /**
    * Carries out a transaction: `load`, then what `next` returns for the rows of each statement. On failure nothing is
@@ -57,7 +58,7 @@ export class Sessions extends Context.Service<Sessions, {
   /** The use of the connections. */
   readonly pool: PoolUse.PoolUse
 }>()("@wac/postgres/Sessions") {
-  /** Over connections of their own. `local` are settings that each transaction makes for itself. */
+  /** Sessions over a pool of their own. Each transaction applies the settings `local` for itself. */
   static readonly layer = (
     config: PgPool.Config,
     local: Readonly<Record<string, string>> = {}
@@ -78,8 +79,8 @@ export const maxIdle = 1000
 const doubtAfter = maxIdle / 2
 
 /**
- * Plans must use indexes, whatever the tables held when they were planned, which may be nothing. A lookup for each of
- * many rows is a subquery that cannot be pulled up (`offset 0`), by all columns of one index.
+ * Planner settings that make plans use indexes, even if a table was empty when its statement was planned. A lookup for
+ * each of many rows is written as a subquery that cannot be pulled up (`offset 0`), by all columns of one index.
  */
 export const planning: Readonly<Record<string, string>> = {
   plan_cache_mode: "force_generic_plan",
@@ -101,14 +102,14 @@ export const setLocally = (settings: Readonly<Record<string, string>>): Statemen
 }
 
 /**
- * Each statement sees what was committed before it: who has waited for a lock must see what its holder wrote. A
- * database or a role may have another default.
+ * Each statement must see what was committed before it began: after waiting for a lock, it must see what the holder
+ * wrote. A database or a role may have a different default isolation level.
  */
 const begin: Statement = { text: "begin isolation level read committed" }
 const commit: Statement = { text: "commit" }
 const rollback: Statement = { text: "rollback" }
 
-/** A statement that the server refuses, so that the transaction has failed. */
+/** A text that the server refuses as a statement, which makes the transaction fail. */
 const spoil = "this takes the place of a statement that could not be encoded"
 
 const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<Record<string, string>>) {
@@ -121,8 +122,8 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
   const opening = hasSettings ? [begin, setLocally(local)] : [begin]
 
   /**
-   * Sends a statement. If the client cannot encode it, the server gets one that spoils the transaction in its place:
-   * without that, a commit behind it would commit the others.
+   * Sends a statement. If the client cannot encode it, sends {@link spoil} in its place, which makes the transaction
+   * fail: otherwise a commit behind it would commit the other statements.
    */
   const sendOne = (
     connection: PgConnection.PgConnection,
@@ -152,13 +153,13 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
       (ends) => Effect.forEach(ends, (end) => end)
     )
 
-  /** Sends statements before the commit. On failure the connection is returned as it was. */
+  /** Sends statements before the commit. On failure, rolls the transaction back. */
   const uncommitted = (
     connection: PgConnection.PgConnection,
     statements: ReadonlyArray<Statement>
   ): Effect.Effect<ReadonlyArray<Rows>, Failure> =>
     Effect.catch(send(connection, statements), (error): Effect.Effect<never, Failure> => {
-      // a connection that is lost now has rolled back too, and says nothing about the statement
+      // if the connection is lost now, the transaction is rolled back too, but that tells nothing about the statement
       const undone = Effect.andThen(Effect.exit(send(connection, [rollback])), Effect.fail(error))
       if (error instanceof ThrownBeforeCommit) return undone
       if (isOfClient(error)) return Effect.fail(new ThrownBeforeCommit({ error }))
@@ -196,7 +197,7 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
     use.counting(pool.use((connection) =>
       Effect.onError(
         step(connection),
-        // interrupted in the middle: responses under way on this connection have no reader any more
+        // after an interruption, nobody reads the responses that are still to come on this connection
         ({ reasons }) => reasons.every(Cause.isFailReason) ? Effect.void : pool.invalidate(connection)
       )
     ))

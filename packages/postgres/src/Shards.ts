@@ -1,9 +1,12 @@
 /**
- * Counts that many transactions change: each has several rows, so that few transactions wait for each other. Readers
- * add them up.
+ * SQL for counts that many transactions change. Each count is spread over several rows, so that few transactions wait
+ * for each other; readers add the rows up.
  */
 
-/** How many rows share a count. Never another number: `campaign_tallies` has the shards of each variant in a row. */
+/**
+ * The number of rows of a count. It must never change: `campaign_tallies` numbers the shards of its variants
+ * consecutively.
+ */
 export const shards = 16
 
 /** The row that a transaction of this session changes. */

@@ -12,7 +12,7 @@ const property = (value: unknown, name: string): string | undefined =>
 /** The server's error code (SQLSTATE), if the error came from the server. */
 export const codeOf = (error: SqlError): string | undefined => property(error.reason.cause, "code")
 
-/** cannot_connect_now, too_many_connections, and a server that is shutting down. */
+/** The codes cannot_connect_now, crash_shutdown, admin_shutdown and too_many_connections. */
 const passingStates = ["57P03", "57P02", "57P01", "53300"]
 
 /** Whether connecting failed, before any statement was sent, and may succeed later. */
@@ -50,8 +50,8 @@ const problems: { readonly [code: string]: StoreError.Problem } = {
 }
 
 /**
- * The server cannot write the file with its catalogue that it makes when a session begins, mostly because its disk is
- * full. Its code is that of any internal error; its words are in English everywhere.
+ * Whether the server could not write its catalog cache file when a session began, mostly because its disk is full. The
+ * code is that of any internal error, so the message is compared, which is always in English.
  */
 const isWithoutInitFile = (error: SqlError): boolean =>
   codeOf(error) === "XX000" && property(error.reason.cause, "message") === "could not write init file"
@@ -61,8 +61,8 @@ export const problemOf = (error: SqlError): StoreError.Problem | undefined =>
   isWithoutInitFile(error) ? "io_error" : problems[codeOf(error) ?? ""]
 
 /**
- * Whether the client threw while it encoded a statement's parameters or decoded a row. The server reported no error. If
- * it was a row, the client has closed the connection.
+ * Whether the client threw while it encoded a statement's parameters or decoded a row. The server reported no error.
+ * After a failure to decode, the client has closed the connection.
  */
 export const isOfClient = (error: SqlError): boolean =>
   error.reason._tag === "UnknownError" && error.reason.operation === "query" && codeOf(error) === undefined

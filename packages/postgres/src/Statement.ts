@@ -1,5 +1,5 @@
 /**
- * Statements and their results.
+ * SQL statements, their named inputs, and the rows that they return.
  */
 
 import { Option } from "effect"
@@ -17,8 +17,8 @@ export type Row = Readonly<Record<string, unknown>>
 export type Rows = ReadonlyArray<Row>
 
 /**
- * A parameter of a statement, under a name. Its parameters are `size` in number, from `$first` on; `given` is how the
- * statement's text names them.
+ * An input of a statement, which fills `size` numbered parameters. `given` returns what the statement's text writes for
+ * it, if its parameters begin at `$first`; `encode` returns the parameters.
  */
 export interface Input<Value, Given> {
   readonly size: number
@@ -26,22 +26,22 @@ export interface Input<Value, Given> {
   readonly encode: (value: Value) => ReadonlyArray<unknown>
 }
 
-/** The parameters of a statement, by name. */
+/** The inputs of a statement, by name. */
 export type Inputs = Readonly<Record<string, Input<never, unknown>>>
 
-/** How its text names them. */
+/** What a statement's text writes for each input. */
 export type Given<I extends Inputs> = { readonly [Name in keyof I]: ReturnType<I[Name]["given"]> }
 
-/** Their values. */
+/** A value for each input. */
 export type Values<I extends Inputs> = { readonly [Name in keyof I]: Parameters<I[Name]["encode"]>[0] }
 
-/** A statement whose values are still to be given. */
+/** A statement that waits for the values of its inputs. */
 export interface Prepared<Value> {
   (values: Value): Required<Statement>
   readonly text: string
 }
 
-/** Inputs under names, as one. */
+/** Combines named inputs into one input. */
 export const together = <I extends Inputs>(inputs: I): Input<Values<I>, Given<I>> => {
   const all = Object.entries<Input<never, unknown>>(inputs)
   return {
@@ -62,17 +62,19 @@ export const together = <I extends Inputs>(inputs: I): Input<Values<I>, Given<I>
   }
 }
 
-/** How a statement that is given these inputs names them. */
+/** What the text of a statement with exactly these inputs writes for each. */
 export const givenOf = <I extends Inputs>(inputs: I): Given<I> => together(inputs).given(1)
 
-/** Writes a statement's text once, with its inputs by name. */
+/** Prepares a statement: writes its text once, with named inputs. */
 export const statement = <I extends Inputs>(inputs: I, write: (given: Given<I>) => string): Prepared<Values<I>> => {
   const { encode } = together(inputs)
   const text = write(givenOf(inputs))
   return Object.assign((values: Values<I>) => ({ text, params: encode(values) }), { text })
 }
 
-/** The parameter of this number, counted from 1. Only inputs count. */
+/**
+ * The text of the parameter with this number, counted from 1. Only for definitions of inputs, which know their numbers.
+ */
 export const parameter = (number: number): string => `$${number}`
 
 /** One value as an input, which the driver encodes. */
@@ -82,21 +84,21 @@ export const value = <Value>(): Input<Value, string> => ({
   encode: (value) => [value]
 })
 
-/** How a text names inputs that may be left out. */
+/** What a statement's text writes for each optional input; a field is missing if the input is omitted. */
 export type Perhaps<I extends Inputs> = { readonly [Name in keyof I]?: Given<I>[Name] }
 
-/** The values of inputs that may be left out: `undefined` leaves one out. */
+/** A value for each optional input; `undefined` omits the input. */
 export type Chosen<I extends Inputs> = { readonly [Name in keyof I]: Values<I>[Name] | undefined }
 
-/** A statement whose values are still to be given, some of which may be left out. */
+/** A statement that waits for the values of its inputs, some of which are optional. */
 export type Variants<I extends Inputs, O extends Inputs> = (
   values: Values<I>,
   chosen: Chosen<O>
 ) => Required<Statement>
 
 /**
- * A statement with inputs that may be left out, such as filters. Each choice of them has a text of its own, which is
- * written when it is first made, and kept. The text without any of them is written immediately.
+ * Prepares a statement with optional inputs, such as filters. Each combination of them has its own text, which is
+ * written when it is first used, and kept. The text without any of them is written immediately.
  */
 export const variants = <I extends Inputs, O extends Inputs>(
   inputs: I,
@@ -120,16 +122,16 @@ export const variants = <I extends Inputs, O extends Inputs>(
   }
 }
 
-/** A part of a text that is there only if the input is. */
+/** Writes a part of a text if an optional input is given; otherwise returns an empty text. */
 export const ifGiven = (given: string | undefined, write: (given: string) => string): string =>
   given === undefined ? "" : write(given)
 
-/** Reads the first row, if there is one. */
+/** Makes a reader of the first row, if there is one. */
 export const first = <A>(read: (row: Row) => A) => ([row]: Rows): Option.Option<A> =>
   Option.map(Option.fromUndefinedOr(row), read)
 
 /** Whether a statement returned rows. */
 export const isAny = (rows: Rows): boolean => rows.length > 0
 
-/** A list of the core's as constants. */
+/** Writes words as a list of SQL constants in parentheses, as for `in`. */
 export const listOf = (words: ReadonlyArray<string>): string => `(${words.map((word) => `'${word}'`).join(", ")})`

@@ -8,13 +8,13 @@ import { Database } from "./Database.ts"
 import * as PoolUse from "./PoolUse.ts"
 import * as WriteProbe from "./WriteProbe.ts"
 
-/** Short, because readiness probes ask again soon. */
+/** The time limit of the readiness check. It is short, because readiness probes ask again soon. */
 const deadline = "1 second"
 
-/** Anybody can ask whether the service is ready, so writes are tried at most this often. */
+/** Anybody can request readiness, so a trial write happens at most this often. */
 const triedEvery = "1 second"
 
-/** The size of a database is the sum over its files, so it is not asked for at every reading of metrics. */
+/** PostgreSQL adds up all files for the database's size, so it is measured at most this often. */
 const measuredEvery = "1 minute"
 
 const measuredText = `select pg_database_size(current_database())::float8 as bytes,
@@ -46,7 +46,7 @@ export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Stora
       const operation = "Storage.ping"
       const ask = (text: string) => query(operation, { text })
       const tried = yield* Effect.cachedWithTTL(WriteProbe.run(ask, ({ problem }) => problem), triedEvery)
-      // a failed write shows what no setting does, and no request may come that would show its end
+      // a failed write shows problems that no setting shows; afterwards only a trial write can show that they are over
       const isWritable = Effect.gen(function*() {
         const known = WriteProbe.problemOf(yield* ask(WriteProbe.access))
         if (known !== undefined) return known

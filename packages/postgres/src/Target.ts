@@ -1,5 +1,5 @@
 /**
- * The hosts of a URL as the client connects to them.
+ * Turns the hosts of a server's URL into configurations of the client.
  */
 import type { PgConnection } from "@effect/sql-pg"
 import { Duration, Result } from "effect"
@@ -9,9 +9,10 @@ import * as Encryption from "./Encryption.ts"
 import * as Negotiation from "./Negotiation.ts"
 import * as ServerUrl from "./ServerUrl.ts"
 
+/** A host, as the client connects to it. */
 export interface Target {
   readonly config: PgConnection.Config
-  /** Begins a connection to the host, as the configuration does. */
+  /** Begins a connection to the host in the way that `config` describes. */
   readonly connect: () => Duplex
 }
 
@@ -21,7 +22,7 @@ export interface Targets {
   readonly isWritable: boolean
 }
 
-/** In seconds, if the URL has none of its own. */
+/** The defaults for URLs that set none, in seconds. */
 const connectTimeout = 3
 const keepAlive = 30
 
@@ -74,7 +75,7 @@ const ofHost = (url: ServerUrl.ServerUrl, host: ServerUrl.Host): Result.Result<T
   })
 }
 
-/** The hosts in order, or why one cannot be used. */
+/** The targets of a URL's hosts, in their order. Fails with the reason if one cannot be used. */
 export const all = (url: ServerUrl.ServerUrl): Result.Result<Targets, string> => {
   const [first, ...others] = url.hosts
   return Result.flatMap(ofHost(url, first), (target) =>

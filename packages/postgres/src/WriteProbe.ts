@@ -1,22 +1,22 @@
 /**
- * Tries whether the database can be written, and leaves nothing behind.
+ * Finds out whether the database can be written, and leaves nothing behind.
  */
 import type { StoreError } from "@wac/core"
 import { Effect } from "effect"
 import type { Rows } from "./Statement.ts"
 
-/** Whether the database accepts writes, and contains the schema: known without a write. */
+/** A statement that reads whether the database accepts writes and contains the schema. It writes nothing. */
 export const access = `select
   current_setting('transaction_read_only')::boolean as read_only,
   to_regclass('wac.schema_versions') is not null and to_regclass('wac.messages') is not null as has_schema`
 
-/** Reads the answer to {@link access}. */
+/** Reads the result of {@link access}: a problem, or `undefined` if there is none. */
 export const problemOf = ([row]: Rows): StoreError.Problem | undefined =>
   row?.["read_only"] !== false ? "read_only" : row["has_schema"] !== true ? "no_schema" : undefined
 
 /**
- * Whether the user has every right to the tables and sequences of the schema. Only migrations write the table of
- * versions, and the sequence of an identity column needs no right.
+ * A statement that reads whether the user has every right to the tables and sequences of the schema. Only migrations
+ * write the table of versions, and the sequence of an identity column needs no right.
  */
 const rights = `select bool_and(
     case relkind when 'S' then has_sequence_privilege(oid, 'usage') and has_sequence_privilege(oid, 'select') else
@@ -32,7 +32,7 @@ const rights = `select bool_and(
       where classid = 'pg_catalog.pg_class'::regclass and objid = pg_catalog.pg_class.oid and relkind = 'S' and deptype = 'i'
     )`
 
-/** Takes new pages of the disk, about 100 kB, and gives them back. */
+/** A statement that allocates new pages on the disk, about 100 kB, and frees them. */
 const trial = `create temporary table wac_write_probe on commit drop as
   select md5(i::text) as bytes from generate_series(1, 2000) as i`
 

@@ -7,7 +7,7 @@ import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Effect, Fiber, Layer, Redacted } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import * as Migrations from "../src/Migrations.ts"
-import * as Schema from "../src/Schema.ts"
+import * as SchemaSearch from "../src/SchemaSearch.ts"
 
 let server: PostgresServer.PostgresServer
 beforeAll(async () => {
@@ -18,7 +18,7 @@ afterAll(() => server.remove())
 
 const database = Layer.unwrap(
   Effect.sync(() =>
-    Layer.provideMerge(Schema.layer(), PgClient.layer({ url: Redacted.make(server.url), maxConnections: 1 }))
+    Layer.provideMerge(SchemaSearch.layer(), PgClient.layer({ url: Redacted.make(server.url), maxConnections: 1 }))
   )
 )
 

@@ -18,6 +18,7 @@ const schema = (): string => {
     "IndexBuild.ts",
     "Migrations.ts",
     "Schema.ts",
+    "SchemaSearch.ts",
     ...readdirSync(`${sources}migrations`).toSorted().map((file) => `migrations/${file}`)
   ]
   return files.reduce((hash, file) => hash.update(readFileSync(sources + file)), createHash("sha256")).digest("hex")

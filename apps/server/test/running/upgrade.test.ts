@@ -5,7 +5,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Migrations, Schema } from "@wac/postgres"
+import { Migrations, SchemaSearch } from "@wac/postgres"
 import { CloudApi } from "@wac/simulator"
 import * as Clone from "@wac/testbed/Clone"
 import * as Extent from "@wac/testbed/Extent"
@@ -164,7 +164,10 @@ describe("an upgrade under load, and the way back", Clone.needed, () => {
         assert.strictEqual(migrated.code, 0, migrated.stderr)
         yield* Migrations.run([...Migrations.all, ofTheNextVersion]).pipe(
           Effect.provide(
-            Layer.provideMerge(Schema.layer(), PgClient.layer({ url: Redacted.make(database), maxConnections: 1 }))
+            Layer.provideMerge(
+              SchemaSearch.layer(),
+              PgClient.layer({ url: Redacted.make(database), maxConnections: 1 })
+            )
           )
         )
         const isReversible = Migrations.all.slice(known).every(({ additive }) => additive === true)

@@ -28,7 +28,7 @@ import { type KeptCampaign, type Memory, State } from "../State.ts"
 const keyed = (campaign: Campaign.Campaign, customer: Contact.Contact["key"]) =>
   Recipient.requestOf(campaign, customer as Idempotency.IdempotencyKey)
 
-/** Removes the queued messages of a campaign that has sent none. */
+/** Deletes the queued messages of a campaign that has sent none, with their keys. */
 const unqueue = (memory: Memory, { queue }: KeptCampaign): void => {
   for (const id of queue.keys()) {
     forget(memory, memory.sendOf.get(id)!)

@@ -29,7 +29,7 @@ export const contactNamed = (
 const contactsNamed = (memory: Memory, workspaceId: Id.WorkspaceId, name: string): ReadonlyArray<Contact.Contact> =>
   memory.phoneNumbers.all(workspaceId).flatMap(({ id }) => contactNamed(memory, id, name) ?? [])
 
-/** Whether the workspace knows a customer by this very name. */
+/** Whether the workspace knows a customer by exactly this name. */
 export const isKnownName = (memory: Memory, workspaceId: Id.WorkspaceId, name: string): boolean =>
   contactsNamed(memory, workspaceId, CustomerNames.keyOf(name)).some((contact) =>
     CustomerNames.isKnownBy(contact)(name)
@@ -57,7 +57,7 @@ export const writeSuppressions = (memory: Memory, { gone, kept }: Suppression.Ch
   for (const one of kept) replace(one, [one])
 }
 
-/** The records that the steps load. */
+/** The contacts, opt-outs and messages that the steps load. */
 const loaded = (memory: Memory): ContactStep.LoadedInbound => ({
   now: memory.now,
   number: (providerNumberId) => {
@@ -181,7 +181,7 @@ const list = (
     : phoneNumberId
   const rows = memory.contacts.after(workspaceId, start, page.limit + 1)
   return Page.fromOverread(
-    // groups the contacts of a number
+    // `Contact.placeOf` begins with the number, so the contacts of a number are neighbours
     rows.map(({ contact }) => contact).filter((one) =>
       phoneNumberId === undefined || one.phoneNumberId === phoneNumberId
     ),

@@ -1,5 +1,5 @@
 /**
- * `CustomerStore` in memory: each method is one synchronous step over `State`, which covers its place at once.
+ * `CustomerStore` in memory: each method is one synchronous step over `State`, which searches the whole of its place.
  */
 import {
   Contact,
@@ -187,7 +187,7 @@ const erase = (memory: Memory, step: CustomerStore.EraseStep, now: Time.Instant)
       return eraseEvents(memory, step)
     case "messages":
       return eraseMessages(memory, step)
-    // no host reaches it
+    // hosts cannot add to the outbox of a storage in memory
     case "outbox":
       return CustomerStore.nothing
     case "campaignRows":

@@ -12,7 +12,7 @@ const matches = ({ messageId, since, type, until }: EventStore.LatestFilter) => 
   (messageId === undefined || event.orderKey === messageId)
 
 /**
- * Events in the order of recording, not of identifiers: an identifier is created before the step that records its
+ * Lists events in the order of recording, not of identifiers: an identifier is created before the step that records its
  * event, so a lower one may appear after a page was read.
  */
 const list = (
@@ -30,7 +30,10 @@ const list = (
   return Page.fromOverread(found, page, ({ id }) => id)
 }
 
-/** Newest first. Events older than a deleted one are deleted too. */
+/**
+ * Lists events, newest first. If the cursor's event was deleted, all older events were deleted too, so the page is
+ * empty.
+ */
 const latest = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,
@@ -61,7 +64,10 @@ const get = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.EventId): Optio
   return event?.id === id ? Option.some(event) : Option.none()
 }
 
-/** A workspace's events stay from the oldest one on that is still to be delivered or handled. */
+/**
+ * Deletes events recorded before a time. Keeps each workspace's events from the oldest one that is not delivered yet,
+ * or not handled yet and recorded at `unhandledBefore` or later.
+ */
 const forget = (memory: Memory, before: Time.Instant, unhandledBefore: Time.Instant): Retention.Forgotten => {
   let removed = 0
   for (const [workspaceId, log] of memory.events) {

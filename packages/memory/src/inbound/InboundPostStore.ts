@@ -52,7 +52,7 @@ const claim = (
   return claimed
 }
 
-/** Ends a claim. False, and no change, if the claim was lost. */
+/** Ends a claim. Returns false, and changes nothing, if the claim was lost. */
 const end = (
   memory: Memory,
   { now, token, ...name }: InboundPostStep.Complete,

@@ -51,10 +51,10 @@ const revoke = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.ApiKeyId, no
 }
 
 /** How many revocations a listener may fall behind. The oldest are dropped first. */
-const kept = 256
+const mostPending = 256
 
 const listen = Effect.fnUntraced(function*(memory: Memory) {
-  const queue = yield* Queue.sliding<Id.ApiKeyId>(kept)
+  const queue = yield* Queue.sliding<Id.ApiKeyId>(mostPending)
   const tell = (id: Id.ApiKeyId) => void Queue.offerUnsafe(queue, id)
   yield* Effect.acquireRelease(
     Effect.sync(() => memory.revocations.add(tell)),

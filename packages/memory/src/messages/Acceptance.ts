@@ -1,6 +1,6 @@
 /**
- * Accepts sends, and takes that back (contract §3, *Order of checks*): loads from `State`, lets the steps decide and
- * writes back.
+ * Accepts and abandons sends (contract §3, *Order of checks*): loads from `State`, has `AcceptStep` or `AbandonStep`
+ * decide, and writes the result.
  */
 import {
   AbandonStep,
@@ -23,7 +23,7 @@ import { enqueue } from "../queue/Queue.ts"
 import { type Memory, type Send, templateName } from "../State.ts"
 import { awaitDeadline, forget, nameOf, quotaCounter, sendOf, write as writeSends } from "./Sends.ts"
 
-/** What is found for a send. */
+/** Loads what `AcceptStep` needs to decide on a send. */
 const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Found => {
   const { message: content, request } = command
   const now = memory.now(command.now)
@@ -157,7 +157,7 @@ export const accept = (memory: Memory, command: MessageStore.AcceptSend): Messag
   return decided.answers[0]!
 }
 
-/** What is found for a send to abandon. */
+/** Loads what `AbandonStep` needs to decide on a send; `undefined` if there is nothing to abandon. */
 const foundTried = (memory: Memory, command: MessageStore.AbandonSend): AbandonStep.Found | undefined => {
   const kept = memory.sends.get(nameOf(command.request))
   const workspace = memory.workspaces.get(command.request.workspaceId)

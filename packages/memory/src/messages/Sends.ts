@@ -16,11 +16,11 @@ import { record } from "../events/Journal.ts"
 import { dequeue } from "../queue/Queue.ts"
 import type { Memory, Send as Kept } from "../State.ts"
 
-/** The key of an idempotency key with its scope. */
+/** The key of a send in `State`: its idempotency key with the workspace and route. */
 export const nameOf = ({ key, route, workspaceId }: Omit<MessageStore.KeyedRequest, "fingerprint">): string =>
   `${workspaceId}\n${route}\n${key}`
 
-/** A message with its key. */
+/** A message, with its idempotency key if that is still kept. */
 export const sendOf = (memory: Memory, id: Message.Message["id"]): KeyedMessage.KeyedMessage | undefined => {
   const message = memory.messages.get(id)
   const kept = memory.sendOf.get(id)
@@ -32,7 +32,7 @@ export const sendOf = (memory: Memory, id: Message.Message["id"]): KeyedMessage.
   }
 }
 
-/** What the steps load. */
+/** The records that the steps load. */
 export const loaded = (memory: Memory): OutcomeStep.LoadedReports => ({
   now: memory.now,
   send: (id) => sendOf(memory, id),
@@ -58,7 +58,7 @@ export const forget = (memory: Memory, send: Kept): void => {
   memory.sendOf.delete(send.binding.messageId)
 }
 
-/** Gives a send another key, by which alone it is found from then on. */
+/** Replaces the idempotency key of a send. The old key no longer finds the send. */
 export const rekey = (memory: Memory, { messageId, ...key }: MessageErasure.Erasure["rekeyed"][number]): void => {
   const kept = memory.sendOf.get(messageId)!
   memory.sends.delete(kept.name)

@@ -1,12 +1,12 @@
 /**
- * The messages in `State` that are not sent yet: those of campaigns in their queues, and those of callers in the lanes
- * of their numbers.
+ * Writes and reads the queues in `State`: callers' messages are in the lane of their number, a campaign's messages in
+ * the campaign's own queue.
  */
 import type { AcceptStep, Id, Message, QueueWorkStep, Time } from "@wac/core"
 import { Heap } from "../Heap.ts"
 import type { KeptLane, KeptQueued, Memory } from "../State.ts"
 
-/** The lane of a message's number, which is made if there is none. */
+/** The lane of a message's number. Creates it if there is none. */
 const laneOf = (
   memory: Memory,
   { phoneNumberId, workspaceId }: Pick<Message.Message, "phoneNumberId" | "workspaceId">
@@ -22,7 +22,7 @@ const laneOf = (
   return made
 }
 
-/** Makes a message of a lane due at another time. */
+/** Changes when a message of a lane is due. */
 export const setDue = (memory: Memory, kept: KeptLane, queued: KeptQueued, dueAt: Time.Instant): void => {
   queued.dueAt = dueAt
   kept.order.push({ dueAt, messageId: queued.messageId })
@@ -36,7 +36,7 @@ const count = (memory: Memory, workspaceId: Id.WorkspaceId, change: number): voi
   memory.queued.set(workspaceId, (memory.queued.get(workspaceId) ?? 0) + change)
 }
 
-/** Queues the message of a caller. */
+/** Adds a caller's message to the lane of its number. */
 export const enqueue = (memory: Memory, { message, request, sendUntil }: AcceptStep.Queued): void => {
   const kept = laneOf(memory, message)
   const queued: KeptQueued = { messageId: message.id, request, dueAt: 0, tries: 0, sendUntil, timeZone: null }
@@ -45,7 +45,7 @@ export const enqueue = (memory: Memory, { message, request, sendUntil }: AcceptS
   setDue(memory, kept, queued, message.sendAt!)
 }
 
-/** Takes a message out of the queue that it is in. */
+/** Removes a message from the campaign's queue or the lane that it is in. */
 export const dequeue = (memory: Memory, id: Id.MessageId): void => {
   const message = memory.messages.get(id)
   if (message === undefined) return
@@ -54,7 +54,10 @@ export const dequeue = (memory: Memory, id: Id.MessageId): void => {
   else if (memory.lanes.get(phoneNumberId)?.queue.delete(id) === true) count(memory, workspaceId, -1)
 }
 
-/** Drops entries of messages that are due at another time since, or no longer queued. Returns the first that counts. */
+/**
+ * Returns the message of a lane that is due first. Drops outdated entries before it: their messages have a different
+ * `dueAt` now, or are no longer queued.
+ */
 const first = ({ order, queue }: KeptLane): KeptQueued | undefined => {
   for (let entry = order.peek(); entry !== undefined; entry = order.peek()) {
     const queued = queue.get(entry.messageId)
@@ -64,9 +67,9 @@ const first = ({ order, queue }: KeptLane): KeptQueued | undefined => {
   return undefined
 }
 
-/** Takes messages that are due from a lane's order, in which they must be set due again. */
+/** Removes due messages from a lane's order. The caller must put each back with {@link setDue}. */
 export const takeDue = (memory: Memory, kept: KeptLane, limit: number, now: Time.Instant): QueueWorkStep.Due => {
-  // by their ids, as a message may have two entries for one time
+  // by id, since a message may have two entries for the same time
   const messages = new Map<Id.MessageId, QueueWorkStep.Queued>()
   let next = first(kept)
   for (; next !== undefined && next.dueAt <= now && messages.size < limit; next = first(kept)) {
@@ -83,7 +86,7 @@ export const heldSinceOf = ({ heartbeat, queueReleases }: Memory, workspaceId: I
   return heldSince === null || (queueReleases.get(workspaceId) ?? -Infinity) >= heldSince ? null : heldSince
 }
 
-/** The lane for which there is next something to do, of those that are not held. */
+/** The lane whose work is due first, except lanes of held workspaces. */
 export const nextLane = (memory: Memory): KeptLane | undefined => {
   let next: KeptLane | undefined
   for (const kept of memory.lanes.values()) {
@@ -94,5 +97,5 @@ export const nextLane = (memory: Memory): KeptLane | undefined => {
   return next
 }
 
-/** When there is next something to do for a lane; `null` if never. */
+/** When work on any lane is due; `null` if there is none. */
 export const nextAt = (memory: Memory): Time.Instant | null => nextLane(memory)?.lane.workAt ?? null

@@ -8,7 +8,7 @@ import { type Memory, State } from "../State.ts"
 const epochOf = (memory: Memory, workspaceId: Id.WorkspaceId): number =>
   memory.valuesSwitches.get(workspaceId)?.epoch ?? 0
 
-/** The switch, if it was turned on and not off again. */
+/** The workspace's switch; `null` if it was never turned on, or is turned off. */
 export const switchOf = (memory: Memory, workspaceId: Id.WorkspaceId): ValuesSwitch.ValuesSwitch | null => {
   const { epoch, until } = memory.valuesSwitches.get(workspaceId) ?? { epoch: 0, until: null }
   return until === null ? null : { epoch, until }
@@ -28,7 +28,7 @@ const until = (memory: Memory, workspaceId: Id.WorkspaceId, asked: Time.Instant)
   return ValuesSwitch.isOn(found, memory.now(asked)) ? found.until : null
 }
 
-/** Begins another epoch; a workspace without a switch has kept nothing. */
+/** Begins a new epoch, which makes the values kept so far outdated. A workspace without a switch has kept none. */
 const outdate = (memory: Memory, workspaceId: Id.WorkspaceId, change: { readonly until?: null }): void => {
   const found = memory.valuesSwitches.get(workspaceId)
   if (found !== undefined) memory.valuesSwitches.set(workspaceId, { ...found, ...change, epoch: found.epoch + 1 })

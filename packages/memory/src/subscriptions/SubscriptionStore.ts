@@ -122,7 +122,9 @@ const release = (memory: Memory, key: Subscription.Key, owner: string): void => 
   kept.subscription = { ...kept.subscription, owner: null, leaseUntil: null }
 }
 
-/** The events that were set aside, by id. */
+/**
+ * The entries of events that were set aside after they failed, in the order of event ids: all, or the one of `eventId`.
+ */
 const setAside = (
   memory: Memory,
   key: Subscription.Key,
@@ -171,11 +173,13 @@ const oldestOf = (memory: Memory, kept: ReadonlyArray<KeptSubscription>): Time.I
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** When the oldest event of a workspace was recorded that a subscription has not handled. */
+/**
+ * When the oldest event that some subscription of a workspace has not handled was recorded; `null` if there is none.
+ */
 export const oldestUnhandled = (memory: Memory, workspaceId: Id.WorkspaceId): Time.Instant | null =>
   oldestOf(memory, all(memory, workspaceId))
 
-/** Forgets what subscriptions know of an event that is deleted, and lets the later ones of its message go on. */
+/** Removes a deleted event from all subscriptions, and releases the next event with its order key if that was held. */
 export const forgetEvent = (memory: Memory, workspaceId: Id.WorkspaceId, eventId: Id.EventId): void => {
   for (const { entries } of all(memory, workspaceId)) {
     const forgotten = entries.get(eventId)
@@ -188,12 +192,12 @@ export const forgetEvent = (memory: Memory, workspaceId: Id.WorkspaceId, eventId
   }
 }
 
-/** When there is next something to do. */
+/** When work on some subscription may next find something; `null` if never. */
 export const dueAt = (memory: Memory, now: Time.Instant): Time.Instant | null => {
   const times: Array<Time.Instant> = []
   for (const named of memory.subscriptions.values()) {
     for (const { entries, subscription } of named.values()) {
-      // what a process handled that is gone is tried by another one
+      // once a process's lease has ended, another process tries its events
       if (subscription.leaseUntil !== null) times.push(subscription.leaseUntil)
       for (const { nextAt } of entries.values()) if (nextAt !== null) times.push(nextAt)
       const [next] = after(memory, subscription)

@@ -70,7 +70,7 @@ export const earliest = (outboxes: Iterable<Outbox>, now: Time.Instant): Time.In
   return least
 }
 
-/** The records of a webhook's deliveries that the steps load. */
+/** What the steps load of a webhook's deliveries. */
 export const loaded = (memory: Memory, outbox: Outbox): DeliveryStep.Loaded => ({
   now: memory.now,
   order: (_, orderKey) => outbox.order(orderKey)
@@ -84,6 +84,7 @@ export const keepAll = (memory: Memory, deliveries: ReadonlyArray<Delivery.Deliv
   }
 }
 
+/** Writes deliveries that a step has begun a new round of, or made due, and notifies claimers. */
 export const keepRounds = (memory: Memory, { begun, freed }: DeliveryStep.RoundWrites): void => {
   for (const delivery of begun) {
     const consignment = memory.deliveries.get(delivery.id)!

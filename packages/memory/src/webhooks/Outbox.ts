@@ -33,6 +33,7 @@ interface Place {
 
 const isBefore = (a: Place, b: Place): boolean => a.at < b.at || (a.at === b.at && a.serial < b.serial)
 
+/** A webhook with its open deliveries, of which it can claim the ones that are due. */
 export class Outbox {
   webhook: Webhook.Webhook
   /** Pending deliveries, oldest first. */

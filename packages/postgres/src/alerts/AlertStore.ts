@@ -80,7 +80,7 @@ const during = statement(
     subject: value<string>(),
     since: value<Time.Instant>(),
     until: value<Time.Instant>(),
-    // a parameter, or the planner would sort what it believes to be few
+    // a parameter: with a constant, the planner would expect few rows and sort them
     limit: value<number>()
   },
   ({ limit, since, subject, until, workspaceId }) =>

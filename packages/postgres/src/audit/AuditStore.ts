@@ -31,7 +31,7 @@ const record = statement(
   on conflict do nothing`
 )
 
-/** Each filter has an index in the order of the list. With both filters, one index is scanned. */
+/** Reads a page of the list. Each filter has an index in the list's order; with both filters, one index is scanned. */
 const list = filteredPages(
   { workspaceId: value<Id.WorkspaceId>() },
   { userId: value<string>(), target: value<string>() },
@@ -43,10 +43,10 @@ const list = filteredPages(
   order by a.id desc limit ${limit}`
 )
 
-/** Rows deleted at once for a workspace. */
+/** The maximum number of rows deleted in one statement for each workspace. */
 const forgottenAtOnce = 1000
 
-/** A range of the key for each workspace. */
+/** Deletes old rows: a range of the primary key for each workspace. */
 const forget = statement(
   { below: value<string>(), limit: value<number>() },
   ({ below, limit }) =>

@@ -22,8 +22,8 @@ const get = statement({ workspaceId, id }, ({ id, workspaceId }) => `
   select ${campaignColumns} from wac.campaigns c where c.workspace_id = ${workspaceId} and c.id = ${id}`)
 
 /**
- * In the order of an index, which a filter does not change. With "=" the planner may use the primary key, and read the
- * campaigns of other workspaces too.
+ * Reads a page of the list in the order of an index, with or without filters. The range is not written with "=", with
+ * which the planner may use the primary key and read other workspaces' campaigns too.
  */
 const listed = filteredPages(
   { workspaceId },

@@ -10,14 +10,14 @@ import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
 
 const ids = list<Id.CampaignId>("text")
 
-/** Waits for a piece of work in progress. */
+/** Locks campaigns. This waits for work in progress on them. */
 const lock = statement({ ids }, ({ ids }) => `
   select c.id from wac.campaigns c where c.id = any (${ids}) order by c.id for no key update`)
 
-/** A later statement, which sees what the lock waited for. */
+/** Loads the locked campaigns. It must come after {@link lock}, so that it sees what the lock waited for. */
 const load = statement({ ids }, ({ ids }) => `select ${campaignColumns} from wac.campaigns c where c.id = any (${ids})`)
 
-/** A campaign that a command names. */
+/** How a command names a campaign. */
 type Named = Pick<CampaignStep.Change, "workspaceId" | "id">
 
 const loadJobs = (commands: ReadonlyArray<Named>): ReadonlyArray<Statement> => {
@@ -33,7 +33,9 @@ const jobsIn = (rows: Rows) => {
   }
 }
 
-/** Deletes the queued messages of campaigns, and their counts. Nobody sends them, as the campaigns are not started. */
+/**
+ * Deletes campaigns' queued messages and counts. The campaigns are not started, so no process is sending the messages.
+ */
 const unqueue = unlessEmpty(ids, (ids) =>
   `with m as (
     delete from wac.messages m where m.id = any (array(

@@ -1,5 +1,5 @@
 /**
- * Campaigns as they are stored.
+ * The stored form of campaigns: reads them from rows, and writes them.
  */
 import { Campaign, type CampaignStep, type Forecast, type Id } from "@wac/core"
 import { columns, insertOne, json, row, text, unlessEmpty } from "../Columns.ts"
@@ -9,7 +9,10 @@ import { tallies, talliesOf } from "./Tallies.ts"
 /** The columns of the campaign `c`. */
 export const campaignColumns = `c.id, c.workspace_id, c.state, c.work_at, ${tallies} as tallies`
 
-/** The fields that an earlier version, which may run beside this one, does not write. */
+/**
+ * A campaign's stored state. Optional fields are missing if an earlier version, which may run beside this one, wrote
+ * it.
+ */
 type Stored =
   & Omit<
     Campaign.Campaign,
@@ -22,7 +25,7 @@ const campaign = row({ state: json<Stored>() })
 
 const job = columns<Pick<CampaignStep.Job, "workAt">>({ workAt: "bigint" })
 
-/** The campaign of a row with {@link campaignColumns}. */
+/** Reads a campaign from a row with {@link campaignColumns}. */
 export const campaignOf = (row: Row): Campaign.Campaign => {
   const {
     categories = null,
@@ -47,13 +50,13 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
   }
 }
 
-/** The campaign of a row, and when there is something to do for it. */
+/** Reads a campaign, and when work on it is due. */
 export const jobOf = (row: Row): CampaignStep.Job => ({
   campaign: campaignOf(row),
   ...job.read(row)
 })
 
-/** What is stored of a campaign: its counts have their own rows. */
+/** The stored state of a campaign. It does not hold the counts, which have their own rows. */
 const stateOf = (
   { counts: _, tallies: __, ...state }: Campaign.Campaign
 ): Omit<Campaign.Campaign, "counts" | "tallies"> => state

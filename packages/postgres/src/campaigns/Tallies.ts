@@ -1,6 +1,6 @@
 /**
- * The counts of campaigns, written by the transactions that change a recipient's outcome. Their rows are locked last
- * and in the order of their keys.
+ * A campaign's counts of recipients by outcome. The transactions that change a recipient's outcome write them; they
+ * lock these rows after those of the queue (`Sizes`) and in the order of their keys.
  */
 import { type CampaignTally, type Id, type SendBatch, Variant } from "@wac/core"
 import { columns, json, row, unlessEmpty } from "../Columns.ts"
@@ -8,8 +8,8 @@ import { ownShard, shards } from "../Shards.ts"
 import type { Row, Statement } from "../Statement.ts"
 
 /**
- * A statement that adds the changes of `source`, named `a`, to counts. Each variant has shards of its own, since the
- * key does not hold the variant: versions that know no variants add to the same counts.
+ * The text of a statement that adds changes to counts. `source` must name them `a`. Each variant has its own shards,
+ * since the key does not contain the variant: versions without variants add to the same rows.
  */
 export const adding = (source: string): string =>
   `insert into wac.campaign_tallies as t (campaign_id, shard, outcome, reason, variant, recipients)
@@ -20,10 +20,10 @@ export const adding = (source: string): string =>
   order by 1, 2, 3, 4
   on conflict (campaign_id, shard, outcome, reason) do update set recipients = t.recipients + excluded.recipients`
 
-/** Outcomes without a reason have this one, since a key has no null. */
+/** Stored for an outcome without a reason, since a key cannot contain null. */
 const noReason = ""
 
-/** As {@link noReason}. */
+/** Stored if there is no variant, like {@link noReason}. */
 const noVariant = ""
 
 /** A change of a campaign's counts. */
@@ -31,7 +31,7 @@ export interface Change extends CampaignTally.Tally {
   readonly campaignId: Id.CampaignId
 }
 
-/** The rows of a source that {@link adding} adds. */
+/** The stored form of changes, as the source of {@link adding}. */
 export const change = columns<
   Omit<Change, "reason" | "variant"> & {
     readonly reason: string
@@ -47,7 +47,7 @@ export const change = columns<
   recipients: "integer"
 })
 
-/** A row of {@link change}. */
+/** The stored form of a change, for {@link change}. */
 export const changeOf = <A extends Change>({ reason, variant, ...others }: A) => ({
   ...others,
   reason: reason ?? noReason,

@@ -1,13 +1,13 @@
 /**
- * The counts of campaigns by time, written by the transactions that change how far a message came. Their rows are locked
- * after those of `Tallies` and in the order of their keys.
+ * A campaign's counts of messages by time span and stage. The transactions that change a message's stage write them;
+ * they lock these rows after those of `Tallies` and in the order of their keys.
  */
 import { CampaignTimeline, type Id } from "@wac/core"
 import { columns, unlessEmpty } from "../Columns.ts"
 import { ownShard } from "../Shards.ts"
 import { statement, value } from "../Statement.ts"
 
-/** The rows of a source that {@link adding} adds. */
+/** The stored form of changes, as the source of {@link adding}. */
 export const change = columns<CampaignTimeline.Change>({
   campaignId: "text",
   at: "bigint",
@@ -18,7 +18,7 @@ export const change = columns<CampaignTimeline.Change>({
 
 const { stages } = CampaignTimeline
 
-/** A statement that adds the changes of `source`, named `a`, to counts. */
+/** The text of a statement that adds changes to counts. `source` must name them `a`. */
 export const adding = (source: string): string =>
   `insert into wac.campaign_timelines as t (campaign_id, at, shard, ${stages.join(", ")})
   select a.campaign_id, a.at, ${ownShard}, ${stages.map((stage) => `sum(a.${stage})`).join(", ")}
@@ -33,8 +33,8 @@ export const adding = (source: string): string =>
 export const addTimelines = unlessEmpty(change, (rows) => adding(rows("a")))
 
 /**
- * A campaign's counts, oldest first. What was counted before there were these counts may have been taken off since, so
- * none is below zero.
+ * Reads a campaign's counts, oldest first. Messages from before these counts existed may have been subtracted without
+ * having been added, so a negative sum is returned as zero.
  */
 export const timeline = statement(
   { workspaceId: value<Id.WorkspaceId>(), id: value<Id.CampaignId>() },

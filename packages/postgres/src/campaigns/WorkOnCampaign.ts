@@ -1,6 +1,6 @@
 /**
- * A piece of a campaign's work (core's `CampaignWorkStep.work`). Lock order: the campaign, then its queue and messages.
- * Those that others hold are skipped.
+ * Does a piece of work on a campaign whose work is due (core's `CampaignWorkStep.work`). Lock order: the campaign, then
+ * its queue and messages. Rows that other transactions hold are skipped.
  */
 import {
   Campaign,
@@ -30,12 +30,14 @@ import { template } from "../templates/StoredTemplate.ts"
 import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
 import { addTallies } from "./Tallies.ts"
 
-/** A piece of work, with the caller's time if that judges. */
+/**
+ * A request for work. `asked` is the caller's time in tests that control time; `undefined` means the database's time.
+ */
 export interface WorkCommand extends CampaignWorkStep.Work {
   readonly asked: number | undefined
 }
 
-/** A separate statement, so that the statements after it know which campaign it has chosen. */
+/** Chooses and locks a campaign. A separate statement, so that the statements after it know which one it chose. */
 const choose = statement(
   { asked: value<Time.Instant | null>() },
   ({ asked }) =>
@@ -96,8 +98,9 @@ const loadRows = statement(
 )
 
 /**
- * Whoever ends a recipient locks its message before its place in the queue. This locks the place first, so it waits for
- * neither: the next piece of work takes the recipients that it skips.
+ * Locks and loads due recipients. Transactions that end a recipient lock its message before its row of the queue. This
+ * statement locks the row of the queue first, so to avoid deadlocks it skips locked rows of both; the next piece of
+ * work takes the skipped recipients.
  */
 const loadQueue = variants({
   campaignId: value<Id.CampaignId>(),
@@ -118,14 +121,14 @@ const loadQueue = variants({
   select to_json(l.m) as send, (l.m).key, d.tries, d.time_zone from locked l join due d on d.message_id = (l.m).id
   order by d.due_at, d.message_id`)
 
-/** What was loaded for one campaign; `due` is undefined if none is due. */
+/** What was loaded for the chosen campaign; `due` is undefined if no campaign is due. */
 interface Loaded {
   readonly now: CampaignWorkStep.LoadedWork["now"]
   readonly due: CampaignWorkStep.LoadedWork | undefined
   readonly command: WorkCommand
 }
 
-/** What has to be loaded, and for which campaign. */
+/** What the decision still needs, and for which campaign. */
 interface Need {
   readonly need: CampaignWorkStep.Need
   readonly loaded: Loaded & { readonly due: CampaignWorkStep.LoadedWork }
@@ -155,7 +158,7 @@ const loadNeed = (
   ]
 }
 
-/** A row of an upload, beside the contact of its customer, whose key is null if there is none. */
+/** A row of an upload, beside the columns of its customer's contact; `key` is null if there is no contact. */
 const placed = row({
   place: integer(),
   content: json<Recipient.Row>(),
@@ -254,7 +257,7 @@ const keepChecked = (
   ]
 }
 
-/** What is loaded for a campaign beside itself. */
+/** What is loaded in the same row as the chosen campaign. */
 const chosenCampaign = result<{
   readonly sender: PhoneNumber.PhoneNumber | null
   readonly template: Template.Template | null
@@ -283,10 +286,7 @@ const dueOf = (
   }
 }
 
-/**
- * `CampaignStore.work`. If several callers come at once, one piece of work is done, for the first; the others are told
- * that there was none for them.
- */
+/** `CampaignStore.work`: one piece of work for each call. The calls of a process run one after another. */
 export const work: StepOptions<
   WorkCommand,
   Loaded,

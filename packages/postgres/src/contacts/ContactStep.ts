@@ -50,11 +50,11 @@ const loadNumbers = statement(
   where p.provider_number_id = any (${providerNumberIds})`
 )
 
-/** The words of a row of `opt_out_words`, or of the columns of a missing one. */
+/** Reads the words from a row of `opt_out_words`, or from the null columns of a missing row. */
 export const wordsOf = (row: Row | undefined): OptOutWords.Settings =>
   row === undefined || row["removed"] === null ? OptOutWords.noSettings : words.read(row)
 
-/** The names of a customer, each with the number that they wrote to. */
+/** Names of customers, each with the number that the customer wrote to. */
 const names = row({ providerNumberId: text(), name: text() })
 
 const number = `cross join lateral (
@@ -87,8 +87,9 @@ const customer = contact.pick("phone", "userId", "aliases")
 const uncalled = contact.omit("phone", "userId", "aliases")
 
 /**
- * The contact of a number by a name of its customer (`CustomerNames.keyOf`): a key, a user id, or a further name.
- * Without `ids`, the name is no user id. A contact without a number has its user id as key.
+ * A query for the contact of a number by a name of its customer (`CustomerNames.keyOf`): a key, a user id, or a further
+ * name. Pass `ids: false` if the name cannot be a user id. The key of a customer without a phone number is their user
+ * id.
  */
 export const contactNamed = (number: string, name: string, { ids = true } = {}): string =>
   `select n.* from wac.contacts n where n.phone_number_id = ${number} and n.key = ${name}
@@ -104,7 +105,7 @@ export const contactNamed = (number: string, name: string, { ids = true } = {}):
     ) n
     where further.phone_number_id = ${number} and further.name = ${name}`
 
-/** Whether a workspace has a contact by a name, on whatever number. */
+/** A condition: whether any number of a workspace has a contact by this name. */
 export const isKnownName = (workspace: string, name: string): string =>
   `exists (
     select from wac.phone_numbers o cross join lateral (${
@@ -131,7 +132,7 @@ const memory = columns<
   expiresAt: "bigint"
 })
 
-/** A contact's row, with the number and the name by which it was found. */
+/** The columns beside a contact's row: the number and the name by which it was found. */
 const foundBy = row({ number: text<Id.PhoneNumberId>(), asked: text() })
 
 const loadNamed = statement(
@@ -160,7 +161,7 @@ const loadSuppressions = statement(
   cross join lateral ${StoredSuppression.byHash("p.workspace_id", "a.name")} s`
 )
 
-/** A customer of a number, as a command names them. */
+/** How a command names a customer of a number. */
 interface Named {
   readonly providerNumberId: string
   readonly customer: Contact.Customer
@@ -223,7 +224,10 @@ const remove = unlessEmpty(place, (rows) =>
   `delete from wac.contacts n using ${rows("g")}
   where n.phone_number_id = g.phone_number_id and n.key = g.key`)
 
-/** A user id leads to one contact, so it is removed from the old contact before the new one gets it. */
+/**
+ * Removes user ids from their old contacts. A user id leads to one contact, so this must come before the new contact
+ * gets it.
+ */
 const release = unlessEmpty(place, (rows) =>
   `update wac.contacts n set user_id = null from ${rows("k")}
   where n.phone_number_id = k.phone_number_id and n.key = k.key and n.user_id is not null`)

@@ -19,7 +19,7 @@ const get = statement({ workspaceId, phoneNumberId: value<Id.PhoneNumberId>(), n
 
 const limit = value<number>()
 
-/** Those with a name, along the index of names. */
+/** Lists the stored opt-outs that have a name, in the order of the index of names. */
 const listStored = variants(
   { workspaceId, limit },
   { after: together({ name, phoneNumberId: value<string>() }) },
@@ -31,14 +31,14 @@ const listStored = variants(
   order by s.name, s.phone_number_id limit ${limit}`
 )
 
-/** The place in a list of contacts. */
+/** The position of a contact in a list: a page continues after it. */
 const place = together({ phoneNumberId: value<string>(), name })
 
-/** Whether a contact comes after the place, if there is one. */
+/** The condition that a contact comes after a position; empty if there is none. */
 const isAfter = (after: ReturnType<typeof place.given> | undefined): string =>
   after === undefined ? "" : ` and (c.phone_number_id, c.key) > (${after.phoneNumberId}, ${after.name})`
 
-/** Those of contacts, but for those that {@link listStored} lists. */
+/** Lists the opt-outs that only contacts record, without those that {@link listStored} lists. */
 const listUncovered = variants(
   { workspaceId, limit },
   { after: place },
@@ -77,7 +77,8 @@ const named = statement({ workspaceId, name }, ({ name, workspaceId }) => `
   where p.workspace_id = ${workspaceId} order by p.id`)
 
 /**
- * Uses the index `contacts_list`, whose condition is `key > ''`, from any position, for a workspace or for one number.
+ * Lists contacts of a workspace or of one number, from any position. It reads the index `contacts_list`, whose
+ * condition is `key > ''`.
  */
 export const list = variants(
   { workspaceId, limit },

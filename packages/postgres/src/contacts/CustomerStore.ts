@@ -13,10 +13,10 @@ import { contact, contactOf } from "./ContactStep.ts"
 import * as EraseContacts from "./EraseContacts.ts"
 import * as EraseMessages from "./EraseMessages.ts"
 
-/** Rows looked at in one step. */
+/** The number of rows that one step looks at. */
 const rowsAtOnce = 1000
 
-/** Bodies of posts, which are larger. */
+/** The same for posts, whose bodies are larger. */
 const postsAtOnce = 200
 
 const workspaceId = value<Id.WorkspaceId>()
@@ -41,20 +41,29 @@ const listContacts = statement(
 const isTheirs = (event: string, names: string) =>
   `(${CustomerRecords.parties.map((field) => `${event}.data->>'${field}' = any (${names})`).join(" or ")})`
 
-/** The parts of the statements of a walk over a table. `hit` holds what is the customer's. */
+/**
+ * The parts from which the statements of a walk over a table are built. The statements call the records of the customer
+ * `hit`.
+ */
 interface Parts {
   /** The page's rows, with the columns of their place. */
   readonly page: string
-  /** The columns of what is found. */
+  /** The columns of the customer's records. */
   readonly hit: string
   readonly from: string
-  /** Statements of a `with` that erase, and an expression for what `erased` counts. */
+  /**
+   * Parts of a `with` that erase the records. The last one must be named `erased` and return a row for each, with the
+   * column `data`.
+   */
   readonly erase: string
-  /** An expression for how many of the hits are being worked on; none if omitted. */
+  /** An expression for how many of the records cannot be erased now, since a process works on them; 0 if omitted. */
   readonly busy?: string
 }
 
-/** How the parts name the workspace, the customer's names and the fields of the place that the page follows. */
+/**
+ * How the parts refer to the workspace, the customer's names, and each field of the position after which the page
+ * begins.
+ */
 type Given<Place> =
   & { readonly workspaceId: string; readonly names: string }
   & {
@@ -62,17 +71,17 @@ type Given<Place> =
   }
 
 interface Walk<Place> {
-  /** The columns by which the table is walked, and the place before the first row. */
+  /** The columns that give a row's position in the walk, and the position before the first row. */
   readonly place: Columns<Place>
   readonly first: Place
-  /** Rows looked at in one step. */
+  /** The number of rows that one step looks at; {@link rowsAtOnce} if omitted. */
   readonly size?: number
   /** The customer's names by which the records are found; all texts if omitted. */
   readonly namesOf?: (names: CustomerRecords.Names) => ReadonlyArray<string>
   readonly parts: (given: Given<Place>) => Parts
 }
 
-/** The statements of a walk. */
+/** Builds the statements of a walk: `find` returns a page's records of the customer, and `erase` erases them. */
 const walk = <Place>({ first, namesOf = ({ texts }) => texts, parts, place, size = rowsAtOnce }: Walk<Place>) => {
   const inputs = { workspaceId, names, place: place.one }
   const before = (write: (parts: Parts) => string) =>
@@ -137,7 +146,10 @@ const events = walk({
   })
 })
 
-/** What is queued keeps its key, by a digest of the message. */
+/**
+ * The outbox. An entry that was moved into the queue stays, with a digest in place of its message, so that its
+ * idempotency key still applies.
+ */
 const outbox = walk({
   place: row({ key: text() }),
   first: { key: "" },
@@ -154,7 +166,7 @@ const outbox = walk({
       update wac.outbox o set message = null, erased = sha256(convert_to(o.message::text, 'UTF8')) from hit h
       where o.message_id = h.message_id and o.moved_at is not null returning null::json as data
     ), erased as (select data from gone union all select data from emptied)`,
-    // what a process has taken, or takes meanwhile
+    // entries that a process has claimed, or claims meanwhile
     busy: "((select count(*) from hit) - (select count(*) from erased))::integer"
   })
 })
@@ -196,7 +208,7 @@ const inboundMessages = walk({
   })
 })
 
-/** Along the list of each name, from the beginning each time that some were erased. */
+/** Conversations: reads the messages under the customer's names. */
 const conversations = walk({
   place: row({ messageId: text() }),
   first: { messageId: "" },
@@ -213,7 +225,10 @@ const conversations = walk({
   })
 })
 
-/** A post of the workspace names one of its numbers. The body of a post that waits is still needed. */
+/**
+ * Inbound posts. A post belongs to the workspace if it names one of the workspace's numbers. A waiting post keeps its
+ * body, which is still needed.
+ */
 const posts = walk({
   place: row({ provider: text(), digest: text() }),
   first: { provider: "", digest: "" },
@@ -274,7 +289,7 @@ const foundOf = (place: Exclude<CustomerRecords.Place, "messages" | "contacts" |
     case "campaignRows":
       return { place, ...campaignRow.read(row) }
     case "conversations":
-      // what was sent is found among the messages
+      // sent messages are found in the table of messages
       return row["is_inbound"] === true ? { place, message: receivedOf(row) } : []
     case "posts": {
       const { body, ...received } = post.read(row)
@@ -299,7 +314,7 @@ export const layer = Layer.effect(
         (rows) => rows.map(contactOf)
       )
 
-    /** Runs one statement of a walk with the planner's settings of steps. */
+    /** Runs a statement of a walk with the planner settings of steps. */
     const walked = (operation: string, statements: ReadonlyArray<Statement>) =>
       Effect.map(planned(operation, statements), (results: ReadonlyArray<Rows>) => results.at(-1)![0]!)
 

@@ -1,5 +1,5 @@
 /**
- * Erases the contacts of a customer with what sends to them have spent, and keeps that they opted out
+ * Erases the contacts of a customer, and what sends to the customer have spent. Opt-outs stay, without the name
  * (`Suppression.erased`).
  */
 import { type Contact, CustomerStore, type Id, Limits, type Step, Suppression } from "@wac/core"

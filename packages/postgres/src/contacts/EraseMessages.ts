@@ -9,23 +9,27 @@ import { keepSends } from "../messages/KeepSends.ts"
 import { message, sends } from "../messages/StoredSend.ts"
 import { type Given, statement, value } from "../Statement.ts"
 
-/** Messages looked at in one step. */
+/** The number of messages that one step looks at. */
 const size = 2000
 
 const inputs = { workspaceId: value<Id.WorkspaceId>(), after: value<string>(), names: list<string>("text") }
 
-/** The condition on the id is the index's. */
+/** The text of a page of messages. `m.id > ''` is the condition of the index. */
 const page = ({ after, workspaceId }: Given<typeof inputs>): string =>
   `select m.id, m.content->>'to' as recipient from wac.messages m
   where (m.workspace_id, m.id) > (${workspaceId}, ${after}) and m.workspace_id = ${workspaceId} and m.id > ''
   order by m.workspace_id, m.id limit ${size}`
 
+/** Reads a page's messages, and whether each is the customer's. */
 export const look = statement(
   inputs,
   (given) => `select p.id, p.recipient = any (${given.names}) as is_theirs from (${page(given)}) p order by p.id`
 )
 
-/** Those whose customer was erased before are looked at again: their keys may be gone now. */
+/**
+ * Locks and loads the customer's messages of a page, and those whose customer was erased before: their keys may have
+ * been deleted since.
+ */
 const lock = statement(inputs, (given) =>
   `select to_json(m) as send from wac.messages m
   where m.id = any (array(select p.id from (${
@@ -40,7 +44,7 @@ const unname = unlessEmpty(
   where n.provider_message_id = g.provider_message_id and n.message_id = g.message_id`
 )
 
-/** The columns that no other transition changes. */
+/** Writes the content, which no other transition changes. */
 const empty = unlessEmpty(
   message.pick("id", "content"),
   (rows) => `update wac.messages m set content = g.content from ${rows("g")} where m.id = g.id`
@@ -61,7 +65,9 @@ interface Loaded {
 
 type Writes = Pick<MessageErasure.Erasure, "writes" | "unnamed" | "rekeyed">
 
-/** Where the next step of a walk begins, given the ids of this one. */
+/**
+ * The position after which the next step begins, given the ids of this step's page; `null` if this was the last page.
+ */
 export const nextOf = (ids: ReadonlyArray<string>): string | null => ids.length < size ? null : ids.at(-1)!
 
 /** `CustomerStore.erase` in `messages`. */

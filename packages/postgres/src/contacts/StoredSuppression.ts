@@ -27,7 +27,10 @@ const stored = columns<SuppressionRow>({
 /** The list of columns, each with the alias of the table. */
 export const columnList = (table: string): string => stored.names(table)
 
-/** The suppressions with a hash, for a `cross join lateral`. `offset 0` has the planner look them up by their key. */
+/**
+ * A subquery for the suppressions with a hash, to use in `cross join lateral`. `offset 0` makes the planner look them
+ * up by their key.
+ */
 export const byHash = (workspace: string, hash: string): string =>
   `(select own.* from wac.suppressions own where own.workspace_id = ${workspace} and own.hash = ${hash} offset 0)`
 

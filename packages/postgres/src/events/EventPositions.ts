@@ -1,7 +1,7 @@
 /**
- * The positions of events and deliveries: the order of writing. Transactions may commit in a different order than they
- * draw positions. So each first announces, for its duration, a position below all that it will draw. Only our own short
- * transactions announce, so foreign transactions delay nothing, however long they are.
+ * Positions number events and deliveries in the order of writing. Transactions may commit in a different order than
+ * they draw positions, so each first announces, until it ends, a position below all that it will draw. Only wac's own
+ * short transactions announce, so other transactions delay nothing, however long they are.
  */
 import { lockOffset } from "../Schema.ts"
 
@@ -11,12 +11,13 @@ const announced = `(7305148000000000000 + ${lockOffset})`
 /** Announces that this transaction will draw positions (`nextval('positions')`). They must be drawn afterwards. */
 export const announce = `select pg_advisory_xact_lock_shared(${announced} + p.last_value) from wac.positions p`
 
-/** The last position drawn. */
+/** An expression for the last position drawn. */
 export const last = "(select p.last_value from wac.positions p)"
 
 /**
- * The highest settled position: a later statement sees everything that will ever have this position or a lower one. The
- * last position is read before the announcements, because a later announcement draws higher positions.
+ * An expression for the highest settled position: a later statement sees everything that will ever have this position
+ * or a lower one. The last position is read before the announcements, because a later announcement draws higher
+ * positions.
  */
 export const settled = `(
     select least(p.last_value, l.place)

@@ -11,7 +11,10 @@ import * as ForgetEvents from "./ForgetEvents.ts"
 import { listedOf, type ListEvents, listEvents } from "./ListEvents.ts"
 import { event } from "./StoredEvent.ts"
 
-/** How long a reader waits for transactions that were open when it came. Longer ones are left to the next page. */
+/**
+ * How long a reader waits for transactions that were open when it began. The events of longer transactions come on the
+ * next page.
+ */
 const patience = Duration.millis(100)
 const pause = Duration.millis(5)
 
@@ -28,9 +31,9 @@ const inputs = {
 }
 
 /**
- * Newest first. Each type is a range of the index of its own, so that a rare type is found among many others. Where a
- * range ends follows from the times; see `ListEvents`. The range is of rows, since the planner takes one of positions
- * for a few rows, which it would read all and sort.
+ * Lists events, newest first. Each type is read as its own range of the index, so that a rare type is found quickly
+ * among many others. The ends of the ranges follow from the times (see `ListEvents`). The ranges compare whole rows:
+ * for a range of positions alone, the planner would expect few rows, read all and sort them.
  */
 export const latest = statement(inputs, ({ after, limit, since, types, until, workspaceId }) => `
   with bounds as (
@@ -68,7 +71,7 @@ export const latest = statement(inputs, ({ after, limit, since, types, until, wo
   ) page
   order by page.position desc`)
 
-/** Events of one message, newest first: a few, by their own index. */
+/** Lists the events of one message, newest first, by the index of order keys. They are few. */
 const ofMessage = statement(
   { ...inputs, messageId: value<string>() },
   ({ after, limit, messageId, since, types, until, workspaceId }) => `

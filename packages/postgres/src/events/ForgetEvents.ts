@@ -10,21 +10,23 @@ import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { oldestUnhandled } from "../subscriptions/StoredSubscription.ts"
 import { endedStatuses } from "../webhooks/StoredDelivery.ts"
 
-/** Rows deleted at once for a workspace. */
+/** The maximum number of rows deleted in one statement for each workspace. */
 const atOnce = 500
 
-/** When the oldest delivery that has not ended was recorded; null if there is none. */
+/** An expression for when the oldest delivery that has not ended was recorded; null if there is none. */
 const oldestOpen = (workspace: string) =>
   `(select min(d.created_at) from wac.webhooks h cross join lateral (
       select d.created_at from wac.deliveries d where d.webhook_id = h.id and d.status = 'pending'
       order by d.created_at limit 1
     ) d where h.workspace_id = ${workspace})`
 
-/** When the oldest event was recorded that a subscription has not handled; null if there is none. */
+/**
+ * An expression for when the oldest event that some subscription has not handled was recorded; null if there is none.
+ */
 const oldestAwaited = (workspace: string) =>
   `(select min(${oldestUnhandled("s")}) from wac.subscriptions s where s.workspace_id = ${workspace})`
 
-/** Up to which time each workspace's events may go. */
+/** Reads the time before which each workspace's events may be deleted. */
 export const horizons = statement(
   { before: value<Time.Instant>(), unhandledBefore: value<Time.Instant>() },
   ({ before, unhandledBefore }) =>
@@ -39,10 +41,13 @@ export const horizons = statement(
 
 const horizon = row({ workspaceId: text<Id.WorkspaceId>(), until: bigint<Time.Instant>() })
 
-/** With the bound of the identifiers of deliveries. */
+/**
+ * The inputs of the deletions: for each workspace the time, and `below`, the bound of deliveries' identifiers that
+ * follows from it.
+ */
 const bounds = { horizons: horizon.and(row({ below: text() })) }
 
-/** The bound of identifiers keeps the scan away from deliveries that are held. */
+/** Deletes ended deliveries. The bound of identifiers keeps the scan away from deliveries that are held. */
 export const deliveries = statement(bounds, ({ horizons }) =>
   `with gone as (
     delete from wac.deliveries d where d.ctid = any (array(
@@ -64,14 +69,17 @@ export const deliveries = statement(bounds, ({ horizons }) =>
 
 const deleted = row({ gone: integer() })
 
-/** Work on a subscription must not take up what is being deleted. */
+/** Locks the workspaces' subscriptions, so that work on them does not take up an event that is being deleted. */
 const lock = statement(bounds, ({ horizons }) =>
   `select from ${horizons("g")} cross join lateral (
     select s.workspace_id, s.name from wac.subscriptions s where s.workspace_id = g.workspace_id
     order by s.name for no key update
   ) s`)
 
-/** Judged in one statement: whether a workspace's old deliveries are gone, and what is open again since. */
+/**
+ * Deletes events of workspaces whose old deliveries are gone. The same statement checks that, and which deliveries are
+ * open again.
+ */
 export const events = statement(bounds, ({ horizons }) =>
   `with ready as materialized (
     select g.workspace_id, least(g.until, ${oldestOpen("g.workspace_id")}) - ${Clocks.spread} as until
@@ -115,7 +123,7 @@ export const forgetEvents = (rows: Rows): ReadonlyArray<Statement> => {
   return [deliveries({ horizons }), lock({ horizons }), events({ horizons })]
 }
 
-/** The results of the statements. */
+/** Reads the results of the statements of {@link forgetEvents}. */
 export const forgotten = ([deliveries, , events]: ReadonlyArray<Rows>, horizons: Rows): Retention.Forgotten => {
   const { isMore, removed } = Forgotten.read(events)
   return {

@@ -1,7 +1,7 @@
 /**
- * A page of events, in the order of their positions and only as far as that order is settled, so that following the
- * pages skips nothing. It begins after an event's position or, without one, after the last event that is certainly
- * older than a time: by more than processes' clocks may differ.
+ * Reads a page of events, in the order of their positions and only as far as that order is settled, so that a caller
+ * that follows the pages misses nothing. A page begins after an event's position. Without one, it begins after the last
+ * event that is certainly older than a time: by more than processes' clocks may differ.
  */
 import { type Event, Id, type Time } from "@wac/core"
 import { Option } from "effect"
@@ -18,7 +18,7 @@ export interface ListEvents {
   readonly since: Time.Instant | null
   readonly types: ReadonlyArray<Event.EventType>
   readonly limit: number
-  /** The position up to which unsettled events are waited for; `null` for the present last one. */
+  /** The position up to which the caller waits for unsettled events; `null` for the last position now. */
   readonly until: string | null
 }
 
@@ -34,7 +34,9 @@ const workspaceId = value<Id.WorkspaceId>()
 
 const types = listOf<Event.EventType>("text")
 
-/** A separate statement, so that the statements after it see everything that is settled. */
+/**
+ * Reads the settled position. A separate statement, so that the statements after it see everything up to that position.
+ */
 const look = statement(
   { until: value<string | null>() },
   ({ until }) =>
@@ -45,7 +47,10 @@ const look = statement(
 const until = "current_setting('wac_step.until')::bigint"
 const isSettled = "<= current_setting('wac_step.settled')::bigint"
 
-/** Each type is a range of the index of its own, so that a rare type is found among many others. */
+/**
+ * Reads the events. Each type is read as its own range of the index, so that a rare type is found quickly among many
+ * others.
+ */
 const list = statement(
   {
     workspaceId,
@@ -94,7 +99,10 @@ const lookHeldBack = statement(
   ) as held_back`
 )
 
-/** Where the events after a deleted one begin: some of those before it come again, and none is missed. */
+/**
+ * The time at which a page after a deleted event begins. Some events before the deleted one come again, but none is
+ * missed.
+ */
 const startOf = (after: string | null): Time.Instant | null =>
   after !== null && Option.isSome(Id.parse(Id.EventId, after)) ? Id.timeOf(after as Id.EventId) : null
 

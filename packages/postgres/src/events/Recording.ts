@@ -1,5 +1,5 @@
 /**
- * Recording events in the transaction that makes the reported changes, each with a delivery if the workspace's webhook
+ * Records events in the transaction that makes the changes they report, each with a delivery if the workspace's webhook
  * subscribes to its type.
  */
 import type { Event } from "@wac/core"
@@ -35,7 +35,8 @@ const wait = statement(
 
 /**
  * Parts of a `with` that write the events of `source`, named `e`, and a delivery for each whose type the workspace's
- * webhook subscribes to. Deliveries do not wait for one another unless `waiting` says so.
+ * webhook subscribes to. `waiting` is the condition under which a delivery waits for an earlier one; by default none
+ * does.
  */
 export const recording = (source: string, waiting = "false"): string =>
   `announced as materialized (
@@ -75,7 +76,10 @@ const recordingAll = (waiting?: string) =>
     `with ${recording(events("e", "place"), waiting)}
   select ${wake}`)
 
-/** Whether an event waits for an earlier one of its message, in this batch or pending. */
+/**
+ * A condition: whether an event's delivery must wait for a delivery of an earlier event of its message, in this batch
+ * or pending.
+ */
 const waits = `e.sequence > 1 and (
       exists (
         select from told o

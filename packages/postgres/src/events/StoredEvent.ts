@@ -1,10 +1,10 @@
 /**
- * Events as they are stored.
+ * The stored form of events.
  */
 import type { Event } from "@wac/core"
 import { columns } from "../Columns.ts"
 
-/** An event. */
+/** The columns of an event. */
 export const event = columns<Event.Event>({
   id: "text",
   workspaceId: "text",

@@ -7,7 +7,7 @@ import { columns } from "../Columns.ts"
 import { setLocally } from "../Sessions.ts"
 import { type Row, type Statement, statement, value } from "../Statement.ts"
 
-/** A claim, with the caller's time if that judges. */
+/** The parameters of `InboundPostStore.claim`. */
 type Claim = Parameters<InboundPostStore.InboundPostStore["Service"]["claim"]>[0]
 
 const claimed = columns<Omit<InboundPostStore.ClaimedPost, "provider">>({
@@ -48,15 +48,15 @@ const claim = statement(
 )
 
 /**
- * The statements that claim; the last one returns the posts. Without sorting, only one index fits due posts, even if
- * the statistics date from when there were none.
+ * The statements that claim; the last one returns the posts. Sorting is switched off, so that the planner uses the
+ * index of due posts even if the table's statistics are from a time without due posts.
  */
 export const claimPosts = (command: Claim, asked: Time.Instant | undefined): ReadonlyArray<Statement> => [
   setLocally({ enable_sort: "off" }),
   claim({ by: command, limit: command.limit, leasedFor: command.leaseUntil - command.now, now: asked })
 ]
 
-/** A post of a result row. */
+/** Reads a post from a result row. */
 export const claimedOf = (provider: string) => (row: Row): InboundPostStore.ClaimedPost => ({
   provider,
   ...claimed.read(row)

@@ -1,5 +1,5 @@
 /**
- * Ends claims of posts (core's `InboundPostStep`): writes the difference if the token still holds the claim.
+ * Ends claims of posts (core's `InboundPostStep`): writes the outcome if the token still holds the claim.
  */
 import type { InboundPost, InboundPostStep, Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
@@ -46,7 +46,7 @@ const endAll = statement({ given }, ({ given }) =>
   where p.provider = g.provider and p.digest = g.name and p.token = g.token
   returning g.place`)
 
-/** The answers are whether each claim was still held. */
+/** Ends claims. Each answer is whether the claim was still held. */
 export const end: DirectOptions<End, boolean> = {
   write: (ends) => [
     endAll({

@@ -1,5 +1,5 @@
 /**
- * Stores a post, with its bytes in a table of their own.
+ * Stores a provider's post, with its bytes in a separate table.
  */
 import * as Clocks from "../Clocks.ts"
 import { bytes, row, text } from "../Columns.ts"
@@ -7,7 +7,7 @@ import { statement } from "../Statement.ts"
 
 const post = row({ provider: text(), digest: bytes(), body: bytes() })
 
-/** Returns no row if the post is known. */
+/** Stores a post. Returns no row if the post is already stored. */
 export const keep = statement({ post: post.one, now: Clocks.asked }, ({ now, post: { body, digest, provider } }) => `
   with kept as (
     insert into wac.inbound_posts (provider, digest, size, received_at, due_at)

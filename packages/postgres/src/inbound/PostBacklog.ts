@@ -1,5 +1,5 @@
 /**
- * The backlog of posts, from a bounded number of rows.
+ * Reads the backlog of posts: how many wait, fail or are unreadable. It looks at a bounded number of rows.
  */
 import { InboundPostStore } from "@wac/core"
 import { columns } from "../Columns.ts"
@@ -8,7 +8,7 @@ import type { Statement } from "../Statement.ts"
 
 const limit = InboundPostStore.countedExactly
 
-/** Counts rows that meet a condition, in the order of an index. */
+/** A subquery that counts the posts under a condition, up to the limit, in the order of an index. */
 const counted = (what: string, condition: string, order: string): string =>
   `(
     select least(count(*), ${limit})::integer as posts, min(p.received_at) as oldest from (
@@ -27,7 +27,7 @@ export const backlog: ReadonlyArray<Statement> = [
   { text: backlogText }
 ]
 
-/** The backlog of the result row. */
+/** Reads the backlog from the result row. */
 export const backlogOf = columns<InboundPostStore.PostBacklog, { oldestReceivedAt: "oldest" }>({
   waiting: "integer",
   oldestReceivedAt: "bigint",

@@ -23,9 +23,9 @@ import { pages } from "../Pages.ts"
 import { first, type Row, statement, value } from "../Statement.ts"
 import { workspaceBeside } from "../workspaces/StoredWorkspace.ts"
 
-/** A key, as columns: `messages:send` has one of its own. */
+/** A key as it is stored. The column `scopes` holds only `messages:send`, the one scope that earlier versions know. */
 interface Stored extends Omit<ApiKey.ApiKey, "signingSecret" | "lastUsedAt"> {
-  /** Null in a key of the version before. */
+  /** The key's other scopes; null if the previous version stored the key. */
   readonly furtherScopes: ReadonlyArray<ApiScope.ApiScope> | null
   readonly secretKeyId: string
   readonly secretNonce: Uint8Array
@@ -58,13 +58,13 @@ const keyColumns = `${
   stored.names("k")
 }, (select u.last_used_at from wac.api_key_uses u where u.api_key_id = k.id) as last_used_at`
 
-/** The scopes of a key besides `messages:send`, which has a column of its own. */
+/** The scopes of a key except `messages:send`. */
 const further = (scopes: ReadonlyArray<ApiScope.ApiScope>): ReadonlyArray<ApiScope.ApiScope> =>
   scopes.filter((scope) => scope !== "messages:send")
 
 /**
- * A bound key is kept under another hash than its token's, so that the version before, which knows no binding, does not
- * find it.
+ * Precedes the stored hash of a bound key's token, so that the previous version, which knows no binding, does not find
+ * the key.
  */
 const boundMark = "bound:"
 const marked = /^bound:/
@@ -75,7 +75,7 @@ const keyOf = (row: Row): ApiKey.ApiKey => {
   const { furtherScopes, scopes, secretCiphertext, secretKeyId, secretNonce, tokenHash, ...key } = stored.read(row)
   return {
     ...key,
-    // a key of the version before has the scopes that keys have without a choice
+    // a key that the previous version stored has the default scopes
     scopes: [...scopes, ...furtherScopes ?? further(ApiScope.defaults)],
     tokenHash: tokenHash.replace(marked, ""),
     signingSecret: { keyId: secretKeyId, nonce: secretNonce, ciphertext: secretCiphertext },
@@ -83,7 +83,7 @@ const keyOf = (row: Row): ApiKey.ApiKey => {
   }
 }
 
-/** The columns of a key. */
+/** The stored form of a key. */
 const storedOf = (key: ApiKey.ApiKey): Stored => ({
   ...key,
   scopes: key.scopes.filter((scope) => scope === "messages:send"),
@@ -94,13 +94,13 @@ const storedOf = (key: ApiKey.ApiKey): Stored => ({
   secretCiphertext: key.signingSecret.ciphertext
 })
 
-/** The stored form of an idempotency key: no key contains the line break before which its caller stands. */
+/** The stored form of an idempotency key: the caller and a line break precede it. No key contains a line break. */
 const placeOf = ({ caller, key }: ApiKeyStore.Issuance): string => caller === undefined ? key : `${caller}\n${key}`
 
 /**
  * Binds the idempotency key unless it is bound and not expired (`Idempotency.isExpired`). Stores the API key only if it
  * was bound just now. An existing binding is updated with its own values, since a skipped row would not be returned and
- * a concurrent one would not be seen. The version before binds keys to no caller: what it bound stays bound
+ * a concurrent one would not be seen. The previous version binds keys without a caller: such bindings still apply
  * (`earlier`).
  */
 const issue = statement({
@@ -194,7 +194,7 @@ const revoke = statement({ workspaceId, id, now: Clocks.asked }, ({ id, now, wor
 
 const use = row({ apiKeyId: text<Id.ApiKeyId>(), lastUsedAt: bigint<Time.Instant>() })
 
-/** In a fixed order, so that processes that touch the same keys wait for each other without a deadlock. */
+/** Records that keys were used. The rows are written in a fixed order, so that processes do not deadlock. */
 const touch = unlessEmpty(use, (uses) =>
   `insert into wac.api_key_uses as u (${use.names()})
   select ${use.names("g")} from ${uses("g")}

@@ -1,11 +1,11 @@
 /**
- * SQL that finds what sends from a number to a customer have spent (core's `Limits.pairBucket`).
+ * SQL that finds the token buckets of a pair: a number and a customer (core's `Limits.pairBucket`).
  */
 import { type Id, Limits } from "@wac/core"
 
 const places = { "{number}": "number", "{customer}": "customer" } as const
 
-/** {@link Limits.pairBucket} in SQL, of expressions for its two parts. */
+/** An SQL expression for {@link Limits.pairBucket}, given expressions for the number and the customer. */
 const pairBucket = (of: { readonly number: string; readonly customer: string }): string =>
   Limits.pairBucket("{number}" as Id.PhoneNumberId, "{customer}")
     .split(/(\{\w+\})/)
@@ -14,9 +14,9 @@ const pairBucket = (of: { readonly number: string; readonly customer: string }):
     .join(" || ")
 
 /**
- * The buckets of a customer with a number, as `b`, under all keys that the customer may have (`Contact.keysOf`): `n` is
- * the contact, if there is one. A lookup for each, since for an array of keys PostgreSQL makes a bitmap, which takes
- * longer.
+ * A subquery `b` of the buckets of a number and a customer, under all keys that the customer may have
+ * (`Contact.keysOf`). `n` must be the contact, if there is one. Each key is looked up separately: with an array of
+ * keys, PostgreSQL builds a bitmap, which takes longer.
  */
 export const pairs = (number: string, customer: string): string =>
   `(

@@ -1,7 +1,7 @@
 /**
- * Spends tokens and returns them (core's `TokenStep`): what is loaded and written. Buckets of workspaces and of phone
- * numbers are columns of their rows; all others are in `buckets`. Locks are taken in this order, and within each kind
- * in the order of keys.
+ * Spends tokens and gives them back (core's `TokenStep`): loads and writes the buckets. The buckets of workspaces and
+ * of phone numbers are columns of their rows; all others are in `buckets`. Locks are taken in this order, and within
+ * each kind in the order of keys.
  */
 import { Limits, type RateLimit, TokenStep } from "@wac/core"
 import { double, list, row, text, unlessEmpty } from "../Columns.ts"
@@ -21,8 +21,8 @@ const lockNumbers = lockOf("wac.phone_numbers")
 const keys = list<string>("text")
 
 /**
- * Rewrites existing rows unchanged, to lock them in the same statement: between two statements a sweep could delete
- * them.
+ * Creates missing buckets and locks all. Existing rows are rewritten unchanged, which locks them in the same statement:
+ * between two statements, a sweep could delete them.
  */
 const lockOrMake = unlessEmpty(
   keys,

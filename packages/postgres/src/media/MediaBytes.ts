@@ -7,10 +7,10 @@ import { boolean, bytes, columns, insertOne, integer, row, text } from "../Colum
 import { Database } from "../Database.ts"
 import { statement, value } from "../Statement.ts"
 
-/** The bytes of a row. Every row of a file is full, except the last. */
+/** The size of a row in bytes. Every row of a file is full, except the last. */
 const chunkSize = 256 * 1024
 
-/** The rows deleted in one statement: 8 MiB. */
+/** The maximum number of rows deleted in one statement: 8 MiB. */
 const goneAtOnce = 32
 
 const chunk = row({ mediaId: text<Id.MediaId>(), n: integer(), bytes: bytes() })

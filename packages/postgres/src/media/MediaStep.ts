@@ -1,12 +1,13 @@
 /**
- * How PostgreSQL carries out `MediaStep`: the lock of a workspace's usage serializes its uploads, uses and removals.
+ * The steps of files (core's `MediaStep`) in PostgreSQL. The lock on a workspace's row of `media_usage` serializes its
+ * uploads, uses and removals.
  */
 import { type Id, type Idempotency, type Media, MediaStep, type Time } from "@wac/core"
 import { bigint, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Row, type Statement, statement, value } from "../Statement.ts"
 
-/** Sorted, so that steps lock the rows in one order. */
+/** The workspaces of commands, sorted so that all steps lock the rows in the same order. */
 const workspacesOf = (commands: ReadonlyArray<MediaStep.Command>): ReadonlyArray<Id.WorkspaceId> =>
   [...new Set(commands.map((command) => command._tag === "Keep" ? command.media.workspaceId : command.workspaceId))]
     .sort()
@@ -33,7 +34,7 @@ const loadUsage = statement(
   ) u`
 )
 
-/** A file: known once it is stored, and awaited before. */
+/** The columns of a file. `media` is set once the file is stored, `awaited` until then. */
 export const stored = columns<
   Pick<MediaStep.Row, "workspaceId" | "id" | "dueAt" | "state"> & {
     readonly media: Media.Media | null
@@ -55,7 +56,7 @@ const loadBindings = statement({ keys: binding.pick("workspaceId", "key") }, ({ 
     select * from wac.media_keys k where k.workspace_id = i.workspace_id and k.key = i.key offset 0
   ) k`)
 
-/** A row as the core describes it. */
+/** Reads a file from a row. */
 export const rowOf = (row: Row): MediaStep.Row => {
   const { awaited, media, ...others } = stored.read(row)
   return { ...others, ...media && { media }, ...awaited && { awaited } } as MediaStep.Row

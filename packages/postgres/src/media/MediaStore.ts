@@ -54,7 +54,10 @@ const expected = MediaStep.stored.omit("media").and(row({
   fetchAt: bigint<Time.Instant | null>()
 }))
 
-/** The update changes nothing; without it, a row that is already there would not be returned. */
+/**
+ * Records that a file is awaited, or finds its row. The update changes nothing, but without it an existing row would
+ * not be returned.
+ */
 const expect = insertOne(
   expected,
   "wac.media as m",

@@ -1,6 +1,6 @@
 /**
- * Abandons sends (core's `AbandonStep`): what is loaded and written. As for *accept*, the lock of a workspace guards
- * everything that its sends spend.
+ * Abandons sends (core's `AbandonStep`): loads and writes what a send has spent. As for *accept*, the lock of a
+ * workspace guards everything that its sends spend.
  */
 import {
   AbandonStep,
@@ -34,7 +34,7 @@ const lockWorkspaces = statement(
   where w.id = any (${ids}) order by w.id for no key update`
 )
 
-/** The keys of messages, with their customers. */
+/** The idempotency keys of messages, with their customers. */
 const keys = columns<Pick<MessageStore.KeyedRequest, "workspaceId" | "route" | "key"> & { readonly customer: string }>({
   workspaceId: "text",
   route: "text",
@@ -42,7 +42,7 @@ const keys = columns<Pick<MessageStore.KeyedRequest, "workspaceId" | "route" | "
   customer: "text"
 })
 
-/** The messages that are bound to keys. */
+/** Part of a `from`: the columns `what` of the messages that are bound to the keys. */
 const bound = (keys: Table, what: string): string =>
   `${keys("k")}
   cross join lateral (
@@ -69,7 +69,7 @@ const loadNumbers = statement(
   cross join lateral (select p.* from wac.phone_numbers p where p.id = t.phone_number_id offset 0) p`
 )
 
-/** A row for each bucket of a customer, under all keys that the customer may have (`Contact.keysOf`). */
+/** Loads a row for each bucket of a customer, under all keys that the customer may have (`Contact.keysOf`). */
 const loadPairs = statement(
   { keys },
   ({ keys }) =>
@@ -83,7 +83,7 @@ const loadPairs = statement(
 interface Pair {
   readonly name: string
   readonly phoneNumberId: Id.PhoneNumberId
-  /** Of the contact, if there is one. */
+  /** The key of the customer's contact, if there is one. */
   readonly key: string | null
   readonly bucket: string | null
   readonly fullAt: Time.Instant | null
@@ -99,7 +99,7 @@ const pair = columns<Pair>({
   countedAt: "bigint"
 })
 
-/** The pairs of a customer with a number. */
+/** Reads the pairs of a number and a customer. */
 const pairsOf = (number: Id.PhoneNumberId, to: string, rows: ReadonlyArray<Row>): AbandonStep.Found["pairs"] => {
   const found = rows.map(pair.read)
   const [first] = found

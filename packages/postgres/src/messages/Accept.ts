@@ -1,6 +1,8 @@
 /**
- * Accepts sends (core's `AcceptStep`): what is loaded and written. The lock of a workspace serializes its sends: it
- * guards everything that they spend of the workspace, its numbers and their customers.
+ * Accepts sends (core's `AcceptStep`): loads what the decisions need, and writes the results. The lock of a workspace
+ * serializes its sends: it guards everything that they spend of the workspace, its numbers and their customers. Sends
+ * of one *kind* share the workspace, API key, route, provider, sender and template, so what belongs to these is loaded
+ * once.
  */
 import {
   AcceptStep,
@@ -44,7 +46,10 @@ import { template } from "../templates/StoredTemplate.ts"
 import { workspace } from "../workspaces/StoredWorkspace.ts"
 import { boundSend, claim, lastTry, message, quota, request } from "./StoredSend.ts"
 
-/** With the workspaces of a portfolio's other numbers, since its numbers share a messaging limit. */
+/**
+ * Locks the workspaces of sends, and the workspaces of other numbers of the same portfolio, since its numbers share a
+ * messaging limit.
+ */
 const lock = statement(
   { ids: list<Id.WorkspaceId>("text") },
   ({ ids }) =>
@@ -58,7 +63,7 @@ const lock = statement(
   order by w.id for no key update`
 )
 
-/** What the sends of a kind share of where they come from. */
+/** The workspace, provider and sender that the sends of a kind share. */
 const origin = row({ workspaceId: text<Id.WorkspaceId>(), provider: text(), sender: text<string | null>() })
 
 const senderOfKind = { workspaceId: "k.workspace_id", provider: "k.provider", named: "k.sender" } as const
@@ -70,8 +75,8 @@ const apiKey = columns<NonNullable<AcceptStep.Found["apiKey"]>>({
 })
 
 /**
- * What is loaded once for all sends of a kind. Quotas are loaded for the newest two months, which include the current
- * one whatever the caller's clock says, and for the months that callers name, which count in tests that control time.
+ * Loads what all sends of a kind share. Quotas are loaded for the newest two months, which include the current month
+ * whatever the caller's clock shows, and for the callers' months, which count in tests that control time.
  */
 const loadKinds = statement({
   kinds: origin.and(row({
@@ -115,7 +120,9 @@ const loadKinds = statement({
   ) t on true
   order by k.place`)
 
-/** Which rare sends are in a batch: the statement for all others does without what these need. */
+/**
+ * Which rare sends a batch contains. The statement for a batch omits the joins that only missing kinds of sends need.
+ */
 interface Rare {
   /** A send to a user id, whose contact may have another key. */
   readonly isToUser: boolean
@@ -125,8 +132,8 @@ interface Rare {
   readonly isOfCampaign: boolean
 }
 
-/** What is asked about each send. */
-const asked = row({
+/** The inputs for each send. */
+const sendInput = row({
   kind: integer(),
   key: text<MessageStore.KeyedRequest["key"]>(),
   customer: text(),
@@ -135,13 +142,14 @@ const asked = row({
 })
 
 /**
- * What is loaded for each send; for most there is nothing. A send has a row for each bucket of the customer. An
- * unclaimed message is locked unless another transaction holds it: it may be claimed again, or lose its key.
+ * Loads what belongs to a single send; most sends have no row. A send has a row for each bucket of its customer. An
+ * unclaimed message is locked unless another transaction holds it, since this step may claim it again or delete its
+ * key.
  */
 const loadSends = ({ isOfCampaign, isToKnown, isToUser }: Rare) =>
   statement({
     kinds: origin.and(columns<Pick<MessageStore.KeyedRequest, "route">>({ route: "text" })),
-    sends: isOfCampaign ? asked : asked.omit("forms")
+    sends: isOfCampaign ? sendInput : sendInput.omit("forms")
   }, ({ kinds, sends }) =>
     `with k as materialized (
     select k.place, k.workspace_id, k.route, p.id as number_id, (
@@ -188,7 +196,7 @@ const loadSends = ({ isOfCampaign, isToKnown, isToUser }: Rare) =>
   where (m.m).id is not null or n.key is not null or b.full_at is not null or k.others is not null
     or o.suppressions is not null${isToKnown ? " or true" : ""}`)
 
-/** {@link loadSends} of every kind of batch, by the bits of {@link placeOf}. */
+/** {@link loadSends} for each combination of rare sends, at the index of {@link placeOf}. */
 const loadSendsOf = Array.makeBy(
   8,
   (bits) => loadSends({ isToUser: (bits & 1) > 0, isToKnown: (bits & 2) > 0, isOfCampaign: (bits & 4) > 0 })
@@ -199,7 +207,7 @@ const placeOf = ({ isOfCampaign, isToKnown, isToUser }: Rare): number =>
 
 const isOfCampaign = ({ queue }: MessageStore.AcceptSend): boolean => queue !== null && queue.campaignId !== null
 
-/** The properties that sends of a kind share. */
+/** A kind of sends: its number, and the first send of that kind. */
 interface Kind {
   readonly place: number
   readonly first: MessageStore.AcceptSend
@@ -211,7 +219,7 @@ interface Kinds {
   readonly places: ReadonlyArray<number>
 }
 
-/** Of batches under way, which are grouped to load and read again. */
+/** The groups of batches in progress, so that {@link load} and {@link read} group a batch only once. */
 const grouped = new WeakMap<ReadonlyArray<MessageStore.AcceptSend>, Kinds>()
 
 /** Groups a batch's sends into kinds. */
@@ -274,13 +282,13 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
   ]
 }
 
-/** When the bucket of a row of workspaces or numbers is full. */
+/** When the bucket in a row of `workspaces` or `phone_numbers` is full. */
 const bucket = row({ bucketFullAt: double() })
 
-/** What a number has spent, beside {@link bucket}. */
+/** How many customers count against a number's messaging limit. */
 const counted = row({ customersCounted: integer() })
 
-/** A value for each number. */
+/** Values by phone number, as JSON. */
 type ByNumber<A> = Readonly<Record<string, A>> | null
 
 const byNumber = <A>(values: ByNumber<A>): ReadonlyArray<readonly [Id.PhoneNumberId, A]> =>
@@ -336,10 +344,12 @@ const nothing: OfSend = {
   twins: []
 }
 
-/** A customer's count against the messaging limit by another number: the number, the pair's bucket, and the time. */
+/**
+ * When other numbers of the same messaging limit messaged the customer: the number, the pair's bucket, and the time.
+ */
 type Elsewhere = ReadonlyArray<readonly [Id.PhoneNumberId, string, Time.Instant]>
 
-/** What is loaded for a send and a bucket of its customer, beside the contact. */
+/** A row of {@link loadSends}, except the columns of the contact. */
 const found = result<{
   readonly key: Contact.Contact["key"] | null
   readonly suppressions: ReadonlyArray<Suppression.Suppression> | null
@@ -404,7 +414,7 @@ const ofSend = ({ message: { to } }: MessageStore.AcceptSend, rows: ReadonlyArra
   }
 }
 
-/** What is loaded, and the customers that were removed because they no longer count, by their pairs' bucket keys. */
+/** What is loaded. `uncounted` are the bucket keys of customers who no longer count against the messaging limit. */
 interface Loaded extends AcceptStep.Loaded {
   readonly uncounted: ReadonlyArray<string>
 }
@@ -434,10 +444,13 @@ const read = (
   return { now, found: (command) => found.get(command)!, uncounted: [] }
 }
 
-/** The maximum number of a phone number's customers that are removed at once, to keep that short. */
+/** The maximum number of a phone number's customers that are removed in one step, to keep the step short. */
 const uncountedAtOnce = 1000
 
-/** Removes customers who no longer count. If there are more than the maximum, also counts those who still do. */
+/**
+ * Locks the customers who no longer count, to remove them. If there are as many as the maximum, also counts the
+ * customers who still count.
+ */
 const loadLapsed = statement({
   numbers: row({ phoneNumberId: text<Id.PhoneNumberId>(), lapsed: bigint() }),
   atOnce: value<number>()
@@ -534,7 +547,7 @@ const spentPair = row({
 
 const customer = columns<Pick<AcceptStep.Claim, "customer">>({ customer: "text" })
 
-/** What a first try writes of its message. */
+/** The columns of a message that its first try writes. */
 const first = message
   .pick("id", "workspaceId", "apiKeyId", "phoneNumberId", "from", "content", "status", "createdAt")
   .and(quota.pick("quotaMonth"))
@@ -543,9 +556,10 @@ const first = message
   .and(lastTry.omit("triedBefore"))
 
 /**
- * One statement, since starting six takes longer than running one for a batch. PostgreSQL does not define the order of
- * its parts, which does not matter, because the workspaces are locked. Transactions that return quotas do not lock
- * workspaces, so several quotas are written in the order of their keys.
+ * Writes everything that new sends spend and create. It is one statement, since starting six statements takes longer
+ * than running one for a batch. PostgreSQL does not define the order of its parts, but the locks on the workspaces make
+ * any order safe. Transactions that return quotas do not lock workspaces, so quotas are written in the order of their
+ * keys.
  */
 const spendAll = statement({
   workspaces: limits,
@@ -591,7 +605,10 @@ const retried = message
   .and(claim)
   .and(lastTry)
 
-/** What a retry writes of the content, if it goes to another name of its customer than the message that was queued. */
+/**
+ * The content that a retry writes, if it goes to a different name of its customer than the queued message; otherwise
+ * null.
+ */
 const corrected = row({ correctedContent: json<Message.OutboundMessage | null>() })
 
 const retryAll = unlessEmpty(retried.and(customer).and(corrected), (rows) =>
@@ -609,7 +626,7 @@ const retryAll = unlessEmpty(retried.and(customer).and(corrected), (rows) =>
   insert into wac.message_deadlines (workspace_id, due_at, message_ids)
   select r.workspace_id, r.lease_until, array[r.id] from retried r`)
 
-/** What the tries write of their claims. */
+/** The rows that tries write for their claims. */
 const triesOf = (claims: ReadonlyArray<AcceptStep.Claim>) =>
   claims.map(({ before, claim, counted, customer, message, quotaMonth, request: { fingerprint, key, route } }) => ({
     ...message,

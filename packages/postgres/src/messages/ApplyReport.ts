@@ -1,5 +1,6 @@
 /**
- * Applies the provider's reports (core's `OutcomeStep.applyReport`): what is loaded and written.
+ * Applies the provider's reports to messages (core's `OutcomeStep.applyReport`): loads the messages and writes the
+ * results.
  */
 import { type Id, type MessageStore, OutcomeStep, type SendBatch } from "@wac/core"
 import { list, row, text } from "../Columns.ts"
@@ -8,7 +9,7 @@ import { statement } from "../Statement.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
 import { sendsIn } from "./StoredSend.ts"
 
-/** The provider's names of messages. */
+/** The provider's identifiers of messages. */
 const names = list<string>("text")
 
 const lock = statement(

@@ -1,6 +1,6 @@
 /**
- * Cancels queued messages (core's `OutcomeStep.cancel`). It waits for whoever holds the message, such as one that claims
- * it; what comes to claim it meanwhile finds it held, and claims nothing.
+ * Cancels queued messages (core's `OutcomeStep.cancel`). It waits for the lock of a message, such as for a transaction
+ * that claims it. A transaction that comes to claim the message meanwhile skips it, since it is locked.
  */
 import { type Errors, type Message, type MessageStore, OutcomeStep, type SendBatch } from "@wac/core"
 import type { Result } from "effect"

@@ -9,7 +9,10 @@ import { message } from "./StoredSend.ts"
 type Said = Pick<ReceivedMessage.ReceivedMessage, "content" | "context">
 type Facts = Omit<ReceivedMessage.ReceivedMessage, keyof Said | "id" | "phoneNumberId" | "workspaceId">
 
-/** What a customer wrote. Neither is known of a message that we sent, and after a time not what was said. */
+/**
+ * A message of a conversation. `received` and `said` are null for a message that the workspace sent; after the
+ * retention, `said` is null for every message.
+ */
 const said = row({
   messageId: text<Id.MessageId>(),
   workspaceId: text<Id.WorkspaceId>(),
@@ -22,7 +25,7 @@ const said = row({
 
 const insertSaid = insert(said, "wac.conversations")
 
-/** The statements that keep what customers wrote. */
+/** The statements that store customers' messages. */
 export const keepSaid = (messages: ReadonlyArray<ReceivedMessage.Said>): ReadonlyArray<Statement> =>
   insertSaid(messages.map(({ customer, message: { content, context, id, phoneNumberId, workspaceId, ...facts } }) => ({
     messageId: id,
@@ -34,7 +37,10 @@ export const keepSaid = (messages: ReadonlyArray<ReceivedMessage.Said>): Readonl
     said: { content, context }
   })))
 
-/** Rows are locked in the order of their keys. */
+/**
+ * Moves the messages under some names of a number to the customer with the key `to`. Rows are locked in the order of
+ * their keys.
+ */
 const move = statement(
   {
     workspaceId: value<Id.WorkspaceId>(),
@@ -50,10 +56,13 @@ const move = statement(
   ))`
 )
 
-/** The statements that leave what was said with the customers who had the names. */
+/**
+ * The statements for names that now belong to a different customer: earlier messages under these names stay with the
+ * customers who had them.
+ */
 export const moveConversations = (moved: ReadonlyArray<Conversation.Moved>): ReadonlyArray<Statement> => moved.map(move)
 
-/** Messages that are deleted: part of a statement whose `ids` are selected by a query. */
+/** Part of a statement that deletes messages from conversations: those whose ids the query `ids` selects. */
 export const forgetText = (ids: string): string =>
   `delete from wac.conversations c using (${ids}) g (id) where c.message_id = g.id`
 
@@ -70,7 +79,7 @@ const messageIn = (
   workspaceId
 })
 
-/** The customer's message of a row. */
+/** Reads a customer's message from a row. */
 export const receivedOf = (row: Row): ReceivedMessage.ReceivedMessage => {
   const found = stored.read(row)
   return messageIn(found, found.received!)
@@ -78,7 +87,7 @@ export const receivedOf = (row: Row): ReceivedMessage.ReceivedMessage => {
 
 const found = stored.names("c")
 
-/** What a customer wrote, by our id. */
+/** Loads a customer's message by wac's id. */
 export const loadReceived = statement(
   { workspaceId: value<Id.WorkspaceId>(), id: value<Id.MessageId>() },
   ({ id, workspaceId }) =>
@@ -86,12 +95,12 @@ export const loadReceived = statement(
   where c.message_id = ${id} and c.workspace_id = ${workspaceId} and c.is_inbound`
 )
 
-/** What a page is given: the messages before one. */
+/** The inputs of a page: up to `limit` messages before a message. */
 const page = { workspaceId: value<Id.WorkspaceId>(), limit: value<number>(), before: value<string>() }
 
 /**
- * A page of a conversation, along `conversations_list`: as many rows of each name and direction, of which the newest
- * are the page.
+ * Reads a page of a conversation by the index `conversations_list`: up to `limit` rows of each name and direction, and
+ * of these the newest.
  */
 const listNamed = statement(
   { ...page, names: listOf<string>("text"), directions: listOf<boolean>("boolean") },
@@ -114,7 +123,7 @@ const listNamed = statement(
 
 const outbound = result<{ readonly message: Message.Message | null }>({ message })
 
-/** A page of what customers wrote, along `conversations_inbound`. */
+/** Reads a page of all customers' messages of a workspace by the index `conversations_inbound`. */
 const listInbound = statement(page, ({ before, limit, workspaceId }) =>
   `select ${found} from wac.conversations c
   where (c.workspace_id, c.message_id) >= (${workspaceId}, '')
@@ -136,9 +145,10 @@ export const list = (
 }
 
 /**
- * The numbers of customers that begin with one of some texts, along `conversations_list` from each number to the next: a
- * conversation costs one row, however long it is. The texts are the digits, after a country code if they have none. Any
- * letter is greater than any digit, in every collation.
+ * Finds the phone numbers of customers that begin with the given digits, or, if these have no country code, with any
+ * country code and the digits. It steps through the index `conversations_list` from each number to the next, so a
+ * conversation costs one row, however long it is. The upper bound of a range is a letter, since letters come after
+ * digits in every collation.
  */
 export const numbers = statement(
   {
@@ -173,17 +183,17 @@ export const numbers = statement(
   order by n.customer limit ${limit}::integer`
 )
 
-/** A number of {@link numbers}. */
+/** A row of {@link numbers}. */
 export const numberOf = row({ customer: text() })
 
-/** The page of the rows of {@link list}. */
+/** Reads the page from the rows of {@link list}. */
 export const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<Conversation.Entry> => {
   const entries = rows.map((row): readonly [id: string, entry: Conversation.Entry | undefined] => {
     const found = stored.read(row)
     const id = found.messageId
     if (found.received !== null) return [id, { direction: "inbound", message: messageIn(found, found.received) }]
     const { message } = outbound.read(row)
-    // deleted between the two
+    // the message was deleted before its row in the conversation
     return [id, message === null ? undefined : { direction: "outbound", message }]
   })
   const { items, next } = Page.fromOverread(entries, request, ([id]) => id)

@@ -1,5 +1,5 @@
 /**
- * Deletes old messages, and what old messages said.
+ * Deletes old messages, customers' old messages and old campaigns' rows; and removes the bodies of old messages.
  */
 import { Campaign, Id, Message, Retention, type Time } from "@wac/core"
 import { boolean, list, row, text, unlessEmpty } from "../Columns.ts"
@@ -9,17 +9,18 @@ import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { forgetText } from "./Conversations.ts"
 import { message } from "./StoredSend.ts"
 
-/** Rows deleted, or emptied, at once. */
+/** The maximum number of rows deleted or emptied in one statement. */
 const atOnce = 500
 
-/** A bound of identifiers. */
+/** The upper bound of identifiers. */
 const below = value<string>()
 
 const words = list<string>("text")
 
-/** Whether the status of a message is one of those after which nothing changes. */
+/** A condition: whether a message's status is final (`Message.over`). */
 const isOver = (over: string): string => `m.status = any (${over})`
 
+/** Deletes old messages with a final status whose idempotency key is gone, or which belong to an ended campaign. */
 export const forgetSent = statement(
   { below, over: words, endings: words },
   ({ below, endings, over }) =>
@@ -53,7 +54,10 @@ const forgetRows = statement({ below, endings: words }, ({ below, endings }) =>
   )
   select ${Forgotten.columns(atOnce)} from gone`)
 
-/** Older messages are few besides: only those that were sent and have not ended. */
+/**
+ * Deletes customers' old messages from conversations, in the order of ids. Few older rows must be skipped: only sent
+ * messages that have not ended.
+ */
 export const forgetReceived = statement({ below }, ({ below }) =>
   `with gone as (
     delete from wac.conversations c where c.ctid = any (array(
@@ -71,7 +75,7 @@ export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> =
   forgetRows({ below: Id.lowestAt("cmp", before), endings: Campaign.endings })
 ]
 
-/** What the statements did. The rows of campaigns are no messages. */
+/** Reads the results of the statements. Campaigns' rows do not count as removed messages. */
 export const forgotten = ([messages, received, rows]: ReadonlyArray<Rows>): Retention.Forgotten =>
   Retention.together([Forgotten.read(messages), Forgotten.read(received), { ...Forgotten.read(rows), removed: 0 }])
 
@@ -84,7 +88,7 @@ const inbound = row({ messageId: text<Id.MessageId>() })
 interface Loaded {
   readonly now: (asked: Time.Instant) => Time.Instant
   readonly bodies: ReadonlyArray<ReturnType<typeof body.read>>
-  /** What customers wrote. */
+  /** The ids of customers' messages. */
   readonly received: ReadonlyArray<Id.MessageId>
 }
 
@@ -103,7 +107,7 @@ const takeBodies = statement(
   ) m`
 )
 
-/** Along `conversations_received`. */
+/** Takes the next customers' messages to empty, by the index `conversations_received`. */
 export const takeReceived = statement(
   { below },
   ({ below }) =>
@@ -124,7 +128,7 @@ const reach = statement(
   ({ reached }) => `update wac.forgotten_bodies set reached = ${reached}`
 )
 
-/** As `ReceivedMessage.withoutBody`. */
+/** Removes what customers' messages said, like `ReceivedMessage.withoutBody`. */
 const emptyReceived = unlessEmpty(
   list<Id.MessageId>("text"),
   (ids) => `update wac.conversations c set said = null where c.message_id = any (${ids})`
@@ -134,7 +138,7 @@ const empty = unlessEmpty(content, (rows) =>
   `update wac.messages m set content = e.content from ${rows("e")}
   where m.id = e.id`)
 
-/** `MessageStore.forgetBodies`. Finds nothing while another process does it. */
+/** `MessageStore.forgetBodies`. Finds nothing while another process runs it. */
 export const forgetBodies: StepOptions<
   { readonly before: Time.Instant },
   Loaded,

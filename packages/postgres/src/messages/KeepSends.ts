@@ -49,7 +49,7 @@ const keep = (sends: ReadonlyArray<KeyedMessage.KeyedMessage>): ReadonlyArray<St
     isBound: binding !== null
   })))
 
-/** The first message to get a name keeps it. */
+/** Records the provider's identifiers of messages. The first message with an identifier keeps it. */
 const name = unlessEmpty(
   columns<SendBatch.Writes["names"][number]>({ providerMessageId: "text", messageId: "text" }),
   (rows) =>
@@ -58,7 +58,7 @@ const name = unlessEmpty(
   on conflict do nothing`
 )
 
-/** Several quotas are updated in the order of their keys. */
+/** Changes quotas. The rows are updated in the order of their keys. */
 const changeQuotas = unlessEmpty(
   columns<KeyedMessage.QuotaChange>({ workspaceId: "text", month: "text", messages: "integer" }),
   (rows) =>
@@ -83,8 +83,8 @@ const remove = unlessEmpty(list<Id.MessageId>("text"), (ids) =>
   delete from wac.messages m where m.id = any (${ids})`)
 
 /**
- * The statements that write everything except deadlines. The caller must hold the messages' locks. `ofQueue` are others
- * that lock rows of the queue.
+ * The statements that write everything except deadlines. The caller must hold the messages' locks. `ofQueue` are
+ * further statements that lock rows of the queue, which run at their place in the lock order.
  */
 export const keepSends = (
   { dequeued, events, names, priced, quotas, removed, sends, tallies, timelines }: SendBatch.Writes,

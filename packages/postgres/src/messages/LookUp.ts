@@ -25,7 +25,7 @@ const found = result<{ readonly place: number; readonly send: KeyedMessage.Keyed
 
 const time = row({ now: double() })
 
-/** A key to judge, at the caller's time or, if `undefined`, at the database's. */
+/** A key to judge. `now` is the caller's time in tests that control time; `undefined` means the database's time. */
 export interface LookUp {
   readonly request: MessageStore.KeyedRequest
   readonly now: Time.Instant | undefined

@@ -34,13 +34,16 @@ const get = statement({ workspaceId, id: value<Id.MessageId>() }, ({ id, workspa
 
 const found = result<{ readonly message: Message.Message }>({ message })
 
-/** A page's message, or where the search for it stopped. */
+/** A row of a list: a message, or the id at which the search stopped. */
 const listed = result<{ readonly message: Message.Message | null; readonly reached: string | null }>({
   message,
   reached: "text"
 })
 
-/** A message that other messages can refer to, and the phone number or the key of its customer. */
+/**
+ * What a reference to a message needs. The customer is given by `phone` for a sent message, and by `customer`, the key,
+ * for a received one.
+ */
 const named = columns<
   Pick<MessageReferences.Named, "phoneNumberId" | "providerMessageId"> & {
     readonly phone: string | null
@@ -81,7 +84,8 @@ const recallMark = statement({ mark: markKey.one, now: Clocks.asked }, ({ mark, 
   where ${markKey.are("r", mark)} and r.expires_at > ${now}`)
 
 /**
- * An expired mark counts as absent (`Idempotency.isExpired`). Forgets another one: no statement deletes what it writes.
+ * Stores a read mark; an expired mark counts as absent (`Idempotency.isExpired`). Also deletes a different expired
+ * mark, since a statement cannot delete the row that it writes.
  */
 const keepMark = statement(
   { mark: mark.one, bindsFor: value<number>(), now: Clocks.asked },
@@ -105,7 +109,10 @@ const keepMark = statement(
   returning r.fingerprint`
 )
 
-/** Each part looks up one row, besides the number's. */
+/**
+ * Finds a message by the provider's identifiers, first among sent and then among received messages. Each part looks up
+ * one row besides the number's.
+ */
 const idOf = statement(
   { providerNumberId: value<string>(), providerMessageId: value<string>() },
   ({ providerMessageId, providerNumberId }) =>
@@ -137,11 +144,11 @@ const within: Record<ListIndex, string> = {
   messages_failed: "m.failed_at is not null"
 }
 
-/** The campaigns of the workspace whose messages no list shows. */
+/** Selects the workspace's campaigns that are not started. Lists do not show their messages. */
 const unstartedIn = (workspaceId: string): string =>
   `select c.id from wac.campaigns c where c.workspace_id = ${workspaceId} and ${isUnstarted}`
 
-/** What a page is given: the lowest id and the upper bound, and the filter. */
+/** The inputs of a page: the lowest id, the upper bound of ids, and the filter. */
 const listInputs = {
   workspaceId,
   limit: value<number>(),
@@ -155,8 +162,9 @@ const listInputs = {
 }
 
 /**
- * Newest first, through the index for the filter. If scanning stopped early, the last row says where. It is read in the
- * same statement, because a message that arrived between two statements would make others appear twice.
+ * The text of a list, newest first, read from the index that fits the filter. If the scan stopped early, the last row
+ * holds the id where it stopped. That is read in the same statement, because a message that arrived between two
+ * statements would make others appear twice.
  */
 const listText = (
   index: ListIndex,
@@ -164,7 +172,7 @@ const listText = (
   reference?: string
 ): string => {
   const referenceColumn = "(m.content->>'clientReference')"
-  // with "=" the planner may use the primary key, and scan past what other workspaces have sent since
+  // with "=" the planner may use the primary key, and scan other workspaces' newer messages
   const columns = ["m.workspace_id", ...reference === undefined ? [] : [referenceColumn], "m.id"]
   const of = (id: string) => `(${[workspaceId, ...reference === undefined ? [] : [reference], id].join(", ")})`
   const newest = `from wac.messages m

@@ -14,7 +14,10 @@ import { statement } from "../Statement.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
 import { lockSends, message, sendsIn } from "./StoredSend.ts"
 
-/** A message after its send was accepted, and what it must have been before. */
+/**
+ * What is written when the provider accepted a send: the new state of the message, the state that it must have had
+ * before, and the event.
+ */
 const accepted = message
   .pick("workspaceId", "status", "providerMessageId", "sentAt", "sequence", "statusAt")
   .and(event.pick("type", "data", "trace"))
@@ -62,10 +65,10 @@ const outrightPlain = statement({ accepted }, ({ accepted }) => outrightText(acc
 
 const leaving = dequeuing("array(select m.order_key from settled m)")
 
-/** The same for messages of which some are the queue's. */
+/** The same if some of the messages are in the queue. */
 const outrightQueued = statement({ accepted }, ({ accepted }) => outrightText(accepted, `, ${leaving}`))
 
-/** The same for messages of which some belong to campaigns. */
+/** The same if some of the messages belong to campaigns. */
 const outrightCounted = statement(
   { accepted, counted: Tallies.change.and(place), timed: Timelines.change.and(place) },
   ({ accepted, counted, timed }) =>
@@ -90,7 +93,10 @@ const firsts = (given: ReadonlyArray<{ readonly command: MessageStore.SettleSend
   return given.filter(({ command: { message } }) => !ids.has(message.id) && ids.add(message.id))
 }
 
-/** `MessageStore.settle`, written directly. The answer is false if nothing was written. */
+/**
+ * `MessageStore.settle` for sends that the provider accepted, written directly. The answer is false if nothing was
+ * written: then {@link settle} must decide.
+ */
 export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
   write: (commands, now) => {
     const given = firsts(commands.map((command, place) => ({ command, place }))).flatMap(({ command, place }) => {
@@ -134,7 +140,7 @@ export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
   }
 }
 
-/** `MessageStore.settle`. */
+/** `MessageStore.settle` for every other outcome. */
 export const settle: StepOptions<MessageStore.SettleSend, SendBatch.Loaded, boolean, SendBatch.Writes> = {
   load: (commands) => [lockSends({ ids: [...new Set(commands.map(({ message }) => message.id))] })],
   read: ([rows], now) => ({ now, send: sendsIn(rows!) }),

@@ -1,5 +1,5 @@
 /**
- * Messages and their idempotency keys as they are stored: one row of `messages`.
+ * The stored form of messages and their idempotency keys: one row of `messages`.
  */
 import type {
   AbandonStep,
@@ -15,7 +15,7 @@ import { bigint, columns, json, list, type Reader, result, row, text } from "../
 import { type Row, type Rows, statement } from "../Statement.ts"
 import { storedAnswer, storedAnswerOf } from "./StoredAnswer.ts"
 
-/** A message. */
+/** The columns of a message. */
 export const message = columns<Message.Message, { from: "from_number" }>({
   id: "text",
   workspaceId: "text",
@@ -41,17 +41,17 @@ export const message = columns<Message.Message, { from: "from_number" }>({
   sequence: "integer"
 }, { from: "from_number" })
 
-/** The key of a request. */
+/** The columns of the idempotency key, and of the request that it stands for. */
 export const request = columns<Pick<MessageStore.KeyedRequest, "route" | "fingerprint"> & { readonly key: string }>({
   route: "text",
   key: "text",
   fingerprint: "text"
 })
 
-/** The owner of a try. */
+/** The columns of the claim on a try: its owner's token, and the end of the lease. */
 export const claim = row({ claimToken: text<string | null>(), leaseUntil: bigint<number | null>() })
 
-/** What a key is bound to, and the claim on it. */
+/** The columns of a key's binding, and the claim on it. */
 export const bound = claim.and(
   row({
     answer: json<unknown>(),
@@ -66,14 +66,14 @@ export const quota = columns<Pick<KeyedMessage.KeyedMessage, "quotaMonth" | "ret
   returnedMonth: "text"
 })
 
-/** What the last try changed. */
+/** The columns that record what the last try changed, to undo it. */
 export const lastTry = row({
   triedBefore: bigint<number | null>(),
   countedAt: bigint<number | null>(),
   countedBefore: bigint<number | null>()
 })
 
-/** {@link bound} of a key, or of none. */
+/** The stored form of a binding ({@link bound}), or of no binding. */
 export const storedBinding = (binding: SendBinding.SendBinding | null): ReturnType<typeof bound.read> => ({
   claimToken: binding?.claim?.token ?? null,
   leaseUntil: binding?.claim?.leaseUntil ?? null,
@@ -82,7 +82,7 @@ export const storedBinding = (binding: SendBinding.SendBinding | null): ReturnTy
   expiresAt: binding?.expiresAt ?? null
 })
 
-/** What the key of a message is bound to. */
+/** Reads the binding of a message's key. */
 const bindingOf = (row: Row, messageId: Id.MessageId): SendBinding.SendBinding => {
   const { answer, claimToken, expiresAt, lastFailure, leaseUntil } = bound.read(row)
   return {
@@ -95,7 +95,7 @@ const bindingOf = (row: Row, messageId: Id.MessageId): SendBinding.SendBinding =
   }
 }
 
-/** A message with its key, unless the key was deleted. */
+/** Reads a message with its binding; `binding` is null if the key was deleted. */
 export const send: Reader<KeyedMessage.KeyedMessage> = {
   read: (row) => {
     const one = message.read(row)
@@ -103,7 +103,7 @@ export const send: Reader<KeyedMessage.KeyedMessage> = {
   }
 }
 
-/** A message with its key, which was not deleted. */
+/** Reads a message whose key was not deleted, with its binding. */
 export const boundSend: Reader<Omit<AcceptStep.Bound, "isBusy">> = {
   read: (row) => {
     const one = message.read(row)
@@ -111,7 +111,7 @@ export const boundSend: Reader<Omit<AcceptStep.Bound, "isBusy">> = {
   }
 }
 
-/** A send with its key, and what its last try changed. */
+/** Reads a send with its key, and what its last try changed. */
 export const tried: Reader<AbandonStep.Tried & Omit<ReturnType<typeof request.read>, "fingerprint">> = {
   read: (row) => {
     const { countedAt, countedBefore, triedBefore } = lastTry.read(row)
@@ -135,7 +135,7 @@ export const lockSends = statement(
   ({ ids }) => `select to_json(m) as send from wac.messages m where m.id = any (${ids}) order by m.id for update`
 )
 
-/** Finds the sends of rows by their ids. */
+/** Reads sends from rows. Returns a lookup by id. */
 export const sendsIn = (rows: Rows): SendBatch.Loaded["send"] => {
   const found = new Map(rows.map((row) => {
     const { send } = sends.read(row)

@@ -1,6 +1,6 @@
 /**
- * Sweeps sends (core's `OutcomeStep.sweep`). It waits for no deadline and no message: those that another transaction
- * holds are left to it or to the next sweep.
+ * Sweeps sends whose deadline has passed (core's `OutcomeStep.sweep`), and tidies tables. A sweep does not wait for
+ * locks: it leaves rows that another transaction holds to that transaction or to the next sweep.
  */
 import { type Id, KeyedMessage, type MessageStore, OutcomeStep, type SendBatch, type Time } from "@wac/core"
 import { Duration } from "effect"
@@ -23,8 +23,8 @@ const silenceText = (timeouts: ReadonlyArray<string>): string =>
   ).join(" ")
 
 /**
- * `KeyedMessage.deadlineOf` in SQL, to select candidates, about which the core decides, and to look again at the
- * others.
+ * An SQL expression for `KeyedMessage.deadlineOf`. It selects the candidates on which the core decides, and finds when
+ * to look at the others again.
  */
 export const deadline = (timeouts: ReadonlyArray<string>): string =>
   `coalesce(m.expires_at, m.lease_until, m.status_at + case ${silenceText(timeouts)} end)`
@@ -46,7 +46,10 @@ const joinDeadline = (timeouts: ReadonlyArray<string>): string =>
       from wac.messages m where m.id = x.message_id offset 0
     ) m`
 
-/** Messages are first read without a lock: any change that gives one an earlier deadline adds a row of its own. */
+/**
+ * Takes due rows of deadlines. Messages are first read without a lock, which is safe because any change that makes a
+ * deadline earlier adds another row.
+ */
 const take = statement(
   { at: value<Time.Instant | null>(), timeouts: silences },
   ({ at, timeouts }) =>
@@ -71,7 +74,7 @@ const take = statement(
   left join lateral (select m from wac.messages m where m.id = d.message_id for update skip locked) m on true`
 )
 
-/** A row of deadlines. */
+/** A row of `message_deadlines`. */
 interface Entry {
   readonly dueAt: Time.Instant
   readonly workspaceId: Id.WorkspaceId
@@ -80,7 +83,10 @@ interface Entry {
 
 const entry = columns<Entry>({ dueAt: "bigint", workspaceId: "text", id: "bigint" })
 
-/** A message of a row of deadlines, if it has one that is due, and its send unless that is locked. */
+/**
+ * A row of {@link take}: a row of deadlines, with a due message if it has one; `send` is null if that message is
+ * locked.
+ */
 const due = result<
   Entry & {
     readonly messages: number
@@ -109,7 +115,10 @@ const awaitLater = statement({ entries: entry, timeouts: silences }, ({ entries,
 
 interface Loaded extends OutcomeStep.LoadedSweep {
   readonly entries: ReadonlyArray<Entry>
-  /** Whether this step made progress, so that the next one does not find the same rows again. */
+  /**
+   * Whether some message of the taken rows was not locked by another transaction. Otherwise the next step would find
+   * the same rows again.
+   */
   readonly hasProgressed: boolean
 }
 
@@ -186,7 +195,7 @@ const tidyBuckets = statement({ asked: Clocks.asked, fullFor: value<number>() },
     "full_at"
   ))
 
-/** Customers' messages too old to be repeated (`InboundMessage.rememberedUntil`). */
+/** Forgets customers' messages that are too old to be reported again (`InboundMessage.rememberedUntil`). */
 const tidyInbound = statement({ asked: Clocks.asked }, ({ asked }) =>
   tidyText(
     "wac.inbound_messages",
@@ -195,7 +204,10 @@ const tidyInbound = statement({ asked: Clocks.asked }, ({ asked }) =>
     "expires_at"
   ))
 
-/** The statements that delete what has no effect any more, and return how much that was. */
+/**
+ * The statements that delete rows without effect: full buckets, and old records of customers' messages. Each returns
+ * the number of rows deleted.
+ */
 export const tidy = (asked: Time.Instant | undefined): ReadonlyArray<Statement> => [
   tidyBuckets({ asked, fullFor }),
   tidyInbound({ asked })

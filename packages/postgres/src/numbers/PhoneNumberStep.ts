@@ -8,7 +8,7 @@ import type { StepOptions } from "../Database.ts"
 import { type Given, type Inputs, type Rows, type Statement, statement, type Values } from "../Statement.ts"
 import { credentials, number, numberRow, own, told, toldOf } from "./StoredNumber.ts"
 
-/** When the provider told a number's block, tier, limit and quality. */
+/** When the provider last reported a number's block, tier, limit and quality. */
 const toldAt = columns<
   { readonly [Field in keyof PhoneNumber.ToldAt]-?: Time.Instant | null },
   {
@@ -80,7 +80,7 @@ const lockNamed = lockChosen({
     where p.provider_account_id = a.account and coalesce(p.phone_number = a.phone_number, true) offset 0
   ) p`)
 
-/** A batch's names, grouped: by provider id, and by account with or without phone number. */
+/** Groups the names of a batch: provider ids, and accounts with or without a phone number. */
 const namesOf = (commands: ReadonlyArray<PhoneNumberStep.Observe>) => {
   const names = commands.map(({ name }) => name)
   return {
@@ -153,7 +153,10 @@ export const setCredentials: StepOptions<
   }
 }
 
-/** Locks workspaces: serializes changes of their default numbers, since each has one for each provider. */
+/**
+ * The text of a statement that locks workspaces. This serializes changes of their default numbers: a workspace has one
+ * default for each provider.
+ */
 const lockText = (ids: string) =>
   `select w.id from wac.workspaces w where w.id = any (${ids}) order by w.id for no key update`
 
@@ -166,7 +169,7 @@ const loadNumbers = statement({ ids: workspaceIds }, ({ ids }) => numbersText(id
 
 const ofNumbers = (ids: string) => `array(select p.workspace_id from wac.phone_numbers p where p.id = any (${ids}))`
 
-/** The same for the workspaces of numbers. */
+/** Locks the workspaces that own the numbers. */
 const lockOwners = statement({ ids }, ({ ids }) => lockText(ofNumbers(ids)))
 const loadOwned = statement({ ids }, ({ ids }) => numbersText(ofNumbers(ids)))
 
@@ -188,8 +191,8 @@ const readWorkspaces = (
 }
 
 /**
- * Writes a number first as not the default: a provider has only one default at a time, which may change in the same
- * step.
+ * Writes numbers, at first not as defaults: a workspace has only one default for a provider, which may change in the
+ * same step. {@link makeDefault} follows.
  */
 const keep = insert(
   own
@@ -261,13 +264,13 @@ export const assign: StepOptions<
 }
 
 /**
- * Deletes everything that belongs to numbers. A transaction that records a contact or a message of a number waits for
- * its row, and then fails.
+ * Deletes everything that belongs to numbers. A transaction that records a contact or a message of a removed number
+ * waits for the number's row, and then fails.
  */
 const removals = [
   "delete from wac.contacts c where c.phone_number_id",
   "delete from wac.inbound_messages i where i.phone_number_id",
-  // buckets that count no customer are swept once they are full
+  // the sweep deletes other buckets once they are full
   "delete from wac.buckets b where b.counted_at is not null and b.phone_number_id",
   "delete from wac.phone_numbers p where p.id"
 ].map((text) => unlessEmpty(ids, (ids) => `${text} = any (${ids})`))

@@ -38,7 +38,7 @@ const ofAccount = variants(
     )
 )
 
-/** The statement for numbers with this name. */
+/** The statement that selects the numbers with this name. */
 const named = (name: PhoneNumber.NumberName): Statement =>
   "providerNumberId" in name
     ? withProviderNumber({ providerNumberId: name.providerNumberId })

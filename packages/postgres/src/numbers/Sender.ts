@@ -1,17 +1,20 @@
 /**
- * SQL that joins the number that sends a message.
+ * SQL that finds the phone number from which a message is sent.
  */
 
-/** Expressions of the statement that joins it. */
+/** The SQL expressions that determine the number. */
 export interface SenderOf {
   readonly workspaceId: string
   /** The running provider's name. */
   readonly provider: string
-  /** The digits or the id of the number that the message names; null if it names none. */
+  /** The phone number or the id that the message names as its sender; null if it names none. */
   readonly named: string
 }
 
-/** Joins the number that a message names, else the workspace's default number at the provider, as `p` with `what`. */
+/**
+ * A `left join lateral` of the number that a message names, or else the workspace's default number at the provider. Its
+ * alias is `p`, and its columns are `what`.
+ */
 export const sender = (what: string, { named, provider, workspaceId }: SenderOf): string =>
   `left join lateral (
     select ${what} from wac.phone_numbers p

@@ -1,11 +1,11 @@
 /**
- * Phone numbers as they are stored.
+ * The stored form of phone numbers.
  */
 import type { PhoneNumber, PhoneNumberStep, SenderBlock, Time } from "@wac/core"
 import { columns, type Reader, result } from "../Columns.ts"
 import { sealed } from "../secrets/StoredSeal.ts"
 
-/** The columns of a number itself. */
+/** The columns of a number, except the provider's reports. */
 export const own = columns<Omit<PhoneNumber.PhoneNumber, "block" | "learned">>({
   id: "text",
   workspaceId: "text",
@@ -21,7 +21,7 @@ export const own = columns<Omit<PhoneNumber.PhoneNumber, "block" | "learned">>({
   isDefault: "boolean"
 })
 
-/** The columns of a provider's reports about a number. */
+/** A provider's reports about a number, as columns. */
 interface Told {
   readonly blockReason: SenderBlock.SenderBlockReason | null
   readonly blockScope: SenderBlock.SenderBlockScope | null
@@ -33,20 +33,20 @@ interface Told {
   readonly learnedQuality: string | null
 }
 
-/** The provider's reports about a number: why it blocks the number, and what it grants. */
+/** The columns of a provider's reports about a number: why the number is blocked, and its tier, limit and quality. */
 export const told = columns<Told>({
   blockReason: "text",
   blockScope: "text",
   blockedSince: "bigint",
   blockedUntil: "bigint",
-  // it may hold escapes that PostgreSQL can store in JSON but not read as text
+  // JSON, since it may contain escapes that PostgreSQL can store but not convert to text
   blockProvider: "json",
   learnedTier: "text",
   learnedMessagingLimit: "integer",
   learnedQuality: "text"
 })
 
-/** {@link told} of a number. */
+/** The stored form of the reports about a number ({@link told}). */
 export const toldOf = (
   { block, learned }: Pick<PhoneNumber.PhoneNumber, "block" | "learned">
 ): Told => ({
@@ -60,7 +60,7 @@ export const toldOf = (
   learnedQuality: learned.quality
 })
 
-/** A number, of a row of `phone_numbers` in JSON. */
+/** Reads a number from a row of `phone_numbers` in JSON. */
 export const number: Reader<PhoneNumber.PhoneNumber> = {
   read: (row) => {
     const { blockProvider, blockReason, blockScope, blockedSince, blockedUntil, ...learned } = told.read(row)
@@ -85,7 +85,7 @@ export const number: Reader<PhoneNumber.PhoneNumber> = {
 /** A row of a statement that returns numbers. */
 export const numberRow = result<{ readonly number: PhoneNumber.PhoneNumber }>({ number })
 
-/** A number's own credentials, beside their version. */
+/** The columns of a number's own credentials, except their version. */
 export const credentials = sealed.and(
   columns<Pick<PhoneNumberStep.SealedCredentials, "baseUrl" | "apiVersion">>({ baseUrl: "text", apiVersion: "text" })
 )

@@ -1,5 +1,6 @@
 /**
- * Records what came of entries of the outbox (core's `OutboxStep.end`). Lock order: the outbox, then messages.
+ * Records the outcomes of claimed entries of the outbox (core's `OutboxStep.end`). Lock order: the outbox, then
+ * messages.
  */
 import { type Id, OutboxStep, type PhoneNumber, type Time } from "@wac/core"
 import { columns, list, result, row, text, unlessEmpty } from "../Columns.ts"
@@ -10,7 +11,7 @@ import { sender } from "../numbers/Sender.ts"
 import { keepQueued } from "../queue/Enqueue.ts"
 import { type Rows, statement } from "../Statement.ts"
 
-/** What was moved has no token. */
+/** Locks entries. An entry that was moved has no token, so its claim is over. */
 const lock = statement(
   { ids: list<Id.MessageId>("text") },
   ({ ids }) =>
@@ -20,8 +21,8 @@ const lock = statement(
 
 const locked = row({ messageId: text<Id.MessageId>(), claimToken: text<string | null>() })
 
-/** What is asked about entries that fail. */
-const asked = row({
+/** The inputs for entries that failed. */
+const failedInput = row({
   messageId: text<Id.MessageId>(),
   workspaceId: text<Id.WorkspaceId>(),
   provider: text(),
@@ -29,7 +30,7 @@ const asked = row({
 })
 
 const circumstances = unlessEmpty(
-  asked,
+  failedInput,
   (rows) =>
     `select g.message_id, w.id is not null as is_known, m.id is not null as is_made,
     p.id as phone_number_id, p.phone_number

@@ -1,6 +1,6 @@
 /**
  * `OutboxStore` in PostgreSQL: combines the operations of this folder and adds the short statements. Hosts add entries
- * by the function `enqueue` of the schema.
+ * with the schema's SQL function `enqueue`.
  */
 import { type OutboxEntry, OutboxStore, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Queue } from "effect"
@@ -17,10 +17,13 @@ import { end } from "./EndEntries.ts"
 /** The channel on which `enqueue` notifies. */
 const channel = "wac:wac_outbox"
 
-/** One claim at a time, so that two do not take entries of one workspace. */
+/** Serializes claims, so that no two claim entries of the same workspace. */
 const lockText = "select pg_advisory_xact_lock(hashtext('wac:outbox'), 0)"
 
-/** How many entries a claim looks at: the first may all be of workspaces that other processes work on. */
+/**
+ * The number of entries that a claim looks at, since the first ones may all belong to workspaces that other processes
+ * work on.
+ */
 const looked = 2000
 
 const claim = statement(
@@ -70,7 +73,7 @@ const waiting = entry.pick("enqueuedAt")
 
 const judged = row({ at: bigint() })
 
-/** Deleted at once. */
+/** The maximum number of entries deleted in one statement. */
 const atOnce = 500
 
 const forget = statement({ before: value<Time.Instant>() }, ({ before }) =>
@@ -127,8 +130,8 @@ const make = (isReachable: boolean) =>
     })
   )
 
-/** On a server, where transactions of hosts reach the outbox. */
+/** The store on a server, where hosts' transactions can add to the outbox. */
 export const layer = make(true)
 
-/** In a database of this process alone. */
+/** The store in an embedded database, whose outbox no host's transaction can reach. */
 export const layerEmbedded = make(false)

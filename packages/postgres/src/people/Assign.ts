@@ -1,6 +1,6 @@
 /**
- * How PostgreSQL carries out `MemberStore.assign`: the identity is locked, then the row of its person in `people`. If
- * transactions race to create a person, one does, and the others find them.
+ * `MemberStore.assign` in PostgreSQL: it locks the identity, then the person's row in `people`. If several transactions
+ * try to create the same person, one succeeds, and the others find that person.
  */
 import { type Id, MemberStep } from "@wac/core"
 import { columns, insert, list, unlessEmpty } from "../Columns.ts"
@@ -19,13 +19,13 @@ const command = columns<
   Pick<MemberStep.Assign, "userId" | "email" | "now"> & MemberStep.Assign["identity"] & { readonly mayCreate: boolean }
 >({ userId: "text", email: "text", now: "bigint", issuer: "text", subject: "text", mayCreate: "boolean" })
 
-/** An identity has no row before it is known. */
+/** Locks an identity by an advisory lock, since an unknown identity has no row. */
 const lock = statement({ name: value<string>() }, ({ name }) => `
   select pg_advisory_xact_lock(hashtext('wac:identities'), hashtext(${name}))`)
 
 /**
- * Creates the row that serves as the lock of an address without an account. It becomes the person that the step decides
- * on.
+ * Creates a row for an address without an account, which serves as the address's lock. The step decides whether it
+ * becomes a person.
  */
 const start = statement(
   { command: command.one },
@@ -35,7 +35,7 @@ const start = statement(
   on conflict (email) do nothing returning user_id`
 )
 
-/** A statement about the person of the identity, or else of the address. */
+/** Prepares a statement about the identity's person, or, if the identity is unknown, the address's person. */
 const ofPerson = (write: (userId: string, issuer: string) => string) =>
   statement({ asked: command.pick("issuer", "subject", "email").one }, ({ asked: { email, issuer, subject } }) =>
     write(
@@ -48,12 +48,12 @@ const lockPerson = ofPerson((userId) =>
   `select ${person.names("p")} from wac.people p where p.user_id = ${userId} for update`
 )
 
-/** The identities of the person at the issuer. */
+/** Loads the person's identities at the issuer. */
 const loadLinks = ofPerson((userId, issuer) =>
   `select i.subject from wac.identities i where i.issuer = ${issuer} and i.user_id = ${userId}`
 )
 
-/** Locked against `change`, in the same order. */
+/** Locks the person's memberships against `MemberStore.change`, which locks them in the same order. */
 const lockMembers = ofPerson((userId) =>
   `select ${membership.names("m")} from wac.members m where m.user_id = ${userId} order by m.workspace_id for update`
 )
@@ -67,7 +67,7 @@ const keepPeople = insert(
 
 const keepLinks = insert(link, "wac.identities")
 
-/** Deletes the person's rows of a table in all workspaces but some. */
+/** Deletes the person's rows of a table in all workspaces except `left`. */
 const remove = (table: Relation) =>
   statement(
     { userId: value<Id.UserId>(), left: list<Id.WorkspaceId>("text") },
@@ -92,7 +92,7 @@ export const assign: StepOptions<
   size: 1,
   load: ([command]) => {
     const { email, identity, roles } = command!
-    // what the step refuses has created nobody
+    // `start` must create no row for an assignment that the step refuses
     const asked = { ...command!, ...identity, mayCreate: email !== null && roles.length > 0 }
     return [
       lock({ name: JSON.stringify([identity.issuer, identity.subject]) }),

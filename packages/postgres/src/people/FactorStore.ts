@@ -42,7 +42,10 @@ const start = statement({ factor: started.one }, ({ factor }) => `
   on conflict (user_id) do update set ${started.set("excluded", "userId")} where f.last_step is null
   returning 1`)
 
-/** A nonce is used once, so it identifies a secret. */
+/**
+ * Confirms a person's factor with the secret that has this nonce. A nonce is used only once, so it identifies the
+ * secret.
+ */
 const confirm = statement(
   {
     now: Clocks.asked,
@@ -76,7 +79,10 @@ const recoveryCode = columns<{ readonly userId: Id.UserId; readonly fingerprint:
   fingerprint: "text"
 })
 
-/** Of codes that are made at once, those of one call are left: the next call's statement sees what the first wrote. */
+/**
+ * Locks the person's factor before recovery codes are replaced. If two calls replace them at once, the second sees and
+ * replaces the codes of the first.
+ */
 const lock = statement({ userId }, ({ userId }) => `
   select from wac.second_factors where user_id = ${userId} and confirmed_at is not null for no key update`)
 
@@ -105,7 +111,10 @@ const challenge = columns<FactorStore.Challenge>({
   expiresAt: "bigint"
 })
 
-/** The factor's row is locked against its removal, which ends all challenges. */
+/**
+ * Stores a challenge if the person has a confirmed factor. The factor's row is locked against its removal, which ends
+ * all challenges.
+ */
 const keepChallenge = statement({ challenge: challenge.one, now: Clocks.asked }, ({ challenge: given, now }) => `
   with held as (
     select f.user_id from wac.second_factors f

@@ -12,7 +12,7 @@ import { first, listOf, type Row, statement, value } from "../Statement.ts"
 import { setPasswords } from "./SetPassword.ts"
 import { member, person } from "./StoredPerson.ts"
 
-/** An invitation, as columns. */
+/** An invitation as it is stored. */
 interface Stored extends Omit<Invitation.Invitation, "by"> {
   readonly byUserId: Id.UserId | null
   readonly byEmail: string | null
@@ -47,10 +47,15 @@ const storedOf = ({ by, ...invitation }: Invitation.Invitation): Stored => ({
   byRole: by?.role ?? null
 })
 
-/** What is created at the storage's time keeps its duration. */
+/**
+ * What is loaded to create a password reset: only the storage's time, at which it is created. Its duration stays the
+ * same.
+ */
 interface Kept extends Step.Known {}
 
-/** Expired rows deleted with each new one, more than are created. */
+/**
+ * The maximum number of expired invitations deleted with each new one: more than one, so that they do not accumulate.
+ */
 const forgotten = 100
 
 const keep = statement({ invitation: stored.one }, ({ invitation }) =>
@@ -64,8 +69,8 @@ const keep = statement({ invitation: stored.one }, ({ invitation }) =>
   on conflict (workspace_id, email) do update set ${stored.set("excluded", "workspaceId", "email")}`)
 
 /**
- * Everybody who may make invitations to some workspaces. Every step locks them before invitations: a change of members,
- * which locks them too, comes before the step or after it.
+ * The text of a statement that locks the members who may invite people to some workspaces. Every step locks them before
+ * invitations, so a change of members, which locks them too, comes either before the step or after it.
  */
 const managersText = (workspaces: string): string =>
   `select m.workspace_id, m.user_id, m.role from wac.members m
@@ -165,7 +170,7 @@ const addressed = row({
   isMember: boolean()
 })
 
-/** The people with the invitations' addresses, and whether they are members of the workspaces. */
+/** Loads the people with the invitations' addresses, and whether they are members of the workspaces. */
 const loadPeople = statement(
   { tokenHashes },
   ({ tokenHashes }) =>
@@ -258,12 +263,12 @@ const createReset: StepOptions<
   write: (resets) => resets.map((reset) => keepReset({ reset }))
 }
 
-/** A transaction that changes a person's password must hold the person's row. */
+/** Locks the person of a reset link: a transaction that changes a password must hold the person's row. */
 const lockReset = statement({ tokenHash }, ({ tokenHash }) =>
   `select ${redeemable.names("r")}
   from wac.password_resets r join wac.people p on p.user_id = r.user_id where r.token_hash = ${tokenHash} for update of p`)
 
-/** Read again behind the lock, because another transaction may have used the link. */
+/** Reads the link again after the lock, because another transaction may have used it meanwhile. */
 const loadReset = select(reset, "wac.password_resets", reset.pick("tokenHash"))
 
 /** `InvitationStore.redeemReset`, one at a time. */

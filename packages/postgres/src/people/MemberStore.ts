@@ -22,7 +22,7 @@ const joined = columns<Member.Member, { createdAt: "joined_at" }>({
   createdAt: "bigint"
 }, { createdAt: "joined_at" })
 
-/** A row for each workspace of a person, or a single row if they are in none. */
+/** Prepares a statement that reads a person: a row for each workspace, or a single row if they are a member of none. */
 const account = (column: "email" | "user_id") =>
   statement({ name: value<string>() }, ({ name }) =>
     `select ${person.names("p")}, m.role, ${workspaceBeside.names("w")}
@@ -88,7 +88,8 @@ const made = columns<
 >({ id: "text", workspaceId: "text", byUserId: "text", role: "text" })
 
 /**
- * The invitations that the people of the commands made. Read after the members' rows are locked, as every step does.
+ * Loads the invitations that the commands' people made. It must come after the members' rows are locked, which every
+ * step does first.
  */
 const loadMade = statement(
   { workspaces, userIds: list<Id.UserId>("text") },

@@ -1,11 +1,12 @@
 /**
- * How PostgreSQL carries out `PortalStore.open`: the link's row lock lets one request after another decide.
+ * `PortalStore.open` in PostgreSQL. The lock on the link's row makes concurrent requests decide one after another.
  */
 import { type Portal, PortalStep } from "@wac/core"
 import { boolean, columns, row } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { statement, value } from "../Statement.ts"
 
+/** The columns of a portal's link or session. */
 export const portal = columns<Portal.Portal>({
   id: "text",
   tokenHash: "text",
@@ -30,7 +31,7 @@ const open = statement(
     expires_at = ${session.expiresAt} where o.token_hash = ${tokenHash}`
 )
 
-/** `PortalStore.open`, one at a time: the sweep, which deletes many rows, locks them in another order. */
+/** `PortalStore.open`. Each step locks a single row, because the sweep locks many in a different order. */
 export const openPortal: StepOptions<
   PortalStep.Open,
   PortalStep.Loaded,

@@ -28,8 +28,8 @@ const all = statement({ userId }, ({ userId }) => `
   select ${passkey.names("p")} from wac.passkeys p where p.user_id = ${userId} order by p.created_at, p.id`)
 
 /**
- * Locks the row of the second factor, and makes it if there is none: of what is added and removed at once, the next
- * call's statement sees what the first wrote.
+ * Locks the row of the person's second factor; creates it if there is none. So if passkeys are added and removed at
+ * once, the second call sees what the first wrote.
  */
 const hold = statement({ userId, createdAt: value<number>() }, ({ createdAt, userId }) => `
   insert into wac.second_factors as f (user_id, created_at) values (${userId}, ${createdAt})

@@ -10,7 +10,7 @@ import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { first, isAny, type Row, statement, value } from "../Statement.ts"
 
-/** A JSON object, which the constraint of the column holds to one. */
+/** Reads a session's roles. A constraint of the column makes sure that the JSON is an object. */
 const rolesOf = (stored: { readonly [workspaceId: string]: Member.Role } | null): Session.Roles | null =>
   stored && new Map(Object.entries(stored).map(([workspaceId, role]) => [workspaceId as Id.WorkspaceId, role]))
 
@@ -42,8 +42,8 @@ const storedOf = ({ roles, ...others }: SessionStore.StoredSession): ReturnType<
 const stored = session.and(row({ provenAt: bigint<Time.Instant | null>() }))
 
 /**
- * The person's row is locked against a change of the password (SetPassword), which ends all sessions: one of the two
- * comes first, and a session that comes second sees the new password.
+ * Creates a session. The person's row is locked against a change of the password (`SetPassword`), which ends all
+ * sessions. If the change comes first, the statement sees the new password, and refuses a sign-in with the old one.
  */
 const create = statement({
   session: stored.one,
@@ -78,8 +78,9 @@ const tokenHash = value<string>()
 const userId = value<Id.UserId>()
 
 /**
- * The rule of Session.used as a condition: every request of the dashboard waits for this, and a step would take a second
- * round trip. The conformance suite compares the two. A use that does not move the idle end writes nothing.
+ * Finds a live session and records its use. This is the rule of `Session.used` in SQL, which the conformance suite
+ * compares with it: every request of the dashboard waits for this, and a step would need a second round trip. A use
+ * that does not move the idle end writes nothing.
  */
 const use = statement({ tokenHash, now: Clocks.asked, idleFor: value<number>() }, ({ idleFor, now, tokenHash }) => `
   with live as (

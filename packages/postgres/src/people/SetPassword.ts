@@ -1,13 +1,13 @@
 /**
- * Changes a person's password, and ends their sessions and password reset links. The person's row is locked: a sign-in
- * that holds it has committed its session before sessions are looked for, and a later one sees the new password.
+ * Changes a person's password, and ends their sessions and password reset links. The person's row is locked. So a
+ * concurrent sign-in either commits its session before this looks for sessions, or sees the new password.
  */
 import type { Id, Step } from "@wac/core"
 import { list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Statement, statement } from "../Statement.ts"
 
-/** Sets a person's password. */
+/** The new password of a person. */
 interface SetPassword {
   readonly userId: Id.UserId
   readonly passwordHash: string
@@ -59,7 +59,9 @@ interface Loaded extends Step.Known {
   readonly sessions: ReadonlyMap<string, ReadonlyArray<string>>
 }
 
-/** `MemberStore.setPassword`. The answer is how many sessions ended; `undefined` if there is no such person. */
+/**
+ * `MemberStore.setPassword`. The answer is the number of sessions that ended; `undefined` if there is no such person.
+ */
 export const setPassword: StepOptions<SetPassword, Loaded, number | undefined, ReadonlyArray<SetPassword>> = {
   size: 1,
   load: (commands) => {

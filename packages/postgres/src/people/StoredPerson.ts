@@ -1,10 +1,10 @@
 /**
- * People, and members of workspaces, as they are stored.
+ * The stored form of people and of workspaces' members.
  */
 import type { Member } from "@wac/core"
 import { columns } from "../Columns.ts"
 
-/** A row of `people`. */
+/** The columns of `people`. */
 export const person = columns<Member.Person>({
   userId: "text",
   email: "text",
@@ -12,7 +12,7 @@ export const person = columns<Member.Person>({
   createdAt: "bigint"
 })
 
-/** A row of `members`. */
+/** The columns of `members`. */
 export const member = columns<Omit<Member.Member, "email">>({
   userId: "text",
   workspaceId: "text",

@@ -1,5 +1,6 @@
 /**
- * Heartbeats of processes (core's `Heartbeat.beat`). Lock order: the heartbeat, then campaigns.
+ * Records heartbeats of processes, which show whether the database was restored (core's `Heartbeat.beat`). Lock order:
+ * the heartbeat, then campaigns.
  */
 import { type CampaignStep, Heartbeat } from "@wac/core"
 import { campaignColumns, jobOf, keepJobs } from "../campaigns/StoredCampaign.ts"
@@ -7,10 +8,16 @@ import { bigint, columns, insertOne, row, text } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import type { Statement } from "../Statement.ts"
 
-/** Processes that start together wait here for each other, even in a new database. */
+/**
+ * An advisory lock, so that processes that start together wait for each other even in a new database, which has no row
+ * to lock.
+ */
 const lockText = "select pg_advisory_xact_lock(hashtext('wac:heartbeats'), 0)"
 
-/** The identifier is that of the server's files; a copy of them keeps it, and a dump in another server does not. */
+/**
+ * Loads the last heartbeat. `system_identifier` belongs to the server's data files: a copy of the files keeps it, but a
+ * dump that is restored on another server gets that server's identifier.
+ */
 const heartbeatText = `select h.beat_at, h.server, h.held_since, s.system_identifier::text as current_server
   from pg_control_system() s left join wac.heartbeats h on true`
 

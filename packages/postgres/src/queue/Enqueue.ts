@@ -1,6 +1,6 @@
 /**
- * Queues callers' messages (core's `AcceptStep.Queued`). Lock order: the queue, the counts of those that wait, then the
- * lanes.
+ * Queues callers' messages (core's `AcceptStep.Queued`). Lock order: the queue, the counts of waiting messages, then
+ * the lanes.
  */
 import type { AcceptStep, Id } from "@wac/core"
 import { bigint, row, text, unlessEmpty } from "../Columns.ts"
@@ -26,7 +26,7 @@ const queued = message
   .and(request)
   .and(bound.pick("answer"))
 
-/** A caller's message in the queue. */
+/** The columns of a caller's message in the queue. */
 const place = row({
   messageId: text<Id.MessageId>(),
   phoneNumberId: text<Id.PhoneNumberId>(),
@@ -35,7 +35,7 @@ const place = row({
   sendUntil: bigint()
 })
 
-/** The statements that write queued messages, without their places in the queue. */
+/** The statements that write queued messages to the table of messages, but not to the queue. */
 export const keepQueued = unlessEmpty(
   queued,
   (rows) => `insert into wac.messages (${queued.names()}) select ${queued.names("g")} from ${rows("g")}`
@@ -53,7 +53,7 @@ const insert = unlessEmpty(queued.and(place.pick("sendUntil")), (rows) =>
   )
   ${Sizes.counting("added", 1)}`)
 
-/** The statements that queue messages. */
+/** The statements that write messages and queue them. */
 export const enqueue = (all: AcceptStep.Writes["queued"]): ReadonlyArray<Statement> => [
   ...insert(all.map(({ answer, message, request, sendUntil }) => ({
     ...message,
@@ -64,7 +64,7 @@ export const enqueue = (all: AcceptStep.Writes["queued"]): ReadonlyArray<Stateme
   ...openLanes(all.map(({ message: { phoneNumberId, sendAt, workspaceId } }) => ({
     phoneNumberId,
     workspaceId,
-    // a queued message has one
+    // never null in a queued message
     dueAt: sendAt!
   })))
 ]

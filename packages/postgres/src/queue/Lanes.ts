@@ -1,19 +1,19 @@
 /**
- * Lanes: the numbers from which callers queued messages, and when there is something to do for each. Their rows are
- * locked last and in the order of their keys. What makes a message due earlier does this too, after the message's place
- * in the queue is written: a piece of work that does not see the one sees the other.
+ * Writes lanes: a lane records when work on a number's queued messages is due. Lanes are locked last and in the order
+ * of their keys. A transaction that makes a message due earlier must also write the lane, after the message's row in
+ * the queue: then a concurrent piece of work sees either the message or the lane.
  */
 import type { Id, QueueWorkStep, Time } from "@wac/core"
 import { columns, unlessEmpty } from "../Columns.ts"
 import type { Statement } from "../Statement.ts"
 
-/** When there is something to do for a number. */
+/** When work on a number's lane is due. */
 interface Due {
   readonly phoneNumberId: Id.PhoneNumberId
   readonly dueAt: Time.Instant
 }
 
-/** The first of each number. */
+/** The earliest entry of each number. */
 const firsts = <A extends Due>(all: ReadonlyArray<A>): ReadonlyArray<A> => {
   const found = new Map<Id.PhoneNumberId, A>()
   for (const one of all) {
@@ -36,7 +36,7 @@ const open = unlessEmpty(
   where l.work_at is null or l.work_at > excluded.work_at`
 )
 
-/** The statements that let numbers send messages that were queued. */
+/** The statements that create lanes for newly queued messages, or make their work due earlier. */
 export const openLanes = (
   due: ReadonlyArray<Due & Pick<QueueWorkStep.Lane, "workspaceId">>
 ): ReadonlyArray<Statement> => open(firsts(due))
@@ -52,5 +52,5 @@ const hurry = unlessEmpty(
   where l.phone_number_id = d.phone_number_id and (l.work_at is null or l.work_at > d.due_at)`
 )
 
-/** The statements that let numbers look at their queues earlier, if they would look later. */
+/** The statements that make the work of existing lanes due at these times, unless it is due earlier. */
 export const hurryLanes = (due: ReadonlyArray<Due>): ReadonlyArray<Statement> => hurry(firsts(due))

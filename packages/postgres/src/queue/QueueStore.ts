@@ -12,6 +12,7 @@ import { beat } from "./BeatHeart.ts"
 import { end } from "./EndQueued.ts"
 import { isHeld, work } from "./WorkOnLane.ts"
 
+/** Reads when work on the first lane is due, of lanes that are not held. */
 export const nextText = `select l.work_at from wac.send_lanes l
   where l.work_at is not null and not ${isHeld("l.workspace_id")} order by l.work_at limit 1`
 
@@ -19,7 +20,7 @@ const next = row({ workAt: bigint() })
 
 const workspaceId = value<Id.WorkspaceId>()
 
-/** Each lane with messages is asked for its first one: the messages of a lane may be many. */
+/** Counts the backlog. It reads only the first message of each lane, since a lane may have many. */
 const countBacklog = variants(
   { asked: Clocks.asked },
   { workspaceId },
@@ -43,7 +44,7 @@ const countBacklog = variants(
   from judged j`
 )
 
-/** The statement that counts a workspace's backlog, or that of all. */
+/** The statement that counts the backlog of a workspace, or of all workspaces if `workspaceId` is null. */
 export const backlogOf = (workspaceId: Id.WorkspaceId | null, asked: Time.Instant | undefined): Statement =>
   countBacklog({ asked }, { workspaceId: workspaceId ?? undefined })
 
@@ -54,6 +55,7 @@ const backlog = columns<QueueStore.Backlog>({
   at: "bigint"
 })
 
+/** Releases the queues of all workspaces from the present hold. */
 export const releaseAllText = "update wac.heartbeats h set held_since = null where h.held_since is not null returning 1"
 
 const releaseOne = statement(

@@ -1,6 +1,6 @@
 /**
- * How many messages of callers wait, by workspace: written by the transactions that change the queue. Their rows are
- * locked after the queue's and in the order of their keys.
+ * Counts of callers' queued messages by workspace. The transactions that change the queue write them; they lock these
+ * rows after the queue's and in the order of their keys.
  */
 import type { Id } from "@wac/core"
 import { double, list, row, text } from "../Columns.ts"
@@ -8,8 +8,8 @@ import { ownShard } from "../Shards.ts"
 import { type Rows, statement } from "../Statement.ts"
 
 /**
- * A statement that counts rows of the queue, which `source` holds, as added (1) or gone (-1). Those of campaigns have no
- * workspace, and are not counted.
+ * The text of a statement that counts the rows of `source`, which were added to the queue (1) or removed from it (-1).
+ * Campaigns' rows have no workspace, and are not counted.
  */
 export const counting = (source: string, by: 1 | -1): string =>
   `insert into wac.queue_sizes as s (workspace_id, shard, queued)
@@ -19,7 +19,7 @@ export const counting = (source: string, by: 1 | -1): string =>
   order by 1
   on conflict (workspace_id, shard) do update set queued = s.queued + excluded.queued`
 
-/** How many messages wait in workspaces. */
+/** Loads how many messages wait in workspaces. */
 export const load = statement(
   { workspaceIds: list<Id.WorkspaceId>("text") },
   ({ workspaceIds }) =>

@@ -1,6 +1,6 @@
 /**
- * A piece of work on the messages that callers queued (core's `QueueWorkStep.work`). Lock order: the lane, then its
- * queue and messages. Those that others hold are skipped.
+ * Does a piece of work on a lane that is due: takes messages that callers queued (core's `QueueWorkStep.work`). Lock
+ * order: the lane, then its queue and messages. Rows that other transactions hold are skipped.
  */
 import { type Id, type PhoneNumber, QueueWorkStep, type Time } from "@wac/core"
 import { Duration } from "effect"
@@ -12,12 +12,14 @@ import { number } from "../numbers/StoredNumber.ts"
 import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { lease } from "./Lease.ts"
 
-/** A piece of work, with the caller's time if that judges. */
+/**
+ * A request for work. `asked` is the caller's time in tests that control time; `undefined` means the database's time.
+ */
 export interface WorkCommand extends QueueWorkStep.Work {
   readonly asked: number | undefined
 }
 
-/** A condition: the queue of this workspace waits for a person. */
+/** A condition: whether the queue of this workspace is held until a person releases it. */
 export const isHeld = (workspaceId: string): string =>
   `exists (
     select from wac.heartbeats h where h.held_since is not null and not exists (
@@ -25,7 +27,10 @@ export const isHeld = (workspaceId: string): string =>
     )
   )`
 
-/** A separate statement, so that the statements after it see what was queued before the lane was locked. */
+/**
+ * Chooses and locks a lane. A separate statement, so that the statements after it see what was queued before the lane
+ * was locked.
+ */
 const choose = statement(
   { asked: value<Time.Instant | null>() },
   ({ asked }) =>
@@ -52,10 +57,13 @@ const loadLane: Statement = {
 
 const ofLane = result<{ readonly number: PhoneNumber.PhoneNumber | null }>({ number })
 
-/** How soon messages that others hold are looked at again, in milliseconds: what holds them may leave them as they are. */
+/**
+ * How soon messages that other transactions hold are looked at again, in milliseconds: those transactions may leave
+ * them unchanged.
+ */
 const heldFor = Duration.toMillis(Duration.seconds(1))
 
-/** One row at least, for the time of the next message. */
+/** Locks and loads due messages. Returns at least one row, which holds the time of the next message. */
 const loadQueue = statement({
   phoneNumberId: value<Id.PhoneNumberId>(),
   now: value<Time.Instant>(),
@@ -87,7 +95,7 @@ const loadQueue = statement({
   left join (select l.m, d.* from locked l join due d on d.message_id = (l.m).id) l on true
   order by l.due_at, l.message_id`)
 
-/** A message that is queued, and the request that queued it. */
+/** Reads a queued message, and the request that queued it. */
 const keyed: Reader<Pick<QueueWorkStep.Queued, "message" | "request">> = {
   read: (row) => {
     const one = message.read(row)
@@ -112,13 +120,13 @@ const dueOf = (rows: Rows): QueueWorkStep.Due => {
   }
 }
 
-/** What was loaded for one number; `work` is undefined if none is due. */
+/** What was loaded for the chosen lane; `work` is undefined if no lane is due. */
 interface Loaded {
   readonly now: QueueWorkStep.LoadedWork["now"]
   readonly work: QueueWorkStep.LoadedWork | undefined
 }
 
-/** What has to be loaded, and for which number at which time. */
+/** What the decision still needs, for which lane, and at which time. */
 interface Need extends QueueWorkStep.Need {
   readonly loaded: QueueWorkStep.LoadedWork
   readonly now: Time.Instant
@@ -137,10 +145,7 @@ const keepLane = statement(
     `update wac.send_lanes l set work_at = ${workAt}, next_slot = ${nextSlot} where l.phone_number_id = ${phoneNumberId}`
 )
 
-/**
- * `QueueStore.work`. If several callers come at once, one piece of work is done, for the first; the others are told that
- * there was none for them.
- */
+/** `QueueStore.work`: one piece of work for each call. The calls of a process run one after another. */
 export const work: StepOptions<
   WorkCommand,
   Loaded,
@@ -155,7 +160,7 @@ export const work: StepOptions<
     if (work === undefined) return { answers: [undefined], writes: undefined }
     const decided = QueueWorkStep.work(work, [command!])
     return "needs" in decided
-      // by the time of the decision, so that no message is handed out before its own
+      // the time of the decision, so that no message is taken before it is due
       ? { needs: decided.needs.map((need) => ({ ...need, loaded: work, now: work.now(command!.now) })) }
       : decided
   },
@@ -167,7 +172,7 @@ export const work: StepOptions<
   write: (writes) =>
     writes === undefined ? [] : [
       ...lease(writes.leased),
-      // a slot may be between two milliseconds
+      // the time of a slot may be a fraction of a millisecond
       keepLane({ lane: { ...writes.lane, workAt: writes.lane.workAt && Math.ceil(writes.lane.workAt) } })
     ]
 }

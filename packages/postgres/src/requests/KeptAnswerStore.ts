@@ -33,8 +33,8 @@ const wanted = columns<Pick<KeptAnswer.Asked, "isRepeatable"> & { readonly lease
 })
 
 /**
- * What an expired row becomes, or one that is taken over; any other is written as it is, since a skipped one would not
- * be returned.
+ * The assignments for an existing row: an expired row, or one whose claim is taken over, gets the new values. Any other
+ * row is written unchanged, since a skipped row would not be returned.
  */
 const renewed = (isRepeatable: string) =>
   [...claimed.names().split(", "), ...answer.names().split(", ")].map((column) =>
@@ -43,7 +43,7 @@ const renewed = (isRepeatable: string) =>
       then excluded.${column} else k.${column} end`
   ).join(", ")
 
-/** Claims the place if it is free. */
+/** Claims the key if it is free, and returns the row as it is then. */
 const claim = statement(
   { claimed: kept.omit("leaseUntil", "expiresAt").one, wanted: wanted.one, now: Clocks.asked },
   ({ claimed: given, now, wanted: { isRepeatable, lease } }) => {

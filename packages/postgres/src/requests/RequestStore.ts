@@ -8,11 +8,11 @@ import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { ifGiven, type Statement, statement, value, variants } from "../Statement.ts"
 
-/** A request as it is stored: who made it is an id of a key or of a person. */
+/** A request as it is stored. Its caller is either `apiKeyId` or `userId`. */
 type Stored = Omit<ApiRequest.ApiRequest, "caller" | "fields"> & {
   readonly apiKeyId: ApiRequest.Caller["apiKeyId"] | ""
   readonly userId: ApiRequest.Caller["userId"]
-  /** Without the names of a field's parts, which would be more than half of it: every request is stored. */
+  /** Arrays instead of objects, whose names would take more than half of the space; every request is stored. */
   readonly fields: ReadonlyArray<readonly [path: string, type: BodyShape.Type, length: number | null]> | null
 }
 
@@ -54,8 +54,8 @@ const tally = columns<ApiRequest.Tally>({
 })
 
 /**
- * Counts what it has kept, so that a repeated request counts once. In the order of the counts' keys, so that concurrent
- * processes do not deadlock.
+ * Stores requests and counts the new ones, so that a repeated request counts once. The counts are written in the order
+ * of their keys, so that concurrent processes do not deadlock.
  */
 const record = statement(
   { requests: request, hours: list<Time.Instant>("bigint") },
@@ -73,23 +73,26 @@ const record = statement(
     set count = t.count + excluded.count, last_at = greatest(t.last_at, excluded.last_at)`
 )
 
-/** A page's request, or where the search for it stopped. */
+/** A row of a list: a request, or the id at which the search stopped. */
 const listed = result<{ readonly request: Stored | null; readonly reached: string | null }>({
   request,
   reached: "text"
 })
 
-/** Whether a filter has no index in the order of the list, so that requests are looked at for it. */
+/** Whether a filter has no index in the list's order, so that a bounded number of requests is searched. */
 const isSought = ({ apiKeyId, route, since, status, until }: RequestStore.RequestFilter): boolean =>
   [apiKeyId, route, since, status, until].some((given) => given !== undefined)
 
-/** A page of the list, along the index of refusals, of one reason, or the key. */
+/**
+ * Prepares the statements of a page, read from the primary key or from an index of refusals, with or without a single
+ * reason.
+ */
 const pageOf = (compare: "=" | ">=", isRefused: boolean) =>
   variants(
     {
       workspaceId: value<string>(),
       limit: value<number>(),
-      /** The range of ids, or the id and its bound. */
+      /** The lowest id of the range (`>=`), or the only id (`=`). */
       lowest: value<string>(),
       below: value<string>(),
       isSought: value<boolean>(),
@@ -147,6 +150,7 @@ export const page = (
   }, { word })
 }
 
+/** Sums up a workspace's counts of requests since a time, by key, code and reason. */
 export const sumTallies = statement(
   { workspaceId: value<string>(), since: value<Time.Instant>() },
   ({ since, workspaceId }) =>
@@ -155,15 +159,15 @@ export const sumTallies = statement(
   from wac.request_tallies t where t.workspace_id = ${workspaceId} and t.hour >= ${since} group by 1, 2, 3`
 )
 
-/** Rows deleted at once for a workspace. */
+/** The maximum number of rows deleted in one statement for each workspace. */
 const forgottenAtOnce = 1000
 
-/** Deletes a range of the key for each workspace. */
+/** Deletes old rows: a range of the primary key for each workspace. */
 export const forget = statement(
   {
     lowest: value<string>(),
     hour: value<Time.Instant>(),
-    // a parameter, or the planner would sort what it believes to be few
+    // a parameter: with a constant, the planner would expect few rows and sort them
     limit: value<number>()
   },
   ({ hour, limit, lowest }) =>

@@ -37,10 +37,12 @@ const switchOff = statement({ workspaceId }, ({ workspaceId }) => `
 const outdate = statement({ workspaceId }, ({ workspaceId }) => `
   update wac.request_values_switches s set epoch = s.epoch + 1 where s.workspace_id = ${workspaceId}`)
 
-/** Rows deleted at once for a workspace. */
+/** The maximum number of rows of each kind deleted in one statement for each workspace. */
 const forgottenAtOnce = 1000
 
-/** A range of the key: what the workspace of the switch `s` has kept before its epoch. */
+/**
+ * Selects the values that the workspace of the switch `s` kept before its current epoch: a range of the primary key.
+ */
 const outdated = `select v.ctid from wac.request_values v where v.workspace_id = s.workspace_id and v.epoch < s.epoch
   order by v.epoch, v.request_id limit ${forgottenAtOnce}`
 
@@ -55,8 +57,9 @@ const removeOutdated = statement({ workspaceId }, ({ workspaceId }) => `
   select ${Forgotten.columns(forgottenAtOnce)} from gone`)
 
 /**
- * Holds the switches, so that whoever turns one off, or begins another epoch, has every row before them that was kept
- * in the one before. In one order, so that processes do not deadlock.
+ * Stores values whose switch is on and whose epoch is current. It holds the switches' locks: a transaction that turns a
+ * switch off or begins another epoch then sees every row of the epoch before. The switches are locked in one order, so
+ * that processes do not deadlock.
  */
 const keep = statement(
   { values: stored, workspaces: list<Id.WorkspaceId>("text"), now: Clocks.asked },
@@ -76,7 +79,7 @@ const find = statement({ workspaceId, requestId: value<Id.RequestId>() }, ({ req
   join wac.request_values v on v.workspace_id = s.workspace_id and v.epoch = s.epoch
   where s.workspace_id = ${workspaceId} and v.request_id = ${requestId}`)
 
-/** Two ranges of the key for each workspace: what is outdated, and what is old. */
+/** Deletes outdated and old values: two ranges of the primary key for each workspace. */
 const forget = statement({ lowest: value<string>() }, ({ lowest }) => `
   with gone as (
     delete from wac.request_values v where v.ctid = any (array(

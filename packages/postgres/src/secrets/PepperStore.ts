@@ -7,7 +7,10 @@ import { insertOne } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { sealed } from "./StoredSeal.ts"
 
-/** The update changes nothing; without it, a row that is already there would not be returned. */
+/**
+ * Stores the pepper if there is none, and returns the stored one. The update changes nothing, but without it an
+ * existing row would not be returned.
+ */
 const adopt = insertOne(
   sealed,
   "wac.peppers",

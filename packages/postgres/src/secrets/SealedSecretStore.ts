@@ -12,8 +12,9 @@ import { sealed } from "./StoredSeal.ts"
 const pepper = SealedSecretStore.pepperRow
 
 /**
- * Reads each table by its own index. Only a query in the index's order must use it: with "=" the planner may use the
- * primary key and scan everything under other master keys. A page never ends within a webhook's secrets.
+ * Lists secrets under a master key. Each table is read by its index of master keys. The conditions have the order of
+ * that index: with "=", the planner may use the primary key and scan everything under other master keys. A page never
+ * ends between the secrets of one webhook.
  */
 const listUnder = statement(
   { keyId: value<string>(), after: value<string>(), limit: value<number>() },
@@ -49,7 +50,10 @@ const listUnder = statement(
   order by row fetch first ${limit} rows with ties`
 )
 
-/** A nonce is used once, so it identifies a secret wherever a rotation has moved it. */
+/**
+ * Replaces secrets that are still the expected ones. A nonce is used only once, so it identifies a secret even if a
+ * rotation has moved it.
+ */
 const rewrap = statement({ secrets: inJson<ReadonlyArray<ReturnType<typeof written>>>() }, ({ secrets }) => `
   with changes as (
     select row, "keyId", decode(nonce, 'hex') as nonce, "newKeyId", decode("newNonce", 'hex') as new_nonce,

@@ -1,8 +1,8 @@
 /**
- * Sealed secrets as they are stored.
+ * The stored form of sealed secrets.
  */
 import type { Sealed } from "@wac/core"
 import { columns } from "../Columns.ts"
 
-/** A sealed secret. */
+/** The columns of a sealed secret. */
 export const sealed = columns<Sealed.Sealed>({ keyId: "text", nonce: "bytea", ciphertext: "bytea" })

@@ -1,9 +1,10 @@
 /**
- * Subscriptions and their entries as they are stored, and how far they have come.
+ * The stored form of subscriptions and their entries, and SQL for their oldest unhandled event.
  */
 import type { Subscription } from "@wac/core"
 import { columns } from "../Columns.ts"
 
+/** The columns of a subscription. */
 export const subscription = columns<Subscription.Subscription, { readonly types: "event_types" }>({
   workspaceId: "text",
   name: "text",
@@ -14,8 +15,10 @@ export const subscription = columns<Subscription.Subscription, { readonly types:
   createdAt: "bigint"
 }, { types: "event_types" })
 
+/** The primary key of a subscription. */
 export const key = subscription.pick("workspaceId", "name")
 
+/** The columns of an entry: an event that a subscription has taken up. */
 export const entry = columns<Subscription.Entry>({
   workspaceId: "text",
   name: "text",
@@ -34,8 +37,8 @@ export const entry = columns<Subscription.Entry>({
 })
 
 /**
- * When the oldest event of its types was recorded that a subscription has not handled, apart from those set aside. Each
- * type is a range of the index of its own.
+ * An expression for when the oldest event that a subscription has not handled was recorded, except failed ones that
+ * were set aside; null if there is none. Each type is read as its own range of the index.
  */
 export const oldestUnhandled = (subscription: string): string =>
   `(select least(

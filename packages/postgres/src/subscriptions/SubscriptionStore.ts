@@ -15,7 +15,10 @@ import { work } from "./WorkOnSubscription.ts"
 
 const opened = subscription.pick("workspaceId", "name", "types")
 
-/** A subscription begins at the settled place: what is being recorded meanwhile comes after it. */
+/**
+ * Opens a subscription, or changes its types. A new one begins at the settled position, so it gets the events that are
+ * being recorded at this moment.
+ */
 const open = statement(
   { opened: opened.one, asked: Clocks.asked },
   ({ asked, opened: { name, types, workspaceId } }) =>
@@ -50,13 +53,16 @@ const failed = columns<Omit<SubscriptionStore.Failed, "event">>({
   failure: "text"
 })
 
-/** One event or all, so that each is found by its own index. */
+/**
+ * The columns that choose one event, or all of a subscription. The two are separate statements, so that each uses its
+ * index.
+ */
 const chosen = {
   one: entry.pick("workspaceId", "name", "eventId"),
   all: entry.pick("workspaceId", "name")
 } as const
 
-/** `Subscription.retried`, of entries under this condition. */
+/** The text of a statement that retries failed entries under this condition, like `Subscription.retried`. */
 const retried = (isChosen: string, asked: string): string =>
   `update wac.subscription_entries n
   set state = 'waiting', round_attempts = 0, round_started_at = null, next_at = ${asked}, failed_at = null

@@ -1,6 +1,6 @@
 /**
- * A piece of work on a subscription (core's `SubscriptionStep.work`). Everything of a subscription is written under the
- * lock on its row.
+ * Does a piece of work on a subscription (core's `SubscriptionStep.work`). Everything that belongs to a subscription is
+ * written under the lock on its row.
  */
 import { type Event, type Id, type Subscription, SubscriptionStep, type Time } from "@wac/core"
 import { bigint, columns, list, row, text, unlessEmpty } from "../Columns.ts"
@@ -10,7 +10,9 @@ import { event } from "../events/StoredEvent.ts"
 import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { entry, key, subscription } from "./StoredSubscription.ts"
 
-/** As JSON, since the driver cannot read an array of a domain of ours in every schema. */
+/**
+ * Locks and loads the subscription, as JSON: the driver cannot read an array of wac's own domain type in every schema.
+ */
 const lock = statement(
   { key: key.one },
   ({ key: { name, workspaceId } }) =>
@@ -18,7 +20,9 @@ const lock = statement(
   where s.workspace_id = ${workspaceId} and s.name = ${name} for no key update`
 )
 
-/** A separate statement, so that the statements after it see everything that is settled. */
+/**
+ * Reads the settled position. A separate statement, so that the statements after it see everything up to that position.
+ */
 const lookText = `select set_config('wac_step.settled', ${settled}::text, true) as settled`
 
 const isSettled = "<= current_setting('wac_step.settled')::bigint"
@@ -61,7 +65,10 @@ const due = statement(
   order by n.next_at limit ${limit}::integer`
 )
 
-/** Each type is a range of the index of its own, so that a rare type is found among many others. */
+/**
+ * Loads new events. Each type is read as its own range of the index, so that a rare type is found quickly among many
+ * others.
+ */
 const fresh = statement({
   key: key.one,
   types: list<Event.EventType>("text"),
@@ -105,7 +112,7 @@ const settledAt = row({ settled: text() })
 
 const nextAt = row({ nextAt: bigint() })
 
-/** What the subscription has to do. */
+/** Reads the tasks of the subscription from the results. */
 const tasksOf = ([looked, ofRunning, ofDue, ofFresh, ofNext]: ReadonlyArray<Rows>): SubscriptionStep.Tasks => ({
   running: ofRunning!.map((row) => entry.array.read(row["entry"] as Cells)),
   followers: ofRunning!.flatMap(({ follower }) =>
@@ -143,7 +150,7 @@ const keep = statement(
   where s.workspace_id = ${kept.workspaceId} and s.name = ${kept.name}`
 )
 
-/** What has to be loaded, and for which command. */
+/** What the decision still needs, and for which command. */
 interface Need extends SubscriptionStep.Need {
   readonly command: SubscriptionStep.Work
 }

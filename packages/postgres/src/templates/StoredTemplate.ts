@@ -1,10 +1,10 @@
 /**
- * Templates as they are stored.
+ * The stored form of templates.
  */
 import type { Template } from "@wac/core"
 import { columns } from "../Columns.ts"
 
-/** A template. */
+/** The columns of a template. */
 export const template = columns<Template.Template>({
   id: "text",
   workspaceId: "text",

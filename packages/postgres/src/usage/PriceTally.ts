@@ -1,20 +1,20 @@
 /**
- * Counts of messages by price, written by the transactions that apply a report. Their rows are locked last and in the
- * order of their keys.
+ * Counts of messages by what determines their price. The transactions that apply a report write them; they lock these
+ * rows after those of campaigns (`Timelines`) and in the order of their keys.
  */
 import type { Id, PriceTally, SendBatch, Time } from "@wac/core"
 import { columns, unlessEmpty } from "../Columns.ts"
 import { ownShard } from "../Shards.ts"
 import { type Statement, statement, value } from "../Statement.ts"
 
-/** The hours of a workspace, as inputs of a statement. */
+/** The inputs of a statement that reads a range of a workspace's hours. */
 export const ofHours = {
   workspaceId: value<Id.WorkspaceId>(),
   since: value<Time.Instant>(),
   until: value<Time.Instant>()
 }
 
-/** A count of messages by price. */
+/** The columns of a count. */
 export const count = columns<PriceTally.Count>({
   workspaceId: "text",
   hour: "bigint",
@@ -52,7 +52,7 @@ export const addPriced = (counts: SendBatch.Writes["priced"]): ReadonlyArray<Sta
   ...addUntold(counts.filter(({ billable }) => billable === null))
 ]
 
-/** A workspace's counts of the hours of a range. */
+/** Reads a workspace's counts for a range of hours. */
 export const priced = statement(
   ofHours,
   ({ since, until, workspaceId }) =>

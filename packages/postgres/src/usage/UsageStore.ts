@@ -19,6 +19,7 @@ const activity = columns<Activity.Count>({
 
 const month = row({ month: text(), used: integer() })
 
+/** Reads a workspace's counts of activities for a range of hours. */
 export const counts = statement(
   ofHours,
   ({ since, until, workspaceId }) =>
@@ -36,7 +37,7 @@ const timing = columns<Timing.Count>({
   count: "integer"
 })
 
-/** Ordered, so that concurrent processes do not deadlock. */
+/** Adds to the counts. The rows are written in order, so that concurrent processes do not deadlock. */
 const add = statement({ activities: activity, timings: timing }, ({ activities, timings }) =>
   `with counted as (
     insert into wac.usage_counts as u (${activity.names()})
@@ -55,6 +56,7 @@ const kinds = list<Timing.Kind>("text")
 
 const span = value<number>()
 
+/** Sums up a workspace's timings for a range of hours, by kind and step of time. */
 export const sumTimings = statement(
   { ...ofHours, kinds, span, step: value<number>() },
   ({ kinds, since, span, step, until, workspaceId }) =>
@@ -80,6 +82,7 @@ const raise = insertOne(
     where excluded.queued > usage_waiting.queued or excluded.held > usage_waiting.held`
 )
 
+/** Reads the hourly peaks of what waited in a workspace (core's `Waiting`), for a range of hours. */
 export const waited = statement(
   ofHours,
   ({ since, until, workspaceId }) =>
@@ -95,14 +98,14 @@ const months = statement(
   where q.workspace_id = ${workspaceId} order by q.month desc limit ${UsageStore.maxMonths}`
 )
 
-/** Rows deleted at once for a workspace. */
+/** The maximum number of rows deleted in one statement for each workspace. */
 const forgottenAtOnce = 1000
 
 const before = value<Time.Instant>()
-// a parameter, or the planner would sort what it believes to be few
+// a parameter: with a constant, the planner would expect few rows and sort them
 const limit = value<number>()
 
-/** Deletes a range of the key for each workspace. */
+/** Deletes old counts: a range of the primary key for each workspace. */
 const forgetHours = (table: Relation) =>
   statement({ before, limit }, ({ before, limit }) =>
     `with gone as (
@@ -115,7 +118,7 @@ const forgetHours = (table: Relation) =>
   )
   select ${Forgotten.columnsByWorkspace(limit)}`)
 
-/** The deletions of counts by the hour, by their table. */
+/** The deletions of hourly counts, by table. */
 export const forgetting = {
   usage_counts: forgetHours("wac.usage_counts"),
   usage_waiting: forgetHours("wac.usage_waiting"),
@@ -123,7 +126,7 @@ export const forgetting = {
   untold_prices: forgetHours("wac.untold_prices")
 }
 
-/** Deletes a range of the key for each workspace and kind. */
+/** Deletes old timings: a range of the primary key for each workspace and kind. */
 export const forgetTimings = statement(
   { before, limit, span, kinds },
   ({ before, kinds, limit, span }) =>

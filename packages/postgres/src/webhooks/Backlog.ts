@@ -1,7 +1,7 @@
 /**
- * Reads the backlog of all workspaces. The first thousand webhooks in line, and those of the last thousand
- * deliveries, determine how long deliveries have waited and how many webhooks have many waiting. Beyond an exact
- * count, the number of waiting deliveries is estimated from the index's last analysis.
+ * Reads the backlog of all workspaces. How long deliveries have waited, and how many webhooks have a long backlog, is
+ * determined from the first thousand webhooks in line and the webhooks of the last thousand deliveries. The number of
+ * waiting deliveries is exact up to a limit, and beyond it an estimate from the index's last analysis.
  */
 import { DeliveryStore, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
@@ -104,5 +104,5 @@ export const backlog = (asked: Time.Instant | undefined): ReadonlyArray<Statemen
 
 const counted = row({ report: json<DeliveryStore.BacklogReport>() })
 
-/** The backlog of the result row. */
+/** Reads the backlog from the result row. */
 export const backlogOf = (row: Row): DeliveryStore.BacklogReport => counted.read(row).report

@@ -45,7 +45,7 @@ const recordDeliveries = placing(
   )
 )
 
-// serialized with a removal of the webhook, and with nothing else
+// a lock that only a removal of the webhook waits for
 const lock = lockHealth("key share")
 
 /** `DeliveryStore.beginTest`. */

@@ -26,7 +26,10 @@ import { givenOf, type Rows, type Statement, statement, value } from "../Stateme
 import { delivery } from "./StoredDelivery.ts"
 import { secret, secretsText } from "./StoredWebhook.ts"
 
-/** Serializes claims. Committing asynchronously is safe: if a server crash loses a claim, its attempt is made again. */
+/**
+ * Serializes claims, and sets the planner's settings. Committing asynchronously is safe: if a server crash loses a
+ * claim, its attempt is made again.
+ */
 const lockText = `select set_config('synchronous_commit', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_sort', 'off', true), set_config('enable_memoize', 'off', true), 
   pg_advisory_xact_lock(7305148210 + ${lockOffset})`
@@ -48,11 +51,11 @@ const inputs = {
   /** The maximum for webhooks of each standing. */
   mostHealthy: value<number>(),
   mostDoubtful: value<number>(),
-  /** The lease's length. */
+  /** The lease's length in milliseconds. */
   lease: value<number>(),
   /** The claimer's token. */
   token: value<string>(),
-  /** How many of a backlog are attempted at once, and the gap between them. */
+  /** The maximum number of concurrent attempts of a webhook's backlog, and the gap between them in milliseconds. */
   draining: value<number>(),
   drainGap: value<number>()
 }
@@ -62,7 +65,7 @@ const given = givenOf(inputs)
 const now = "(select current_setting('wac_step.now')::bigint)"
 const until = "(select current_setting('wac_step.settled')::bigint)"
 
-/** The first of a webhook's deliveries that are untried in their round. */
+/** A subquery for the due time of a webhook's first delivery that is untried in its round. */
 const firstUntried = (condition: string): string =>
   `(
           select d.next_attempt_at from wac.deliveries d
@@ -71,7 +74,7 @@ const firstUntried = (condition: string): string =>
           order by d.next_attempt_at limit 1
         )`
 
-/** Webhooks of a standing whose turn it is. */
+/** A subquery for the webhooks of a standing whose turn has come. */
 const inLine = (isDoubtful: boolean, most: string): string =>
   `(
       select h.webhook_id, h.changes, h.ready_at, h.doubtful, h.ready_at as at from wac.webhook_health h
@@ -84,18 +87,21 @@ const lastInLine = (isDoubtful: boolean): string =>
         order by h.ready_at desc limit 1
       )`
 
-/** The queues as numbers, in the order in which a failing webhook takes them. */
+/** The numbers of a webhook's queues, in the order in which a failing webhook takes from them. */
 const queue = {
   fresh: Delivery.lines.indexOf("fresh"),
   backlog: Delivery.lines.indexOf("backlog"),
   retry: Delivery.lines.indexOf("retry")
 }
 
-/** The pending and due deliveries of a webhook, except claimed ones. */
+/** The condition of a webhook's pending deliveries that have a due time and are not claimed. */
 const due =
   "d.webhook_id = o.webhook_id and d.id <> all (o.claimed) and d.status = 'pending' and d.next_attempt_at is not null"
 
-/** Excludes what a resume has skipped. The addition keeps the planner from an index on positions. */
+/**
+ * The condition that excludes deliveries that a resume skipped. The addition keeps the planner from using an index on
+ * positions.
+ */
 const notSkipped = "d.position + 0 > o.skipped_until"
 
 /**
@@ -179,8 +185,8 @@ const lineText = `look as materialized (
   )`
 
 /**
- * The claimed deliveries of the webhooks of one turn, and their next places. `t` is the turn: what is left to claim,
- * and the webhooks; `l.lapsed` are claims whose lease has ended.
+ * Claims deliveries of the webhooks of one turn, and finds the webhooks' next places in line. `t` is the turn, with the
+ * numbers that are left to claim; `l.lapsed` are deliveries whose claim's lease has ended.
  */
 const turnText = `with chosen as (
       select g.place, h.webhook_id, h.changes, h.ready_at, h.slots_taken, h.recovered_at, h.doubtful,
@@ -352,8 +358,9 @@ const turnText = `with chosen as (
     select k.*, p.*, n.* from claims k, places p, drained n`
 
 /**
- * Gives webhooks their turn while slots are free: first a number of webhooks at once, and then twice as many.
- * Considering a webhook costs as much as ten deliveries, so a turn takes about eight if there are that many.
+ * Gives webhooks turns while slots are free; each turn has twice as many webhooks as the one before. Considering a
+ * webhook costs as much as ten deliveries, so the first turn has so few webhooks that each can take about eight
+ * deliveries.
  */
 const turnsText = `turns as (
     select 0 as n, l.healthy, l.doubtful, l.line_end, ${given.mostHealthy}::bigint as left_healthy, ${given.mostDoubtful}::bigint as left_doubtful,
@@ -386,13 +393,13 @@ const turnsText = `turns as (
     where c.turn <> '{}'
   )`
 
-/** A claimed delivery, which is pending. */
+/** The columns of a claimed delivery, whose status is known: it is pending. */
 const open = delivery.omit("status", "completedAt")
 
-/** The columns of its event. */
+/** The columns of the delivery's event. */
 const own = event.pick("createdAt", "orderKey", "sequence", "data", "trace")
 
-/** How it was found. */
+/** How the delivery was found: whether its webhook is doubtful, and whether it is of the backlog. */
 const found = row({ doubtful: boolean(), backlog: boolean() })
 
 const claim = statement(inputs, () =>
@@ -473,8 +480,8 @@ const nextInLine = (isDoubtful: boolean, most: string): string =>
     )`
 
 /**
- * What the claim leaves. Ten milliseconds later, the completion that holds the row of a webhook to look at again will
- * be done.
+ * Reads what is left after the claim, and when to claim next. If webhooks are to be looked at again, that is after ten
+ * milliseconds, by when the completion that holds their row will be done.
  */
 const leave = statement(
   { mostHealthy: value<number>(), mostDoubtful: value<number>() },
@@ -521,7 +528,7 @@ export const claimDue = (
   ]
 }
 
-/** A claimed delivery: {@link open}, {@link own} and {@link found}. */
+/** A claimed delivery in the result: the values of {@link open}, {@link own} and {@link found}. */
 type ClaimedRow = readonly [open: ReadonlyArray<unknown>, own: ReadonlyArray<unknown>, found: ReadonlyArray<unknown>]
 
 const sender = result<Pick<DeliveryStore.ClaimedDelivery, "url" | "secrets"> & { readonly id: Id.WebhookId }>({

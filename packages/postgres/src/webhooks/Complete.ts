@@ -12,7 +12,7 @@ import { lockHealthOf } from "./Health.ts"
 import { attempt, delivery, deliveryOf, shownOf, skippedAt, storedOutcome } from "./StoredDelivery.ts"
 import { health, healthOf, healthWritten, writtenHealth } from "./StoredWebhook.ts"
 
-/** The result of a record. */
+/** The result of recording an attempt. */
 export type Recorded =
   /** The claim was lost, or the attempt cannot be written directly. */
   | "no"
@@ -20,7 +20,7 @@ export type Recorded =
   /** Recorded, and something may have become due that claimers would not find soon enough by polling. */
   | "hint"
 
-/** Large, because a caller waits for all that arrive meanwhile, not for a place among them. */
+/** The maximum number of attempts in a step. It is large so that a caller waits for one step, not for several. */
 export const size = 256
 
 /** A webhook's place in line. */
@@ -35,7 +35,7 @@ interface Loaded extends DeliveryStep.LoadedClaims {
 }
 
 interface Writes extends DeliveryStep.CompleteWrites {
-  /** When a claim must look at each webhook. */
+  /** When a claim must look at each of `webhooks` again. */
   readonly readyAt: ReadonlyArray<Time.Instant | null>
   readonly claims: ReadonlyArray<DeliveryStep.ClaimedName>
 }
@@ -56,7 +56,7 @@ const loadWebhooks = statement(
   where h.webhook_id = any (${ids})`
 )
 
-/** A claim of a delivery. */
+/** What identifies a claim of a delivery. */
 const claim = row({ webhookId: text<Id.WebhookId>(), deliveryId: text<Id.DeliveryId>(), token: text() })
 
 const claimed = (claims: Table) =>
@@ -90,7 +90,7 @@ const loadOrders = statement(
 )
 
 /**
- * When a claim must look at a webhook: when something of it may be claimed that could not be claimed before these
+ * When a claim must look at a webhook again: when a delivery may be claimed that could not be claimed before these
  * attempts.
  */
 const readyAt = (
@@ -106,7 +106,7 @@ const readyAt = (
     readyAt,
     ...deliveries.map((delivery) => Delivery.dueAt(delivery, after)),
     Webhook.nextSlotAt(after.health),
-    // a slot that a delivery may have waited for
+    // now, if a delivery may have waited for a slot that is free again
     !isFailing && (slotsTaken || Webhook.isFailing(before.health)) ? now : null
   ].filter((at) => at !== null)
   return times.length === 0 ? null : Math.min(...times)
@@ -155,7 +155,7 @@ const written = delivery.pick(
   "completedAt"
 )
 
-/** `resumed_at` is the webhook's once a round has begun after it. */
+/** Writes deliveries. `resumed_at` becomes the webhook's once a round has begun after the resume. */
 const writeDeliveries = unlessEmpty(
   written.and(state.pick("resumedAt")),
   (rows) =>
@@ -177,7 +177,7 @@ const writeHealth = unlessEmpty(
   where h.webhook_id = g.webhook_id`
 )
 
-/** A person may have paused it meanwhile. */
+/** Pauses webhooks, except those that a person has paused meanwhile. */
 const pause = unlessEmpty(
   state.pick("id", "pausedAt"),
   (rows) =>

@@ -13,7 +13,7 @@ import { follow } from "./DeliveryOrder.ts"
 import { lockHealthOf } from "./Health.ts"
 import { outcome, storedOutcome } from "./StoredDelivery.ts"
 
-/** Names and outcomes of attempts that are written directly. */
+/** The columns of attempts that are written directly: what identifies them, and their outcomes. */
 const recorded = row({
   place: integer(),
   deliveryId: text<Id.DeliveryId>(),
@@ -29,8 +29,8 @@ const recorded = row({
 const written = row({ place: integer(), isSooner: boolean<boolean | null>() })
 
 /**
- * Applies only to webhooks that are healthy at this moment; the caller must hold their health. Fields that
- * `DeliveryStep.outright` leaves unchanged are not written.
+ * Writes successful attempts of webhooks that are healthy at this moment, and no others; the caller must hold the
+ * webhooks' health. Fields that `DeliveryStep.outright` leaves unchanged are not written.
  */
 const writeOutright = statement({ pollEvery: value<number>(), recorded }, ({ pollEvery, recorded }) =>
   `with ended as (

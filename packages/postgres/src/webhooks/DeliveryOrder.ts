@@ -1,12 +1,12 @@
 /**
- * The orders of deliveries: groups what was loaded by order, and makes the first delivery of an order due after another
- * has ended.
+ * Keeps the deliveries of an order (a webhook and an order key) in sequence: groups loaded deliveries by order, and
+ * makes the next delivery of an order due after another one has ended.
  */
 import type { Delivery, DeliveryStep, Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { columns, unlessEmpty } from "../Columns.ts"
 
-/** The open deliveries of orders, as loaded. */
+/** Groups open deliveries by order. Returns a lookup, whose deliveries are sorted by sequence. */
 export const ordersOf = (deliveries: ReadonlyArray<Delivery.Delivery>): DeliveryStep.Loaded["order"] => {
   const orders = new Map<string, Array<Delivery.Delivery>>()
   for (const delivery of [...deliveries].sort((a, b) => a.sequence! - b.sequence!)) {

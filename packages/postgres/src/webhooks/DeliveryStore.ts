@@ -37,10 +37,10 @@ const get = statement(
   ({ id, workspaceId }) => ListDeliveries.oneText(workspaceId, id, `${attempts} as attempts`)
 )
 
-/** Attempts deleted at once. */
+/** The maximum number of attempts deleted in one statement. */
 const forgottenAtOnce = 2000
 
-/** A range of the key: identifiers of deliveries begin with the time of their recording. */
+/** Deletes old attempts: a range of the primary key, since deliveries' identifiers begin with the time of recording. */
 export const forgetAttempts = statement(
   { below: value<string>(), before: value<Time.Instant>(), limit: value<number>() },
   ({ before, below, limit }) =>
@@ -68,17 +68,17 @@ export const layer = Layer.effect(
     const hint = new Hint()
 
     /** Whether an attempt was recorded. Notifies claimers if something may have become due. */
-    const told = (recorded: Complete.Recorded): boolean => {
+    const isRecorded = (recorded: Complete.Recorded): boolean => {
       if (recorded === "hint") hint.tell()
       return recorded !== "no"
     }
-    const complete = (command: DeliveryStep.Complete) => Effect.map(record(command), told)
+    const complete = (command: DeliveryStep.Complete) => Effect.map(record(command), isRecorded)
 
     let looked: Looked = { seen: null, again: [] }
 
     const notifications = yield* listen("wac:wac_deliveries")
     yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(notifications), (payload) => {
-      // after a reconnection this may be another server, for which the last look means nothing
+      // after a reconnection this may be a different server, to which the last look does not apply
       if (payload === "") looked = { ...looked, seen: null }
       hint.tell()
     })))
@@ -89,7 +89,7 @@ export const layer = Layer.effect(
       const { claimed, hasTests, ...found } = foundOf(
         yield* planned("DeliveryStore.claimDue", claimDue(command, callerNow(command.now), before))
       )
-      // unless it was reset meanwhile
+      // if it was reset meanwhile, it stays reset
       looked = looked === before ? found : { ...looked, again: found.again }
       if (hasTests) yield* planned("DeliveryStore.claimDue", endTests(claimed.at))
       return claimed
@@ -111,7 +111,7 @@ export const layer = Layer.effect(
     })
 
     return DeliveryStore.DeliveryStore.of({
-      // claims wait for each other in the database; here they do so without using a connection each
+      // claims wait for each other in the database anyway; waiting here, they need no connection each
       claimDue: (command) => claiming.withPermit(claim(command)),
       beginTest: (command) =>
         Effect.map(
@@ -123,7 +123,7 @@ export const layer = Layer.effect(
         if (after === undefined) return complete(command)
         return Effect.flatMap(
           outright({ command, after, now: callerNow(command.now) }),
-          (recorded) => recorded === "no" ? complete(command) : Effect.succeed(told(recorded))
+          (recorded) => recorded === "no" ? complete(command) : Effect.succeed(isRecorded(recorded))
         )
       },
       release: (token, deliveries) =>

@@ -1,6 +1,6 @@
 /**
  * Ends tests that no process is carrying out any more (`Delivery.lostTestStatus`): their claim was released, or its
- * lease has ended. A test that is just being recorded late is left to its process.
+ * lease has ended. A test whose result is being recorded late, at this moment, is left to its process.
  */
 import { Delivery, type Time } from "@wac/core"
 import { type Statement, statement, value } from "../Statement.ts"
@@ -30,7 +30,7 @@ const endAll = statement(
     and (not l.is_claimed or l.id in (select f.delivery_id from freed f))`
 )
 
-/** The statements that end such tests. */
+/** The statements that end abandoned tests. */
 export const endTests = (at: Time.Instant): ReadonlyArray<Statement> => [
   endAll({ at, ended: Delivery.ending(Delivery.lostTestStatus, at) })
 ]

@@ -1,15 +1,18 @@
 /**
- * Locks on webhooks' health. A transaction that changes anything of a webhook other than its own row takes this lock
- * first, and several in the order of ids.
+ * Statements that lock webhooks' health. A transaction that changes anything of a webhook, except only its row in
+ * `webhooks`, takes this lock first, and several in the order of ids.
  */
 import type { Id } from "@wac/core"
 import { list } from "../Columns.ts"
 import { type Statement, statement } from "../Statement.ts"
 
-/** The strength of the lock: against removal, against changes, or to remove. */
+/**
+ * The strength of the lock: `key share` prevents a removal, `no key update` also prevents other changes, and `update`
+ * is for a removal.
+ */
 export type Strength = "key share" | "no key update" | "update"
 
-/** Locks the health of workspaces' present webhooks. */
+/** Prepares a statement that locks the health of workspaces' present webhooks. */
 export const lockHealth = (strength: Strength) =>
   statement(
     { workspaces: list<Id.WorkspaceId>("text") },
@@ -26,6 +29,6 @@ const lockAll = statement(
     order by h.webhook_id for no key update`
 )
 
-/** Locks the health of webhooks. */
+/** The statement that locks the health of webhooks against changes. */
 export const lockHealthOf = (webhooks: ReadonlyArray<Id.WebhookId>): Statement =>
   lockAll({ webhooks: [...new Set(webhooks)] })

@@ -9,7 +9,7 @@ import { event as stored } from "../events/StoredEvent.ts"
 import { ifGiven, type Row, type Rows, type Statement, statement, value, variants } from "../Statement.ts"
 import { delivery, shownOf } from "./StoredDelivery.ts"
 
-/** A delivery's own columns of those that {@link listedOf} reads. */
+/** Selects the columns that {@link listedOf} reads, from the delivery, its webhook and the webhook's skips. */
 const shown = `select ${delivery.names("d")}, w.paused_at::double precision, s.skipped_at::double precision
   from wac.deliveries d
   left join wac.webhooks w on w.id = d.webhook_id
@@ -20,7 +20,10 @@ const shown = `select ${delivery.names("d")}, w.paused_at::double precision, s.s
 
 const webhook = row({ pausedAt: double<number | null>() })
 
-/** The other columns that {@link listedOf} reads, and the tables that they are in, of the deliveries of a page. */
+/**
+ * The further columns that {@link listedOf} reads, and the joins that they need. They are loaded only for the
+ * deliveries of a page.
+ */
 const others = "e.event_data, l.last_outcome, l.last_status_code"
 const tables = (page: string): string =>
   `left join lateral (
@@ -37,7 +40,7 @@ const other = columns<{
   readonly lastStatusCode: number | null
 }>({ eventData: "json", lastOutcome: "text", lastStatusCode: "integer" })
 
-/** The delivery of a row, as a list shows it. */
+/** Reads a delivery as a list shows it. */
 export const listedOf = (row: Row): DeliveryStore.ListedDelivery => {
   const delivery = shownOf(row)
   const { eventData, lastOutcome, lastStatusCode } = other.read(row)
@@ -62,8 +65,8 @@ const orderOf = (status: Delivery.DeliveryStatus | undefined, table: string): st
   isOpen(status) ? `${table}.created_at desc, ${table}.id desc` : `${table}.id desc`
 
 /**
- * Pending and held deliveries belong to the present webhook and have an index of their own, since they may be far from
- * the newest.
+ * The condition of the deliveries of a status, after a delivery. Pending and held deliveries belong to the present
+ * webhook and have a separate index, since they may be far from the newest.
  */
 const whereOf = (
   status: Delivery.DeliveryStatus | undefined,
@@ -92,7 +95,7 @@ const inputs = { workspaceId: value<Id.WorkspaceId>(), limit: value<number>() }
 
 const after = value<string>()
 
-/** A statement for each status, and for all. */
+/** Prepares a statement for each status, and one for all statuses. */
 const byStatus = <A>(
   write: (status: Delivery.DeliveryStatus | undefined) => A
 ): (status: Delivery.DeliveryStatus | undefined) => A => {
@@ -101,7 +104,7 @@ const byStatus = <A>(
   return (status) => status === undefined ? all : each[status]!
 }
 
-/** Deliveries of a status, newest first. */
+/** Lists the deliveries of a status, newest first. */
 const list = byStatus((status) =>
   variants(inputs, { after }, ({ limit, workspaceId }, { after }) =>
     `with page as (
@@ -110,15 +113,15 @@ const list = byStatus((status) =>
   select p.*, ${others} from page p ${tables("p")} order by ${orderOf(status, "p")}`)
 )
 
-/** A delivery, if the workspace has it, with more columns. */
+/** The text that selects a delivery, if the workspace has it, with the further columns `more`. */
 export const oneText = (workspaceId: string, id: string, more: string): string =>
   `with page as (${shown} where d.workspace_id = ${workspaceId} and d.id = ${id})
   select p.*, ${others}, ${more} from page p ${tables("p")}`
 
 /**
- * Deliveries that pass a filter: with ids in a range, or among some, of a type, recorded in a span, and with the last
- * attempt's outcome and status code. Each row says where the filter stopped scanning if it reached its maximum; if none
- * passes, a row without a delivery does.
+ * Lists deliveries that pass a filter, by their ids, event type, time of recording, and the last attempt's outcome and
+ * status code. If the scan reached its maximum, `reached` in each row is the id where it stopped. If no delivery
+ * passes, a row without a delivery holds it.
  */
 const filtered = byStatus((status) =>
   variants(
@@ -161,7 +164,10 @@ const filtered = byStatus((status) =>
   )
 )
 
-/** How far a delivery's id may be ahead: it is created before the delivery, perhaps by another clock. */
+/**
+ * How far a delivery's id may differ from its time of recording, in milliseconds: the id is created before the
+ * recording, perhaps by a different clock.
+ */
 const ahead = Duration.toMillis(MessageStore.idAhead)
 
 /** The statement of a page. `ids` are the deliveries of the message in the filter. */
@@ -199,14 +205,14 @@ export const pageOf = (rows: Rows, request: Page.PageRequest): Page.Page<Deliver
 
 const event = stored.pick("id")
 
-/** A message's events, by their index. */
+/** Selects a message's events, by the index of order keys. */
 export const eventsOf = statement(
   { workspaceId: value<Id.WorkspaceId>(), messageId: value<Id.MessageId>() },
   ({ messageId, workspaceId }) =>
     `select e.id from wac.events e where e.order_key = ${messageId} and e.workspace_id = ${workspaceId}`
 )
 
-/** An event, and the range of the identifiers of its deliveries. */
+/** An event, and the range in which its deliveries' identifiers lie. */
 const around = row({ id: text<Id.EventId>(), first: text(), last: text() })
 
 const ofEvents = statement(
@@ -219,7 +225,10 @@ const ofEvents = statement(
       ) d`
 )
 
-/** The deliveries of these events: searched among ids created at about the same time as the events'. */
+/**
+ * Selects the ids of these events' deliveries. They are searched among ids that were created at about the same time as
+ * the events'.
+ */
 export const deliveriesOf = (workspaceId: Id.WorkspaceId, events: Rows): Statement => {
   const apart = Duration.toMillis(DeliveryStore.idsApart)
   return ofEvents({

@@ -1,5 +1,5 @@
 /**
- * Releases claims.
+ * Releases claims of deliveries, so that other claims can take them.
  */
 import type { Delivery } from "@wac/core"
 import { type Statement, statement, value } from "../Statement.ts"

@@ -9,7 +9,7 @@ import { lockHealth } from "./Health.ts"
 import { delivery } from "./StoredDelivery.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
 
-/** The greatest position, which nothing will ever have. */
+/** The greatest possible position, which no delivery will ever have: all deliveries up to it are skipped. */
 export const everything = "9223372036854775807"
 
 const skip = unlessEmpty(
@@ -21,7 +21,7 @@ const skip = unlessEmpty(
 
 const skippedTests = delivery.pick("webhookId", "status", "nextAttemptAt", "completedAt")
 
-/** Tests in progress, which are never skipped by position. */
+/** Ends tests in progress as skipped, since they are never skipped by position. */
 const skipTests = unlessEmpty(skippedTests, (rows) =>
   `update wac.deliveries d set ${skippedTests.set("r", "webhookId")}
   from ${rows("r")} where d.webhook_id = r.webhook_id and d.status = 'testing'`)

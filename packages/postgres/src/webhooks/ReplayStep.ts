@@ -26,7 +26,10 @@ export const replay = columns<Replay.Replay>(
   }
 )
 
-/** How far a job has come. The id is empty at first. */
+/**
+ * How far a job has come: the last delivery that it looked at, whose id is empty at first, and when the next step is
+ * due.
+ */
 const progress = row({
   reachedAt: bigint<number | null>(),
   reachedId: text<Id.DeliveryId | "" | null>(),
@@ -65,8 +68,8 @@ const keep = (jobs: ReadonlyArray<ReplayStep.Job>): ReadonlyArray<Statement> =>
   })))
 
 /**
- * Counts the range if it is small enough (`Replay.covers`). If skipped deliveries are still to be written, the count is
- * not known yet.
+ * Counts the deliveries in the range of a new job (`Replay.covers`). The count is null if the range is too large, or if
+ * skips of the webhook are not yet written to its deliveries.
  */
 const loadCovered = statement({
   ranges: columns<
@@ -123,7 +126,7 @@ export const create: StepOptions<
   write: ({ jobs }) => insertJobs(jobs.map(({ replay, stepAt }) => ({ ...replay, reachedAt: replay.since, stepAt })))
 }
 
-/** Waits for a step in progress. */
+/** Locks jobs. This waits for a step in progress. */
 const lockJobs = statement(
   { ids: list<Id.ReplayId>("text") },
   ({ ids }) => `select ${job.names("r")} from wac.replays r where r.id = any (${ids}) order by r.id for no key update`
@@ -151,7 +154,7 @@ export const cancel: StepOptions<
   write: ({ jobs }) => keep(jobs)
 }
 
-/** A separate statement, so that the statements after it know which job it has chosen. */
+/** Chooses and locks a job. A separate statement, so that the statements after it know which one it chose. */
 const choose = statement(
   { asked: value<Time.Instant | null>() },
   ({ asked }) =>
@@ -201,7 +204,9 @@ const loadEnded = statement({ limit: value<number>() }, ({ limit }) =>
   ) d
   where r.id = ${chosen} order by d.created_at, d.id`)
 
-/** A step, with the caller's time if that judges. */
+/**
+ * A request for a step. `asked` is the caller's time in tests that control time; `undefined` means the database's time.
+ */
 export interface StepCommand extends ReplayStep.Step {
   readonly asked: number | undefined
 }
@@ -227,7 +232,7 @@ export const step: StepOptions<StepCommand, LoadedStep, boolean, ReplayStep.Step
       job: jobOf(job),
       ...chosenJob.read(job),
       ended: ended!.map(deliveryOf),
-      // nothing waits for a delivery whose end is written
+      // no delivery waits for one that has ended
       order: () => []
     }
     return { now, due }

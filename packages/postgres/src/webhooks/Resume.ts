@@ -1,7 +1,7 @@
 /**
  * Resumes webhooks (core's `WebhookStep.resume`). Held deliveries that are not to be replayed are skipped by position:
- * up to one in the order of writing. So the cost does not depend on their number. Claims stay, for the attempts in
- * flight.
+ * all up to one position in the order of writing, so the cost does not depend on their number. Claims stay, for the
+ * attempts in flight.
  */
 import { type Id, type Time, type Webhook, WebhookStep } from "@wac/core"
 import { Duration } from "effect"
@@ -13,16 +13,21 @@ import { statement } from "../Statement.ts"
 import { lockHealth } from "./Health.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
 
-/** Deliveries recorded longer than this before the time from which to replay are not scanned. */
+/**
+ * In milliseconds. Scans leave out deliveries that were recorded longer than this before the time from which to replay.
+ */
 const margin = Duration.toMillis(Duration.minutes(1))
 
 /**
- * Positions are in the order of time, except for differing clocks and long transactions. So the lowest position of this
- * many deliveries decides, not the first one's.
+ * The number of deliveries from the time from which to replay whose lowest position decides, instead of the first
+ * one's. Positions follow the order of time only except for differing clocks and long transactions.
  */
 const lookedAt = 10_000
 
-/** How far a webhook was skipped before. Deliveries being recorded at this moment have positions above `settled`. */
+/**
+ * Up to where a webhook's deliveries were skipped before. Deliveries that are being recorded at this moment have
+ * positions above `settled`.
+ */
 interface Places {
   readonly settled: number
   readonly skippedUntil: number
@@ -31,7 +36,7 @@ interface Places {
 
 interface Loaded extends WebhookStep.Loaded {
   readonly places: ReadonlyMap<Id.WebhookId, Places>
-  /** The lowest position of deliveries recorded at a time or later. */
+  /** The lowest position of deliveries that were recorded at `from` or later; `null` if there are none. */
   readonly first: (webhookId: Id.WebhookId, from: Time.Instant) => number | null
 }
 
@@ -96,7 +101,7 @@ const makeReady = unlessEmpty(
 
 const lock = lockHealth("no key update")
 
-/** How far a resume skips, and the times that it concerns. */
+/** Up to which position a resume skips, and the bounds in time for later scans; empty if it skips nothing more. */
 const skipOf = ({ first, places }: Loaded, { at, skip, webhook: { id } }: WebhookStep.Resumption) => {
   if (skip === undefined) return []
   const { replayedFrom, settled, skippedUntil } = places.get(id)!

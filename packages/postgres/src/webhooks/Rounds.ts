@@ -1,6 +1,6 @@
 /**
  * Starts new rounds of deliveries (core's `DeliveryStep.retry`, and steps of replays). The caller must hold the
- * webhook's health, so that an attempt is recorded either before or after.
+ * webhook's health, so that an attempt is recorded either before the new round or after it.
  */
 import { type Delivery, DeliveryStep, type Id } from "@wac/core"
 import { unlessEmpty } from "../Columns.ts"
@@ -27,7 +27,7 @@ const begin = delivery.pick(
 )
 const free = delivery.pick("workspaceId", "id", "nextAttemptAt")
 
-/** A new position lets claimers notice that something is due. */
+/** Writes the started rounds. The new position lets claimers notice that a delivery is due. */
 const writeBegun = unlessEmpty(begin, (rows) =>
   `with announced as materialized (
     ${announce}

@@ -1,12 +1,15 @@
 /**
- * Deliveries and their attempts as they are stored.
+ * The stored form of deliveries and their attempts.
  */
 import { Delivery, Replay } from "@wac/core"
 import { Duration } from "effect"
 import { columns, double, row } from "../Columns.ts"
 import { listOf, type Row } from "../Statement.ts"
 
-/** A delivery. A test in progress has a status of its own, so that nothing claims it. */
+/**
+ * The columns of a delivery. A test in progress has the status `testing`, which exists only here, so that no claim
+ * takes it.
+ */
 export const delivery = columns<
   Omit<Delivery.Delivery, "status"> & { readonly status: Delivery.Delivery["status"] | "testing" }
 >(
@@ -31,17 +34,17 @@ export const delivery = columns<
   }
 )
 
-/** Constants, so that statements match the predicates of partial indexes. */
+/** Lists for SQL, written as constants so that statements match the predicates of partial indexes. */
 export const endedStatuses = listOf(Replay.statuses)
 export const testTriggers = listOf(Delivery.testTriggers)
 
-/** The delivery of a row. A test in progress is pending. */
+/** Reads a delivery. A test in progress is pending. */
 export const deliveryOf = (row: Row): Delivery.Delivery => {
   const { status, ...stored } = delivery.read(row)
   return { ...stored, status: status === "testing" ? "pending" : status }
 }
 
-/** When a resume or a removal skipped a delivery, if that is not written yet. */
+/** A column: when a resume or a removal skipped a delivery whose status is still to be written; null otherwise. */
 export const skippedAt = (table: string): string =>
   `(
     select s.skipped_at from wac.webhook_skips s
@@ -51,14 +54,14 @@ export const skippedAt = (table: string): string =>
 
 const skipped = row({ skippedAt: double<number | null>() })
 
-/** The delivery of a row with {@link skippedAt}: ended when it was skipped. */
+/** Reads a delivery from a row with {@link skippedAt}. A skipped delivery has ended at that time. */
 export const shownOf = (row: Row): Delivery.Delivery => {
   const stored = deliveryOf(row)
   const at = skipped.read(row).skippedAt
   return at === null ? stored : Delivery.end(stored, "skipped", at)
 }
 
-/** The fields of an attempt that describe its outcome. */
+/** The columns of an attempt that describe its outcome. */
 export const outcome = columns<
   Omit<Delivery.Attempt, "id" | "number" | "retryAfter"> & { readonly retryAfterMs: number | null }
 >({
@@ -75,23 +78,23 @@ export const outcome = columns<
   retryAfterMs: "bigint"
 })
 
-/** An attempt. */
+/** The columns of an attempt. */
 export const attempt = columns<Pick<Delivery.Attempt, "id" | "number">>({ id: "text", number: "integer" }).and(outcome)
 
 /**
- * The stored form of an attempt, without its identifiers. Escapes in its response can be stored by PostgreSQL, but not
- * read as text.
+ * The stored form of an attempt. PostgreSQL can store escapes in its `response`, which is JSON, but cannot convert them
+ * to text.
  */
 export const storedOutcome = ({ message, retryAfter, ...attempt }: Delivery.Attempt) => ({
   ...attempt,
-  // PostgreSQL's text cannot hold either of what these replace
+  // PostgreSQL's text can hold neither lone surrogates nor NUL
   message: message.toWellFormed().replaceAll("\0", "\uFFFD"),
   retryAfterMs: retryAfter === null
     ? null
     : Math.min(Math.ceil(Duration.toMillis(retryAfter)), Number.MAX_SAFE_INTEGER)
 })
 
-/** The attempt of a row of `attempts`, or of its JSON. */
+/** Reads an attempt from a row of `attempts`, or from the row's JSON. */
 export const attemptOf = (row: Row): Delivery.Attempt => {
   const { retryAfterMs, ...stored } = attempt.read(row)
   return { ...stored, retryAfter: retryAfterMs === null ? null : Duration.millis(retryAfterMs) }

@@ -1,5 +1,5 @@
 /**
- * Webhooks as they are stored: reading them, and the columns derived from their health, by which claims select.
+ * The stored form of webhooks, and the columns derived from their health, by which claims select webhooks.
  */
 import { type Id, type Time, Webhook } from "@wac/core"
 import { Result } from "effect"
@@ -20,7 +20,7 @@ const secretText = columns<Record<"keyId" | "nonce" | "ciphertext", string> & Pi
 
 const bytesOf = (text: string): Uint8Array => Result.getOrThrow(Hex.decode(text))
 
-/** A secret of {@link secretsText}. */
+/** Reads a secret from the JSON of {@link secretsText}. */
 export const secret: Reader<Webhook.WebhookSecret> = {
   read: (row) => {
     const { ciphertext, expiresAt, keyId, nonce } = secretText.read(row)
@@ -29,8 +29,8 @@ export const secret: Reader<Webhook.WebhookSecret> = {
 }
 
 /**
- * Selects the secrets of the webhook `w` as a JSON array. Bytes are encoded here, because `to_json` writes them as the
- * session's `bytea_output` says.
+ * Selects the secrets of the webhook `w` as a JSON array. Bytes are encoded as hexadecimal here, because the output of
+ * `to_json` depends on the session's `bytea_output`.
  */
 export const secretsText = `select coalesce(
     json_agg(
@@ -54,13 +54,13 @@ const own = columns<Omit<Webhook.Webhook, "secrets" | "health">>({
   resumedAt: "bigint"
 })
 
-/** A webhook's health, as columns. */
+/** A webhook's health as it is stored. */
 interface Health extends Omit<Webhook.Health, "lastFailure"> {
   readonly lastFailureAt: Time.Instant | null
   readonly lastFailureMessage: string | null
 }
 
-/** A webhook's health. */
+/** The columns of a webhook's health. */
 export const health = columns<Health>({
   consecutiveFailures: "integer",
   failuresSince: "bigint",
@@ -72,12 +72,12 @@ export const health = columns<Health>({
   recoveredAt: "bigint"
 })
 
-/** With what follows from it, by which claims select. */
+/** The columns of a webhook's health and the columns derived from it, by which claims select webhooks. */
 export const healthWritten = row({ webhookId: text<Id.WebhookId>() })
   .and(health)
   .and(row({ doubtful: boolean(), slots: integer(), opensAt: bigint<number | null>() }))
 
-/** {@link healthWritten} of a webhook. */
+/** The stored form of a webhook's health ({@link healthWritten}). */
 export const writtenHealth = ({ health, id }: Pick<Webhook.Webhook, "id" | "health">) => {
   const { lastFailure, ...others } = health
   return {
@@ -91,7 +91,7 @@ export const writtenHealth = ({ health, id }: Pick<Webhook.Webhook, "id" | "heal
   }
 }
 
-/** The columns that {@link webhookOf} reads, of the webhook `w`. */
+/** Selects the columns that {@link webhookOf} reads, for the webhook `w`. */
 export const webhookColumns = `to_json(w) as webhook,
   (select to_json(h) from wac.webhook_health h where h.webhook_id = w.id) as health,
   (${secretsText}) as secrets`
@@ -101,13 +101,13 @@ const stored = result<
   & { readonly webhook: ReturnType<typeof own.read> }
 >({ webhook: own, health: { read: (row) => healthOf(row) }, secrets: [secret] })
 
-/** The webhook of a row of {@link webhookColumns}. */
+/** Reads a webhook from a row with {@link webhookColumns}. */
 export const webhookOf = (row: Row): Webhook.Webhook => {
   const { webhook, ...others } = stored.read(row)
   return { ...webhook, ...others }
 }
 
-/** The health of a row of `webhook_health`, or of its JSON. */
+/** Reads health from a row of `webhook_health`, or from the row's JSON. */
 export const healthOf = (row: Row): Webhook.Health => {
   const { lastFailureAt, lastFailureMessage, ...others } = health.read(row)
   return {

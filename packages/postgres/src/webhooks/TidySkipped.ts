@@ -1,6 +1,6 @@
 /**
- * Writes the status of deliveries that a resume or a removal skipped (`webhook_skips`): a bounded number for one
- * webhook at a time.
+ * Writes the status of deliveries that a resume or a removal skipped (`webhook_skips`): in each step, a bounded number
+ * of deliveries of one webhook.
  */
 import { Delivery, type Id, type Step, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
@@ -11,13 +11,13 @@ import { follow } from "./DeliveryOrder.ts"
 import { everything } from "./Remove.ts"
 import { delivery } from "./StoredDelivery.ts"
 
-/** Where the last look ended. The next one continues after it. */
+/** The skip that the last step looked at. The next step continues after it. */
 interface Place {
   readonly webhookId: string
   readonly until: string
 }
 
-/** Looks at the next webhook that may have something to write. */
+/** A request to look at the next skip that may have deliveries to write. */
 export interface Tidy {
   readonly after: Place | undefined
   readonly limit: number
@@ -25,17 +25,17 @@ export interface Tidy {
   readonly asked: Time.Instant | undefined
 }
 
-/** The result of a look. */
+/** The result of a step. */
 export interface Tidied {
   readonly written: number
-  /** Where the next look continues; `undefined` once something is written or nothing is left. */
+  /** Where the next step continues; `undefined` once something is written or nothing is left. */
   readonly next: Place | undefined
 }
 
 /**
- * A separate statement, so that the statements after it know which webhook it has chosen. A recording that read a
- * webhook before its removal may commit after it, but not later than clocks may differ, so the row of a removal stays
- * that long.
+ * Chooses and locks a skip. A separate statement, so that the statements after it know which one it chose. A
+ * transaction that read a webhook before its removal may record a delivery after the removal, though not later than
+ * clocks may differ, so the skip of a removal stays that long.
  */
 const choose = statement({
   asked: value<Time.Instant | null>(),
@@ -63,7 +63,7 @@ interface Skip {
   readonly until: string
   readonly skippedAt: Time.Instant
   readonly tidiedUntil: Time.Instant
-  /** Whether nothing can be added to it. */
+  /** Whether no more deliveries can come under this skip. */
   readonly isOver: boolean
 }
 
@@ -111,7 +111,7 @@ interface Writes {
 
 const written = delivery.pick("workspaceId", "id", "status", "nextAttemptAt", "completedAt")
 
-/** A delivery that is still claimed is being attempted. */
+/** Ends claims whose lease has ended. A live claim stays, since its delivery is being attempted. */
 const endClaims = statement({
   webhookId: value<Id.WebhookId>(),
   ids: list<Id.DeliveryId>("text"),
@@ -176,12 +176,12 @@ const write = ({ now, skip, skipped }: Writes): ReadonlyArray<Statement> => {
       ]
     ]
   }
-  // once more from the beginning: an older delivery may have been recorded later
+  // look once more from the beginning, since an older delivery may have been recorded later
   if (tidiedUntil > 0) return [reach({ place: skip, at: 0 })]
   return isOver ? [remove({ place: skip }), finish({ webhookId }), makeReady({ webhookId, now })] : []
 }
 
-/** `DeliveryStore.tidySkipped`, look by look. */
+/** `DeliveryStore.tidySkipped`, step by step. */
 export const tidySkipped: StepOptions<Tidy, Loaded, Tidied, Writes> = {
   size: 1,
   load: ([command]) => {
@@ -211,5 +211,5 @@ export const tidySkipped: StepOptions<Tidy, Loaded, Tidied, Writes> = {
   write
 }
 
-/** Sorts before all webhooks. */
+/** The place before all skips. */
 const none: Place = { webhookId: "", until: "0" }

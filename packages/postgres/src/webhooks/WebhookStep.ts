@@ -45,7 +45,7 @@ const read = (rows: ReadonlyArray<Rows>, now: Step.Known["now"]) => readPresent(
 
 type Written = Omit<Webhook.Webhook, "health" | "secrets">
 
-/** As JSON, because each webhook has a list of event types. */
+/** Writes webhooks, given as JSON because each has a list of event types. */
 const putAll = statement(
   { webhooks: inJson<ReadonlyArray<Written>>() },
   ({ webhooks }) =>
@@ -102,7 +102,7 @@ const writePause = unlessEmpty(
   (rows) => `update wac.webhooks w set paused_at = p.paused_at from ${rows("p")} where w.id = p.id`
 )
 
-/** `WebhookStore.pause`. Writes only the webhook's row; the next claim finds out by itself. */
+/** `WebhookStore.pause`. Writes only the webhook's row: the next claim sees there that the webhook is paused. */
 export const pause: StepOptions<
   WebhookStep.Named,
   WebhookStep.Loaded,

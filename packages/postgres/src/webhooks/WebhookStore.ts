@@ -16,15 +16,19 @@ const held = "d.webhook_id = w.id and d.status = 'pending'"
 
 const workspaceId = value<Id.WorkspaceId>()
 
+/** Reads a workspace's webhook. */
 export const find = statement(
   { workspaceId },
   ({ workspaceId }) => `select ${webhookColumns} from wac.webhooks w where w.workspace_id = ${workspaceId}`
 )
 
-/** Excludes skipped deliveries, which are scanned until their status is written. */
+/** The condition that excludes skipped deliveries, which are pending until their status is written. */
 const notSkipped = "d.position > w.skipped_until"
 
-/** Waiting deliveries are counted from the index alone, unless it still contains skipped ones. */
+/**
+ * Reads a webhook and counts its waiting deliveries. They are counted from the index alone, unless it still contains
+ * skipped ones.
+ */
 export const get = statement({ workspaceId }, ({ workspaceId }) => `
   select ${webhookColumns},
     case

@@ -1,10 +1,10 @@
 /**
- * Workspaces as they are stored.
+ * The stored form of workspaces.
  */
 import type { Workspace } from "@wac/core"
 import { columns } from "../Columns.ts"
 
-/** A workspace. */
+/** The columns of a workspace. */
 export const workspace = columns<Workspace.Workspace>({
   id: "text",
   name: "text",
@@ -14,5 +14,5 @@ export const workspace = columns<Workspace.Workspace>({
   suspended: "boolean"
 })
 
-/** A workspace beside columns of the same names. */
+/** The columns of a workspace with a prefix, to select them beside columns of the same names. */
 export const workspaceBeside = workspace.prefixed("workspace")

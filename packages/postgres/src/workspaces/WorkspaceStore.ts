@@ -15,7 +15,7 @@ const settings = workspaces.pick("tier", "monthlyQuota", "suspended")
 
 const get = select(workspaces, "wac.workspaces", workspaces.pick("id"))
 
-/** Whether a workspace was created. Fails if its number belongs to another one. */
+/** Whether a workspace was created. Fails if its number belongs to another workspace. */
 const made = (created: WorkspaceStep.Created): Effect.Effect<boolean, StoreError.StoreError> =>
   created === "number_known"
     ? Effect.andThen(

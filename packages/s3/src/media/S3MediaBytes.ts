@@ -36,20 +36,22 @@ export class S3Refused extends Schema.TaggedError<S3Refused>()("S3Refused", {
   }
 }
 
-/** The store does not respond. */
+/** The store does not respond, or responds that it is overloaded or failing (429, 5xx). */
 export class S3Unreachable extends Schema.TaggedError<S3Unreachable>()("S3Unreachable", { why: Schema.String }) {
   override get message() {
     return `the object store cannot be reached: ${this.why}`
   }
 }
 
-/** The bytes of an object: few requests for a large file, and little memory for many uploads at once. */
+/**
+ * The maximum size of an object in bytes. More would cost memory in concurrent uploads; less, more requests for a file.
+ */
 const pieceSize = 2 * 1024 * 1024
 
 /** The objects deleted in one step: 32 MiB. */
 const goneAtOnce = 16
 
-/** Deletions at once. */
+/** The maximum number of concurrent deletions. */
 const concurrency = 4
 
 /** The time to connect, and the time to the first byte of a response, which begins after the last byte of a piece. */
@@ -98,13 +100,13 @@ const sdk = Effect.flatMap(
   (found) => found === undefined ? Effect.fail(new S3ClientMissing()) : Effect.succeed(found)
 )
 
-/** The variables in which the SDK finds the store too. */
+/** The environment variables in which the SDK, too, looks for the store's URL. */
 const endpointVariables = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]
 
 const endpointOf = ({ endpoint }: Options): string | undefined =>
   endpoint ?? endpointVariables.map((name) => process.env[name]).find((url) => url !== undefined && url !== "")
 
-/** A client, and the SDK's commands, until the scope ends. */
+/** Opens a client until the scope ends. Returns it with the SDK's commands. */
 const opened = Effect.fnUntraced(function*(options: Options) {
   const commands = yield* sdk
   const { credentials } = options
@@ -162,7 +164,8 @@ export const check = (options: Options): Effect.Effect<void, S3ClientMissing | S
   }))
 
 /**
- * The files in the store, which is asked when they are first used. {@link check} finds out earlier whether it can be.
+ * Files in the store. Building the layer sends no request, so run {@link check} first to find out whether the store can
+ * be used.
  */
 export const layer = (options: Options): Layer.Layer<MediaBytes.MediaBytes, S3ClientMissing> =>
   Layer.effect(
@@ -171,14 +174,14 @@ export const layer = (options: Options): Layer.Layer<MediaBytes.MediaBytes, S3Cl
       const { bucket: Bucket, prefix } = options
       const log = RepeatedFailure.make()
 
-      /** A failure of the store, which the log explains. */
+      /** Logs a failure of the store, and fails with `StoreError`. */
       const failing = (operation: string) => (failure: Failure) => {
         const line = `${operation} failed: ${describe(failure)}`
         return Effect.andThen(log(line, line), Effect.fail(new StoreError.StoreError({ operation })))
       }
 
-      /** A request to the store. */
-      const asked = <A>(operation: string, send: (abortSignal: AbortSignal) => Promise<A>) =>
+      /** Sends a request to the store. */
+      const request = <A>(operation: string, send: (abortSignal: AbortSignal) => Promise<A>) =>
         Effect.catch(Effect.tryPromise({ try: send, catch: failureOf }), failing(operation))
 
       const folderOf = ({ id, workspaceId }: MediaBytes.Named) => `${prefix}${workspaceId}/${id}/`
@@ -186,7 +189,7 @@ export const layer = (options: Options): Layer.Layer<MediaBytes.MediaBytes, S3Cl
       const put = (file: MediaBytes.Named, piece: Uint8Array, n: number) => {
         const command = new commands.PutObjectCommand({ Bucket, Key: `${folderOf(file)}${n}`, Body: piece })
         // not interrupted, since the store could keep the piece after a removal that follows the interruption
-        return Effect.uninterruptible(asked("MediaBytes.write", () => client.send(command)))
+        return Effect.uninterruptible(request("MediaBytes.write", () => client.send(command)))
       }
 
       const part = Effect.fnUntraced(function*(file: MediaBytes.Named, n: number, { end, start }: MediaBytes.Range) {
@@ -196,7 +199,10 @@ export const layer = (options: Options): Layer.Layer<MediaBytes.MediaBytes, S3Cl
           Key: `${folderOf(file)}${n}`,
           Range: `bytes=${start}-${end - 1}`
         })
-        const { Body, ContentLength } = yield* asked(operation, (abortSignal) => client.send(command, { abortSignal }))
+        const { Body, ContentLength } = yield* request(
+          operation,
+          (abortSignal) => client.send(command, { abortSignal })
+        )
         const body = Body as Readable
         if (ContentLength !== end - start) {
           body.destroy()
@@ -210,14 +216,15 @@ export const layer = (options: Options): Layer.Layer<MediaBytes.MediaBytes, S3Cl
       const remove = Effect.fnUntraced(function*(file: MediaBytes.Named) {
         const operation = "MediaBytes.remove"
         const list = new commands.ListObjectsV2Command({ Bucket, Prefix: folderOf(file), MaxKeys: goneAtOnce })
-        const { Contents = [], IsTruncated } = yield* asked(operation, (abortSignal) =>
-          client.send(list, { abortSignal }))
+        const { Contents = [], IsTruncated } = yield* request(
+          operation,
+          (abortSignal) => client.send(list, { abortSignal })
+        )
         yield* Effect.forEach(
           Contents,
           ({ Key }) => {
             const command = new commands.DeleteObjectCommand({ Bucket, Key })
-            return asked(operation, (abortSignal) =>
-              client.send(command, { abortSignal }))
+            return request(operation, (abortSignal) => client.send(command, { abortSignal }))
           },
           { concurrency, discard: true }
         )
