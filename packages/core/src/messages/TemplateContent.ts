@@ -8,7 +8,7 @@ import { Language } from "../templates/Template.ts"
 import * as FileContent from "./FileContent.ts"
 import { LocationContent } from "./LocationContent.ts"
 
-/** As long as the longest body of a template; `TemplateValues` has the provider's rules for what is in its place. */
+/** A text value, at most as long as the longest body of a template. `TemplateValues` has the provider's own rules. */
 const Word = PlainText.between(1, 32_768)
 
 /** An amount that the provider formats for the customer's language; `amount_1000` is the amount times 1,000. */

@@ -77,7 +77,7 @@ export const layer = Layer.effectDiscard(
     const underWay = new Set<WorkspaceId>()
     const listings = yield* FiberSet.make()
     const ended = yield* Queue.sliding<void>(1)
-    /** When to look again for workspaces that other processes created. Looking after each listing would be too often. */
+    /** When to look again for workspaces that other processes created. After each listing would be too often. */
     let lookAt = -Infinity
 
     const change = (id: WorkspaceId, how: (turn: Turn, now: number) => Turn) =>

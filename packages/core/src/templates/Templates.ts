@@ -163,7 +163,7 @@ export class Templates extends Context.Service<Templates, {
         return sender === undefined ? yield* gone : { sender, template }
       })
 
-      /** Stores the provider's response and requests a listing, because reports may have arrived before the response. */
+      /** Stores the template that the provider returned and requests a listing, since reports may have come earlier. */
       const kept = Effect.fnUntraced(function*(sender: PhoneNumber, at: Instant, template: ProviderTemplate) {
         const { providerAccountId, workspaceId } = sender
         const id = yield* Id.generate(random, "tpl")
