@@ -40,7 +40,7 @@ export interface Confirmed {
   readonly page: string
 }
 
-/** A person whom the issuer has confirmed, and who may not sign in. */
+/** A person whom the issuer has confirmed, but who may not sign in here. */
 export type Refused = Extract<Recognized, { readonly _tag: "Refused" }>
 
 const notFresh = () =>
@@ -66,9 +66,9 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
     isFresh: boolean
   ) => Effect.Effect<{ readonly url: URL; readonly kept: string }, ServerError | NotFound>
   /**
-   * Verifies the browser's return and replaces the person's roles by those that the issuer states. If it states none,
-   * the person's sessions end, and the sign-in is refused. The issuer is asked only about sign-ins that this service
-   * began, and failures are limited per address, together with wrong passwords.
+   * Verifies the browser's return and replaces the person's roles by the roles that the issuer states. If the issuer
+   * states none, the person's sessions end, and the sign-in is refused. Calls the issuer only for sign-ins that this
+   * service began. Failures are limited per address, together with wrong passwords.
    */
   readonly complete: (
     returned: Returned

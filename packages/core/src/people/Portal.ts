@@ -53,7 +53,9 @@ export const isPath = (path: string): boolean => {
 const checked = (isValid: (text: string) => boolean, message: string) =>
   Schema.String.check(Schema.makeFilter((text: string) => isValid(text) || message))
 
-/** A theme whose logo is an image in the theme itself, or at one of the origins that may frame the portal. */
+/**
+ * The schema of a theme. Its logo is an image in the theme itself, or at one of the origins that may frame the portal.
+ */
 export const themeOf = (origins: ReadonlyArray<string>) =>
   Schema.Struct({
     accent: Schema.optionalKey(checked(PortalTheme.isAccent, "must be a colour such as #0b7446")),
