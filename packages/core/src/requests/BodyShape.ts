@@ -1,6 +1,6 @@
 /**
- * The shape of a request's body (contract §17): the names of known fields and the types and lengths of their values. A
- * name that is not known may itself be what somebody wrote, so it is not kept. Pure.
+ * The shape of a request's body (contract §17): the names of known fields, and the types and lengths of their values.
+ * An unknown field's name is not kept, because it may itself be customer data. Pure.
  */
 
 /** The types of values; `unknown` stands for all fields of an object whose names are not known. */
@@ -11,14 +11,14 @@ export type Type = (typeof types)[number]
 
 /** A field of a body, without its value. */
 export interface Field {
-  /** Names from the outside in, as in `template.bodyParams[0]`; empty for the body itself. */
+  /** The names from the outermost to the field, such as `template.bodyParams[0]`; empty for the body itself. */
   readonly path: string
   readonly type: Type
   /** Characters of a text, items of a list, fields of an object, or unknown fields; `null` for other values. */
   readonly length: number | null
 }
 
-/** The fields of one body that are described. */
+/** The maximum number of described fields of one body. */
 export const maxFields = 50
 
 const typeOf = (value: unknown): Type =>
@@ -41,15 +41,15 @@ const lengthOf = (value: unknown): number | null =>
     ? Object.keys(value).length
     : null
 
-/** Which fields are visited. */
+/** The bounds of {@link walk}. */
 export interface Bounds {
-  /** Fields in all. */
+  /** The maximum number of visited fields. */
   readonly fields: number
-  /** The first items of each list. */
+  /** How many items of each list are visited, from its start. */
   readonly items: number
 }
 
-/** Visits fields with their values, in their order. */
+/** Visits the known fields of a body with their values, in the body's order, within bounds. */
 export const walk = (
   body: unknown,
   known: ReadonlySet<string>,
