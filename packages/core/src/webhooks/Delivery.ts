@@ -161,7 +161,7 @@ export const recorded = (
   roundAttempts: 0,
   firstAttemptAt: null,
   lastAttemptAt: null,
-  // tests are never due: they are claimed when they are created
+  // a test is never due: it is claimed when it is created
   nextAttemptAt: waits || trigger !== "automatic" ? null : event.createdAt,
   createdAt: event.createdAt,
   completedAt: null
@@ -249,10 +249,10 @@ export const line = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "resumed
     ? "backlog"
     : "fresh"
 
-/** For the first attempt of a round: the instant that orders it in its queue. */
+/** The instant that orders a delivery in its queue before the first attempt of a round. */
 const waitsSince = (delivery: Delivery): Instant | null => delivery.firstAttemptAt ?? delivery.nextAttemptAt
 
-/** When a delivery may be claimed, as far as it alone decides; `null` if it may not. */
+/** When a delivery may be claimed by its own times, without the webhook's limits; `null` if it may not be claimed. */
 export const dueAt = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "health" | "resumedAt">): Instant | null => {
   const { lastAttemptAt, nextAttemptAt } = delivery
   if (delivery.status !== "pending" || nextAttemptAt === null || isUntried(delivery)) {

@@ -26,7 +26,7 @@ export interface Cancel {
   readonly now: Instant
 }
 
-/** Lets the job whose turn it is scan up to `limit` deliveries. */
+/** The command to let the job whose turn it is scan up to `limit` deliveries. */
 export interface Step {
   readonly now: Instant
   readonly limit: number
