@@ -58,7 +58,7 @@ export interface Loaded extends Known {
   readonly found: (command: AbandonSend) => Found | undefined
 }
 
-/** What is given back (each row at most once), and the sends that lost their claims. */
+/** The changes to write: what is given back (each row at most once), and the sends that lost their claims. */
 export interface Writes extends SendWrites {
   readonly workspaces: ReadonlyArray<{ readonly id: WorkspaceId; readonly fullAt: Instant }>
   readonly numbers: ReadonlyArray<{

@@ -148,7 +148,7 @@ export interface Queued {
   readonly answer: SendBinding.Queued
 }
 
-/** What was spent (each row at most once), the claimed sends, and the queued messages. */
+/** The changes to write: what was spent (each row at most once), the claimed sends, and the queued messages. */
 export interface Writes {
   readonly workspaces: ReadonlyArray<{ readonly id: WorkspaceId; readonly fullAt: Instant }>
   readonly numbers: ReadonlyArray<{

@@ -1,5 +1,6 @@
 /**
- * Conversations (contract §13): what was sent to a customer and what the customer wrote, in one order. Pure.
+ * Conversations (contract §13): the messages that were sent to a customer and those that the customer wrote, in one
+ * order. Pure.
  */
 import { Schema } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
@@ -28,7 +29,7 @@ export interface Query {
   readonly direction?: Direction
 }
 
-/** Whether a query is for conversations, and not for the list of what was sent. */
+/** Whether a query is for conversations, and not for the list of sent messages. */
 export const isAskedFor = ({ contact, direction }: Query): boolean => contact !== undefined || direction === "inbound"
 
 /** Refuses a query for conversations with any of these filters, which only apply to sent messages. */

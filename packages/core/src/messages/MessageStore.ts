@@ -290,8 +290,8 @@ export class MessageStore extends Context.Service<MessageStore, {
    * (`Policy.refusal` beyond `Policy.knownRefusal`, the number's and the pair's limits) is judged when it is sent. If an
    * earlier request with its key was not sent, it is claimed and sent like that one.
    *
-   * After a {@link StoreError} the claim may exist under `claimToken`,
-   * or may still be written: `abandon` undoes it; otherwise it becomes `unknown` when its lease ends.
+   * After a {@link StoreError} the claim may exist under `claimToken`, or may still be written. Call `abandon` to undo
+   * it; without that, the message becomes `unknown` when the lease ends.
    */
   readonly accept: (command: AcceptSend) => Effect.Effect<Accepted, StoreError>
   /**

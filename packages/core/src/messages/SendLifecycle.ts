@@ -125,8 +125,8 @@ export type Outcome<Of extends Queue | null> =
 
 export class SendLifecycle extends Context.Service<SendLifecycle, {
   /**
-   * Runs a send in its own fiber, which stopping the process waits for, and returns its exit. It goes on if the caller
-   * stops waiting. `None` if as many as {@link MaxInFlight} are in flight; then it does not run.
+   * Runs a send in its own fiber and returns its exit. The send continues if the caller stops waiting, and stopping the
+   * process waits for it. Returns `None`, without running the send, if {@link MaxInFlight} sends are in flight.
    */
   readonly run: <A, E>(send: Effect.Effect<A, E>) => Effect.Effect<Option.Option<Exit.Exit<A, E>>>
   /**

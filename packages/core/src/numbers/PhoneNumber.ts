@@ -96,7 +96,7 @@ const prefixes = getCountries().reduce((all, country) => {
     nationalPrefix: () => string | 0 | undefined
     nationalPrefixForParsing: () => string | undefined
   }
-  // where there is none, the metadata may have the number 0 in its place
+  // if there is no prefix, the metadata may hold the number 0 instead of a text
   const written = plan.nationalPrefix() || undefined
   const removed = plan.nationalPrefixForParsing()
   if (!removed) return all
@@ -137,7 +137,7 @@ export const canonicalOf = (text: string): string => {
   if (found[1].removed.every((prefix) => !prefix.exec(national)?.[0])) return text
   const parsed = parsePhoneNumberFromString(text)
   if (parsed === undefined || parsed.number === text || !isPossible(parsed.number)) return text
-  // what is left may begin with a prefix again
+  // the rest may begin with a prefix again
   return canonicalOf(parsed.number)
 }
 

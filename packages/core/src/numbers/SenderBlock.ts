@@ -24,6 +24,7 @@ export type SenderBlockReason = typeof SenderBlockReason.Type
 export const SenderBlockScope = Schema.Literals(["all", "outside_window"])
 export type SenderBlockScope = typeof SenderBlockScope.Type
 
+/** A block of a number by the provider. */
 export interface SenderBlock {
   readonly reason: SenderBlockReason
   readonly scope: SenderBlockScope

@@ -39,6 +39,7 @@ export interface Found {
   readonly sender: Pick<PhoneNumber, "id" | "phoneNumber"> | undefined
 }
 
+/** What the step loads. */
 export interface Loaded extends Known {
   readonly found: (command: EndEntry) => Found
 }

@@ -85,7 +85,9 @@ export const themeOf = (origins: ReadonlyArray<string>) =>
 /** The language of the pages. */
 export const Language = Schema.Literals(PortalLanguage.choices)
 
-/** The address of a link. Its token, theme and language are behind `#`, which browsers send to nobody. Pure. */
+/**
+ * The address of a link. Its token, theme and language are behind `#`, which browsers do not send to a server. Pure.
+ */
 export const addressOf = ({ base, language, path = "", theme = {}, token, workspaceId }: {
   /** The public URL with the path at which the routes are mounted, without a slash at the end. */
   readonly base: string

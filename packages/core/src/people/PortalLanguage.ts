@@ -6,11 +6,13 @@
 /** The languages that the portal's texts are in, by BCP 47. */
 export const languages = ["en", "es", "pt"] as const
 
+/** One of {@link languages}. */
 export type PortalLanguage = (typeof languages)[number]
 
 /** A language, or `auto`: the first of the visitor's own languages that the portal has. */
 export const choices = ["auto", ...languages] as const
 
+/** One of {@link choices}. */
 export type LanguageChoice = (typeof choices)[number]
 
 /** The language if a link names none, or if the portal has none of the visitor's languages. */

@@ -18,7 +18,7 @@ export interface Capabilities {
   readonly templates: boolean
   /** Images, videos, recordings, documents and stickers. */
   readonly media: boolean
-  /** Files that are stored in the service, besides links. */
+  /** Files that are stored in this service. Files by link only need `media`. */
   readonly uploads: boolean
   readonly location: boolean
   readonly contacts: boolean

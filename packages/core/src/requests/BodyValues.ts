@@ -90,7 +90,9 @@ const ownId = /^[a-z]{2,4}_[0-7][0-9A-HJKMNP-TV-Z]{25}$/u
 /** A word, a number, or nothing. */
 const isWord = (piece: string): boolean => /^(?:\d*|[A-Za-z]?[a-z]*|[A-Z]*)$/u.test(piece)
 
-/** Whether a long run is like a random one: what is neither a word nor a number is at least 12 long. */
+/**
+ * Whether a long run looks random: its pieces that are neither words nor numbers have at least 12 characters in all.
+ */
 const isRandom = (run: string): boolean =>
   !uuid.test(run) && !ownId.test(run) &&
   run.split(/[_~=+-]/u).reduce((sum, piece) => isWord(piece) ? sum : sum + piece.length, 0) >= 12

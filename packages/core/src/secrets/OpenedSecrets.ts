@@ -11,6 +11,7 @@ const text = (bytes: Uint8Array): string => Reflect.apply(String.fromCharCode, u
 const keyOf = ({ ciphertext, keyId, nonce }: Sealed, row: string): string =>
   `${row}\n${keyId}\n${nonce.length}\n${text(nonce)}${text(ciphertext)}`
 
+/** The cache. `row` is the row for which the secret is sealed. */
 export interface OpenedSecrets {
   /** The cached plaintext of this sealed secret and row. */
   readonly find: (sealed: Sealed, row: string) => string | undefined

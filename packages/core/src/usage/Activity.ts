@@ -21,6 +21,7 @@ export const activities = [
   "attemptsDelivered",
   "attemptsFailed"
 ] as const
+/** One of {@link activities}. */
 export type Activity = (typeof activities)[number]
 
 /** One occurrence of an activity. */

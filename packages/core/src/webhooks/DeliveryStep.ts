@@ -117,7 +117,7 @@ export interface Retried {
   readonly webhook: Webhook.Webhook
 }
 
-/** The state of a webhook of which nothing is known. */
+/** The state assumed for a webhook whose state is not loaded or that was removed. */
 const unknown = { health: Webhook.unknownHealth, pausedAt: null, resumedAt: null }
 
 /** The deliveries as the commands decided so far have left them. */

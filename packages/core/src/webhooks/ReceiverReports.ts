@@ -20,7 +20,7 @@ export interface Attempts extends Timing.Percentiles {
 
 /** A time in which the receiver got nothing, or only one attempt at a time. */
 export interface Outage {
-  /** Whether the webhook was failing, or paused by itself or by a person. */
+  /** Whether the webhook was failing, or paused (automatically or by a person). */
   readonly kind: "failing" | "paused"
   /** When it was noticed, about a minute after it began. */
   readonly since: Instant

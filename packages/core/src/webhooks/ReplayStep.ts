@@ -75,6 +75,7 @@ export interface Writes {
   readonly jobs: ReadonlyArray<Job>
 }
 
+/** The changes that a step writes: the job, and the rounds that it starts. */
 export interface StepWrites extends Writes, DeliveryStep.RoundWrites {}
 
 /**

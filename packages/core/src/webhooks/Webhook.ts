@@ -17,6 +17,7 @@ export interface WebhookSecret {
   readonly expiresAt: Instant | null
 }
 
+/** A workspace's webhook: its configuration and its state. */
 export interface Webhook {
   readonly id: WebhookId
   readonly workspaceId: WorkspaceId
