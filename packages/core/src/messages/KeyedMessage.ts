@@ -1,6 +1,6 @@
 /**
- * A send: a message with its idempotency key, and how outcomes, reports and silence change the two together (contract
- * §3 and §4). Pure.
+ * A send: a message with its idempotency key, and the transitions that change the two together: outcomes, reports,
+ * silence, skipping and cancelling (contract §3 and §4). Pure.
  */
 import { Duration } from "effect"
 import * as Event from "../events/Event.ts"

@@ -1,5 +1,5 @@
 /**
- * The files that a message to be sent refers to by our ids (contract §9). Pure.
+ * Lists the files that a message to be sent refers to by our ids (contract §9). Pure.
  */
 import type { MediaId } from "../Id.ts"
 import type * as Media from "../media/Media.ts"

@@ -1,6 +1,7 @@
 /**
- * Port for the storage of messages. Each method is one transition of the domain. Every implementation makes it atomic
- * and writes the webhook events in the same transaction.
+ * Port: messages, with the idempotency keys of their sends. A method that writes is one transition of the domain: every
+ * implementation makes it atomic and writes the webhook events in the same transaction. `AcceptStep`, `OutcomeStep` and
+ * `AbandonStep` decide the transitions of sends.
  */
 import { Context, Duration, type Effect, type Option, type Result } from "effect"
 import type { Contact } from "../contacts/Contact.ts"

@@ -86,7 +86,7 @@ export interface SendCommand<Of extends Queue | null> extends Pick<AcceptSend, "
    * be tried again, and requests that joined get the error.
    */
   readonly withhold?: Effect.Effect<ServerError | undefined>
-  /** Wraps what follows the claim, in a span for example. It must run the given effect, once. */
+  /** Wraps the rest of the send after the claim, in a span for example. It must run the given effect, once. */
   readonly around?: (rest: Effect.Effect<Ended>) => Effect.Effect<Ended>
 }
 
@@ -135,8 +135,9 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
    * request's observer.
    *
    * Fails only if the storage failed before there was a claim; a claim that may exist all the same is abandoned in the
-   * background. The call of the provider and the recording of its outcome cannot be interrupted. If the storage fails
-   * after the call, the outcome is `unknown`, and recorded in the background.
+   * background. An interruption during the provider's call makes the outcome `unknown`, and does not stop its
+   * recording. If the storage fails after the call, this returns `unknown`, and the outcome is recorded in the
+   * background.
    */
   readonly send: <Of extends Queue | null>(send: SendCommand<Of>) => Effect.Effect<Outcome<Of>, StoreError>
 }>()("@wac/core/messages/SendLifecycle") {

@@ -1,6 +1,7 @@
 /**
- * Why the provider currently blocks a number. While a block is in force, sends are refused without calling the
- * provider, since a call that must fail costs time and counts against us there. Pure.
+ * The provider's block of a number: its cause, which messages it stops, and until when. While a block is in force,
+ * sends are refused without calling the provider, since a call that must fail costs time and counts against us there.
+ * Pure.
  */
 import { Duration, Schema } from "effect"
 import { Forbidden, type ProviderDetail, ServerError } from "../Errors.ts"

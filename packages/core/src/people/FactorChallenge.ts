@@ -1,6 +1,6 @@
 /**
- * Issues the challenge of a sign-in that needs a second factor (contract §17): the token that a code or a passkey is
- * sent with to complete the sign-in.
+ * Issues the challenge of a sign-in that needs a second factor (contract §17): a token, with which a code or a passkey
+ * then completes the sign-in.
  */
 import { Clock, Duration, Effect, Redacted } from "effect"
 import { Unauthorized } from "../Errors.ts"

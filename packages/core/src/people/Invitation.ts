@@ -1,6 +1,6 @@
 /**
- * The models of invitations to a workspace and of password reset links (contract §12 *Members*): single-use secrets
- * that expire.
+ * The models of invitations to a workspace and of password reset links (contract §12 *Members*), which are single-use
+ * secrets that expire; and the rules for who may make, replace and withdraw an invitation.
  */
 import { Duration } from "effect"
 import { Forbidden } from "../Errors.ts"

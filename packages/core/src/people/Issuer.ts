@@ -1,6 +1,6 @@
 /**
  * Signing in at an OpenID Connect issuer (contract §12 `AUTH=oidc`). At each sign-in the issuer decides who the person
- * is and which roles they have. Holds the port and the rule for role claims.
+ * is and which roles they have. Holds the port, and the rules for the claims about e-mail, roles and time of proof.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { ServerError, Unauthorized } from "../Errors.ts"

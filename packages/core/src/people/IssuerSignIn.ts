@@ -1,6 +1,6 @@
 /**
- * Completes a sign-in at an issuer: verifies the browser's return, recognizes the person and writes their roles as the
- * issuer's claims state them. Spends rate limits.
+ * The service for signing in at an issuer: sends the browser there, verifies its return, recognizes the person, and
+ * writes their roles as the issuer's claims state them. Spends rate limits.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -34,9 +34,9 @@ export interface Confirmed {
   readonly userId: Id.UserId
   /** The roles of this sign-in. They belong to the session that it opens. */
   readonly roles: Roles
-  /** When they proved who they are at the issuer. */
+  /** When the person proved who they are at the issuer. */
   readonly provenAt: Instant
-  /** The page to which they return, as `begin` got it. */
+  /** The page to which the person returns, as `begin` got it. */
   readonly page: string
 }
 

@@ -23,7 +23,7 @@ export interface Bucket {
   readonly policy: RateLimit.Policy
 }
 
-/** The failures of an address: wrong passwords, and tokens that are not valid. */
+/** The failures of an address, or of its network (`networkOf`): wrong passwords, and tokens that are not valid. */
 export const ofAddress = (address: string): Bucket => ({
   key: `login:address:${networkOf(address)}`,
   policy: addressPolicy
@@ -50,15 +50,15 @@ export const ofDevice = (nonce: string): Bucket => ({ key: `login:device:${nonce
 /** The failures in a session: wrong proofs of the signed-in person. */
 export const ofSession = (id: SessionId): Bucket => ({ key: `login:session:${id}`, policy })
 
-/** The failures of strangers at the second factor of a person, whose password they know. */
+/** The failures of strangers at a person's second factor; the strangers know the person's password. */
 export const ofFactor = (userId: UserId): Bucket => ({ key: `login:factor:${userId}`, policy })
 
 /** The failures of the holders of valid invitations for an address. */
 export const ofInvited = (email: string): Bucket => ({ key: `login:invited:${email}`, policy })
 
 /**
- * Spends a failure from each bucket, or fails if one is empty. Spent before anything is checked and given back if all
- * was right, so that concurrent guesses cannot exceed the limit.
+ * Spends a failure from each bucket, or fails if one is empty. Callers spend before they check anything, and give back
+ * if all was right, so that concurrent guesses cannot exceed the limit.
  */
 export const spend = Effect.fnUntraced(function*(
   limits: RateLimitStore["Service"],

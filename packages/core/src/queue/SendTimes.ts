@@ -1,5 +1,6 @@
 /**
- * When a queued message may be sent (contract §15). Pure.
+ * Determines from a request to send later when its message may be sent, and until when it is tried (contract §15).
+ * Pure.
  */
 import { Duration, Result } from "effect"
 import { InvalidBody } from "../Errors.ts"

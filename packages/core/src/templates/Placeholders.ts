@@ -1,4 +1,7 @@
-/** Finds the placeholders of a template's text. The service and the dashboard's pages share this file. Pure. */
+/**
+ * Finds the placeholders of a template's text. The service and the dashboard's pages share this file, so it imports
+ * nothing. Pure.
+ */
 
 /** The distinct placeholders of a text: numbered ones in order of number, otherwise in order of appearance. */
 export const placeholdersOf = (text: string): ReadonlyArray<string> => {

@@ -1,5 +1,6 @@
 /**
- * Creating the first workspace and its owner (contract §5): by a one-time link in the log, or from the environment.
+ * The service that creates the first workspace and its owner (contract §5): by a one-time link in the log, or from the
+ * environment.
  */
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
