@@ -391,7 +391,7 @@ const leastRank = (message: Message): number => isConcluded(message) ? ranks.unk
  * The highest rank of the ladder that events have reported. A failed message may have a time of sending that a late
  * report filled in without an event, but its failure is always an event.
  */
-const toldRank = ({ sequence, status }: Message): number =>
+const rankInEvents = ({ sequence, status }: Message): number =>
   status !== "failed" ? rankOf(status) : sequence > 1 ? ranks.sent : ranks.unknown
 
 /**
@@ -421,7 +421,7 @@ export const apply = (message: Message, report: Report, now: Instant): Moved => 
     const field = timeField[target]
     return { message: named[field] === null ? { ...named, [field]: at } : named, transitions: [] }
   }
-  const from = toldRank(named)
+  const from = rankInEvents(named)
   const transitions = ladder
     .filter((step) => ranks[step] > from && ranks[step] <= ranks[target])
     .map((to): Transition => ({

@@ -57,14 +57,14 @@ export const walk = (
   visit: (field: Field, value: unknown) => void
 ): void => {
   let count = 0
-  const told = (field: Field, value: unknown): void => {
+  const visitField = (field: Field, value: unknown): void => {
     count += 1
     visit(field, value)
   }
   const describe = (path: string, value: unknown, isOutermost = false): void => {
     if (count >= bounds.fields) return
     const isObject = typeOf(value) === "object"
-    if (!isOutermost || !isObject) told({ path, type: typeOf(value), length: lengthOf(value) }, value)
+    if (!isOutermost || !isObject) visitField({ path, type: typeOf(value), length: lengthOf(value) }, value)
     if (Array.isArray(value)) {
       for (const [index, item] of value.slice(0, bounds.items).entries()) describe(`${path}[${index}]`, item)
     } else if (isObject) {
@@ -73,7 +73,7 @@ export const walk = (
         if (known.has(name)) describe(path === "" ? name : `${path}.${name}`, inner)
         else unknown += 1
       }
-      if (unknown > 0 && count < bounds.fields) told({ path, type: "unknown", length: unknown }, undefined)
+      if (unknown > 0 && count < bounds.fields) visitField({ path, type: "unknown", length: unknown }, undefined)
     }
   }
   describe("", body, true)
