@@ -30,7 +30,7 @@ export interface Tried extends KeyedMessage.KeyedMessage {
   }
 }
 
-/** What was noted under a key of the customer. */
+/** What sends from the number to the customer have spent, as noted under one of the customer's keys. */
 export type TriedPair = Pick<OfPair, "customer" | "fullAt" | "countedAt">
 
 /** The stored state that an abandoned send affects. All of it is locked. */
@@ -47,8 +47,8 @@ export interface Found {
   readonly number: PhoneNumber.PhoneNumber | undefined
   readonly numberFullAt: Instant | undefined
   /**
-   * What was noted under the keys of the customer (`Contact.keysOf`), the present one first. The try spent under the
-   * key of its time.
+   * What sends have spent under each of the customer's keys (`Contact.keysOf`), the present key first. The try spent
+   * under the key that the customer had then.
    */
   readonly pairs: readonly [TriedPair, ...ReadonlyArray<TriedPair>]
 }
@@ -58,7 +58,7 @@ export interface Loaded extends Known {
   readonly found: (command: AbandonSend) => Found | undefined
 }
 
-/** What is given back (each row at most once), and the sends that lost their claims. */
+/** The changes to write: what is given back (each row at most once), and the sends that lost their claims. */
 export interface Writes extends SendWrites {
   readonly workspaces: ReadonlyArray<{ readonly id: WorkspaceId; readonly fullAt: Instant }>
   readonly numbers: ReadonlyArray<{
@@ -75,8 +75,8 @@ export interface Writes extends SendWrites {
   }>
 }
 
-/** A bucket that may have been deleted because it was full; then nothing can be given back. */
-class Kept {
+/** A bucket to which tokens are given back, unless it was deleted because it was full. */
+class StoredBucket {
   readonly bucket: Bucket.Bucket
   private readonly isStored: boolean
 
@@ -92,14 +92,14 @@ class Kept {
 
 interface NumberState {
   readonly id: PhoneNumberId
-  readonly kept: Kept
+  readonly tokens: StoredBucket
   customers: number
 }
 
 interface PairState {
   readonly phoneNumberId: PhoneNumberId
   readonly customer: Contact.Contact["key"]
-  readonly kept: Kept
+  readonly tokens: StoredBucket
   readonly countedBefore: Instant | null
   countedAt: Instant | null
 }
@@ -112,7 +112,7 @@ const known = <K, V>(all: Map<K, V>, key: K, make: () => V): V => {
   return made
 }
 
-/** The pair that a try has spent, which counted the customer at this time, if it did. */
+/** The pair whose bucket the try spent: the one that counted the customer at this time, if the try counted them. */
 const spentBy = (pairs: Found["pairs"], at: Instant | undefined): Found["pairs"][number] =>
   pairs.find(({ countedAt }) => countedAt !== null && countedAt === at) ??
     pairs.find(({ fullAt }) => fullAt !== undefined) ??
@@ -120,7 +120,7 @@ const spentBy = (pairs: Found["pairs"], at: Instant | undefined): Found["pairs"]
 
 /** Decides `MessageStore.abandon` for a batch. */
 export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, commands) => {
-  const workspaces = new Map<WorkspaceId, Kept>()
+  const workspaces = new Map<WorkspaceId, StoredBucket>()
   const numbers = new Map<PhoneNumberId, NumberState>()
   const pairs = new Map<string, PairState>()
   const all = commands.map((command) => loaded.found(command))
@@ -133,7 +133,7 @@ export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, comma
     if (found?.send === undefined || send?.binding?.claim?.token !== claimToken) return
     const { counted, statusAtBefore } = found.send.lastTry
     if (!isOfQueue(send.message)) {
-      known(workspaces, workspaceId, () => new Kept(found.workspaceFullAt))
+      known(workspaces, workspaceId, () => new StoredBucket(found.workspaceFullAt))
         .giveBack(Limits.workspace(limits, found.workspace.tier))
     }
     const { number } = found
@@ -143,17 +143,17 @@ export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, comma
       const ofNumber = known(
         numbers,
         phoneNumberId,
-        () => ({ id: phoneNumberId, kept: new Kept(found.numberFullAt), customers: 0 })
+        () => ({ id: phoneNumberId, tokens: new StoredBucket(found.numberFullAt), customers: 0 })
       )
       const ofPair = known(pairs, Contact.placeOf({ phoneNumberId, key: customer }), () => ({
         phoneNumberId,
         customer,
-        kept: new Kept(fullAt),
+        tokens: new StoredBucket(fullAt),
         countedBefore: countedAt,
         countedAt
       }))
-      ofNumber.kept.giveBack(Limits.phoneNumber(limits, PhoneNumber.tierOf(number)))
-      ofPair.kept.giveBack(Limits.pair(limits))
+      ofNumber.tokens.giveBack(Limits.phoneNumber(limits, PhoneNumber.tierOf(number)))
+      ofPair.tokens.giveBack(Limits.pair(limits))
       // uncount the customer, unless a later message counted them again
       if (counted !== null && ofPair.countedAt === counted.at) {
         ofPair.countedAt = counted.before
@@ -178,10 +178,10 @@ export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, comma
       workspaces: [...workspaces].flatMap(([id, { bucket: { fullAt, hasChanged } }]) =>
         hasChanged ? [{ id, fullAt }] : []
       ),
-      numbers: [...numbers.values()].flatMap(({ customers, id, kept: { bucket } }) =>
+      numbers: [...numbers.values()].flatMap(({ customers, id, tokens: { bucket } }) =>
         bucket.hasChanged || customers > 0 ? [{ id, fullAt: bucket.fullAt, customers }] : []
       ),
-      pairs: [...pairs.values()].flatMap(({ countedAt, countedBefore, customer, kept: { bucket }, phoneNumberId }) =>
+      pairs: [...pairs.values()].flatMap(({ countedAt, countedBefore, customer, tokens: { bucket }, phoneNumberId }) =>
         bucket.hasChanged || countedAt !== countedBefore
           ? [{ phoneNumberId, customer, fullAt: bucket.fullAt, countedAt }]
           : []

@@ -63,14 +63,15 @@ export interface OfPair {
   readonly marketingAt: ReadonlyArray<Instant>
 }
 
-/** What the key of a send is bound to. */
+/** The message to which the key of a send is bound. */
 export interface Bound {
   readonly binding: SendBinding.SendBinding
   readonly message: Message
   /** The month whose quota the message has spent; `null` if the quota was given back. */
   readonly quotaMonth: string | null
   /**
-   * Whether another transaction holds the lock. Then the data may be slightly old, and the send must not be claimed.
+   * Whether another transaction holds the send's lock. Then the data may be slightly old, and the send must not be
+   * claimed.
    */
   readonly isBusy: boolean
 }
@@ -89,12 +90,12 @@ export interface Found {
   /** The workspace's opt-outs under the hash of the recipient's name; they may be a moment old. */
   readonly suppressions: ReadonlyArray<Suppression>
   /**
-   * What was noted under every key of the customer: by the sender, and by each number that shares the messaging limit
-   * and for which the customer counts. Usually empty or of the sender alone.
+   * What was noted under every key of the customer: for the sender, and for each number that shares the messaging limit
+   * and for which the customer counts. Usually there is none, or only the sender's.
    */
   readonly pairs: ReadonlyArray<OfPair>
   readonly bound: Bound | undefined
-  /** Whether the workspace knows a customer by `to`; only has to be right if `to` is not valid by itself. */
+  /** Whether the workspace knows a customer by `to`. Only has to be correct if `to` is not a valid name by its form. */
   readonly isKnownName: boolean
   /**
    * The campaign's messages to the same customer under their other keys (`Contact.campaignKeysOf`); always empty
@@ -103,7 +104,7 @@ export interface Found {
   readonly twins: ReadonlyArray<Message>
   /** How many messages the workspace has sent in a month. */
   readonly quotaUsed: (month: string) => number
-  /** How many messages that callers of the workspace queued wait; only has to be right for a request to send later. */
+  /** How many messages of the workspace's callers are queued. Only has to be correct for a request to send later. */
   readonly queued: number
 }
 
@@ -113,7 +114,7 @@ export interface Loaded extends Known {
   readonly found: (command: AcceptSend) => Found
 }
 
-/** Phone numbers whose exact counts of customers are needed, without those whose 24 hours have passed. */
+/** Phone numbers for which exact counts are needed, without the customers whose 24 hours have passed. */
 export interface Need {
   readonly phoneNumberIds: ReadonlyArray<PhoneNumberId>
   /** `MessagingLimit.lapsed` at the time of the count. */
@@ -125,7 +126,7 @@ export interface Claim {
   readonly request: KeyedRequest
   /** The message after this try was claimed. */
   readonly message: Message
-  /** The key of the customer, whose conversation it belongs to. */
+  /** The key of the customer to whose conversation the message belongs. */
   readonly customer: Contact.Contact["key"]
   /** The message after the previous try; `undefined` in the first try. */
   readonly before: Message | undefined
@@ -147,7 +148,7 @@ export interface Queued {
   readonly answer: SendBinding.Queued
 }
 
-/** What was spent (each row at most once), the claimed sends, and the queued messages. */
+/** The changes to write: what was spent (each row at most once), the claimed sends, and the queued messages. */
 export interface Writes {
   readonly workspaces: ReadonlyArray<{ readonly id: WorkspaceId; readonly fullAt: Instant }>
   readonly numbers: ReadonlyArray<{
@@ -261,7 +262,7 @@ class Batch {
     const barred = (apiKey && ApiKey.refusal(apiKey, now)) ?? Workspace.suspension(own.workspace)
     if (barred !== undefined) return refused([], barred)
 
-    // the sends of the queue are no requests, and a batch has spent the tokens of its items
+    // a send of the queue is not a request, and the tokens of a batch's items were spent for the whole batch
     const ofRequest = Bucket.ask(
       queue !== null || later?.isInBatch === true ? [] : [{
         bucket: known(this.workspaces, own.workspace.id, () => new Bucket.Bucket(own.fullAt)),
@@ -283,7 +284,7 @@ class Batch {
     if (queue !== null && again === undefined) {
       return { _tag: "Unknown", reason: "outcome_unknown", readings: ofRequest.readings }
     }
-    // a storage that took the place of another may have an earlier time
+    // after a failover, the storage's clock may show an earlier time than when the message was taken
     if (queue !== null && (again!.message.sendAt ?? now) > now) return { _tag: "Running", readings: [] }
 
     const facts: Policy.KnownCircumstances = {
@@ -425,7 +426,7 @@ class Batch {
       variant: null,
       phoneNumberId,
       from,
-      // from the number that was checked, also if another becomes the default
+      // sent from the number that was checked here, even if another number becomes the default
       content: { ...content, from },
       status: "queued",
       createdAt: now,
@@ -535,7 +536,7 @@ class Batch {
       const others = noted.filter((pair) =>
         pair.customer !== customer && pair.fullAt !== undefined && pair.fullAt > now
       )
-      // the time to fill a bucket is what was spent of it
+      // the time until a bucket is full measures what was spent of it
       const spent = others.reduce((sum, { fullAt }) => sum + fullAt! - now, 0)
       return {
         bucket: new Bucket.Bucket(spent === 0 ? own : Math.max(own ?? now, now) + spent),

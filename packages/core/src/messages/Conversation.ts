@@ -1,5 +1,6 @@
 /**
- * Conversations (contract §13): what was sent to a customer and what the customer wrote, in one order. Pure.
+ * Conversations (contract §13): the messages that were sent to a customer and those that the customer wrote, in one
+ * order. Pure.
  */
 import { Schema } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
@@ -28,10 +29,10 @@ export interface Query {
   readonly direction?: Direction
 }
 
-/** Whether a query is for conversations, and not for the list of what was sent. */
+/** Whether a query is for conversations, and not for the list of sent messages. */
 export const isAskedFor = ({ contact, direction }: Query): boolean => contact !== undefined || direction === "inbound"
 
-/** Why a query for conversations cannot have these filters, which are for what was sent. */
+/** Refuses a query for conversations with any of these filters, which only apply to sent messages. */
 export const refusal = (filters: { readonly [filter: string]: unknown }): InvalidBody | undefined => {
   const param = Object.keys(filters).find((name) => filters[name] !== undefined)
   return param === undefined ? undefined : new InvalidBody({
@@ -41,20 +42,20 @@ export const refusal = (filters: { readonly [filter: string]: unknown }): Invali
   })
 }
 
-/** What a message that was sent said, under the name of its type, and what it quotes. */
+/** The content of a sent message, in a field with the name of its type, and its `context` if it quotes a message. */
 export const contentOf = ({ content }: Pick<Message, "content">): { readonly [field: string]: unknown } => ({
   [content.type]: (content as { readonly [type: string]: unknown })[content.type],
   ...("context" in content && content.context !== undefined ? { context: content.context } : {})
 })
 
 /**
- * Names that lead to another customer from now on: what was said under them stays with the customer who had them
- * (contract §13).
+ * Names that another customer has from now on. The messages under these names stay in the conversation of the customer
+ * who had the names before (contract §13).
  */
 export interface Moved {
   readonly workspaceId: WorkspaceId
   readonly phoneNumberId: PhoneNumberId
   readonly names: ReadonlyArray<string>
-  /** The key of the contact of the customer who had the names. */
+  /** The contact's key of the customer who had the names before. */
   readonly to: Contact["key"]
 }

@@ -1,6 +1,6 @@
 /**
- * A send: a message with its idempotency key, and how outcomes, reports and silence change the two together (contract
- * §3 and §4). Pure.
+ * A send: a message with its idempotency key, and the transitions that change the two together: outcomes, reports,
+ * silence, skipping and cancelling (contract §3 and §4). Pure.
  */
 import { Duration } from "effect"
 import * as Event from "../events/Event.ts"
@@ -47,13 +47,13 @@ export const isSettled = (message: Message.Message): boolean =>
 /** When a key answered at `now` is deleted. */
 export const expiryFrom = (now: Instant): Instant => now + Duration.toMillis(Idempotency.retention)
 
-/** {@link expiryFrom}. A campaign's recipient keeps its key, so that no campaign writes to a customer twice. */
+/** {@link expiryFrom}, or `null` for a campaign's message: its key is kept so that no customer gets it twice. */
 const expiryOf = ({ campaignId }: Message.Message, now: Instant): Instant | null =>
   campaignId === null ? expiryFrom(now) : null
 
 /**
- * The statuses in which silence means something, and after how long. The queue tries its messages again until their own
- * end.
+ * How long a message may stay in a status without any report before it fails. The limit for `sending` does not hold for
+ * messages of the queue, which are tried again until their own end.
  */
 export const silences: ReadonlyArray<{
   readonly status: Message.MessageStatus
@@ -75,7 +75,7 @@ export const deadlineOf = ({ binding, message }: Pick<KeyedMessage, "binding" | 
     (silence === undefined ? null : message.statusAt + Duration.toMillis(silence.after))
 }
 
-/** Releases a claim without an answer of its own; reports may already have settled the message. */
+/** Releases a claim without storing an answer. If a report has settled the message, the key gets its expiry. */
 export const release = (
   send: KeyedMessage,
   now: Instant,
@@ -139,7 +139,7 @@ const bind = (moved: Moved, change: Partial<SendBinding.SendBinding>): Moved => 
   return { ...moved, send: { ...send, binding: send.binding && { ...send.binding, ...change } } }
 }
 
-/** Answers a key. That of a queued message keeps its answer, which is that the message was queued. */
+/** Stores the answer under the key and ends the claim. A queued message's key keeps the answer that it was queued. */
 const answer = (moved: Moved, answer: SendBinding.Answer | null, now: Instant): Moved => {
   const { binding, message } = moved.send
   return bind(moved, {
@@ -210,7 +210,7 @@ export const failQueued = (send: KeyedMessage, error: Message.MessageError, ids:
 export const cancel = (send: KeyedMessage, now: Instant): Moved =>
   answer(unchanged({ ...send, message: { ...send.message, status: "cancelled", statusAt: now } }), null, now)
 
-/** What silence, or the age of a key, leads to. */
+/** What silence leads to (`unknown`, `failed`), or the age of a key (`forgotten`). */
 export type Conclusion = "unknown" | "failed" | "forgotten"
 
 const fail = (send: KeyedMessage, error: Message.MessageError, ids: EventIds, now: Instant): Moved => {
@@ -218,7 +218,7 @@ const fail = (send: KeyedMessage, error: Message.MessageError, ids: EventIds, no
   return move(send, { message, transitions: [{ to: "failed", at: now }] }, ids, now)
 }
 
-/** Whether the next conclusion writes an event. */
+/** Whether the next {@link conclude} writes an event. */
 export const concludesWithEvent = ({ binding }: KeyedMessage): boolean =>
   binding !== null && binding.expiresAt === null && binding.claim === null
 

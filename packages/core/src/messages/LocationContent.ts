@@ -6,6 +6,7 @@ import * as PlainText from "../PlainText.ts"
 
 const degrees = (most: number) => Schema.Finite.check(Schema.isBetween({ minimum: -most, maximum: most }))
 
+/** A point on the map, with an optional name and address. */
 export const LocationContent = Schema.Struct({
   latitude: degrees(90),
   longitude: degrees(180),

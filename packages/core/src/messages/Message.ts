@@ -129,8 +129,8 @@ export const isOfQueue = ({ campaignId, sendAt }: Pick<Message, "campaignId" | "
 export const isFreeForm = (message: OutboundMessage): boolean => message.type !== "template"
 
 /**
- * A request without what the message said: its recipient, kind, sender and reference stay, and of a template its name
- * and language. What is left is only listed, never sent.
+ * A request without the message's content. Recipient, kind, sender and reference stay, and a template's name and
+ * language. The result is only listed, never sent.
  */
 export const withoutBody = ({ clientReference, from, to, type, ...content }: OutboundMessage): OutboundMessage => ({
   to,
@@ -140,7 +140,9 @@ export const withoutBody = ({ clientReference, from, to, type, ...content }: Out
   [type]: "template" in content ? Struct.pick(content.template, ["name", "language"]) : {}
 } as never)
 
-/** Whether what a free-form message said was deleted ({@link withoutBody}). Of a template, its placeholders tell. */
+/**
+ * Whether a free-form message's content was deleted ({@link withoutBody}). False for a template; its values show it.
+ */
 export const isWithoutBody = (content: OutboundMessage): boolean =>
   isFreeForm(content) && Equal.equals(withoutBody(content), content)
 
@@ -165,7 +167,7 @@ export const errorOf = (error: DomainError): MessageError => {
 
 /** The provider's price of a message, with the provider's own values. */
 export interface Pricing {
-  /** Whether it is charged; `null` if the provider says neither that nor a type from which it follows. */
+  /** Whether the message is charged; `null` if the provider reports neither this nor a type from which it follows. */
   readonly billable: boolean | null
   /** The pricing model; `PMP` is per message. */
   readonly model: string
@@ -194,7 +196,7 @@ export const MessageStatus = Schema.Literals([...Struct.keys(ranks), ...neverSen
 })
 export type MessageStatus = typeof MessageStatus.Type
 
-/** The rank of a status. Those that are final are above all others. */
+/** The rank of a status. `skipped` and `cancelled` are above all others. */
 export const rankOf = (status: MessageStatus): number =>
   status === "skipped" || status === "cancelled" ? Infinity : ranks[status]
 
@@ -214,7 +216,7 @@ export interface Message {
   readonly apiKeyId: ApiKeyId | null
   /** The campaign whose recipient this message is (contract §11). */
   readonly campaignId: CampaignId | null
-  /** The variant of the campaign's template that it is; `null` if the campaign has none. */
+  /** Which variant of the campaign's template the message has; `null` if the campaign has no variants. */
   readonly variant: Variant | null
   readonly phoneNumberId: PhoneNumberId
   readonly from: E164
@@ -224,7 +226,7 @@ export interface Message {
   readonly statusAt: Instant
   readonly providerMessageId: string | null
   readonly createdAt: Instant
-  /** The time before which it is not sent; `null` unless its caller queued it (contract §15). */
+  /** The time before which the message is not sent; `null` unless its caller queued it (contract §15). */
   readonly sendAt: Instant | null
   readonly sentAt: Instant | null
   readonly deliveredAt: Instant | null
@@ -309,24 +311,24 @@ export interface Moved {
   readonly transitions: ReadonlyArray<Transition>
 }
 
-/** The errors of failures that we conclude from silence (contract §3). */
+/** The error of a message that was not sent and that no retry came for in time (contract §3). */
 export const notSent: MessageError = {
   code: "server_error",
   reason: "not_sent",
   message: "the message was never sent: no retry came within 24 hours"
 }
 
-/** The failure of a queued message that could not be sent in time (contract §15). */
+/** The error of a queued message that could not be sent in time (contract §15). */
 export const notSentInTime: MessageError = { ...notSent, message: "the message could not be sent before send_until" }
 
-/** The failure of a message without any report in time. */
+/** The error of a message without any report in time, so that it is not known whether it was sent (contract §3). */
 export const deliveryUnknown: MessageError = {
   code: "server_error",
   reason: "delivery_unknown",
   message: "the provider did not confirm whether it accepted the message and reported nothing about it for 10 minutes"
 }
 
-/** Whether the message's customer was erased (contract §7), so that it no longer says what was sent, and to whom. */
+/** Whether the message's customer was erased (contract §7). Then its recipient and content are gone. */
 export const isErased = ({ content }: Pick<Message, "content">): boolean => content.to === ""
 
 /** Whether the message failed because no report confirmed within {@link unknownTimeout} that it was sent. */
@@ -355,7 +357,7 @@ const timeOf = ({ createdAt, deliveredAt, sentAt }: Message, { at, status }: Rep
     status === "read" ? deliveredAt ?? createdAt : createdAt
   )
 
-/** A message is held from the provider's answer to the next report. */
+/** Sets `isHeld`: a message is held from the provider's response until the next report. */
 const withHold = (message: Message, { isHeld: holds = false }: Report): Message => {
   const isHeld = holds && rankOf(message.status) < ranks.sent
   return message.isHeld === isHeld ? message : { ...message, isHeld }
@@ -389,7 +391,7 @@ const leastRank = (message: Message): number => isConcluded(message) ? ranks.unk
  * The highest rank of the ladder that events have reported. A failed message may have a time of sending that a late
  * report filled in without an event, but its failure is always an event.
  */
-const toldRank = ({ sequence, status }: Message): number =>
+const rankInEvents = ({ sequence, status }: Message): number =>
   status !== "failed" ? rankOf(status) : sequence > 1 ? ranks.sent : ranks.unknown
 
 /**
@@ -419,7 +421,7 @@ export const apply = (message: Message, report: Report, now: Instant): Moved => 
     const field = timeField[target]
     return { message: named[field] === null ? { ...named, [field]: at } : named, transitions: [] }
   }
-  const from = toldRank(named)
+  const from = rankInEvents(named)
   const transitions = ladder
     .filter((step) => ranks[step] > from && ranks[step] <= ranks[target])
     .map((to): Transition => ({

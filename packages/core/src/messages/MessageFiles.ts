@@ -1,5 +1,5 @@
 /**
- * The files that a message to be sent refers to by our ids (contract §9). Pure.
+ * Lists the files that a message to be sent refers to by our ids (contract §9). Pure.
  */
 import type { MediaId } from "../Id.ts"
 import type * as Media from "../media/Media.ts"
@@ -14,7 +14,7 @@ export interface File {
   readonly isVoice: boolean
 }
 
-/** The kinds that hold one file, including those of a header. */
+/** The kinds of messages and headers that hold one file. */
 const fileKinds = ["image", "audio", "video", "document", "sticker"] as const satisfies ReadonlyArray<Media.FileKind>
 
 /** A message with one file, or a header. */

@@ -1,6 +1,7 @@
 /**
- * Port for the storage of messages. Each method is one transition of the domain. Every implementation makes it atomic
- * and writes the webhook events in the same transaction.
+ * Port: messages, with the idempotency keys of their sends. A method that writes is one transition of the domain: every
+ * implementation makes it atomic and writes the webhook events in the same transaction. `AcceptStep`, `OutcomeStep` and
+ * `AbandonStep` decide the transitions of sends.
  */
 import { Context, Duration, type Effect, type Option, type Result } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
@@ -52,8 +53,8 @@ export interface Queue {
 /** A request to queue a message instead of sending it (contract §15). */
 export interface Later extends SendTimes.Asked {
   /**
-   * Whether it is no request of its own, and so spends none of the workspace's tokens: an item of a batch, which has
-   * spent them for all of its items, or a message of the outbox.
+   * Whether the message spends none of the workspace's tokens, because it is not a request of its own: an item of a
+   * batch, whose tokens were spent for all items together, or a message of the outbox.
    */
   readonly isInBatch: boolean
 }
@@ -87,9 +88,9 @@ export interface AcceptSend {
 }
 
 /**
- * The message that *accept* claims: a new one at the first try, later the message of the previous try, with the content
- * of this one. The two contents differ at most in the customer's name, of which an earlier version stored another one.
- * Pure.
+ * The message that *accept* claims: a new one at the first try, afterwards the message of the previous try with the
+ * content of this try. The two contents can differ only in the form of the customer's name, if an earlier version of
+ * the service stored the message. Pure.
  */
 export const claimedMessage = (
   { apiKeyId, message, messageId, now, queue, request }: AcceptSend,
@@ -159,7 +160,9 @@ export interface CancelSend {
   readonly now: Instant
   readonly workspaceId: WorkspaceId
   readonly messageId: MessageId
-  /** The numbers whose messages alone the caller's API key may cancel; `null` for any. */
+  /**
+   * The numbers to which the caller's API key is bound: it may cancel only their messages. `null` if it is not bound.
+   */
   readonly boundTo: KeyBinding["phoneNumberIds"]
 }
 
@@ -237,7 +240,7 @@ export const sum = (a: Swept, b: Swept): Swept => ({
 /** The recipient of the message that a report is about. `to` is empty once the customer was erased. */
 export interface Reported extends Pick<Message, "phoneNumberId" | "workspaceId"> {
   readonly to: string
-  /** When the message was sent, if this report is the first that says that it arrived. */
+  /** When the message was sent, if this report is the first to show that it arrived; else `null`. */
   readonly arrivedOf: Instant | null
 }
 
@@ -268,7 +271,8 @@ export const isOf = (
   (until === undefined || message.createdAt < until)
 
 /**
- * How far the time in a message's id may differ from the time of its creation, as another clock may have made the id.
+ * How far the time in a message's id may differ from the time of its creation, since the two may come from different
+ * clocks.
  */
 export const idAhead = Duration.hours(1)
 
@@ -287,8 +291,8 @@ export class MessageStore extends Context.Service<MessageStore, {
    * (`Policy.refusal` beyond `Policy.knownRefusal`, the number's and the pair's limits) is judged when it is sent. If an
    * earlier request with its key was not sent, it is claimed and sent like that one.
    *
-   * After a {@link StoreError} the claim may exist under `claimToken`,
-   * or may still be written: `abandon` undoes it; otherwise it becomes `unknown` when its lease ends.
+   * After a {@link StoreError} the claim may exist under `claimToken`, or may still be written. Call `abandon` to undo
+   * it; without that, the message becomes `unknown` when the lease ends.
    */
   readonly accept: (command: AcceptSend) => Effect.Effect<Accepted, StoreError>
   /**
@@ -307,8 +311,8 @@ export class MessageStore extends Context.Service<MessageStore, {
   ) => Effect.Effect<void, StoreError>
   /**
    * Cancels a message that is `queued` and was never claimed (contract §15): it becomes `cancelled` and leaves the queue,
-   * and the provider is never called for it. Repeated, it returns the same. Returns the refusal for any other message
-   * of the workspace, and none if the workspace sent no such message. Of a concurrent claim and cancel, one wins.
+   * and the provider is never called for it. Returns the message, again if repeated; a refusal if the message cannot be
+   * cancelled; none if the workspace has no such message. Of a concurrent claim and cancel, one wins.
    */
   readonly cancel: (
     command: CancelSend
@@ -382,9 +386,9 @@ export class MessageStore extends Context.Service<MessageStore, {
   /**
    * Acts on silence (contract §3): claims whose lease ended become `unknown`; messages that were `unknown` for
    * `Message.unknownTimeout` become `failed` (`delivery_unknown`); messages that were `sending` without a claim for
-   * `Message.retryTimeout` become `failed` (`not_sent`, quota given back, key deleted), except those of campaigns,
-   * which try again until their own end. Each failure writes its event. Deletes expired keys, and customers' messages
-   * that no longer have to be remembered. Any number of processes may sweep concurrently.
+   * `Message.retryTimeout` become `failed` (`not_sent`, quota given back, key deleted), except messages of the queue,
+   * which are tried again until their own end. Each failure writes its event. Deletes expired keys, and customers'
+   * messages that no longer have to be remembered. Any number of processes may sweep concurrently.
    */
   readonly sweep: (now: Instant) => Effect.Effect<Swept, StoreError>
   /**
@@ -394,8 +398,9 @@ export class MessageStore extends Context.Service<MessageStore, {
    */
   readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
   /**
-   * Deletes what a bounded number of messages said (`Message.withoutBody`) that have ended and whose ids were created
-   * before a time. It passes each message once: one that ends only later keeps its body until it is deleted.
+   * Deletes the contents (`Message.withoutBody`) of a bounded number of messages that have ended and whose ids were
+   * created before a time. It looks at each message once: a message that ends later keeps its content until the message
+   * is deleted.
    */
   readonly forgetBodies: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/messages/MessageStore") {}

@@ -1,6 +1,7 @@
 /**
- * The service that sends messages for callers (contract §3 and §4): once per idempotency key, where a repeated request
- * joins a send that is in progress. Calls `SendLifecycle`, and reads through `MessageStore`.
+ * The service for callers' messages: sends each once per idempotency key, where a repeated request joins a send that is
+ * in progress (contract §3 and §4); queues and cancels messages (contract §15); lists messages and conversations. Calls
+ * `SendLifecycle` and `MessageStore`.
  */
 import { Clock, Context, Deferred, Duration, Effect, Exit, Layer, Option, type Result } from "effect"
 import { Digest } from "effect/crypto"
@@ -68,13 +69,13 @@ export class Messages extends Context.Service<Messages, {
    * the caller stops waiting. Fails with the errors of contract §2; only `outcome_unknown` and `delivery_unknown` mean
    * that the message may have been sent. Calls `SendBinding.ReplayObserver` if the answer is that of another request.
    *
-   * A message to be sent later is queued (contract §15), if nothing refuses it that is known by then. A key answers as
-   * it did first, whether or not a repeated request asks to send later.
+   * A message to be sent later is queued (contract §15), unless a check refuses it that does not depend on the time of
+   * sending. A key gives its first answer again, whether or not a repeated request asks to send later.
    */
   readonly send: (request: SendRequest) => Effect.Effect<SendBinding.Sent | SendBinding.Queued, DomainError>
   /**
-   * Queues several messages (contract §15), each as {@link send} would alone: the results are in their order, and the
-   * refusal of one is its own. The workspace's tokens for the request are the caller's to spend.
+   * Queues several messages (contract §15), each as {@link send} would. The results are in the order of the messages; a
+   * refused message does not affect the others. This spends no tokens of the workspace: the code that calls it must.
    */
   readonly sendBatch: (
     request: BatchRequest
@@ -87,11 +88,12 @@ export class Messages extends Context.Service<Messages, {
     request: Pick<CancelSend, "workspaceId" | "boundTo"> & { readonly id: string }
   ) => Effect.Effect<Message.Message, Forbidden | NotFound | StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
-  /** A message in either direction. */
+  /** A message that the workspace sent or received. */
   readonly find: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Conversation.Entry, NotFound | StoreError>
   /**
-   * The messages of one customer, by any of their names, in one direction or both; without a customer, what any
-   * customer wrote, or if asked for that direction, what was sent to any of them. Newest first.
+   * The messages of one customer, by any of their names, in one direction or both. Without a customer: the messages
+   * that all customers wrote, or with the direction `outbound`, the messages that were sent to all customers. Newest
+   * first.
    */
   readonly conversation: (
     workspaceId: Id.WorkspaceId,
@@ -104,15 +106,15 @@ export class Messages extends Context.Service<Messages, {
     contactId: string,
     page: PageRequest
   ) => Effect.Effect<Page<Conversation.Entry>, NotFound | StoreError>
-  /** The numbers of customers that were written to or wrote, by a part of the number. */
+  /** The numbers of customers who wrote or were written to, found by a part of the number. */
   readonly numbersWith: (
     workspaceId: Id.WorkspaceId,
     part: NumberPart,
     limit: number
   ) => Effect.Effect<ReadonlyArray<string>, StoreError>
   /**
-   * Newest first. `to` is any name of a customer, and finds what was sent to each of their names. With a filter, a page
-   * may hold fewer messages than its limit, or none, even if more follow.
+   * Lists sent messages, newest first. `to` is any name of a customer, and finds the messages to each of their names.
+   * With a filter, a page may hold fewer messages than its limit, or none, even if more follow.
    */
   readonly list: (
     workspaceId: Id.WorkspaceId,
@@ -170,7 +172,7 @@ export class Messages extends Context.Service<Messages, {
                 return verdict.lastFailure === null ? yield* inProgress() : yield* replay(verdict.lastFailure)
               case "Unbound":
               case "Conflict":
-                // the first request was refused just before the provider was called; a repeated request is judged anew
+                // the first request was refused just before the provider was called; a repeated one is judged again
                 return yield* inProgress()
             }
           }
@@ -261,7 +263,7 @@ export class Messages extends Context.Service<Messages, {
             Effect.result(send({ ...request, key, message, later: { ...times, isInBatch: true } })),
           { concurrency: "unbounded" }
         ).pipe(
-          // whether an item's answer is that of an earlier request says nothing about the batch's
+          // an item may get the answer of an earlier request; the response to the batch is still not a replay
           Effect.provideService(SendBinding.ReplayObserver, () => {})
         )
 

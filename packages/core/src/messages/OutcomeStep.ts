@@ -1,6 +1,6 @@
 /**
- * The transitions of sends after *accept* (contract §3): outcomes, the provider's reports, and silence. Pure: it works
- * on loaded data and returns what to write.
+ * The transitions of sends after *accept* (contract §3): outcomes, the provider's reports, cancelling, and silence.
+ * Pure: it works on loaded data and returns what to write.
  */
 import { Result } from "effect"
 import * as CampaignTally from "../campaigns/CampaignTally.ts"
@@ -95,7 +95,7 @@ export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Ins
   }
 }
 
-/** Whether a message is still `sending` and nothing is known of it yet. */
+/** Whether a message is still `sending`, without an event or the provider's identifier. */
 export const isUntold = ({ providerMessageId, sequence, status }: Message): boolean =>
   status === "sending" && providerMessageId === null && sequence === 0
 
@@ -154,7 +154,7 @@ export const cancel: Decide<CancelSend, Loaded, Result.Result<Message, Forbidden
   return { answers, writes: sends.writes() }
 }
 
-/** Why a message cannot be cancelled; `undefined` if it can, or is. */
+/** Why a message cannot be cancelled; `undefined` if it can be or already is. */
 const cancelRefusal = ({ campaignId, status }: Message): Forbidden | undefined => {
   if (campaignId !== null) {
     return new Forbidden({ reason: "not_queued", message: "a message of a campaign is cancelled by its campaign" })

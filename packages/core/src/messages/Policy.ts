@@ -37,9 +37,11 @@ export interface Circumstances {
   /** The template with the message's name and language. */
   readonly template: Template | undefined
   readonly contact: Contact | undefined
-  /** What is stored of opt-outs under the recipient's name. */
+  /** The stored opt-outs under the recipient's name. */
   readonly suppressions: ReadonlyArray<Suppression.Suppression>
-  /** Whether the workspace knows a customer by this very `to`; only asked for a name that is not valid by itself. */
+  /**
+   * Whether the workspace knows a customer by exactly this `to`. Only matters if `to` is not a valid name by its form.
+   */
   readonly isKnownName: boolean
   /** Messages per month; `null` means no limit. */
   readonly quota: number | null
@@ -60,13 +62,13 @@ export type KnownCircumstances = Omit<
   "quota" | "quotaUsed" | "messagingLimit" | "customersCounted" | "customerCounted"
 >
 
-/** The first reason to refuse the message that is known whenever it is to be sent (contract §15). */
+/** The first reason to refuse the message among the checks that a request to send later already gets (contract §15). */
 export const knownRefusal = (given: KnownCircumstances): Forbidden | InvalidBody | ServerError | undefined =>
   CustomerNames.refusal(given.message.to, given.isKnownName) ?? senderRefusal(given) ??
     Capabilities.refusal(given.capabilities, given.message) ?? templateRefusal(given) ??
     addresseeRefusal(given.message.to, given.template) ?? optOutRefusal(given)
 
-/** Refuses a message for which the queue has no room. */
+/** Refuses another queued message if the workspace has as many as it may (`limit`; `null` means no limit). */
 export const queueRefusal = (limit: number | null, queued: number): Forbidden | undefined =>
   Quota.allows(limit, queued) ? undefined : new Forbidden({
     reason: "quota_exhausted",
@@ -100,7 +102,7 @@ export const senderRefusal = (
       message: why
     })
   if (sender === undefined) return notAvailable("the workspace has no such phone number to send from")
-  // also without from: the key's caller has to name it, since the default number is another
+  // even without `from`: the caller of a bound key has to name a number if the default number is not one of the key's
   const bound = bindingRefusal(boundTo, sender.id, "from")
   if (bound !== undefined) return bound
   if (sender.provider !== provider) {
@@ -156,7 +158,10 @@ const optOutRefusal = ({ contact, message, sender, suppressions, template }: Kno
     ? new Forbidden({ reason: "opted_out", param: "to", message: "the recipient has opted out" })
     : undefined
 
-/** Checked again just before the provider is called, with that moment as `now` (contract §7). */
+/**
+ * Refuses a free-form message outside the service window. It is checked again just before the provider is called, with
+ * that moment as `now` (contract §7).
+ */
 export const windowRefusal = (
   { capabilities, contact, message, now }: Pick<Circumstances, "capabilities" | "contact" | "message" | "now">
 ) =>

@@ -7,6 +7,7 @@ import { MessageId } from "../Id.ts"
 /** One emoji, including characters that are text by default and become an emoji through a variation selector. */
 const emoji = new RegExp("^(?:\\p{RGI_Emoji}|\\p{Extended_Pictographic}\\uFE0F?)$", "v")
 
+/** A reaction to a message of the same conversation, by our id. */
 export const ReactionContent = Schema.Struct({
   message_id: MessageId.annotateKey({ description: "`msg_…`: the message to react to, sent by either side" }),
   emoji: Schema.String.check(

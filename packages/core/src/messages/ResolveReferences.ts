@@ -26,7 +26,7 @@ const isOfConversation = (
   { contact, message, sender }: Pick<ClaimedSend, "contact" | "message" | "sender">
 ): boolean => named.phoneNumberId === sender.id && Contact.keysOf(message.content.to, contact).includes(named.customer)
 
-/** Adds the field of a file to the provider's refusal of it, which is the same for every message with that file. */
+/** Adds the message's field (`param`) to the provider's refusal of a file, which does not name a field. */
 const naming = (error: DomainError, param: string): DomainError => {
   if (error._tag !== "InvalidBody" || error.param !== undefined) return error
   const { message, provider, reason } = error

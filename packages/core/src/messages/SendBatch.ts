@@ -1,6 +1,6 @@
 /**
- * The state of sends during a batch, after the commands that were already decided, and what has to be written. In
- * memory only.
+ * The state of sends while a batch of commands is decided: each send after the commands decided so far, and what has to
+ * be written. In memory only.
  */
 import * as CampaignCounts from "../campaigns/CampaignCounts.ts"
 import * as CampaignTally from "../campaigns/CampaignTally.ts"
@@ -33,7 +33,7 @@ export interface Writes {
   readonly deadlines: ReadonlyArray<Deadline>
   /** Messages to delete completely. */
   readonly removed: ReadonlyArray<MessageId>
-  /** Messages of the queue that have got an outcome: they leave it. */
+  /** Messages that leave the queue because they have an outcome. */
   readonly dequeued: ReadonlyArray<MessageId>
   /** How the counts of campaigns change, each campaign at most once. */
   readonly tallies: ReadonlyArray<{

@@ -74,8 +74,8 @@ export type Verdict =
 
 /**
  * Judges a key; `message` is the message that the key is bound to. A claim is never taken over: after its lease the
- * outcome is unknown, until the provider's reports settle it (contract §3). `ofQueue` if the queue asks, to send the
- * message: for callers, the key of a queued message is answered.
+ * outcome is unknown, until the provider's reports settle it (contract §3). `ofQueue` is set when the queue is about to
+ * send the message; for callers, the key of a queued message is already answered.
  */
 export const judge = (
   binding: SendBinding | undefined,
@@ -93,7 +93,7 @@ export const judge = (
   const settled = settledByReport(message)
   if (settled !== null) return { _tag: "Answered", answer: settled }
   if (isDeliveryUnknown(message)) return { _tag: "Unknown", reason: "delivery_unknown" }
-  // only a message that still waits to be sent may be sent, whatever else happened to it
+  // a message may only be sent while it still waits for that
   return binding.claim === null && (message.status === "sending" || message.status === "queued")
     ? { _tag: "Released", lastFailure: binding.lastFailure }
     : { _tag: "Unknown", reason: "outcome_unknown" }

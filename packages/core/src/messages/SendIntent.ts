@@ -1,20 +1,20 @@
 /**
  * The intent of a send by an AI agent (contract §18): the agent's own name for the one message that a person wants
- * sent. It takes the place of an Idempotency-Key, which an agent cannot keep: what it repeats are the arguments of a
- * call, often in other words. Pure.
+ * sent. It replaces the Idempotency-Key, which an agent cannot keep: an agent that repeats a call writes its arguments
+ * again, often in other words. Pure.
  */
 import { Schema } from "effect"
 import * as PlainText from "../PlainText.ts"
 
 /**
- * Only letters and digits of an intent count, and where one is parted from the next (`1-12` and `11-2` are two dates):
- * an agent writes the same name with other spaces, case or punctuation.
+ * What separates the words of an intent. Any separator counts as the same one, because an agent may write the same name
+ * with other spaces or punctuation. A separator is not left out, because `1-12` and `11-2` are two dates.
  */
 const insignificant = /[^\p{L}\p{M}\p{N}]+/gu
 
-/** An intent in the form in which two are compared. */
+/** The form of an intent in which two intents are compared. */
 export const nameOf = (intent: string): string =>
-  // some letters have another lower case beside some punctuation
+  // punctuation goes first, because the lower case of some letters depends on the characters beside them
   intent.normalize("NFKC").replace(insignificant, "-").replace(/^-|-$/g, "").toLowerCase()
 
 /** Text of 1 to 200 characters with at least one letter or digit. */

@@ -1,6 +1,7 @@
 /**
- * The life of a send (contract §3): *accept*, the provider, and *settle* or *abandon*. `Messages` sends what callers
- * ask for by it, and `QueuedMessages` what campaigns queued. Writes through `MessageStore` and calls the provider.
+ * The life of a send (contract §3): *accept*, the provider, and *settle* or *abandon*. `Messages` calls it for
+ * requests, `QueuedMessages` for queued messages, and `OutboxRunner` to queue messages of the outbox. Writes through
+ * `MessageStore` and calls the provider.
  */
 import {
   Cause,
@@ -72,20 +73,20 @@ const lostRetries = Schedule.exponential("1 second").pipe(Schedule.upTo({ times:
  */
 const firstRepetition = Duration.seconds(1)
 
-/** A send under an idempotency key, of a request or of a queue. */
+/** A send under an idempotency key: of a request (`null`) or of a queue. */
 export interface SendCommand<Of extends Queue | null> extends Pick<AcceptSend, "apiKeyId" | "later" | "message"> {
   readonly keyed: KeyedRequest
   readonly queue: Of
   /** The message's id, if this is the first try under the key; a new one if omitted. */
   readonly messageId?: Id.MessageId
-  /** Stored with a failure, which repeated requests get. */
+  /** The id of the request. It is stored with a failure, and repeated requests receive it with that failure. */
   readonly requestId: Id.RequestId
   /**
    * Run once the send is claimed. With an error, the provider is not called and the claim is released: the message can
    * be tried again, and requests that joined get the error.
    */
   readonly withhold?: Effect.Effect<ServerError | undefined>
-  /** Wraps what follows the claim, in a span for example. It must run the given effect, once. */
+  /** Wraps the rest of the send after the claim, in a span for example. It must run the given effect, once. */
   readonly around?: (rest: Effect.Effect<Ended>) => Effect.Effect<Ended>
 }
 
@@ -105,17 +106,17 @@ export type Ended =
         | "unknown"
         /** Our own checks refused it after all, and nothing is left of the claim. The provider was not called. */
         | "refused"
-        /** The same, but the storage failed: the claim lasts until its lease ends. */
+        /** Like `refused`, but the storage failed, so that the claim lasts until its lease ends. */
         | "stuck"
-        /** By {@link SendCommand.withhold}. */
+        /** {@link SendCommand.withhold} stopped it. The provider was not called. */
         | "withheld"
       readonly answer: SendBinding.Failed
     }
   )
 
 /**
- * The outcome of a send: that of its claim, or why there was no claim. Only campaigns leave customers out, and only
- * requests are queued.
+ * The outcome of a send: how its claim ended, or why there was no claim. Only a campaign's sends can be left out, and
+ * only requests can be queued.
  */
 export type Outcome<Of extends Queue | null> =
   | Ended
@@ -124,18 +125,19 @@ export type Outcome<Of extends Queue | null> =
 
 export class SendLifecycle extends Context.Service<SendLifecycle, {
   /**
-   * Runs a send in its own fiber, which stopping the process waits for, and returns its exit. It goes on if the caller
-   * stops waiting. `None` if as many as {@link MaxInFlight} are in flight; then it does not run.
+   * Runs a send in its own fiber and returns its exit. The send continues if the caller stops waiting, and stopping the
+   * process waits for it. Returns `None`, without running the send, if {@link MaxInFlight} sends are in flight.
    */
   readonly run: <A, E>(send: Effect.Effect<A, E>) => Effect.Effect<Option.Option<Exit.Exit<A, E>>>
   /**
    * Accepts a message and, if it gets the claim, gives it to the provider and records the outcome. A request to send
-   * later is queued instead. Counts refusals and
-   * outcomes, and passes the readings of rate limits to the current request's observer.
+   * later is queued instead. Counts refusals and outcomes, and passes the readings of rate limits to the current
+   * request's observer.
    *
    * Fails only if the storage failed before there was a claim; a claim that may exist all the same is abandoned in the
-   * background. The call of the provider and the recording of its outcome cannot be interrupted. If the storage fails
-   * after the call, the outcome is `unknown`, and recorded in the background.
+   * background. An interruption during the provider's call makes the outcome `unknown`, and does not stop its
+   * recording. If the storage fails after the call, this returns `unknown`, and the outcome is recorded in the
+   * background.
    */
   readonly send: <Of extends Queue | null>(send: SendCommand<Of>) => Effect.Effect<Outcome<Of>, StoreError>
 }>()("@wac/core/messages/SendLifecycle") {
@@ -407,7 +409,7 @@ const endedAs = (message: Message.Message, outcome: ProviderOutcome, requestId: 
   }
 }
 
-/** What a span shows of the provider's answer. Its message may name a customer; its code and reason do not. */
+/** A span's attributes from the provider's response: without the error's message, which may name a customer. */
 const attributesOf = (outcome: ProviderOutcome): Span.Attributes => {
   switch (outcome._tag) {
     case "Accepted":

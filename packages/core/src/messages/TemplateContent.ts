@@ -8,7 +8,7 @@ import { Language } from "../templates/Template.ts"
 import * as FileContent from "./FileContent.ts"
 import { LocationContent } from "./LocationContent.ts"
 
-/** As long as the longest body of a template; `TemplateValues` has the provider's rules for what is in its place. */
+/** A text value, at most as long as the longest body of a template. `TemplateValues` has the provider's own rules. */
 const Word = PlainText.between(1, 32_768)
 
 /** An amount that the provider formats for the customer's language; `amount_1000` is the amount times 1,000. */
@@ -39,12 +39,14 @@ const Moment = Schema.Struct({
   })
 })
 
+/** A value for one placeholder. */
 export const TemplateValue = Schema.Union([Word, Currency, Moment]).annotate({
   identifier: "TemplateValue",
   description: "The value of a placeholder: non-empty text, an amount, or a date and time."
 })
 export type TemplateValue = typeof TemplateValue.Type
 
+/** The values of a body's placeholders, in order or by name. */
 export const BodyParams = Schema.Union([
   Schema.Array(TemplateValue).check(Schema.isMaxLength(256)),
   Schema.Record(PlainText.between(1, 64), TemplateValue)
@@ -63,6 +65,7 @@ const exactlyOne = (names: ReadonlyArray<string>) =>
       : given.length === 1 || { path: [given[1]!], issue: `only one of ${names.join(", ")} may be given` }
   })
 
+/** The value of a template's header: one of these fields. */
 export const TemplateHeader = Schema.Struct({
   text: Schema.optionalKey(Word),
   image: Schema.optionalKey(FileContent.Plain),
@@ -75,6 +78,7 @@ export const TemplateHeader = Schema.Struct({
 })
 export type TemplateHeader = typeof TemplateHeader.Type
 
+/** The value of one of a template's buttons. */
 export const TemplateButton = Schema.Struct({
   index: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })).annotateKey({ description: "Counted from 0" }),
   urlSuffix: Schema.optionalKey(PlainText.between(1, 2000)).annotateKey({
@@ -103,6 +107,7 @@ export const TemplateButton = Schema.Struct({
 })
 export type TemplateButton = typeof TemplateButton.Type
 
+/** The values of one card of a template's carousel. */
 export const TemplateCard = Schema.Struct({
   header: Schema.optionalKey(TemplateHeader),
   bodyParams: Schema.optionalKey(BodyParams),
@@ -125,6 +130,7 @@ const Time = Schema.String.check(
   )
 )
 
+/** The template that a message names, and the values that fill it. */
 export const TemplateContent = Schema.Struct({
   name: PlainText.between(1, 512),
   language: Language.annotateKey({ description: "`<ll>_<CC>` or `<ll>`; matched exactly" }),

@@ -98,7 +98,7 @@ const offer = (isNeeded: boolean, isGiven: boolean): Misfit | undefined =>
     ? { param: "template.limitedTimeOffer", message: "has a limited-time offer, which needs expiresAt" }
     : { param: "template.limitedTimeOffer", message: "has no limited-time offer" }
 
-/** Whether a send only has body values in order. This is the common case and needs few checks. */
+/** Whether a send has only body values, in order. This is the common case and needs few checks. */
 const isPlain = ({ bodyParams, buttons, cards, header, limitedTimeOffer }: TemplateContent): boolean =>
   header === undefined && buttons === undefined && cards === undefined && limitedTimeOffer === undefined &&
   (bodyParams === undefined || isInOrder(bodyParams))

@@ -4,7 +4,7 @@
 import type { Template } from "../templates/Template.ts"
 import type { BodyParams, TemplateButton, TemplateCard, TemplateContent, TemplateValue } from "./TemplateContent.ts"
 
-/** A field that a template does not take as it was given, and the reason. */
+/** The field of a send whose value does not fit the template, and the reason. */
 export interface Misfit {
   readonly param: string
   readonly message: string
@@ -32,7 +32,7 @@ const ofValue = (value: TemplateValue, param: string, most: number): Misfit | un
     ? ofText(value.currency.fallback_value, `${param}.currency.fallback_value`, most)
     : ofText(value.date_time.fallback_value, `${param}.date_time.fallback_value`, most)
 
-/** The first that is found. */
+/** The first misfit among the elements; `undefined` if all fit. */
 const first = <A>(
   all: ReadonlyArray<A>,
   find: (one: A, index: number) => Misfit | undefined

@@ -35,9 +35,9 @@ const commonLengths = lengthsBy((lengths, others) => new Set([...lengths].filter
 const allLengths = lengthsBy((lengths, others) => new Set([...lengths, ...others]))
 
 /**
- * Whether the number is possible. The library first determines the number's country, which takes as long as much of a
- * send. That is unnecessary if the length is valid in every country with the calling code. (No calling code is a prefix
- * of another.)
+ * Whether the number is possible. The library first determines the number's country, which is slow compared with the
+ * rest of a send, and unnecessary if the length is valid in every country with the calling code. (No calling code is a
+ * prefix of another.)
  */
 const isPossible = (text: string): boolean => {
   for (let end = 2; end <= 4; end++) {
@@ -59,7 +59,7 @@ const restOf = (code: string, lengths: ReadonlySet<number>): string => {
   const possible = [...lengths].filter((length) => code.length + length <= maxDigits)
   return possible.sort((a, b) => a - b).flatMap((length) => {
     if (common?.has(length) === true) return [`\\d{${length}}`]
-    // if countries with the same code differ: the first digits for which the length is possible anyway
+    // if countries with the same code differ: the first digits with which the length is possible
     const digits = [..."123456789"].filter((digit) =>
       probes.every((probe) => isPossiblePhoneNumber(`+${code}${(digit + probe).slice(0, length)}`))
     )
@@ -96,7 +96,7 @@ const prefixes = getCountries().reduce((all, country) => {
     nationalPrefix: () => string | 0 | undefined
     nationalPrefixForParsing: () => string | undefined
   }
-  // where there is none, the metadata may have the number 0 in its place
+  // if there is no prefix, the metadata may hold the number 0 instead of a text
   const written = plan.nationalPrefix() || undefined
   const removed = plan.nationalPrefixForParsing()
   if (!removed) return all
@@ -126,9 +126,9 @@ export const nationalPrefixesOf = (
 }
 
 /**
- * The number that libphonenumber-js reads from a plus and digits, without a national prefix after the calling code:
- * `+447…` for `+4407…`. Italy's zero belongs to the number. A text that is no possible number is returned as it is. The
- * library is asked only if the number begins with what may be a prefix, as that takes as long as much of a send.
+ * Removes a national prefix after the calling code, as libphonenumber-js does: `+4407…` becomes `+447…`. (The zero of
+ * an Italian number is part of the number and stays.) Returns a text that is not a possible number unchanged. Calls the
+ * slow library only if the digits after the calling code may begin with a prefix.
  */
 export const canonicalOf = (text: string): string => {
   const found = prefixesOf(text)
@@ -137,7 +137,7 @@ export const canonicalOf = (text: string): string => {
   if (found[1].removed.every((prefix) => !prefix.exec(national)?.[0])) return text
   const parsed = parsePhoneNumberFromString(text)
   if (parsed === undefined || parsed.number === text || !isPossible(parsed.number)) return text
-  // what is left may begin with a prefix again
+  // the rest may begin with a prefix again
   return canonicalOf(parsed.number)
 }
 
@@ -204,8 +204,8 @@ export interface PhoneNumber extends ProviderNumber {
   /** Unique customers messaged outside a window per rolling 24 h. `null` as for the tier. */
   readonly messagingLimit: number | null
   /**
-   * The provider's id of the business portfolio that owns the account, as the operator told it. Numbers of one
-   * portfolio share the messaging limit (`MessagingLimit.poolOf`). `null` until told.
+   * The provider's id of the business portfolio that owns the account, as the operator configured it. Numbers of one
+   * portfolio share the messaging limit (`MessagingLimit.poolOf`). `null` until configured.
    */
   readonly portfolioId: string | null
   /** The operator's switch. */

@@ -84,6 +84,7 @@ export interface ObserveWrites {
   readonly observed: ReadonlyArray<Observed>
 }
 
+/** The numbers and credentials to write. */
 export interface CredentialsWrites extends ObserveWrites {
   /** The credentials to write for each number, at most once; `null` deletes them. */
   readonly credentials: ReadonlyArray<{
@@ -196,14 +197,14 @@ export const remove: Decide<PhoneNumberId, LoadedWorkspaces, boolean, RemoveWrit
 }
 
 /** Numbers with their report times, as the commands decided so far have left them. */
-class Words {
+class Observations {
   private readonly observed = new Map<PhoneNumberId, Observed>()
 
   of(loaded: Observed): Observed {
     return this.observed.get(loaded.number.id) ?? loaded
   }
 
-  hear(before: Observed, change: PhoneNumber.NumberChange, at: Instant): void {
+  apply(before: Observed, change: PhoneNumber.NumberChange, at: Instant): void {
     this.observed.set(before.number.id, PhoneNumber.observe(before, change, at))
   }
 
@@ -217,13 +218,13 @@ class Words {
  * the name selects.
  */
 export const observe: Decide<Observe, LoadedNames, number, ObserveWrites> = (loaded, commands) => {
-  const words = new Words()
+  const observations = new Observations()
   const answers = commands.map(({ at, change, name }) => {
     const named = loaded.named(name)
-    for (const observed of named) words.hear(words.of(observed), change, at)
+    for (const observed of named) observations.apply(observations.of(observed), change, at)
     return named.length
   })
-  return { answers, writes: words.writes() }
+  return { answers, writes: observations.writes() }
 }
 
 /**
@@ -231,13 +232,13 @@ export const observe: Decide<Observe, LoadedNames, number, ObserveWrites> = (loa
  * `credentials`, like a report of the time `now`. The answer is whether the number exists.
  */
 export const setCredentials: Decide<SetCredentials, LoadedNumbers, boolean, CredentialsWrites> = (loaded, commands) => {
-  const words = new Words()
+  const observations = new Observations()
   const given = new Map<PhoneNumberId, SealedCredentials | null>()
   const answers = commands.map(({ credentials, id, now }) => {
     const found = loaded.byId(id)
     if (found === undefined) return false
-    const { number, toldAt } = words.of(found)
-    words.hear(
+    const { number, toldAt } = observations.of(found)
+    observations.apply(
       { number: { ...number, credentialsVersion: credentials && credentials.version }, toldAt },
       number.block?.reason === "credentials" ? { block: null } : {},
       now
@@ -247,6 +248,6 @@ export const setCredentials: Decide<SetCredentials, LoadedNumbers, boolean, Cred
   })
   return {
     answers,
-    writes: { ...words.writes(), credentials: Array.from(given, ([id, credentials]) => ({ id, credentials })) }
+    writes: { ...observations.writes(), credentials: Array.from(given, ([id, credentials]) => ({ id, credentials })) }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The numbers of a workspace: adds or refreshes the configured number, and lists all with their effective limits. Calls
- * the provider and the store.
+ * The service for the numbers that workspaces send from: adds or refreshes the configured number at start, and lists a
+ * workspace's numbers with their effective limits. Calls the provider and `PhoneNumberStore`.
  */
 import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"

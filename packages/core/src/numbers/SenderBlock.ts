@@ -1,6 +1,7 @@
 /**
- * Why the provider currently blocks a number. While a block is in force, sends are refused without calling the
- * provider, since a call that must fail costs time and counts against us there. Pure.
+ * The provider's block of a number: its cause, which messages it stops, and until when. While a block is in force,
+ * sends are refused without calling the provider, since a call that must fail costs time and counts against us there.
+ * Pure.
  */
 import { Duration, Schema } from "effect"
 import { Forbidden, type ProviderDetail, ServerError } from "../Errors.ts"
@@ -24,6 +25,7 @@ export type SenderBlockReason = typeof SenderBlockReason.Type
 export const SenderBlockScope = Schema.Literals(["all", "outside_window"])
 export type SenderBlockScope = typeof SenderBlockScope.Type
 
+/** A block of a number by the provider. */
 export interface SenderBlock {
   readonly reason: SenderBlockReason
   readonly scope: SenderBlockScope

@@ -1,6 +1,6 @@
 /**
- * Credentials of a single number, for numbers that the configured credentials do not cover. Stored sealed (contract
- * §5), and opened for each call that needs them.
+ * The service for credentials of single numbers, which the configured credentials do not cover. They are stored sealed
+ * (contract §5), and opened for each call that needs them.
  */
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -1,5 +1,6 @@
 /**
- * A message that a host enqueued in a transaction of its own (contract §16), and what becomes of it. Pure.
+ * An entry of the outbox: a message that a host enqueued in its own transaction (contract §16), and the rules for
+ * moving it into the queue. Pure.
  */
 import { Duration, Result } from "effect"
 import { type DomainError, reasonOf } from "../Errors.ts"
@@ -11,47 +12,47 @@ import * as QueueRetry from "../queue/QueueRetry.ts"
 import * as SendTimes from "../queue/SendTimes.ts"
 import type { Instant } from "../Time.ts"
 
-/** The route of the keys: they are apart from those of requests. */
+/** The route of the entries' idempotency keys. It separates them from the keys of requests. */
 export const route = "enqueue"
 
 /** A committed message that is not queued yet. */
 export interface OutboxEntry {
-  /** Given by the function, and returned to the host. */
+  /** The id that the SQL function made and returned to the host. */
   readonly messageId: MessageId
   readonly workspaceId: WorkspaceId
   readonly key: IdempotencyKey
-  /** The host's JSON, as it is. */
+  /** The host's JSON, unchecked. */
   readonly message: unknown
   /** `Infinity` and `-Infinity` are possible. */
   readonly sendAt: Instant | null
   readonly sendUntil: Instant | null
   readonly enqueuedAt: Instant
-  /** How often it was tried in vain to queue it. */
+  /** How many tries to queue it have failed. */
   readonly tries: number
 }
 
-/** How an entry is queued at `now`; fails if its time is over. */
+/** How an entry is to be queued at `now`; fails if the time to send it is over. */
 export const laterOf = (
   { enqueuedAt, sendAt, sendUntil }: Pick<OutboxEntry, "enqueuedAt" | "sendAt" | "sendUntil">,
   now: Instant
 ): Result.Result<Later, Message.MessageError> => {
   const from = Math.max(sendAt ?? enqueuedAt, enqueuedAt)
   const until = sendUntil ?? from + Duration.toMillis(SendTimes.standardTrial)
-  // one that was over from the beginning is refused when it is queued, as a request would be
+  // an entry whose `sendUntil` was never after its `sendAt` is refused when it is queued, as a request would be
   if (until <= now && until > from) return Result.fail(Message.notSentInTime)
   return Result.succeed({
     ...(sendAt === null ? {} : { sendAt }),
     ...(Number.isFinite(until) || sendUntil !== null ? { sendUntil: until } : {}),
-    // there is no request that could be too many
+    // entries come without requests, so no rate limit of requests applies
     isInBatch: true
   })
 }
 
-/** What comes of an entry. */
+/** The result of a try to queue an entry. */
 export type OutboxEnd =
   /** It is queued. */
   | { readonly _tag: "Moved" }
-  /** Something temporary holds it up: it is tried again after a while. */
+  /** A temporary error stopped it: it is tried again after `after`. */
   | { readonly _tag: "Again"; readonly after: Duration.Duration }
   /** It becomes a failed message with this content, sent from this number or the default one. */
   | { readonly _tag: "Failed"; readonly error: Message.MessageError; readonly content: Message.OutboundMessage }
@@ -77,7 +78,9 @@ const isText = (value: unknown, longest: number): value is string =>
 /** Longer than any name of a customer. */
 const longestName = 200
 
-/** What is listed of a message that cannot be read, as far as it can: whom it was to, its kind, sender and reference. */
+/**
+ * The listed form of a message that cannot be read: recipient, kind, sender and reference, as far as they are valid.
+ */
 export const unreadable = (message: unknown): Message.OutboundMessage => {
   const { client_reference: clientReference, from, to, type } = message as { readonly [field: string]: unknown }
   const kind = Object.hasOwn(Message.contents, `${type}`) ? `${type}` : "text"

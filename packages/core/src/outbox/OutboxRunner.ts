@@ -1,6 +1,6 @@
 /**
- * Moves the messages that hosts enqueued in their own transactions into the queue (contract §16). Calls `OutboxStore`
- * and `SendLifecycle`.
+ * The background task that moves messages from the outbox, where hosts enqueued them in their own transactions, into
+ * the queue (contract §16). Calls `OutboxStore` and `SendLifecycle`.
  */
 import { Clock, Context, Duration, Effect, Layer, Result } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -18,10 +18,10 @@ import type { Instant } from "../Time.ts"
 import * as OutboxEntry from "./OutboxEntry.ts"
 import { OutboxStore } from "./OutboxStore.ts"
 
-/** The longest time between two looks: hints may be lost, and entries wait for another try. */
+/** The longest wait before the storage is asked again: hints may be lost, and entries wait for another try. */
 const every = Duration.millis(500)
 
-/** Entries in one piece of work: a few batches of *accept*. */
+/** The maximum number of entries in one piece of work: a few batches of *accept*. */
 const limit = 200
 
 /** Reads a message in the form of `POST /v1/messages`. */
@@ -41,8 +41,9 @@ export const layer = Layer.effectDiscard(
     const { name: provider } = yield* Provider
 
     /**
-     * Queues an entry under its own key and id: repeated after a crash, it is found to be queued. The function has
-     * compared the messages under a key, so the fingerprint is of the id alone, which no later version reads otherwise.
+     * Queues an entry under its own key and message id, so that a repetition after a crash finds it queued. The SQL
+     * function has already compared the messages under a key, so the fingerprint covers only the message id, which
+     * every version of the service reads alike.
      */
     const queued = Effect.fnUntraced(function*(
       entry: OutboxEntry.OutboxEntry,

@@ -1,5 +1,5 @@
 /**
- * The decision about entries of the outbox that a process took: what becomes of each (contract §16). Pure.
+ * Decides what happens to each entry of the outbox after a process tried to queue it (contract §16). Pure.
  */
 import { Duration } from "effect"
 import type * as Id from "../Id.ts"
@@ -17,28 +17,29 @@ import type { OutboxEnd, OutboxEntry } from "./OutboxEntry.ts"
 export interface EndEntry {
   readonly now: Instant
   readonly entry: Pick<OutboxEntry, "messageId" | "workspaceId">
-  /** Of the claim. */
+  /** The claim's owner token. */
   readonly token: string
   readonly request: KeyedRequest
   readonly end: OutboxEnd
-  /** The name of the running provider, whose default number a failed message without another sender has. */
+  /** The name of the running provider. A failed message that names no sender gets this provider's default number. */
   readonly provider: string
-  /** One of each is enough. */
+  /** One event id and one delivery id are enough. */
   readonly ids: EventIds
 }
 
 /** The stored state for an entry. */
 export interface Found {
-  /** Whether it is still the caller's: not moved, and not taken over after the lease. */
+  /** Whether the caller still owns the entry: it was not moved, and nobody took it over after the lease. */
   readonly isOwn: boolean
   /** Whether its workspace exists. */
   readonly isKnown: boolean
-  /** Whether its message exists: an earlier try queued it. */
+  /** Whether its message exists already, because an earlier try queued it. */
   readonly isMade: boolean
   /** The number that a failed message names, or the default number; `undefined` if there is none. */
   readonly sender: Pick<PhoneNumber, "id" | "phoneNumber"> | undefined
 }
 
+/** What the step loads. */
 export interface Loaded extends Known {
   readonly found: (command: EndEntry) => Found
 }
@@ -58,7 +59,7 @@ export interface Writes {
   readonly sends: SendWrites
 }
 
-/** The number of a message that has none: its workspace has none, or not the one that the message names. */
+/** A placeholder for the number of a failed message whose workspace has no number, or not the one that it names. */
 const noNumber = { id: `pn_${"0".repeat(26)}` as Id.PhoneNumberId, phoneNumber: "" as PhoneNumber["phoneNumber"] }
 
 /** Decides `OutboxStore.end` for a batch. */
@@ -78,7 +79,7 @@ export const end: Decide<EndEntry, Loaded, boolean, Writes> = (loaded, commands)
       return true
     }
     moved.set(messageId, now)
-    // without a workspace there is nobody to see it
+    // without a workspace, nobody would see a failed message
     if (end._tag === "Moved" || isMade || !isKnown) return true
     const message = unsent({
       id: messageId,

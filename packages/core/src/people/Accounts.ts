@@ -1,6 +1,6 @@
 /**
- * A person's own account: workspaces, sessions and password (contract §12 *Members*). Writes sessions and passwords,
- * and sends reset mail.
+ * The service for a person's own account: workspaces, sessions, password and proofs of presence (contract §12
+ * *Members*). Writes sessions and passwords, and sends reset mail.
  */
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -63,8 +63,8 @@ export class Accounts extends Context.Service<Accounts, {
     workspaceId: string
   ) => Effect.Effect<Session, NotFound | StoreError>
   /**
-   * Makes the session fresh by the person's password, or by their second factor. Wrong ones are limited per
-   * session, together with those of `changePassword`.
+   * Makes the session fresh (`Session.freshFor`) after the person proved their presence by password or second factor.
+   * Wrong proofs are limited per session, together with the wrong passwords of `changePassword`.
    */
   readonly confirm: (
     session: Session,
@@ -92,7 +92,7 @@ export class Accounts extends Context.Service<Accounts, {
   ) => Effect.Effect<void, RateLimited | NotFound | StoreError>
   /**
    * Sets a new password by a reset link, and ends all of the person's sessions. Tokens that are not valid are limited
-   * per address. The device counts as the person's from then on.
+   * per address. From then on, the device counts as one that has signed in to the account.
    */
   readonly reset: (
     token: Redacted.Redacted,

@@ -1,6 +1,6 @@
 /**
- * Port: how a dashboard session is established (contract §5): by the built-in accounts (`LocalAuthenticator`) or by the
- * host.
+ * Port: opens, finds and ends dashboard sessions (contract §5), for the built-in accounts (`LocalAuthenticator`) or for
+ * people whom the host signs in.
  */
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { NotFound, type RateLimited, type ServerError, type Unauthorized } from "../Errors.ts"
@@ -33,8 +33,8 @@ export interface Opening {
   /** When the person proved their presence. Defaults to the time of the opening. */
   readonly provenAt?: Instant | undefined
   /**
-   * The value of the device cookie. At a sign-in on a device that has signed in to this account before, strangers'
-   * failures do not count.
+   * The value of the device cookie. On a device that has signed in to this account before, failures of strangers do not
+   * limit the sign-in.
    */
   readonly device?: Redacted.Redacted | undefined
 }
@@ -74,8 +74,8 @@ export class Authenticator extends Context.Service<Authenticator, {
   /** The request's session, if it has a live one. */
   readonly session: (credentials: Credentials) => Effect.Effect<Option.Option<Session>, StoreError>
   /**
-   * Whether the person of the request's session proved their presence a short time ago (`Session.freshFor`). Always, if
-   * the host keeps the session.
+   * Whether the person of the request's session proved their presence a short time ago (`Session.freshFor`). Always
+   * true if the host keeps the session.
    */
   readonly isFresh: (credentials: Credentials) => Effect.Effect<boolean, StoreError>
   /**
@@ -87,15 +87,15 @@ export class Authenticator extends Context.Service<Authenticator, {
     attempt: SignIn
   ) => Effect.Effect<SignedIn, Unauthorized | RateLimited | NotFound | StoreError>
   /**
-   * Options for a browser to use a passkey in `completeSignIn`, which sign the challenge itself. They allow no credential if
-   * the person has no passkey. Challenges that are not valid are limited per address.
+   * The options with which a browser uses a passkey for `completeSignIn`; the passkey signs the sign-in's challenge.
+   * They allow no credential if the person has no passkey. Challenges that are not valid are limited per address.
    */
   readonly requestPasskey: (
     asked: { readonly challenge: Redacted.Redacted; readonly party: RelyingParty; readonly address: string }
   ) => Effect.Effect<Request, Unauthorized | RateLimited | NotFound | StoreError>
   /**
    * Opens the session of a sign-in whose password was right. Wrong codes and passkeys are limited per challenge, and
-   * as wrong passwords are.
+   * also in the same way as wrong passwords.
    */
   readonly completeSignIn: (
     attempt: FactorAttempt

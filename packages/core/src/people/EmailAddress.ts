@@ -1,5 +1,6 @@
 /**
- * E-mail addresses: how they are compared, and which are refused because they look like another address. Pure.
+ * E-mail addresses: the form in which they are compared, and the rule that refuses an address that looks like another
+ * one. Pure.
  */
 import { Schema } from "effect"
 import * as PlainText from "../PlainText.ts"
@@ -10,17 +11,17 @@ import * as PlainText from "../PlainText.ts"
  */
 export const normalize = (email: string): string => email.trim().normalize("NFKC").toLowerCase().normalize("NFKC")
 
-/** Letters of Latin scripts that no combination of an ASCII letter and an accent expresses, and that look like none. */
+/** Latin letters that are not an ASCII letter with an accent, and that do not look like one. */
 const ownLatin = /[ßæœøđłþð]/gu
 
-/** Letters that one language writes side by side. */
+/** Matches text whose letters all belong to these scripts, which one language writes side by side. */
 const together = (...scripts: ReadonlyArray<string>): RegExp =>
   new RegExp(`^(?:${scripts.map((script) => `\\p{Script_Extensions=${script}}`).join("|")})+$`, "u")
 
-/** Scripts whose letters look like no letter of ASCII, so that an address may mix them with Latin. */
+/** Scripts whose letters do not look like ASCII letters, so that an address may mix them with Latin. */
 const besideLatin = [together("Han", "Hiragana", "Katakana", "Bopomofo"), together("Han", "Hangul")]
 
-/** An address keeps to one of these, so that no letter can be replaced by its double in another script. */
+/** Scripts of which an address may only use one, so that no letter can be replaced by its double in another script. */
 const alone = [
   ...besideLatin,
   together("Cyrillic"),
@@ -37,7 +38,9 @@ const alone = [
   together("Thai")
 ]
 
-/** Whether characters were typed as their doubles: neither the composed nor the decomposed form of themselves. */
+/**
+ * Whether the text has doubles of other characters, such as full-width letters, which Unicode normalization replaces.
+ */
 const isDoubled = (text: string): boolean => {
   const composed = text.normalize("NFC")
   return composed !== text.normalize("NFKC") || (text !== composed && text !== composed.normalize("NFD"))
@@ -51,9 +54,9 @@ const isOdd = (text: string): boolean =>
   /[^\p{L}\p{M}]\p{M}/u.test(text) || /[^!-~\p{L}\p{M}]/u.test(text)
 
 /**
- * Why an address is refused although it may exist: a reader could take it for another address. `undefined` if it has
- * only visible characters, none of them the double of another (a full-width letter, the Kelvin sign), and letters of one
- * script. Pure.
+ * Why an address is refused because a reader could take it for another address. `undefined` if it has only visible
+ * characters, none of them the double of another (a full-width letter, the Kelvin sign), and letters of one script, or
+ * of scripts that do not look alike. Pure.
  */
 export const issueOf = (email: string): string | undefined => {
   const text = email.trim()

@@ -1,5 +1,6 @@
 /**
- * The challenge of a sign-in that needs a second factor (contract §17): the token with which a code or a passkey ends it.
+ * Issues the challenge of a sign-in that needs a second factor (contract §17): a token, with which a code or a passkey
+ * then completes the sign-in.
  */
 import { Clock, Duration, Effect, Redacted } from "effect"
 import { Unauthorized } from "../Errors.ts"
@@ -16,11 +17,14 @@ export const maxTries = 5
 /** {@link lifetime} in words. */
 export const lasts = `${Duration.toMinutes(lifetime)} minutes`
 
-/** Why a challenge is not taken any more. */
+/** The error message for a challenge that has ended. */
 export const ended =
   `this sign-in was completed, or has ended after ${lasts} or ${maxTries} codes: begin again with the password`
 
-/** Makes the function that fails with a new challenge if a person, whose password was right, has a second factor. */
+/**
+ * Makes the function that is called when a person's password was right. It fails with a new challenge if the person has
+ * a second factor.
+ */
 export const demander = Effect.gen(function*() {
   const store = yield* FactorStore
   const tokens = yield* SecretToken.make

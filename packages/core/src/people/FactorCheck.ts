@@ -1,5 +1,6 @@
 /**
- * Checks a code of a person's second factor, and uses it up (contract §17).
+ * Checks a code of a person's second factor, from the authenticator app or a recovery code, and uses it up (contract
+ * §17).
  */
 import { Clock, Effect, Option, Redacted } from "effect"
 import { ServerError, Unauthorized } from "../Errors.ts"
@@ -10,7 +11,7 @@ import { type Factor, FactorStore } from "./FactorStore.ts"
 import * as RecoveryCode from "./RecoveryCode.ts"
 import * as Totp from "./Totp.ts"
 
-/** The error for a code that is wrong or was used. */
+/** The error for a code that is wrong or was used before. */
 export const wrongCode = () =>
   new Unauthorized({
     reason: "invalid_code",
@@ -20,7 +21,7 @@ export const wrongCode = () =>
       "recovery code"
   })
 
-/** The step of a right code of a factor, whether or not it was used before. */
+/** The time step of an app's code, whether or not it was used before; `undefined` if the code is wrong (`Totp`). */
 export const stepOf = Effect.fnUntraced(function*(
   vault: Vault["Service"],
   { secret, userId }: Pick<Factor, "userId"> & { readonly secret: Sealed },
@@ -36,7 +37,9 @@ export const stepOf = Effect.fnUntraced(function*(
   return Totp.stepOf(Redacted.make(opened), Redacted.value(code), yield* Clock.currentTimeMillis)
 })
 
-/** Makes the function that uses a code up, of the app or for recovery, and returns whether it was right. */
+/**
+ * Makes the function that checks a code of the app or a recovery code, uses it up, and returns whether it was right.
+ */
 export const codeConsumer = Effect.gen(function*() {
   const store = yield* FactorStore
   const vault = yield* Vault

@@ -37,18 +37,18 @@ export interface Challenge {
 }
 
 export class FactorStore extends Context.Service<FactorStore, {
-  /** A person's factor, on or not, and how many recovery codes are unused. */
+  /** A person's second factor, on or not, and how many recovery codes are unused. */
   readonly find: (
     userId: UserId
   ) => Effect.Effect<Option.Option<Factor & { readonly recoveryCodesLeft: number }>, StoreError>
-  /** Stores an app that is not on yet, in place of another that is not. False if the person's app is on. */
+  /** Stores an app that is not on yet. It replaces an earlier app that is not on. False if the person's app is on. */
   readonly start: (
     app: Pick<Factor, "userId" | "createdAt"> & { readonly secret: Sealed }
   ) => Effect.Effect<boolean, StoreError>
   /**
-   * Switches an app on, with the step of its first code. If it is the first part of the person's second factor, it
-   * switches the second factor on, with the fingerprints of its recovery codes, and `isFirst` is true. Returns `none` if
-   * the app is on already, or if the secret is not the stored one any more.
+   * Switches an app on, and uses the time step of its first code (`Totp.stepOf`). If the app is the first part of the
+   * person's second factor, the second factor is switched on with the fingerprints of its recovery codes, and `isFirst`
+   * is true. Returns `none` if the app is on already, or if the secret is not the stored one any more.
    */
   readonly confirm: (
     confirmed: {
@@ -59,11 +59,11 @@ export class FactorStore extends Context.Service<FactorStore, {
       readonly now: Instant
     }
   ) => Effect.Effect<Option.Option<{ readonly isFirst: boolean }>, StoreError>
-  /** Uses a step of an app that is on. False if this step or a later one was used. */
+  /** Uses a time step of an app that is on. False if this time step or a later one was used. */
   readonly useStep: (userId: UserId, step: number) => Effect.Effect<boolean, StoreError>
   /** Uses a recovery code, by its fingerprint. False if there is no such code (any more). */
   readonly useRecoveryCode: (userId: UserId, fingerprint: string) => Effect.Effect<boolean, StoreError>
-  /** Puts new recovery codes, by their fingerprints, in the place of all of a factor that is on. False if it is not. */
+  /** Replaces all recovery codes of a factor that is on by new ones, given as fingerprints. False if it is not on. */
   readonly replaceRecoveryCodes: (
     userId: UserId,
     fingerprints: ReadonlyArray<string>
@@ -74,7 +74,9 @@ export class FactorStore extends Context.Service<FactorStore, {
   readonly challenge: (challenge: Challenge) => Effect.Effect<boolean, StoreError>
   /** A challenge that has not expired, whether or not codes may still be tried. */
   readonly findChallenge: (tokenHash: string, now: Instant) => Effect.Effect<Option.Option<Challenge>, StoreError>
-  /** Takes one of the tries of a challenge. Returns what is left; `none` if it has expired or has none left. */
+  /**
+   * Uses one try of a challenge. Returns the challenge with its remaining tries; `none` if it expired or has none left.
+   */
   readonly attempt: (tokenHash: string, now: Instant) => Effect.Effect<Option.Option<Challenge>, StoreError>
   /** Ends a challenge. False if it has ended. */
   readonly redeem: (tokenHash: string) => Effect.Effect<boolean, StoreError>

@@ -1,5 +1,6 @@
 /**
- * A person's second factor (contract §17): switches it on and off, and resets another person's.
+ * The service for second factors (contract §17): a person switches their own on and off, and an owner resets another
+ * person's.
  */
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -43,8 +44,8 @@ export interface Enrolment {
 }
 
 /**
- * The error for resetting the second factor of a person; `undefined` if allowed. It guards all workspaces of the
- * person, so only an owner of every one of them may reset it. Pure.
+ * The error for resetting the second factor of a person; `undefined` if allowed. The second factor protects all of the
+ * person's workspaces, so only an owner of every one of them may reset it. Pure.
  */
 export const resetRefusal = (
   by: ReadonlyArray<Membership>,
@@ -60,11 +61,11 @@ export const resetRefusal = (
 
 export class Factors extends Context.Service<Factors, {
   readonly status: (session: Session) => Effect.Effect<Status, NotFound | StoreError>
-  /** Makes a secret, which is not in use until `confirm`. Replaces an earlier one that is not. */
+  /** Makes the secret of an app that is off until `confirm`. It replaces an earlier secret that was not confirmed. */
   readonly start: (session: Session) => Effect.Effect<Enrolment, InvalidBody | NotFound | StoreError>
   /**
-   * Switches the app on by a first right code, and with it the second factor. Returns the recovery codes, which are shown
-   * only once; none if the person has theirs already. Wrong codes are limited per session.
+   * Switches on the app, and with it the second factor, by a first right code. Returns the recovery codes, which are
+   * shown only once; none if the person already has recovery codes. Wrong codes are limited per session.
    */
   readonly confirm: (
     session: Session,
@@ -73,7 +74,7 @@ export class Factors extends Context.Service<Factors, {
     ReadonlyArray<string>,
     InvalidBody | Unauthorized | RateLimited | NotFound | ServerError | StoreError
   >
-  /** Makes new recovery codes, which are shown only once. The codes of before are no longer valid. */
+  /** Makes new recovery codes, which are shown only once. The previous codes are no longer valid. */
   readonly renewRecoveryCodes: (session: Session) => Effect.Effect<ReadonlyArray<string>, NotFound | StoreError>
   /** Switches the second factor off, and removes the passkeys. */
   readonly remove: (session: Session) => Effect.Effect<void, NotFound | StoreError>

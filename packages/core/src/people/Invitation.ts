@@ -1,6 +1,6 @@
 /**
- * The models of invitations to a workspace and of password reset links (contract §12 *Members*): single-use secrets
- * that expire.
+ * The models of invitations to a workspace and of password reset links (contract §12 *Members*), which are single-use
+ * secrets that expire; and the rules for who may make, replace and withdraw an invitation.
  */
 import { Duration } from "effect"
 import { Forbidden } from "../Errors.ts"
@@ -11,11 +11,13 @@ import { invitationRefusal, type Member, type Role } from "./Member.ts"
 /** How long an invitation's link is valid. */
 export const lifetime = Duration.days(7)
 
-/** Who made an invitation. */
+/** The maker of an invitation. */
 export interface Maker {
-  /** `null`: the operator, by a command. */
+  /** `null` if the operator made it by a command. */
   readonly person: Pick<Member, "userId" | "email"> | null
-  /** The role of the operator or of a host's person, who are not members; `null` for people who must be members. */
+  /**
+   * The role of a maker who is not a member: the operator, or a host's person. `null` if the maker must be a member.
+   */
   readonly role: Role | null
 }
 
@@ -40,7 +42,7 @@ export type RoleOf = (userId: UserId) => Role | undefined
 export const authority = (by: Maker | null, roleOf: RoleOf): Role | null =>
   by === null ? null : by.role ?? (by.person === null ? null : roleOf(by.person.userId) ?? null)
 
-/** Whether the maker may still give the invitation's role. If not, the invitation is worth nothing. Pure. */
+/** Whether the maker may still give the invitation's role. If not, the invitation is void. Pure. */
 export const stands = ({ by, role }: Pick<Invitation, "by" | "role">, roleOf: RoleOf): boolean =>
   invitationRefusal(authority(by, roleOf), role) === undefined
 

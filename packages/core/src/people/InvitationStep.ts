@@ -1,7 +1,7 @@
 /**
- * The decisions of making, withdrawing and using links. An invitation works once, until it expires, as long as its
- * maker may give its role, and makes its person a member. A password reset link works once, until it expires, and ends
- * the person's other links. Pure.
+ * The decisions of `InvitationStore`: creating, withdrawing and accepting invitations, and redeeming password reset
+ * links. An invitation makes its person a member, once, until it expires, as long as its maker may give its role. A
+ * reset link sets a password, once, until it expires, and ends the person's other reset links. Pure.
  */
 import type { Forbidden } from "../Errors.ts"
 import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"
@@ -43,7 +43,7 @@ export const create: Decide<
     const address = `${workspaceId} ${email}`
     const pending = created.get(address) ?? loaded.pending(workspaceId, email)
     const error = invitationRefusal(own, role) ??
-      // what is worth nothing any more can be replaced by anybody who may invite
+      // an invitation that is void or has expired can be replaced by anybody who may invite
       (pending === undefined || !isValid(pending, roleOf, now)
         ? undefined
         : managementRefusal(own, pending, roleOf))

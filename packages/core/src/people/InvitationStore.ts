@@ -1,6 +1,6 @@
 /**
- * Port: invitations to workspaces, and password reset links. `InvitationStep` decides *create*,
- * *withdraw*, *accept* and *redeemReset*.
+ * Port: invitations to workspaces, and password reset links. `InvitationStep` decides *create*, *withdraw*, *accept*
+ * and *redeemReset*.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { UserId, WorkspaceId } from "../Id.ts"
@@ -24,8 +24,8 @@ export class InvitationStore extends Context.Service<InvitationStore, {
   /** Withdraws an invitation. */
   readonly withdraw: (command: Withdraw) => Effect.Effect<Withdrawn, StoreError>
   /**
-   * Accepts an invitation, if its maker may still give its role, whatever changes their role meanwhile. If requests race, exactly one
-   * succeeds.
+   * Accepts an invitation, if its maker may still give its role, even if the maker's role changes concurrently. If
+   * requests race, exactly one succeeds.
    */
   readonly accept: (command: Accept) => Effect.Effect<Accepted, StoreError>
   /** Stores a password reset link, and deletes some expired ones. Returns it with the storage's times. */

@@ -1,6 +1,6 @@
 /**
  * Signing in at an OpenID Connect issuer (contract §12 `AUTH=oidc`). At each sign-in the issuer decides who the person
- * is and which roles they have. Holds the port and the rule for role claims.
+ * is and which roles they have. Holds the port, and the rules for the claims about e-mail, roles and time of proof.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { ServerError, Unauthorized } from "../Errors.ts"
@@ -10,10 +10,12 @@ import * as EmailAddress from "./EmailAddress.ts"
 import type { IssuerState } from "./IssuerState.ts"
 import { Role } from "./Member.ts"
 
-/** The checks of the flow, which the browser keeps while its person is at the issuer. */
+/** The secrets that tie the browser's return to the sign-in that it began. The browser keeps them meanwhile. */
 export type Kept = Pick<IssuerState, "state" | "nonce" | "codeVerifier">
 
-/** A person at an issuer. Nothing else, such as an address, says who somebody is (OpenID Connect Core 1.0, §5.7). */
+/**
+ * Identifies a person at an issuer. No other claim, such as the e-mail address, does (OpenID Connect Core 1.0, §5.7).
+ */
 export interface Identity {
   /** The claim `iss`. */
   readonly issuer: string
@@ -21,11 +23,11 @@ export interface Identity {
   readonly subject: string
 }
 
-/** The issuer's claims about a person. Only the identity is checked. */
+/** The issuer's claims about a person. Only the identity is checked; the types of the other claims are not. */
 export interface Claims {
   readonly identity: Identity
   readonly email: unknown
-  /** Stated beside this `email`, in the same token or response. */
+  /** The claim `email_verified` from the same token or response as `email`. */
   readonly emailVerified: unknown
   readonly roles: unknown
   /** When the person proved who they are at the issuer: the claim `auth_time` of the ID token. */
@@ -61,8 +63,8 @@ export const verifiedEmail = ({ email, emailVerified }: Pick<Claims, "email" | "
   emailVerified === true && isEmail(email) ? EmailAddress.normalize(email) : null
 
 /**
- * When an issuer's person proved who they are. A claim that does not tell is never a recent proof: the sign-in may rest
- * on an old session at the issuer. Pure.
+ * When an issuer's person proved who they are; never later than `now`. A missing or invalid `auth_time` counts as long
+ * ago (0), because the sign-in may rest on an old session at the issuer. Pure.
  */
 export const provenAt = ({ authTime }: Pick<Claims, "authTime">, now: Instant): Instant =>
   typeof authTime === "number" && authTime >= 0 ? Math.min(Math.floor(authTime * 1000), now) : 0

@@ -1,6 +1,6 @@
 /**
- * Completes a sign-in at an issuer: verifies the browser's return, recognizes the person and writes their roles as the
- * issuer's claims state them. Spends rate limits.
+ * The service for signing in at an issuer: sends the browser there, verifies its return, recognizes the person, and
+ * writes their roles as the issuer's claims state them. Spends rate limits.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -34,13 +34,13 @@ export interface Confirmed {
   readonly userId: Id.UserId
   /** The roles of this sign-in. They belong to the session that it opens. */
   readonly roles: Roles
-  /** When they proved who they are at the issuer. */
+  /** When the person proved who they are at the issuer. */
   readonly provenAt: Instant
-  /** The page to which they return, as `begin` got it. */
+  /** The page to which the person returns, as `begin` got it. */
   readonly page: string
 }
 
-/** A person whom the issuer has confirmed, and who may not sign in. */
+/** A person whom the issuer has confirmed, but who may not sign in here. */
 export type Refused = Extract<Recognized, { readonly _tag: "Refused" }>
 
 const notFresh = () =>
@@ -66,9 +66,9 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
     isFresh: boolean
   ) => Effect.Effect<{ readonly url: URL; readonly kept: string }, ServerError | NotFound>
   /**
-   * Verifies the browser's return and replaces the person's roles by those that the issuer states. If it states none,
-   * the person's sessions end, and the sign-in is refused. The issuer is asked only about sign-ins that this service
-   * began, and failures are limited per address, together with wrong passwords.
+   * Verifies the browser's return and replaces the person's roles by the roles that the issuer states. If the issuer
+   * states none, the person's sessions end, and the sign-in is refused. Calls the issuer only for sign-ins that this
+   * service began. Failures are limited per address, together with wrong passwords.
    */
   readonly complete: (
     returned: Returned

@@ -11,8 +11,10 @@ import type { Instant } from "../Time.ts"
 /** How long a person may take at the issuer. */
 export const lifetime = Duration.minutes(10)
 
-/** The checks of the flow (state, nonce, PKCE), the page to which the person returns,
- * whether they were to prove who they are again, and when the state expires. */
+/**
+ * The state of a sign-in: the secrets of the flow (state, nonce, PKCE verifier), the page to which the person returns,
+ * whether they have to prove again who they are, and when the state expires.
+ */
 export const IssuerState = Schema.Struct({
   state: Schema.String,
   nonce: Schema.String,
@@ -30,13 +32,13 @@ const decode = Schema.decodeUnknownOption(Text)
 // no part contains a space, and no other input that is hashed with the pepper begins with this word
 const mac = (vault: Vault["Service"], body: string) => vault.fingerprint(`issuer ${body}`)
 
-/** The value that the browser keeps: `<body>.<mac>`. Its length is bounded by that of the page. */
+/** The value that the browser keeps: `<body>.<mac>`. Its length is bounded if the page's length is. */
 export const seal = Effect.fnUntraced(function*(vault: Vault["Service"], state: IssuerState) {
   const body = Base64Url.encode(encode(state))
   return `${body}.${yield* mac(vault, body)}`
 })
 
-/** The state in a value; `undefined` if the value is not one of {@link seal}, or its time is over. */
+/** Reads the state from a value; `undefined` if {@link seal} did not make the value, or if the state has expired. */
 export const open = Effect.fnUntraced(function*(vault: Vault["Service"], value: string, now: Instant) {
   const [, body, given] = /^([0-9A-Za-z_-]+)\.([0-9a-f]{64})$/.exec(value) ?? []
   if (body === undefined || given === undefined) return undefined

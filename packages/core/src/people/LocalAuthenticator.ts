@@ -1,6 +1,6 @@
 /**
- * How people sign in to the built-in accounts: by e-mail, password and second factor (contract §5 and §17). Where an
- * issuer signs people in, only opens and finds their sessions. Spends rate limits.
+ * The `Authenticator` for the built-in accounts: people sign in by e-mail, password and second factor (contract §5 and
+ * §17). Where an issuer signs people in, it only opens, finds and ends their sessions. Spends rate limits.
  */
 import { Clock, Effect, Layer, Option, type Redacted } from "effect"
 import { NotFound, Unauthorized } from "../Errors.ts"
@@ -80,7 +80,7 @@ const factorSignIn = Effect.gen(function*() {
     return challenge === undefined || account === undefined ? undefined : { challenge, account }
   })
 
-  /** {@link find}, where an unknown or expired challenge counts as a failed attempt of the client's address. */
+  /** Like {@link find}, but an unknown or expired challenge counts as a failed attempt of the client's address. */
   const challenged = Effect.fnUntraced(function*(tokenHash: string, address: string) {
     const found = yield* find(tokenHash)
     if (found !== undefined) return found
@@ -140,7 +140,7 @@ export const layer = Layer.effect(
     const signIn = yield* passwordSignIn
     const factor = yield* factorSignIn
 
-    /** The function, unless people sign in at an issuer. */
+    /** Makes a function fail if people sign in at an issuer. */
     const ofPasswords = <Argument, A, E>(act: (argument: Argument) => Effect.Effect<A, E>) => (argument: Argument) =>
       issuer === undefined ? act(argument) : Effect.fail(atIssuer())
 

@@ -46,8 +46,8 @@ export const make = Effect.gen(function*() {
 
   /**
    * Opens a session in a workspace of the person, by default the one that they joined first. Returns `undefined` if
-   * their password has changed meanwhile or they are a member of none. Where people sign in at an issuer, every session
-   * has roles of its own.
+   * their password has changed meanwhile, or if they are not a member of any workspace. Where people sign in at an
+   * issuer, every session has its own roles.
    */
   const open = Effect.fnUntraced(function*(
     { memberships, person }: Account,
@@ -91,7 +91,7 @@ export const make = Effect.gen(function*() {
     const stored = yield* sessions.use(yield* tokens.hashOf(token), now, idleUntil(now))
     if (Option.isNone(stored)) return Option.none()
     const { roles, userId, workspaceId } = stored.value
-    // a version that stored no roles opened it, or people had passwords here then: no issuer has confirmed its role
+    // an earlier version opened the session, or people had passwords here then, so no issuer has confirmed its roles
     if (issuer !== undefined && roles === null) return Option.none()
     // the role is looked up at every use, so that lowering it needs no new sign-in
     return Option.flatMap(yield* members.findByUserId(userId), ({ memberships, person }) => {

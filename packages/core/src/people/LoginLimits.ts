@@ -1,7 +1,7 @@
 /**
- * The limits on failures of people who prove who they are (contract §5). Strangers spend from the buckets of the account
- * and of their address. A session, a valid link and a known device are proof, and have buckets of their own: nobody else
- * can empty them.
+ * The limits on failed proofs of identity: wrong passwords, codes and tokens (contract §5). Strangers spend from the
+ * buckets of the account and of their address. A session, a valid link and a known device have buckets of their own,
+ * which nobody else can empty.
  */
 import { Effect } from "effect"
 import type { SessionId, UserId } from "../Id.ts"
@@ -11,7 +11,7 @@ import type { Vault } from "../secrets/Vault.ts"
 import { networkOf } from "../SourceAddress.ts"
 import type { Person } from "./Member.ts"
 
-/** Ten failures, then one a minute. A person who mistypes never reaches it; a guesser does. */
+/** Ten failures, then one a minute. A person who mistypes never reaches this limit; a guesser does. */
 const policy: RateLimit.Policy = { name: "login", interval: 60_000, capacity: 10 }
 
 /** Failures per address, which many people may share. */
@@ -23,7 +23,7 @@ export interface Bucket {
   readonly policy: RateLimit.Policy
 }
 
-/** The failures of an address: wrong passwords, and tokens that are not valid. */
+/** The failures of an address, or of its network (`networkOf`): wrong passwords, and tokens that are not valid. */
 export const ofAddress = (address: string): Bucket => ({
   key: `login:address:${networkOf(address)}`,
   policy: addressPolicy
@@ -31,7 +31,7 @@ export const ofAddress = (address: string): Bucket => ({
 
 /**
  * The failures of strangers at an account, whether or not it exists. A new password begins with a full bucket, so that
- * whoever resets it can sign in.
+ * a person who resets it can sign in.
  */
 export const ofAccount = Effect.fnUntraced(function*(
   vault: Vault["Service"],
@@ -39,7 +39,7 @@ export const ofAccount = Effect.fnUntraced(function*(
   person: Pick<Person, "passwordHash"> | undefined
 ) {
   const hash = person?.passwordHash ?? null
-  // the key's rows are not secret
+  // keys of buckets are stored as they are, so the password hash must not be in one
   const key = hash === null ? email : `${email} ${(yield* vault.fingerprint(`account ${hash}`)).slice(0, 16)}`
   return { key: `login:account:${key}`, policy } satisfies Bucket
 })
@@ -47,18 +47,18 @@ export const ofAccount = Effect.fnUntraced(function*(
 /** The failures on a device that has signed in to the account. */
 export const ofDevice = (nonce: string): Bucket => ({ key: `login:device:${nonce}`, policy })
 
-/** The failures in a session: wrong present passwords. */
+/** The failures in a session: wrong proofs of the signed-in person. */
 export const ofSession = (id: SessionId): Bucket => ({ key: `login:session:${id}`, policy })
 
-/** The failures of strangers at the second factor of a person, whose password they know. */
+/** The failures of strangers at a person's second factor; the strangers know the person's password. */
 export const ofFactor = (userId: UserId): Bucket => ({ key: `login:factor:${userId}`, policy })
 
 /** The failures of the holders of valid invitations for an address. */
 export const ofInvited = (email: string): Bucket => ({ key: `login:invited:${email}`, policy })
 
 /**
- * Spends a failure from each bucket, or fails if one is empty. Spent before anything is checked and given back if all
- * was right, so that concurrent guesses cannot exceed the limit.
+ * Spends a failure from each bucket, or fails if one is empty. Callers spend before they check anything, and give back
+ * if all was right, so that concurrent guesses cannot exceed the limit.
  */
 export const spend = Effect.fnUntraced(function*(
   limits: RateLimitStore["Service"],

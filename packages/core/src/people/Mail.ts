@@ -108,7 +108,7 @@ If ${
 `
 })
 
-/** What became of a person's second factor: by the person, by the owner who reset it, or by the operator (`null`). */
+/** A change of a person's second factor: by the person, by the owner who reset it, or by the operator (`null`). */
 export type FactorChange =
   | { readonly _tag: "On" }
   | { readonly _tag: "Off" }
@@ -117,7 +117,7 @@ export type FactorChange =
   | { readonly _tag: "PasskeyRemoved"; readonly name: string; readonly isLast: boolean }
   | { readonly _tag: "Reset"; readonly by: string | null }
 
-/** What a mail about a second factor says of its change: what was done to what, and what to do if it was not wanted. */
+/** The words for a change of a second factor: what was changed and how, and what to do if nobody wanted that. */
 const factorWords = (change: FactorChange): {
   readonly what: string
   readonly name?: string

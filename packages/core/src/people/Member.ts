@@ -6,7 +6,7 @@ import { Forbidden } from "../Errors.ts"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
-/** From least to most. */
+/** The roles of members, from the least to the most powerful. */
 export const Role = Schema.Literals(["member", "developer", "admin", "owner"]).annotate({
   identifier: "Role",
   embedded: true,

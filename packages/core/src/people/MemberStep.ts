@@ -1,6 +1,6 @@
 /**
- * The decisions of changing members: who may manage whom, that a workspace keeps an owner, and what remains of a
- * person's memberships if an issuer states them. Pure.
+ * The decisions of `MemberStore`: who may change or remove which member, so that a workspace keeps an owner (*change*),
+ * and which memberships a person has after an issuer has stated their roles (*assign*). Pure.
  */
 import { Forbidden } from "../Errors.ts"
 import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"
@@ -22,7 +22,7 @@ export interface Change {
   readonly by: {
     readonly userId: UserId
     readonly role: Role | null
-    /** The highest role in which the person acts, whatever role they have: that of their session. */
+    /** The role of the person's session. They act with this role at most, even if their membership has a higher one. */
     readonly limit?: Role | undefined
   }
 }
@@ -67,7 +67,7 @@ export const change: Decide<Change, Loaded, Changed, Writes> = (loaded, commands
     const error = changeRefusal(acting, member, role, owners)
     if (error !== undefined) return { _tag: "Refused", error }
     changed.set(`${workspaceId} ${userId}`, { member, role })
-    // ended even if the role returns: the person who returns did not make them
+    // these end for good, even if a later command gives the person the role back
     for (const invitation of loaded.invitations(workspaceId, userId)) {
       if (invitationRefusal(role, invitation.role) !== undefined) ended.add(invitation.id)
     }
@@ -108,11 +108,11 @@ export type Recognized =
   | {
     readonly _tag: "Refused"
     readonly error: Forbidden
-    /** The account that the sign-in concerns in each of its workspaces, those that it has just lost included. */
+    /** The account that the sign-in concerns, in each of its workspaces, including those that it has just lost. */
     readonly account: ReadonlyArray<Pick<Member, "userId" | "email" | "workspaceId">>
   }
 
-/** An identity and its person, who has one at most at each issuer. */
+/** An identity and its person. A person has at most one identity at each issuer. */
 export interface Link extends Identity {
   readonly userId: UserId
   readonly createdAt: Instant
@@ -161,9 +161,10 @@ const refused = (message: string, account: Refused["account"] = []): Refused => 
 const keyOf = ({ issuer, subject }: Identity): string => JSON.stringify([issuer, subject])
 
 /**
- * Decides `MemberStore.assign`. An identity that is known is its person, whatever its address is. An unknown one
- * becomes the person of its verified address, unless they have another identity at the issuer, which then is somebody
- * else. If no role is left, the person loses all memberships and sessions, and nobody is created.
+ * Decides `MemberStore.assign`. A known identity stays with its person, whatever its e-mail address is. An unknown
+ * identity is linked to the person with its verified address, unless that person has another identity at this issuer:
+ * then it belongs to somebody else. Without a role, the person loses all memberships and sessions, and no account is
+ * created.
  */
 export const assign: Decide<Assign, LoadedPeople, Recognized, AssignWrites> = (loaded, commands) => {
   const people = new Map<string, Person>()
@@ -199,7 +200,7 @@ export const assign: Decide<Assign, LoadedPeople, Recognized, AssignWrites> = (l
     if (person !== undefined) {
       const { email, userId } = person
       const before = assigned.get(userId)
-      // whoever stays a member has joined when they joined
+      // a person who stays a member keeps the time at which they joined
       const joined = new Map(membershipsOf(userId).map(({ createdAt, workspaceId }) => [workspaceId, createdAt]))
       const stated = new Set(roles.map(({ workspaceId }) => workspaceId))
       assigned.set(userId, {

@@ -39,19 +39,19 @@ export class MemberStore extends Context.Service<MemberStore, {
     keep?: string
   ) => Effect.Effect<Option.Option<number>, StoreError>
   /**
-   * Recognizes a person at an issuer, and makes them a member of exactly these workspaces with these roles, and ends
-   * their sessions in other workspaces, in one step. Without roles, all of their sessions end, and the answer is a
-   * refusal. A new person has no password.
+   * Recognizes a person at an issuer, makes them a member of exactly these workspaces with these roles, and ends their
+   * sessions in other workspaces, in one step. Without roles, all of their sessions end, and the answer is a refusal. A
+   * new person has no password.
    */
   readonly assign: (command: Assign) => Effect.Effect<Recognized, StoreError>
   /**
-   * Forgets who a person is at issuers and ends their sessions, in one step: their account goes to the next identity
-   * that has their verified address. Returns how many identities there were.
+   * Deletes a person's identities at issuers and ends their sessions, in one step. The account then goes to the next
+   * identity with the person's verified address. Returns how many identities were deleted.
    */
   readonly unlink: (userId: UserId) => Effect.Effect<number, StoreError>
   /**
-   * Changes a member's role, or removes them, ends their sessions in the workspace and takes their address out of its
-   * alert settings, in one step. Invitations that they made and may not make any more end too.
+   * Changes a member's role. Or removes a member, ends their sessions in the workspace and takes their address out of
+   * its alert settings. All in one step. Invitations that the member made and may not make any more end too.
    */
   readonly change: (command: Change) => Effect.Effect<Changed, StoreError>
 }>()("@wac/core/people/MemberStore") {}

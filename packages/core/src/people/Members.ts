@@ -1,6 +1,6 @@
 /**
- * The members of a workspace and its invitations (contract §12 *Members*): lists and changes them, and mails
- * invitations.
+ * The service for the members of a workspace and its invitations (contract §12 *Members*): lists and changes members,
+ * and makes, mails, shows and accepts invitations.
  */
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -31,7 +31,7 @@ export interface Invited {
   readonly token: Redacted.Redacted
 }
 
-/** Who invites, and to which workspace: a session, or the operator by a command. */
+/** The inviter and the workspace: a session, or the operator by a command. */
 export type Inviting =
   | Session
   | (Pick<Session, "workspaceId" | "workspaceName"> & { readonly operator: true })
@@ -124,8 +124,9 @@ export class Members extends Context.Service<Members, {
   ) => Effect.Effect<ShownInvitation, Unauthorized | RateLimited | NotFound | StoreError>
   /**
    * Makes a person a member by their invitation. Tokens that are not valid are limited per address, and passwords with a
-   * valid token per invited address. A right password of an account with a second factor fails with a challenge: the
-   * person ends that sign-in, and accepts with its session. Without a password, the result does not reveal whether the address has an account.
+   * valid token per invited address. For an account with a second factor, a right password fails with a challenge: the
+   * person completes that sign-in, and then accepts with its session. Without a password, the result does not reveal
+   * whether the address has an account.
    */
   readonly accept: (
     acceptance: Acceptance
@@ -231,7 +232,7 @@ export class Members extends Context.Service<Members, {
               message: "this address has an account: give its password, or sign in first"
             })
           }
-          // the sign-in ends first, and its session then accepts the invitation
+          // the person completes the sign-in first, and then accepts the invitation with its session
           yield* Effect.tapErrorTag(demandFactor(known), "Unauthorized", () => giveBack)
         }
         const accepted = yield* invitations.accept({

@@ -1,6 +1,7 @@
 /**
- * Mail about changes that a person, or a workspace's owners, must hear of in case somebody else made them (contract
- * §17). Only if a mailer is configured; a mail never holds a secret.
+ * Mails a person about changes of their account, and a workspace's owners about changes in it, so that they notice a
+ * change that somebody else made in their name (contract §17). Does nothing without a mailer. A mail never holds a
+ * secret.
  */
 import { Clock, Context, Effect, FiberSet, Layer, Option } from "effect"
 import type { Actor, Change } from "../audit/Audit.ts"
@@ -91,7 +92,7 @@ const accountNotice = (
     case "Factor":
       return Mail.factorNotice({ ...circumstances, to: by, change: matter.change })
     case "FactorReset":
-      // without the address, which is the owner's
+      // without the client's address: it belongs to the owner who reset the factor, not to the mail's recipient
       return Mail.factorNotice({
         ...circumstances,
         address: undefined,
@@ -102,7 +103,9 @@ const accountNotice = (
 }
 
 export class Notices extends Context.Service<Notices, {
-  /** Notifies of a change that these people made, if somebody is to hear of it. Never fails, and delays nothing. */
+  /**
+   * Mails the notices of a change that these people made, if there are any. Works in the background and never fails.
+   */
   readonly ofChange: (
     actors: ReadonlyArray<Actor>,
     change: Pick<Change, "action" | "detail" | "address">
@@ -120,14 +123,16 @@ export class Notices extends Context.Service<Notices, {
       const limits = yield* RateLimitStore
       const mailing = yield* FiberSet.make()
 
-      /** In the background: a response does not wait for the mail. */
+      /** Runs in the background, so that a response does not wait for the mail. */
       const run = (notice: Effect.Effect<void, { readonly message: string }>) =>
         Effect.asVoid(FiberSet.run(
           mailing,
           Effect.catch(notice, ({ message }) => Effect.logWarning(`a mail could not be sent: ${message}`))
         ))
 
-      /** `about` is the account or the workspace: a flood of notices about one hides none about the other. */
+      /**
+       * Notices are limited per person and `about` (account or workspace), so that a flood about one hides no other.
+       */
       const send = Effect.fnUntraced(function*(about: string, mail: Mail.Mail) {
         const bucket = { key: `notice:${about}:${mail.to}`, policy }
         const readings = yield* limits.spend([bucket], yield* Clock.currentTimeMillis)

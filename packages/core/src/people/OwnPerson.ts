@@ -1,5 +1,5 @@
 /**
- * The person of a session who has a password here, and so may have a second factor.
+ * Finds the person of a session, if they have a password in this service and so may have a second factor.
  */
 import { Effect, Option } from "effect"
 import { NotFound } from "../Errors.ts"
@@ -9,7 +9,7 @@ import type { Session } from "./Session.ts"
 
 const elsewhere = () => new NotFound({ message: "people sign in elsewhere: this service has no passwords for them" })
 
-/** Makes the function that finds the person of a session. It fails if they sign in elsewhere. */
+/** Makes the function that finds the person of a session. It fails if the person signs in elsewhere. */
 export const finder = Effect.gen(function*() {
   const members = yield* MemberStore
   const issuer = yield* CurrentIssuer

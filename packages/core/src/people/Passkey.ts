@@ -1,5 +1,6 @@
 /**
- * Passkeys (WebAuthn) of a person's second factor (contract §17): what a browser is asked for, and by whom. Pure.
+ * Passkeys (WebAuthn) of a person's second factor (contract §17): the model, the options with which a browser makes or
+ * uses one, and the relying party that asks for it. Pure.
  */
 import { Duration, Option, Redacted, Result, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
@@ -11,13 +12,13 @@ import type { Person } from "./Member.ts"
 export interface Passkey {
   readonly id: PasskeyId
   readonly userId: UserId
-  /** What its person calls it. */
+  /** The name that the person gave it. */
   readonly name: string
   /** The authenticator's id of the credential, in base64url; unique. */
   readonly credentialId: string
   /** The public key, as COSE. */
   readonly publicKey: Uint8Array
-  /** The authenticator's count of its signatures; 0 forever if it does not count. */
+  /** The authenticator's count of its signatures; always 0 if the authenticator does not count. */
   readonly counter: number
   /** How a browser reaches the authenticator, as the browser named it. */
   readonly transports: ReadonlyArray<string>
@@ -95,7 +96,7 @@ export interface Assertion {
   readonly signature: string
 }
 
-/** A credential that a browser is asked to use, or not to make again. */
+/** Names a credential in the options: one that the browser may use, or one that it must not make again. */
 export interface Descriptor {
   readonly type: "public-key"
   readonly id: string

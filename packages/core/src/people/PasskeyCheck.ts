@@ -1,5 +1,5 @@
 /**
- * Checks a use of a passkey against what its person has stored, and stores the use (contract §17).
+ * Verifies that a person used one of their stored passkeys, and records the use (contract §17).
  */
 import { Clock, Effect, Option } from "effect"
 import { Unauthorized } from "../Errors.ts"
@@ -27,7 +27,7 @@ export const challengeEnded = (param: "challenge" | "credential") =>
       : `the challenge was used, has ended after ${lasts}, or is not yours: ask for another`
   })
 
-/** Makes the function that uses an assertion of a person's passkey up, and returns whether it was right. */
+/** Makes the function that verifies an assertion by a person's passkey, records it, and returns whether it is valid. */
 export const passkeyConsumer = Effect.gen(function*() {
   const store = yield* PasskeyStore
   const verifier = yield* PasskeyVerifier

@@ -9,7 +9,7 @@ import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Passkey } from "./Passkey.ts"
 
-/** What a challenge is for. That of a sign-in is a challenge of `FactorStore`. */
+/** The purpose of a challenge. (A sign-in has a challenge of `FactorStore` instead.) */
 export type Purpose = "add" | "confirm"
 
 /** A challenge of a person who is signed in. */
@@ -26,8 +26,8 @@ export class PasskeyStore extends Context.Service<PasskeyStore, {
   readonly list: (userId: UserId) => Effect.Effect<ReadonlyArray<Passkey>, StoreError>
   /**
    * Adds a passkey. If it is the first part of the person's second factor, it switches the second factor on, with the
-   * fingerprints of its recovery codes, and `isFirst` is true. Returns `none`, and nothing is stored, if the credential
-   * is somebody's already, or if the person has `most` passkeys.
+   * fingerprints of its recovery codes, and `isFirst` is true. Returns `none`, and stores nothing, if a person already
+   * has the credential, or if this person has `most` passkeys.
    */
   readonly add: (
     added: {
@@ -37,8 +37,8 @@ export class PasskeyStore extends Context.Service<PasskeyStore, {
     }
   ) => Effect.Effect<Option.Option<{ readonly isFirst: boolean }>, StoreError>
   /**
-   * Stores a use of a passkey. False if it is no longer its person's, or if the authenticator counts its signatures and
-   * the counter is not above the stored one, so that somebody may have copied it.
+   * Stores a use of a passkey. False if the person no longer has it, or if the authenticator counts its signatures and
+   * the counter is not above the stored one, so that somebody may have copied the passkey.
    */
   readonly use: (
     used: {
@@ -49,8 +49,8 @@ export class PasskeyStore extends Context.Service<PasskeyStore, {
     }
   ) => Effect.Effect<boolean, StoreError>
   /**
-   * Removes a passkey. With the last part of the person's second factor, the second factor is off: its recovery codes and
-   * challenges are gone too.
+   * Removes a passkey. If it was the last part of the person's second factor, the second factor is off: its recovery
+   * codes and challenges are deleted too.
    */
   readonly remove: (
     userId: UserId,

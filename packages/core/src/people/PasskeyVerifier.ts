@@ -15,7 +15,7 @@ export interface Expected {
 export class NotVerified extends Schema.TaggedError<NotVerified>()("NotVerified", {}) {}
 
 export class PasskeyVerifier extends Context.Service<PasskeyVerifier, {
-  /** Verifies the registration of a new credential. Returns what is stored of it. */
+  /** Verifies the registration of a new credential. Returns the data to store. */
   readonly register: (
     registration: Registration,
     expected: Expected

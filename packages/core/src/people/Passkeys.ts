@@ -1,5 +1,6 @@
 /**
- * A person's passkeys (contract §17): adds and removes them, and asks for one as a proof of presence.
+ * The service for a person's passkeys (contract §17): lists, adds and removes them, and asks for one as a proof of
+ * presence.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -19,7 +20,7 @@ import type { Session } from "./Session.ts"
 /** A passkey that was added. */
 export interface Added {
   readonly passkey: Passkey.Passkey
-  /** The recovery codes, which are shown only once; none if the person has theirs already. */
+  /** The recovery codes, which are shown only once; none if the person already has recovery codes. */
   readonly recoveryCodes: ReadonlyArray<string>
 }
 
@@ -33,7 +34,7 @@ const notAdded = () =>
 export class Passkeys extends Context.Service<Passkeys, {
   /** The person's passkeys, the oldest first. */
   readonly list: (session: Session) => Effect.Effect<ReadonlyArray<Passkey.Passkey>, NotFound | StoreError>
-  /** Options for a browser to make a passkey, with a challenge for `add`. */
+  /** The options with which a browser makes a passkey, with a challenge for `add`. */
   readonly start: (
     session: Session,
     party: Passkey.RelyingParty
@@ -44,14 +45,14 @@ export class Passkeys extends Context.Service<Passkeys, {
     party: Passkey.RelyingParty,
     made: { readonly name: string; readonly registration: Passkey.Registration }
   ) => Effect.Effect<Added, InvalidBody | Unauthorized | NotFound | StoreError>
-  /** Removes a passkey. With the last part of the second factor, the second factor is off. */
+  /** Removes a passkey. If it was the last part of the second factor, the second factor is off. */
   readonly remove: (
     session: Session,
     id: string
   ) => Effect.Effect<{ readonly name: string; readonly isLast: boolean }, NotFound | StoreError>
   /**
-   * Options for a browser to use a passkey as a proof of presence (`Accounts.confirm`). They allow no credential if the
-   * person has no passkey.
+   * The options with which a browser uses a passkey as a proof of presence (`Accounts.confirm`). They allow no
+   * credential if the person has no passkey.
    */
   readonly startConfirming: (
     session: Session,

@@ -1,6 +1,6 @@
 /**
- * The rules for passwords that people choose, and password hashing with argon2id. Hashes are PHC strings with their
- * parameters, so that stronger ones can come later.
+ * The rules for passwords that people choose, and password hashing with argon2id. Hashes are PHC strings, which include
+ * their parameters, so that stronger parameters can come later.
  */
 import { Context, Effect, Layer, Redacted, Schema, Semaphore } from "effect"
 import { Kdf, Mac, SecureRandom } from "effect/crypto"
@@ -18,7 +18,7 @@ const minLength = 8
  */
 export const Password = Schema.RedactedFromValue(PlainText.between(minLength, 256))
 
-/** Whose password somebody chooses, and in which field of the request. */
+/** The person whose password is chosen, and the field of the request that holds it. */
 export interface Choice {
   /** The person's address, normalized. */
   readonly email: string
@@ -64,7 +64,7 @@ const unpadded = (bytes: Uint8Array) => Base64.encode(bytes).replace(/={1,2}$/, 
 
 /** Hashes and verifies passwords, a few at a time. */
 export class Passwords extends Context.Service<Passwords, {
-  /** The hash of a password that somebody chooses; {@link refusal} if it may not be chosen. */
+  /** Hashes a new password. Fails with the {@link refusal} if it may not be chosen. */
   readonly choose: (password: Redacted.Redacted, choice: Choice) => Effect.Effect<string, InvalidBody>
   /**
    * Whether the password matches the hash, in constant time. Without a hash the result is false and takes as long. Text

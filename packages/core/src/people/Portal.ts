@@ -53,7 +53,9 @@ export const isPath = (path: string): boolean => {
 const checked = (isValid: (text: string) => boolean, message: string) =>
   Schema.String.check(Schema.makeFilter((text: string) => isValid(text) || message))
 
-/** A theme whose logo is an image in the theme itself, or at one of the origins that may frame the portal. */
+/**
+ * The schema of a theme. Its logo is an image in the theme itself, or at one of the origins that may frame the portal.
+ */
 export const themeOf = (origins: ReadonlyArray<string>) =>
   Schema.Struct({
     accent: Schema.optionalKey(checked(PortalTheme.isAccent, "must be a colour such as #0b7446")),
@@ -83,7 +85,9 @@ export const themeOf = (origins: ReadonlyArray<string>) =>
 /** The language of the pages. */
 export const Language = Schema.Literals(PortalLanguage.choices)
 
-/** The address of a link. Its token, theme and language are behind `#`, which browsers send to nobody. Pure. */
+/**
+ * The address of a link. Its token, theme and language are behind `#`, which browsers do not send to a server. Pure.
+ */
 export const addressOf = ({ base, language, path = "", theme = {}, token, workspaceId }: {
   /** The public URL with the path at which the routes are mounted, without a slash at the end. */
   readonly base: string

@@ -1,5 +1,5 @@
 /**
- * The decision of opening a portal link: it becomes a session once, until it expires. Pure.
+ * Decides whether a portal link may be opened: a link becomes a session once, until it expires. Pure.
  */
 import type { Decide, Known } from "../Step.ts"
 import * as StorageTime from "../StorageTime.ts"
@@ -17,7 +17,7 @@ export interface Open {
   readonly expiresAt: Instant
 }
 
-/** A link, or the session that it has become. */
+/** A stored link, or the session that it has become. */
 export interface Kept {
   readonly portal: Portal
   /** Whether it is a session. */

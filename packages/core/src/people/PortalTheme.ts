@@ -1,7 +1,7 @@
 /**
- * How the portal looks in a host's page (contract §12). The theme is behind `#` in a link's address, so a visitor can
- * change it: whatever reads it there takes valid values alone. The same for the service and its pages, so it imports
- * nothing. Pure.
+ * The portal's theme: its look in a host's page (contract §12). The theme is behind `#` in a link's address, where a
+ * visitor can change it, so only valid values are accepted there. The service and the portal's pages share this file,
+ * so it imports nothing. Pure.
  */
 
 /** Light, dark, or as the visitor's device has it. */
@@ -43,7 +43,9 @@ export const isRadius = (pixels: number): boolean => Number.isInteger(pixels) &&
 
 const isScheme = (text: string): text is (typeof schemes)[number] => schemes.some((scheme) => scheme === text)
 
-/** The names of a list of font families; `undefined` if it is none. No name has a quote or ends a CSS string. */
+/**
+ * The names in a list of font families; `undefined` if the text is not a list of names that are safe in a CSS string.
+ */
 export const familiesOf = (text: string): ReadonlyArray<string> | undefined => {
   const names = text.split(",").map((name) => name.trim().replace(/^(["'])(.*)\1$/, "$2"))
   return text.length <= maxFont && names.every((name) => /^[\p{L}\p{N}-][\p{L}\p{N} ._+-]*$/u.test(name))

@@ -1,6 +1,6 @@
 /**
- * Portal links and sessions (contract §12): the host creates a link, which a browser opens once. Writes through
- * `PortalStore`.
+ * The service for portal links and sessions (contract §12): the host creates a link, which a browser opens once. Writes
+ * through `PortalStore`.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -6,7 +6,7 @@ import type { SecureRandom } from "effect/crypto"
 import type { UserId } from "../Id.ts"
 import type { Vault } from "../secrets/Vault.ts"
 
-/** The number of codes that a person gets. */
+/** The number of recovery codes in a set. */
 export const count = 10
 
 /** 32 characters without those that people confuse. */
@@ -15,7 +15,7 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 /** 60 bits: the pepper keeps even a reader of the storage from guessing them. */
 const length = 12
 
-/** As people type it: case, spaces and hyphens do not matter. */
+/** A code as people type it, without the differences that do not matter: case, spaces and hyphens. */
 const normalized = (code: string): string => code.replaceAll(/[\s-]/g, "").toLowerCase()
 
 const one = (random: SecureRandom.SecureRandom["Service"]) =>
@@ -28,6 +28,6 @@ const one = (random: SecureRandom.SecureRandom["Service"]) =>
 export const make = (random: SecureRandom.SecureRandom["Service"]): Effect.Effect<ReadonlyArray<string>> =>
   Effect.replicateEffect(one(random), count)
 
-/** What is stored of a person's code. */
+/** The fingerprint of a person's code, which is stored instead of the code. */
 export const fingerprint = (vault: Vault["Service"], userId: UserId, code: string): Effect.Effect<string> =>
   vault.fingerprint(`recovery ${userId} ${normalized(code)}`)

@@ -31,13 +31,13 @@ export interface Refused {
 }
 
 /**
- * Entries in the audit per account and cause: 20, then one in ten minutes. Whoever repeats an attempt without end fills
- * no year of audit, and a flood of one cause hides no other.
+ * The limit on entries in the audit per account and cause: 20, then one in ten minutes. So an endlessly repeated
+ * attempt does not fill the audit, and a flood of one cause hides no other cause.
  */
 const policy: RateLimit.Policy = { name: "login", interval: 600_000, capacity: 20 }
 
 export class RefusedSignIns extends Context.Service<RefusedSignIns, {
-  /** Records a refused sign-in. Never fails: if the storage does, it is only counted. */
+  /** Records a refused sign-in. Never fails: if the storage fails, the sign-in is only counted. */
   readonly record: (refused: Refused) => Effect.Effect<void>
 }>()("@wac/core/people/RefusedSignIns") {
   static readonly layer = Layer.effect(

@@ -8,7 +8,7 @@ import * as Base62 from "../Base62.ts"
 /** The length of a session's or a challenge's token: 256 bits. */
 const length = 43
 
-/** The length of a token that stands in a link: 190 bits. */
+/** The length of a token in a link: 190 bits. */
 const lengthInLink = 32
 
 /** Makes new tokens, and the hashes by which storages find them. */

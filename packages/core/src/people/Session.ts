@@ -10,8 +10,9 @@ import type { Membership } from "./MemberStore.ts"
 /** The roles that an issuer assigned at a sign-in, by workspace. */
 export type Roles = ReadonlyMap<WorkspaceId, Role>
 
+/** The session of a request: the acting person, their current workspace, and their role in it. */
 export interface Session {
-  /** `null` if the host or an issuer keeps the session. */
+  /** `null` if the host keeps the session, or for a visitor of the portal: such a person has no account here. */
   readonly id: SessionId | null
   readonly userId: UserId
   readonly email: string
@@ -23,8 +24,9 @@ export interface Session {
 }
 
 /**
- * The memberships that a session may use: those that its own sign-in brought, with the lower one of both
- * roles. So a later sign-in lowers the roles of earlier sessions, and never raises them. Pure.
+ * The memberships that a session may use. If the sign-in brought its own roles, these are the memberships among them,
+ * each with the lower of the two roles. So a later sign-in can lower the roles of earlier sessions, but never raise
+ * them. Pure.
  */
 export const membershipsOf = (
   { roles }: Pick<Session, "roles">,
@@ -39,8 +41,8 @@ export const membershipsOf = (
 export const idleTimeout = Duration.hours(12)
 
 /**
- * How far a use must move the idle end for it to be stored: a page asks many times a minute, and each write would wait
- * for the disk. A session so ends up to this much before {@link idleTimeout} has passed.
+ * How far a use must move the idle end before it is stored: a page calls many times a minute, and each write would wait
+ * for the disk. So a session may end up to this much before {@link idleTimeout} has passed.
  */
 export const idleStep = Duration.minutes(1)
 

@@ -15,7 +15,7 @@ export interface StoredSession extends Ends {
   readonly userId: UserId
   /** The session's current workspace. */
   readonly workspaceId: WorkspaceId
-  /** The roles that the sign-in brought; `null` if it brought none of its own. */
+  /** The roles that the sign-in brought; `null` if the session follows the person's memberships. */
   readonly roles: Roles | null
   /** The client's address at sign-in, so that the person can recognize the session. */
   readonly address: string | null

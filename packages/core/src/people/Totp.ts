@@ -1,5 +1,6 @@
 /**
- * Codes of an authenticator app (RFC 6238): SHA-1, six digits, a step of 30 seconds, as every app has them. Pure.
+ * Codes of an authenticator app (RFC 6238): SHA-1, six digits, time steps of 30 seconds, which every app supports.
+ * Pure.
  */
 import { Duration, Redacted } from "effect"
 import { Secret, TOTP } from "otpauth"
@@ -11,7 +12,7 @@ export const secretLength = 20
 /** How long a code is the current one. */
 const period = Duration.seconds(30)
 
-/** Steps before and after the current one whose codes are right too, for clocks that differ. */
+/** The number of time steps before and after the current one whose codes are accepted too, because clocks differ. */
 const drift = 1
 
 /** The name of the service in the app. */
@@ -38,11 +39,11 @@ export const uriOf = (secret: Redacted.Redacted, label: string): string => gener
 /** Whether a text has the form of a code; spaces do not matter. */
 export const isCode = (text: string): boolean => /^\d{6}$/.test(text.replaceAll(/\s/g, ""))
 
-/** The code of a time. */
+/** The code at a time. */
 export const codeAt = (secret: Redacted.Redacted, at: Instant): string =>
   generator(secret, "").generate({ timestamp: at })
 
-/** The step that a code belongs to, if the code is right at `now`; otherwise `undefined`. */
+/** The time step of a code: the number of 30-second periods since 1970. `undefined` if it is not right at `now`. */
 export const stepOf = (secret: Redacted.Redacted, code: string, now: Instant): number | undefined => {
   if (!isCode(code)) return undefined
   const delta = generator(secret, "").validate({

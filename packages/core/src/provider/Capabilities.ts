@@ -1,12 +1,13 @@
 /**
- * What a channel has (contract §16). The rules of what it has not are not enforced, and what needs it is refused. Pure.
+ * The capabilities of a provider's channel (contract §16). If a channel lacks one, the rules about it are not enforced,
+ * and messages that need it are refused. Pure.
  */
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import { InvalidBody } from "../Errors.ts"
 import type { MessageType, OutboundMessage } from "../messages/Message.ts"
 import * as MessageFiles from "../messages/MessageFiles.ts"
 
-/** What a provider's channel has. */
+/** What a provider's channel supports. */
 export interface Capabilities {
   /**
    * Free-form messages are allowed only within 24 hours after the recipient last wrote, and a number's customers
@@ -17,7 +18,7 @@ export interface Capabilities {
   readonly templates: boolean
   /** Images, videos, recordings, documents and stickers. */
   readonly media: boolean
-  /** Files that are stored in the service, besides links. */
+  /** Files that are stored in this service. Files by link only need `media`. */
   readonly uploads: boolean
   readonly location: boolean
   readonly contacts: boolean
@@ -28,7 +29,7 @@ export interface Capabilities {
   readonly quotes: boolean
   /** Reports to the customer that a message was read, and that somebody types. */
   readonly readMarks: boolean
-  /** Customers without a phone number, by a user id. */
+  /** Customers who are addressed by a user id instead of a phone number. */
   readonly userIds: boolean
 }
 
@@ -47,7 +48,7 @@ const needs: { readonly [kind in MessageType]: keyof Capabilities | null } = {
   reaction: "reactions"
 }
 
-/** A channel that has everything, such as WhatsApp. */
+/** The capabilities of a channel that supports everything, such as WhatsApp. */
 export const all: Capabilities = {
   serviceWindow: true,
   templates: true,
@@ -62,7 +63,7 @@ export const all: Capabilities = {
   userIds: true
 }
 
-/** A channel that has texts between phone numbers only. */
+/** The capabilities of a channel that only carries texts between phone numbers. */
 export const none: Capabilities = {
   serviceWindow: false,
   templates: false,
@@ -80,17 +81,17 @@ export const none: Capabilities = {
 /** The names of all capabilities. */
 export const names = Object.keys(all) as ReadonlyArray<keyof Capabilities>
 
-/** What a channel has not. */
+/** The capabilities that a channel lacks. */
 export const missingIn = (capabilities: Capabilities): ReadonlyArray<keyof Capabilities> =>
   names.filter((name) => !capabilities[name])
 
-/** Whether a channel has a kind of message. */
+/** Whether a channel can carry a kind of message. */
 export const hasKind = (capabilities: Capabilities, kind: MessageType): boolean => {
   const needed = needs[kind]
   return needed === null || capabilities[needed]
 }
 
-/** What a message needs of its channel, with the field that needs it. */
+/** The capabilities that a message needs, each with the field that needs it. */
 const neededBy = (
   message: OutboundMessage
 ): ReadonlyArray<readonly [capability: keyof Capabilities | null, param: string]> => [
@@ -115,7 +116,10 @@ export const refusal = (capabilities: Capabilities, message: OutboundMessage): I
   return undefined
 }
 
-/** The refusal of a typing indicator. Without one, marking a message as read only changes what is stored here. */
+/**
+ * The refusal of a typing indicator; undefined if the channel has read marks. Without them, marking a message as read
+ * is allowed and only changes what is stored here.
+ */
 export const typingRefusal = (capabilities: Capabilities, isTyping: boolean): InvalidBody | undefined =>
   isTyping && !capabilities.readMarks
     ? new InvalidBody({

@@ -1,5 +1,6 @@
 /**
- * Port for the messaging provider. Messages and reports from the provider come back through `Inbound`.
+ * Port: the messaging provider, such as WhatsApp, which sends messages and holds templates and files. Its reports and
+ * customers' messages come back through `Inbound`.
  */
 import { Context, Effect, Schema, type Stream } from "effect"
 import type { Customer } from "../contacts/Contact.ts"
@@ -60,11 +61,11 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
   message: Schema.String
 }) {}
 
-/** The error for the caller. */
+/** The error that the caller of the API gets. */
 export const toServerError = ({ message, reason }: ProviderError | TemplatesUnavailable): ServerError =>
   new ServerError({ message, reason })
 
-/** The provider does not have a file, or no longer. */
+/** The provider does not have the file (any more). */
 export class FileGone extends Schema.TaggedError<FileGone>()("FileGone", {}) {}
 
 /** A file to upload. */
@@ -88,18 +89,18 @@ export interface TemplateEditor {
     change: TemplateEdit
   ) => Effect.Effect<ProviderTemplate, TemplateRefused>
   /**
-   * Uploads a file that a template's header shows as its sample. Returns the handle that the components name it by.
-   * Nothing is sent by it, so it can be repeated.
+   * Uploads a file that a template's header shows as its sample. Returns the handle by which the components name the
+   * file. Sends nothing, so it is safe to repeat.
    */
   readonly uploadSample: (upload: FileUpload) => Effect.Effect<string, TemplateRefused | StoreError>
-  /** Deletes this template, and none of the same name in another language. Succeeds if it is gone already. */
+  /** Deletes this template; templates of its name in other languages stay. Succeeds if it is gone already. */
   readonly remove: (sender: PhoneNumber, template: Template) => Effect.Effect<void, TemplateRefused>
 }
 
 export class Provider extends Context.Service<Provider, {
-  /** The name in the terminal and the log. */
+  /** The provider's name. It is stored with each number (`PhoneNumber.provider`), and shown in the log. */
   readonly name: string
-  /** What its channel has. Rules of what it has not are not enforced, and no message that needs it is sent. */
+  /** What its channel supports; the checks of a send follow from it (`Capabilities`). */
   readonly capabilities: Capabilities
   /**
    * Sends a message once and never retries by itself. Every result is an outcome and never an error. A defect, an

@@ -1,6 +1,6 @@
 /**
- * What a provider's adapter returned for a send. Adapters come from other packages and from hosts, so the type checker
- * has not seen all of them. Pure.
+ * Checks at run time that a provider's adapter returned a valid outcome of a send, because adapters also come from
+ * hosts, whose code the type checker has not seen. Pure.
  */
 import { Duration, Predicate, Schema } from "effect"
 import { Forbidden, InvalidBody, RateLimited, ServerError } from "../Errors.ts"
@@ -15,7 +15,7 @@ const isProviderId = Schema.is(ProviderId)
 /** The longest time after which a provider can ask for a retry. */
 export const longestRetryAfter = Duration.days(1)
 
-/** Whether a number of milliseconds can be waited for. */
+/** Whether a value is a valid wait before a retry, in milliseconds: at most {@link longestRetryAfter}. */
 export const isRetryAfter = (millis: unknown): millis is number =>
   typeof millis === "number" && millis >= 0 && millis <= Duration.toMillis(longestRetryAfter)
 
@@ -55,7 +55,7 @@ export const issueOf = (outcome: unknown): string | undefined => {
   }
 }
 
-/** The outcome that a value is. Throws a `TypeError` that names the fault if it is none. */
+/** Returns the value if it is an outcome of a send. Throws a `TypeError` that names the fault if not. */
 export const outcomeOf = (outcome: unknown): ProviderOutcome => {
   const issue = issueOf(outcome)
   if (issue !== undefined) throw new TypeError(issue)

@@ -1,5 +1,5 @@
 /**
- * Batches of messages that are queued together (contract §15). Pure.
+ * The size and the cost of a batch: messages that one request queues together (contract §15). Pure.
  */
 
 /** The most messages of a batch. */
@@ -8,5 +8,5 @@ export const maxMessages = 500
 /** How many messages cost one of the workspace's tokens. */
 export const messagesPerToken = 50
 
-/** The workspace's tokens that a batch costs. */
+/** How many of the workspace's tokens a batch of so many messages costs. */
 export const costOf = (messages: number): number => Math.ceil(messages / messagesPerToken)

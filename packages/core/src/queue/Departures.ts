@@ -1,6 +1,6 @@
 /**
- * Sends the queued messages that a process took, each at its slot, and has their outcomes recorded (contract §11 and
- * §15). Calls `QueuedMessages`.
+ * Sends the queued messages that a process has taken, each at its slot, and passes the results to the runner that took
+ * them, which records them (contract §11 and §15). Calls `QueuedMessages`.
  */
 import { Clock, Duration, Effect, FiberSet, Semaphore } from "effect"
 import * as Elapsed from "../Elapsed.ts"
@@ -13,7 +13,9 @@ import * as Pace from "./Pace.ts"
 import { type QueuedEnd, type QueuedMessage, QueuedMessages } from "./QueuedMessages.ts"
 import * as SharedPlaces from "./SharedPlaces.ts"
 
-/** The maximum number of messages that a process has taken and not ended. Beyond, other processes take them. */
+/**
+ * The maximum number of messages that a runner has taken and whose tries have not ended. It takes no more meanwhile.
+ */
 const maxTaken = 2_000
 
 /**
@@ -35,24 +37,26 @@ export interface Departing<Of extends Queue> extends QueuedMessage<Of> {
   readonly slot: Instant
 }
 
-/** Messages that leave late rather than not at all: one after the other, at the pace of their slots. */
+/** The pace at which messages leave that are late for their slots, one after another. */
 export interface Lane {
-  /** Those of one id share the pace. */
+  /** Messages with the same lane id share the pace. */
   readonly id: string
-  /** Between two slots, in milliseconds. */
+  /** The time between two slots, in milliseconds. */
   readonly interval: number
 }
 
-/** What of the interval of its slots is between two messages of a lane that is late, until it is on time again. */
+/**
+ * The time between two messages of a late lane, as a part of its interval: a bit faster, so that it is on time again.
+ */
 const catchingUp = 0.98
 
 /** The messages that one runner of a process has taken. */
 export interface Departures {
-  /** Whether it may take more. */
+  /** Whether the runner may take more messages. */
   readonly hasRoom: () => boolean
-  /** How many more messages of a sender it may take. */
+  /** How many more messages of a sender the runner may take. */
   readonly roomOf: (phoneNumberId: PhoneNumberId) => number
-  /** Compares the clocks by a time that the storage has just answered with. */
+  /** Compares the clocks: the storage was asked at `asked`, by this process's clock, and has just returned `at`. */
   readonly measure: (asked: Instant, at: Instant) => Effect.Effect<void>
   /** How far this process's clock is ahead of the storage's, in milliseconds. */
   readonly ahead: () => number
@@ -70,7 +74,7 @@ export interface Departures {
   ) => Effect.Effect<void>
 }
 
-/** The turns of lanes, as long as they have messages to send or have just sent some. */
+/** Makes the function that paces lanes. It forgets a lane that has nothing to send and whose pace allows a message. */
 const makeTurns = () => {
   const lanes = new Map<string, { readonly gate: Semaphore.Semaphore; freeAt: number; waiting: number }>()
   const laneOf = (id: string, now: number) => {
@@ -79,7 +83,7 @@ const makeTurns = () => {
     lanes.set(id, lane)
     return lane
   }
-  /** Waits until so many messages of a lane may leave, after those that asked before. */
+  /** Waits until `count` messages of a lane may leave, after the messages for which it was called before. */
   return ({ id, interval }: Lane, count: number) =>
     Effect.flatMap(Elapsed.now, (now) => {
       const lane = laneOf(id, now)
@@ -87,7 +91,7 @@ const makeTurns = () => {
       return Effect.gen(function*() {
         const wait = lane.freeAt - (yield* Elapsed.now)
         if (wait > 0) yield* Effect.sleep(Duration.millis(wait))
-        // from when they leave: waking late is no reason to leave together with the next
+        // counted from the actual departure, so that a late wake-up does not bunch messages
         lane.freeAt = (yield* Elapsed.now) + count * interval * catchingUp
       }).pipe(
         lane.gate.withPermit,
@@ -98,7 +102,7 @@ const makeTurns = () => {
     })
 }
 
-/** For one runner, as long as its scope is open. */
+/** Makes the departures of one runner. They work as long as its scope is open. */
 export const make = Effect.gen(function*() {
   const messages = yield* QueuedMessages
   const leaving = yield* FiberSet.make()
@@ -113,7 +117,7 @@ export const make = Effect.gen(function*() {
     isMissed: Effect.Effect<boolean>
   ): Effect.fn.Return<QueuedEnd<Of>> {
     if (yield* isMissed) return { _tag: "TooLate" }
-    // only once, so that a storage that is always slow delays messages, and does not hold them back
+    // asked again after the claim only on the first try, so that slow storage delays messages but never stops them
     return yield* messages.send(queued, queued.message.status === "queued" ? isMissed : Effect.succeed(false))
   })
 

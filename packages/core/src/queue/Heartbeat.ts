@@ -1,8 +1,8 @@
 /**
- * Recognizes a database that was restored from a backup (contract §11 and §15). Running processes write a heartbeat. If
- * it is older than they remember, or the database belongs to another server, sends since the backup are not known, so
- * campaigns and queued messages wait for a person instead of being sent twice. If nothing ran for a while, campaigns
- * alone wait: they would write hours late. Pure.
+ * Recognizes a database that was restored from a backup (contract §11 and §15). Running processes write heartbeats. If
+ * the stored heartbeat is older than a process remembers, or the database is on another server, the sends since the
+ * backup are unknown, so campaigns and queued messages wait for a person instead of being sent twice. If no process ran
+ * for a while, only campaigns wait, because they would write hours late. Pure.
  */
 import { Duration } from "effect"
 import type { Job } from "../campaigns/CampaignStep.ts"
@@ -12,19 +12,19 @@ import type { Instant } from "../Time.ts"
 /** How often a process writes a heartbeat. */
 export const every = Duration.seconds(5)
 
-/** A heartbeat that is older shows that nothing ran, or that the database is an earlier one. */
+/** A stored heartbeat that is older shows that no process ran, or that the database is an earlier copy. */
 export const patience = Duration.minutes(5)
 
 /** The newest heartbeat of all processes. */
 export interface Heartbeat {
   readonly at: Instant
-  /** What identifies the database server; another one has the database from a backup. */
+  /** Identifies the database server. If it changes, the database is a copy, such as a restored backup. */
   readonly server: string
-  /** Since when the queues are held of workspaces that were not released since; `null` if none is. */
+  /** Since when the queues are held, of all workspaces that were not released since; `null` if they were never held. */
   readonly heldSince: Instant | null
 }
 
-/** A process reports that it runs. */
+/** The command of a process to write its heartbeat. */
 export interface Beat {
   readonly now: Instant
   /** The heartbeat that this process wrote last; `null` at its start. */
@@ -36,9 +36,9 @@ export interface Beat {
 /** The written heartbeat, and what waits for a person because of it. */
 export interface Beaten {
   readonly at: Instant
-  /** How many campaigns. */
+  /** How many campaigns wait because of this heartbeat. */
   readonly waiting: number
-  /** Whether the queue is held from now on. */
+  /** Whether this heartbeat holds the queues. */
   readonly isHolding: boolean
 }
 
@@ -46,9 +46,9 @@ export interface Beaten {
 export interface Loaded extends Known {
   /** `undefined` in a new database. */
   readonly heartbeat: Heartbeat | undefined
-  /** What identifies the database server now. */
+  /** The present identifier of the database server. */
   readonly server: string
-  /** Campaigns with something to do, if they were needed. */
+  /** The campaigns that have work to do; `null` if they are not loaded yet. */
   readonly jobs: ReadonlyArray<Job> | null
 }
 
@@ -60,7 +60,7 @@ export interface Writes {
 
 const isOlder = (at: Instant, than: Instant): boolean => than - at > Duration.toMillis(patience)
 
-/** Whether the database is a copy, or an earlier one than it was. */
+/** Whether the database is a copy on another server, or an earlier state of itself. */
 const isRestored = ({ heartbeat, now, server }: Loaded, { isRestored, last, now: asked }: Beat): boolean => {
   if (isRestored) return true
   // a process that wrote a heartbeat into this database finds one
@@ -70,11 +70,11 @@ const isRestored = ({ heartbeat, now, server }: Loaded, { isRestored, last, now:
   return last !== null && isOlder(heartbeat.at, last) && isOlder(heartbeat.at, now(asked))
 }
 
-/** Whether nothing ran for a while before this process started. */
+/** Whether no process ran for a while before this one started. */
 const isOld = ({ heartbeat }: Loaded, { last }: Beat, now: Instant): boolean =>
   heartbeat !== undefined && last === null && isOlder(heartbeat.at, now)
 
-/** Makes a campaign wait that sends, or would start to. */
+/** Pauses a campaign that is running or scheduled; returns nothing for any other. */
 const waiting = ({ campaign }: Job): ReadonlyArray<Job> =>
   campaign.status === "running" || campaign.status === "scheduled"
     ? [{ campaign: { ...campaign, status: "paused", pausedFor: "restored" }, workAt: null }]

@@ -1,5 +1,6 @@
 /**
- * Writes this process's heartbeats (`Heartbeat`), and tells when queued messages may be sent. Calls `QueueStore`.
+ * The service that writes this process's heartbeats (`Heartbeat`). Runners of queues wait for its first one before they
+ * send. Calls `QueueStore`.
  */
 import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule } from "effect"
 import { Polling } from "../Polling.ts"

@@ -1,6 +1,7 @@
 /**
- * The pace of a campaign (contract §11): its messages get slots at equal distances, so that no second holds more than
- * the share. A late poll, or a message that is late for its slot, delays messages instead of bunching them. Pure.
+ * The pace of queued messages, of a campaign (contract §11) or of a number (contract §15): they get slots at equal
+ * distances, so that no second holds more than the share. A late poll, or a message that is late for its slot, delays
+ * messages instead of bunching them. Pure.
  */
 import { Duration } from "effect"
 import type { Instant } from "../Time.ts"
@@ -8,7 +9,7 @@ import type { Instant } from "../Time.ts"
 /** How far ahead slots are handed out. Longer than the time between two polls, so that no slot is missed. */
 export const horizon = Duration.millis(500)
 
-/** Messages leave together this often, since the steps of several messages cost less for each. */
+/** Messages leave in groups, at multiples of this many milliseconds, since storage steps for a group cost less. */
 const together = Duration.toMillis(Duration.millis(25))
 
 /**
@@ -22,13 +23,13 @@ const tolerance = Duration.toMillis(Duration.millis(40))
 export interface Slots {
   readonly from: Instant
   readonly interval: number
-  /** How many there are until the horizon. */
+  /** The number of slots until the horizon. */
   readonly count: number
 }
 
 /**
- * The slots that may be handed out now: `rate` messages per second of which the campaign may use `share`. `next` is
- * the first free slot; the time before now is lost, since catching up would exceed the share.
+ * The slots that may be handed out now. `rate` is in messages per second, of which the queue may use `share`. `next` is
+ * the first free slot. Slots before `now` are lost, since catching up would exceed the share.
  */
 export const slots = (
   { next, rate, share }: { readonly next: Instant; readonly rate: number; readonly share: number },
@@ -47,5 +48,5 @@ export const slotAt = ({ from, interval }: Slots, n: number): Instant => from + 
 /** When the message of a slot leaves. */
 export const departure = (slot: Instant): Instant => Math.ceil(slot / together) * together
 
-/** Whether it is too late for a message that left at `departure`, as when its process or the storage is overloaded. */
+/** Whether it is too late to send a message that was to leave at `departure`, as when a process is overloaded. */
 export const isMissed = (departure: Instant, now: Instant): boolean => now - departure > tolerance

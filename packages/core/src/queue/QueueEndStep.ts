@@ -1,6 +1,6 @@
 /**
- * The decision for a queued message that a process took: it leaves the queue, waits, or ends without having been sent
- * (contract §11 and §15). Pure.
+ * Decides what happens to a queued message after a process took it: it leaves the queue, waits for another try, or ends
+ * without having been sent (contract §11 and §15). Pure.
  */
 import { Duration } from "effect"
 import type { MessageId, PhoneNumberId } from "../Id.ts"
@@ -15,13 +15,15 @@ import type { Instant } from "../Time.ts"
 export type QueueEnd =
   /** It had an outcome before, or is no longer there. */
   | { readonly _tag: "Done" }
-  /** It is tried again after a while, or looked at again at `until` if that is earlier. */
+  /** It is tried again after `after`, or at `until` if that is earlier. */
   | { readonly _tag: "Again"; readonly after: Duration.Duration; readonly until?: Instant }
-  /** It was not tried, because its slot had passed or had no token. It waits for another one, after a while if given. */
+  /**
+   * It was not tried, because its slot had passed or had no token. It waits for another slot, after `after` if given.
+   */
   | { readonly _tag: "Missed"; readonly after?: Duration.Duration }
   /** Its campaign never sends it. It ends without an event. */
   | { readonly _tag: "Skipped"; readonly error: MessageError }
-  /** It fails, with the event. Like one to be skipped, it waits instead while somebody is sending it. */
+  /** It fails, with the event. Like a skipped message, it waits instead while a send of it is in progress. */
   | { readonly _tag: "Failed"; readonly error: MessageError }
 
 /** Records the outcome of a queued message. */
@@ -31,7 +33,7 @@ export interface EndQueued {
   /** The number whose messages wait in order with it; `null` for a campaign's message. */
   readonly phoneNumberId: PhoneNumberId | null
   readonly end: QueueEnd
-  /** One of each is enough. */
+  /** One event id and one delivery id are enough. */
   readonly ids: EventIds
 }
 
@@ -42,7 +44,7 @@ export interface EndWrites {
     readonly messageId: MessageId
     readonly phoneNumberId: PhoneNumberId | null
     readonly dueAt: Instant
-    /** How many more times it was tried: 0 or 1. */
+    /** By how much to raise the number of tries: 0 or 1. */
     readonly tries: number
   }>
   readonly sends: SendWrites

@@ -1,5 +1,6 @@
 /**
- * What becomes of a message that its caller queued, after a try (contract §15). Pure.
+ * Decides what happens after a try to a message that its caller queued (contract §15): whether it is tried again, and
+ * when. Pure.
  */
 import { Duration } from "effect"
 import { type DomainError, retryAfterOf } from "../Errors.ts"
@@ -9,7 +10,7 @@ import type { QueuedEnd } from "./QueuedMessages.ts"
 import type { QueueEnd } from "./QueueEndStep.ts"
 import type { Queued } from "./QueueWorkStep.ts"
 
-/** The delays after the first tries; after each further one the last. */
+/** The delays after the first tries. The last delay repeats. */
 export const delays: readonly [Duration.Duration, ...ReadonlyArray<Duration.Duration>] = [
   Duration.seconds(5),
   Duration.seconds(15),
@@ -18,13 +19,13 @@ export const delays: readonly [Duration.Duration, ...ReadonlyArray<Duration.Dura
   Duration.minutes(15)
 ]
 
-/** When something temporary is tried again that was tried so often before. */
+/** The delay before the next try, given how many tries came before the one that failed with this temporary error. */
 export const delayOf = (tries: number, error: DomainError): Duration.Duration =>
   Duration.max(delays[Math.min(tries, delays.length - 1)]!, retryAfterOf(error) ?? Duration.zero)
 
 /**
- * Decides what becomes of a queued message, given how often it was tried before: `null` if there is nothing to record.
- * What is temporary is tried again; any other refusal of ours fails it.
+ * Decides what happens to a queued message, given how often it was tried before; `null` if there is nothing to record.
+ * After a temporary error it is tried again; any other refusal of ours fails it.
  */
 export const after = (
   ended: QueuedEnd<{ readonly campaignId: null }>,

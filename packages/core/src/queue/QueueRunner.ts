@@ -1,5 +1,6 @@
 /**
- * Sends the messages that callers queued (contract §15). Calls `QueueStore` and `QueuedMessages`.
+ * The background task that takes the due messages that callers queued, number by number, and has them sent (contract
+ * §15). Calls `QueueStore`, and `QueuedMessages` through `Departures`.
  */
 import { Clock, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -16,13 +17,13 @@ import * as QueueRetry from "./QueueRetry.ts"
 import { QueueStore } from "./QueueStore.ts"
 import type * as QueueWorkStep from "./QueueWorkStep.ts"
 
-/** The longest time between two looks, since another process may have queued a message. */
+/** The longest wait before the storage is asked again, since another process may have queued a message. */
 const every = Duration.millis(500)
 
-/** The shortest. */
+/** The shortest wait before the storage is asked again. */
 const soon = Duration.millis(10)
 
-/** Messages in one piece of work: as many as the highest tier sends within the pace's horizon. */
+/** The maximum number of messages in one piece of work: as many as the highest tier sends within the pace's horizon. */
 const limit = 500
 
 const ofCallers = { campaignId: null } as const

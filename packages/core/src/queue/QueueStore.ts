@@ -1,7 +1,7 @@
 /**
- * Port: the queue of messages that are not sent yet. Those of callers (contract §15) are handed out here, by numbers;
- * those of campaigns by `CampaignStore`. Any number of processes may work on it. `QueueWorkStep` and `QueueEndStep`
- * decide its transitions.
+ * Port: the queue of messages that are not sent yet. It hands out callers' messages (contract §15), number by number;
+ * `CampaignStore` hands out the messages of campaigns. Any number of processes may work on it. `QueueWorkStep`,
+ * `QueueEndStep` and `Heartbeat` decide its transitions.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { WorkspaceId } from "../Id.ts"
@@ -11,13 +11,13 @@ import type { Beat, Beaten } from "./Heartbeat.ts"
 import type { EndQueued } from "./QueueEndStep.ts"
 import type { Work, Worked } from "./QueueWorkStep.ts"
 
-/** The messages that callers of a workspace, or of all, queued. */
+/** The state of the callers' queue of a workspace, or of all workspaces together. */
 export interface Backlog {
-  /** How many wait, whenever they are due. */
+  /** How many messages wait, due or not. */
   readonly queued: number
-  /** When the one was due that has waited longest; `null` if none is due. */
+  /** When the message that has waited longest was due; `null` if none is due. */
   readonly oldestDueAt: Instant | null
-  /** Since when they, or some of them, are held because the database is a restored copy; `null` if none is. */
+  /** Since when some or all messages are held because the database is a restored copy; `null` if none is held. */
   readonly heldSince: Instant | null
   /** The storage's time. */
   readonly at: Instant
@@ -26,8 +26,8 @@ export interface Backlog {
 export class QueueStore extends Context.Service<QueueStore, {
   /**
    * Does one piece of work for the number that has waited longest (`QueueWorkStep.work`), in one atomic step. One
-   * process at a time works on a number; messages that it hands out belong to the caller for `QueueWorkStep.lease`. None
-   * if no number whose queue is not held (`Heartbeat`) has anything due.
+   * process at a time works on a number. The messages that it hands out belong to the caller for `QueueWorkStep.lease`.
+   * Skips numbers whose queue is held (`Heartbeat`). None if no other number has anything due.
    */
   readonly work: (command: Work) => Effect.Effect<Option.Option<Worked>, StoreError>
   /** Records what came of a message that `work`, or `CampaignStore.work`, handed out. Safe to repeat. */
@@ -39,7 +39,7 @@ export class QueueStore extends Context.Service<QueueStore, {
    * (`Heartbeat.beat`).
    */
   readonly beat: (command: Beat) => Effect.Effect<Beaten, StoreError>
-  /** `null` for all workspaces. */
+  /** The state of a workspace's queue, or with `null`, of the queues of all workspaces. */
   readonly backlog: (workspaceId: WorkspaceId | null, now: Instant) => Effect.Effect<Backlog, StoreError>
   /**
    * Releases the queue of a workspace after a restore (contract §15), or with `null` those of all. False if it was not

@@ -1,6 +1,6 @@
 /**
- * The decisions for the messages that callers queued (contract §15): a number's messages are handed out by their due
- * times, at the pace that leaves tokens to requests. Pure.
+ * Decides which of the messages that callers queued are handed out (contract §15): a number's messages in the order of
+ * their due times, at a pace that leaves some of the number's rate to requests. Pure.
  */
 import { Duration } from "effect"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
@@ -18,10 +18,10 @@ export const lease = Duration.minutes(1)
 /** How soon a number that has more to send is looked at again. */
 const busyDelay = Duration.millis(200)
 
-/** What queued sends use of a number's rate (contract §15). */
+/** The part of a number's rate that queued sends may use (contract §15). */
 export const share = 0.8
 
-/** The queued messages of a number, and when there is something to do for them. */
+/** A number's queue: when it next needs work, and its pace. */
 export interface Lane {
   readonly phoneNumberId: PhoneNumberId
   readonly workspaceId: WorkspaceId
@@ -31,7 +31,7 @@ export interface Lane {
   readonly nextSlot: Instant
 }
 
-/** Lets the number whose turn it is send. */
+/** The command to hand out messages of the number whose turn it is. */
 export interface Work {
   readonly now: Instant
   /** The maximum number of messages to hand out. */
@@ -58,20 +58,20 @@ export interface Claimed extends Queued {
   readonly slot: Instant
 }
 
-/** A number's messages, and the time of the next one after those that are due. */
+/** A number's due messages, and when the next one is due. */
 export interface Due {
   /** Messages that are due, the longest waiting first, and no more than needed. */
   readonly messages: ReadonlyArray<Queued>
-  /** When the first of those is due that are not yet; `null` if there is none. */
+  /** When the next message is due that is not due yet; `null` if there is none. */
   readonly nextAt: Instant | null
 }
 
 /** What a piece of work loads: the number's lane, locked. The number may be a moment old. */
 export interface LoadedWork extends Known {
   readonly lane: Lane
-  /** `undefined` if it was removed; its messages fail when they are tried. */
+  /** `undefined` if the number was removed; its messages fail when they are tried. */
   readonly number: PhoneNumber.PhoneNumber | undefined
-  /** If it was needed. */
+  /** The due messages; `null` if they are not loaded yet. */
   readonly due: Due | null
 }
 
@@ -92,7 +92,7 @@ export interface Worked {
   readonly phoneNumberId: PhoneNumberId
   /** The storage's time. */
   readonly at: Instant
-  /** Between two slots, in milliseconds. */
+  /** The time between two slots, in milliseconds. */
   readonly interval: number
   readonly claimed: ReadonlyArray<Claimed>
   /** Messages that were not sent in time. They take no slot. */

@@ -13,13 +13,13 @@ import { type Ended, SendLifecycle } from "../messages/SendLifecycle.ts"
 import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
 
-/** The result of a try to send a queued message. Only campaigns leave customers out. */
+/** The result of a try to send a queued message. Only a campaign's message can be left out ({@link LeftOut}). */
 export type QueuedEnd<Of extends Queue> =
   /** It has an outcome now, and has left the queue. */
   | { readonly _tag: "Settled" }
   /** It already had an outcome, or it no longer exists. */
   | { readonly _tag: "Ended" }
-  /** The provider did not take it this time. */
+  /** The provider did not accept it this time. */
   | { readonly _tag: "NotSent"; readonly error: DomainError }
   /** Our own checks refused it. */
   | { readonly _tag: "Refused"; readonly error: DomainError }
@@ -29,7 +29,7 @@ export type QueuedEnd<Of extends Queue> =
   | { readonly _tag: "Busy" }
   | (Of["campaignId"] extends null ? never : LeftOut)
 
-/** Why a message was not sent although it had been claimed. */
+/** The error that withholds a claimed message whose slot has passed. */
 const tooLate = new ServerError({
   reason: "overloaded",
   message: "the message missed its slot, and will be tried again"
@@ -62,7 +62,8 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
       const withSpan = yield* Span.ifTraced("QueuedMessages.send")
 
       /**
-       * A message whose outcome is unknown has ended once that is its status; until then the sweep has to look at it.
+       * The result for a message whose outcome is unknown: `Busy` while its status is still `sending`, until the sweep
+       * changes that.
        */
       const unknownOrBusy = (
         { id, workspaceId }: Message
@@ -90,7 +91,7 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
           apiKeyId: null,
           queue,
           later: null,
-          // a version before may have queued it to a number with its national prefix
+          // an earlier version of the service may have queued it to a number with a national prefix
           message: { ...content, to: CustomerNames.sendable(content.to) },
           requestId: yield* Id.generate(random, "req"),
           withhold: Effect.map(isTooLate, (is) => is ? tooLate : undefined),
@@ -131,7 +132,7 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
       const send = <Of extends Queue>(queued: QueuedMessage<Of>, isTooLate: Effect.Effect<boolean>) =>
         Effect.map(
           lifecycle.run(attempt(queued, isTooLate)),
-          // the next try finds out what this one did
+          // a try that did not run or failed counts as busy: the next try finds out what it did
           (ended): QueuedEnd<Of> =>
             // `AcceptStep` leaves only a campaign's customers out
             Option.isSome(ended) && Exit.isSuccess(ended.value)

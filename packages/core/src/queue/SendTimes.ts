@@ -1,5 +1,6 @@
 /**
- * When a queued message may be sent (contract §15). Pure.
+ * Determines from a request to send later when its message may be sent, and until when it is tried (contract §15).
+ * Pure.
  */
 import { Duration, Result } from "effect"
 import { InvalidBody } from "../Errors.ts"
@@ -8,14 +9,14 @@ import type * as Time from "../Time.ts"
 /** How far ahead a message may be queued, and how long it may be tried from then on. */
 export const longest = Duration.days(90)
 
-/** How long a message is tried from its time on, unless its caller says otherwise. */
+/** How long a message is tried from its `sendAt` on, if its caller sets no `sendUntil`. */
 export const standardTrial = Duration.hours(24)
 
-/** The times that a request asks for. */
+/** The times in a request to send later. */
 export interface Asked {
-  /** Not before this time; the past means now. */
+  /** The message is not sent before this time. A time in the past means now. */
   readonly sendAt?: Time.Instant
-  /** Not tried any more from this time on; {@link standardTrial} after `sendAt` if omitted. */
+  /** The message is not tried any more from this time on; {@link standardTrial} after `sendAt` if omitted. */
   readonly sendUntil?: Time.Instant
 }
 

@@ -1,12 +1,13 @@
 /**
- * API requests as the dashboard shows them (contract §12 *Requests*), without the values of bodies and headers. Pure.
+ * Recorded API requests, which the dashboard shows (contract §12 *Requests*): the model, which requests are recorded,
+ * and counts of refusals. Values of bodies and headers are not part of them. Pure.
  */
 import { Duration } from "effect"
 import type { ApiKeyId, RequestId, UserId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 import type { Field } from "./BodyShape.ts"
 
-/** Who made a request: an API key, or a person with a session. */
+/** The caller of a request: an API key, or a person with a session. */
 export type Caller =
   | { readonly apiKeyId: ApiKeyId; readonly userId: null }
   | { readonly apiKeyId: null; readonly userId: UserId }
@@ -28,9 +29,14 @@ export interface ApiRequest {
   readonly at: Instant
   /** Milliseconds from the request's arrival to the start of its response. */
   readonly durationMs: number
-  /** What the body had, without values (`BodyShape.of`); `null` of people, and if there was no JSON, or too much. */
+  /**
+   * The body's shape, without values (`BodyShape.of`); `null` for people's requests, and if it was too large or not
+   * JSON.
+   */
   readonly fields: ReadonlyArray<Field> | null
-  /** The id of what the request made, changed or read; `null` if it was refused, or that is not known. */
+  /**
+   * The id of the thing that the request made, changed or read; `null` if the request was refused or the id is unknown.
+   */
   readonly subject: string | null
 }
 
@@ -38,13 +44,14 @@ export interface ApiRequest {
 const reading = new Set(["GET", "HEAD"])
 
 /**
- * Whether a request is recorded: any of an API key. A person's page asks again and again, also for what is not there
- * yet, so of a person's requests that change nothing only other refusals are recorded.
+ * Whether a request is recorded: every request of an API key, and a person's requests that change something. Of a
+ * person's other requests only refusals except `not_found`, because the dashboard's pages poll, even for things that
+ * are not there yet.
  */
 export const isRecorded = ({ caller, code, method }: Pick<ApiRequest, "caller" | "code" | "method">): boolean =>
   caller.userId === null || !reading.has(method) || (code !== null && code !== "not_found")
 
-/** The word for why a request was refused: the error's reason, or its code if it has none. */
+/** The word that names the cause of a refusal: the error's reason, or its code if it has no reason. */
 export const wordOf = ({ code, reason }: Pick<ApiRequest, "code" | "reason">): string | null => reason ?? code
 
 const hour = Duration.toMillis(Duration.hours(1))
@@ -56,16 +63,16 @@ export const hourOf = (at: Instant): Instant => at - at % hour
 export interface Tally extends Pick<ApiRequest, "code" | "reason"> {
   readonly apiKeyId: ApiKeyId
   readonly count: number
-  /** When the last of them arrived. */
+  /** When the last of these requests arrived. */
   readonly lastAt: Instant
 }
 
-/** The form of ids of ours that name no customer. */
+/** The pattern of the service's own ids. None of them names a customer. */
 const ownId = /^[a-z]{2,4}_[0-7][0-9A-HJKMNP-TV-Z]{25}$/u
 
 /**
- * The subject of a request: the first of these that is an id of ours. Names of customers are none, and neither is
- * anything else that a caller may write into a path.
+ * The subject of a request: the first of the candidates that is one of the service's own ids. A customer's name, or
+ * other text that a caller writes into a path, is never the subject.
  */
 export const subjectOf = (...candidates: ReadonlyArray<string | undefined>): string | null =>
   candidates.find((text) => text !== undefined && ownId.test(text)) ?? null

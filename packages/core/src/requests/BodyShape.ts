@@ -1,6 +1,6 @@
 /**
- * The shape of a request's body (contract §17): the names of known fields and the types and lengths of their values. A
- * name that is not known may itself be what somebody wrote, so it is not kept. Pure.
+ * The shape of a request's body (contract §17): the names of known fields, and the types and lengths of their values.
+ * An unknown field's name is not kept, because it may itself be customer data. Pure.
  */
 
 /** The types of values; `unknown` stands for all fields of an object whose names are not known. */
@@ -11,14 +11,14 @@ export type Type = (typeof types)[number]
 
 /** A field of a body, without its value. */
 export interface Field {
-  /** Names from the outside in, as in `template.bodyParams[0]`; empty for the body itself. */
+  /** The names from the outermost to the field, such as `template.bodyParams[0]`; empty for the body itself. */
   readonly path: string
   readonly type: Type
   /** Characters of a text, items of a list, fields of an object, or unknown fields; `null` for other values. */
   readonly length: number | null
 }
 
-/** The fields of one body that are described. */
+/** The maximum number of described fields of one body. */
 export const maxFields = 50
 
 const typeOf = (value: unknown): Type =>
@@ -41,15 +41,15 @@ const lengthOf = (value: unknown): number | null =>
     ? Object.keys(value).length
     : null
 
-/** Which fields are visited. */
+/** The bounds of {@link walk}. */
 export interface Bounds {
-  /** Fields in all. */
+  /** The maximum number of visited fields. */
   readonly fields: number
-  /** The first items of each list. */
+  /** How many items of each list are visited, from its start. */
   readonly items: number
 }
 
-/** Visits fields with their values, in their order. */
+/** Visits the known fields of a body with their values, in the body's order, within bounds. */
 export const walk = (
   body: unknown,
   known: ReadonlySet<string>,
@@ -57,14 +57,14 @@ export const walk = (
   visit: (field: Field, value: unknown) => void
 ): void => {
   let count = 0
-  const told = (field: Field, value: unknown): void => {
+  const visitField = (field: Field, value: unknown): void => {
     count += 1
     visit(field, value)
   }
   const describe = (path: string, value: unknown, isOutermost = false): void => {
     if (count >= bounds.fields) return
     const isObject = typeOf(value) === "object"
-    if (!isOutermost || !isObject) told({ path, type: typeOf(value), length: lengthOf(value) }, value)
+    if (!isOutermost || !isObject) visitField({ path, type: typeOf(value), length: lengthOf(value) }, value)
     if (Array.isArray(value)) {
       for (const [index, item] of value.slice(0, bounds.items).entries()) describe(`${path}[${index}]`, item)
     } else if (isObject) {
@@ -73,7 +73,7 @@ export const walk = (
         if (known.has(name)) describe(path === "" ? name : `${path}.${name}`, inner)
         else unknown += 1
       }
-      if (unknown > 0 && count < bounds.fields) told({ path, type: "unknown", length: unknown }, undefined)
+      if (unknown > 0 && count < bounds.fields) visitField({ path, type: "unknown", length: unknown }, undefined)
     }
   }
   describe("", body, true)

@@ -1,6 +1,6 @@
 /**
- * The values of a request's body as they may be kept (contract §17): of the fields that `BodyShape` describes, without
- * codes, keys, tokens and other secrets, each text cut and all of them bounded. Pure.
+ * Takes the values of a request's known fields (`BodyShape`) in the form in which they may be kept (contract §17):
+ * without codes, keys, tokens and other secrets, with long texts cut, and with a bound on their total size. Pure.
  */
 import * as BodyShape from "./BodyShape.ts"
 
@@ -11,7 +11,7 @@ export type Scalar = string | number | boolean | null
 export interface FieldValue {
   /** As in `BodyShape.Field`. */
   readonly path: string
-  /** A text may have {@link mark} in the place of a part of it. */
+  /** The value. In a text, {@link mark} replaces each secret. */
   readonly value: Scalar
   /** Whether the value, or a part of it, was left out because it is a secret or may be one. */
   readonly isRedacted: boolean
@@ -22,17 +22,17 @@ export interface FieldValue {
 /** The values of a body. */
 export interface BodyValues {
   readonly fields: ReadonlyArray<FieldValue>
-  /** How many values were left out because they are over {@link maxBytes}, of the first thousand. */
+  /** How many of the first {@link maxLooked} values were left out because {@link maxBytes} was reached. */
   readonly omitted: number
 }
 
 /** The values of a body before it is known which of its templates carry codes. They must not be kept like this. */
 export interface Unchecked extends BodyValues {
-  /** The paths of the body's templates, and their names; `null` of one without a name. */
+  /** The paths of the body's templates, and their names; `null` for a template without a name. */
   readonly templates: ReadonlyArray<{ readonly path: string; readonly name: string | null }>
 }
 
-/** What stands in the place of a secret. */
+/** The text that replaces a secret. */
 export const mark = "[redacted]"
 
 /** The maximum length of a text that is kept, in UTF-16 units. */
@@ -41,17 +41,17 @@ export const maxLength = 256
 /** The maximum size of one request's values as JSON, in bytes. */
 export const maxBytes = 8 * 1024
 
-/** The maximum number of fields of one request that are looked at: many more than {@link maxBytes} has room for. */
+/** The maximum number of fields of one request that are visited: many more than {@link maxBytes} has room for. */
 const maxLooked = 1000
 
-/** Fields whose values are never kept, nor anything in them. `current` and `new` are passwords. */
+/** Fields of which no value is kept, at any depth. `current` and `new` are passwords. */
 const secretName =
   /^(?:code|current|new|challenge|signature|credential\w*|authenticatorData|clientDataJSON|attestationObject|\w*(?:password|secret|token|header_handle))$/iu
 
 /** The fields that hold the content of a template. */
 const templateName = /^template(?:_b|B)?$/u
 
-/** What a template's content says besides the values that fill it. */
+/** The fields of a template's content that are not values for it. */
 const plainParts: ReadonlySet<string> = new Set(["name", "language", "type"])
 
 const partsOf = (path: string): ReadonlyArray<string> => path.replaceAll(/\[\d+\]/gu, "").split(".")
@@ -63,8 +63,8 @@ const announcesCode = /\b(?:code|kode|codes|c[oó]digo|codice|otp|pin|tan|passco
 const codes = /(?<!\d)(?:\d{3}[ -]\d{3}|\d{4,10})(?!\d)/gu
 
 /**
- * Secrets that their beginning shows: of ours, of the provider and of the usual kinds. No pattern looks at a place of
- * the text from many others, or a long text would hold the event loop.
+ * Secrets that are recognized by their beginning: ours, the provider's and common ones. No pattern may backtrack over
+ * long stretches, or a long text would block the event loop.
  */
 const known: ReadonlyArray<RegExp> = [
   /wac_live_\w+/gu,
@@ -77,11 +77,11 @@ const known: ReadonlyArray<RegExp> = [
   /data:[\w.+-]*\/[\w.+-]*[;,]\S*/giu
 ]
 
-/** A word for a secret with the secret after it. */
+/** A word that announces a secret, followed by the secret. */
 const named =
   /\b((?:pass(?:word|wort|code|phrase)?|pwd|kennwort|secret|token|api[ _-]?key|pin|otp|tan|code)\s*(?:=|:|\bis\b)\s*)\S+/giu
 
-/** Long runs that may be a key or a token; the provider's ids of messages are none. */
+/** Long runs of characters that may be a key or a token, except the provider's ids of messages. */
 const runs = /(?<!wamid\.)(?<![\w~=+-])[\w~=+-]{20,}/gu
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu
@@ -90,7 +90,9 @@ const ownId = /^[a-z]{2,4}_[0-7][0-9A-HJKMNP-TV-Z]{25}$/u
 /** A word, a number, or nothing. */
 const isWord = (piece: string): boolean => /^(?:\d*|[A-Za-z]?[a-z]*|[A-Z]*)$/u.test(piece)
 
-/** Whether a long run is like a random one: what is neither a word nor a number is at least 12 long. */
+/**
+ * Whether a long run looks random: its pieces that are neither words nor numbers have at least 12 characters in all.
+ */
 const isRandom = (run: string): boolean =>
   !uuid.test(run) && !ownId.test(run) &&
   run.split(/[_~=+-]/u).reduce((sum, piece) => isWord(piece) ? sum : sum + piece.length, 0) >= 12
@@ -101,10 +103,10 @@ const base64 = /(?<![\w+/=.:-])[A-Za-z\d+/]{40,}={0,2}/gu
 /** Whether a long run is not a path of words. */
 const isMixed = (run: string): boolean => [/[a-z]/u, /[A-Z]/u, /\d/u].every((kind) => kind.test(run))
 
-/** An address: its names and passwords, its query and its fragment may be what gives access. */
+/** URLs: the user and password, the query and the fragment may hold a secret. */
 const urls = /\b([a-z][a-z\d+.-]{0,20}:\/\/)([^\s/?#"'<>]*@)?([^\s?#"'<>]*)([?#][^\s"'<>]*)?/giu
 
-/** A text without what has the form of a secret. */
+/** Replaces everything in a text that looks like a secret by {@link mark}. */
 export const redacted = (text: string): string => {
   let without = text.replaceAll(
     urls,
@@ -134,7 +136,9 @@ const encoder = new TextEncoder()
 
 const sizeOf = (field: FieldValue): number => encoder.encode(JSON.stringify(field)).length
 
-/** Takes the values out of a body, and redacts them but for the values of templates that carry codes. */
+/**
+ * Takes the values of a body and redacts them. {@link checked} then redacts the values of templates that carry codes.
+ */
 export const of = (body: unknown, names: ReadonlySet<string>): Unchecked => {
   const fields: Array<FieldValue> = []
   const templates: Array<Unchecked["templates"][number]> = []
@@ -146,7 +150,7 @@ export const of = (body: unknown, names: ReadonlySet<string>): Unchecked => {
       templates.push({ path, name: typeof name === "string" ? name : null })
     } else if (type !== "list" && type !== "unknown") {
       const field = kept(path, value as Scalar)
-      // what is redacted later may be longer than it was
+      // `checked` may replace the value by a longer mark
       const size = Math.max(sizeOf(field), sizeOf(hidden(path)))
       if (bytes + size > maxBytes) omitted += 1
       else {
@@ -158,7 +162,10 @@ export const of = (body: unknown, names: ReadonlySet<string>): Unchecked => {
   return { fields, omitted, templates }
 }
 
-/** The values that may be kept, once it is known which templates carry codes (of authentication, or not known). */
+/**
+ * The values that may be kept, once it is known which templates carry one-time codes: those of authentication, and
+ * those that are not known. A template without a name counts as one that does.
+ */
 export const checked = (
   { fields, omitted, templates }: Unchecked,
   carriesCode: (name: string) => boolean

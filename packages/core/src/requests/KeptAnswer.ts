@@ -8,10 +8,10 @@ import type { WorkspaceId } from "../Id.ts"
 import type { IdempotencyKey } from "../Idempotency.ts"
 import type { Instant } from "../Time.ts"
 
-/** The scope of an Idempotency-Key: the same key is another one for another person or route. */
+/** The scope of an Idempotency-Key: the same key of another caller, or for another route, is a different key. */
 export interface Place {
   readonly workspaceId: WorkspaceId
-  /** The person or API key that asks. */
+  /** The person or API key that makes the request. */
   readonly caller: string
   /** Method and path as requested. */
   readonly route: string
@@ -28,10 +28,10 @@ export interface Answer {
 /** The record at a {@link Place}. */
 export interface Binding {
   readonly fingerprint: string
-  /** The token of the process that works on the request, and until when no other may call it lost. */
+  /** The token of the process that works on the request. Until `leaseUntil`, no other process treats it as lost. */
   readonly token: string
   readonly leaseUntil: Instant
-  /** `null` until there is one. */
+  /** The stored answer; `null` until there is one. */
   readonly answer: Answer | null
   readonly expiresAt: Instant
 }
@@ -39,8 +39,8 @@ export interface Binding {
 /** A request that claims a place. */
 export interface Asked extends Pick<Binding, "fingerprint" | "token"> {
   /**
-   * Whether it may take the place of an equal request that counts as lost. Only for work whose parts have keys of their
-   * own, so that doing it twice is doing it once.
+   * Whether the request may be done again if an equal request counts as lost. Only for work that is idempotent because
+   * its parts have their own keys.
    */
   readonly isRepeatable: boolean
 }
@@ -48,7 +48,7 @@ export interface Asked extends Pick<Binding, "fingerprint" | "token"> {
 /** How long a request may take before it counts as lost with its process: longer than any handler works. */
 export const lease = Duration.seconds(60)
 
-/** The same for work that may be repeated: short, since doing it twice does no harm. */
+/** The lease for work that may be repeated: short, since doing it twice is harmless. */
 const leaseOfRepeatable = Duration.seconds(5)
 
 /** The lease of a request, in milliseconds. */
@@ -63,10 +63,13 @@ export type Verdict =
   | { readonly _tag: "Conflict" }
   | { readonly _tag: "Answered"; readonly answer: Answer }
   | { readonly _tag: "Running" }
-  /** A process ended before it recorded what became of the request. It is not done a second time. */
+  /** A process ended before it recorded an answer to the request. The request is not done a second time. */
   | { readonly _tag: "Lost" }
 
-/** Judges a request by what is stored at its place once it has claimed it, if it could; see {@link isFree}. */
+/**
+ * Judges a request by the binding at its place, after the request has claimed the place if it was free ({@link
+ * isFree}).
+ */
 export const judge = (binding: Binding, asked: Asked, now: Instant): Verdict =>
   binding.token === asked.token
     ? { _tag: "Claimed" }
@@ -78,7 +81,7 @@ export const judge = (binding: Binding, asked: Asked, now: Instant): Verdict =>
     ? { _tag: "Running" }
     : { _tag: "Lost" }
 
-/** Whether a binding binds no more. */
+/** Whether a binding has expired, so that its key is unused again. */
 export const isExpired = ({ expiresAt }: Pick<Binding, "expiresAt">, now: Instant): boolean => expiresAt <= now
 
 /** Whether a request may claim a place. */
@@ -102,7 +105,7 @@ export const lost = (): ServerError =>
       "whether the change was made; if it was not, repeat the request with another Idempotency-Key"
   })
 
-/** A JSON value without the fields of these names at its top. */
+/** Removes the top-level fields with these names from a JSON text. */
 export const without = (body: string, secrets: ReadonlyArray<string>): string => {
   if (secrets.length === 0 || body === "") return body
   const fields = Object.entries(JSON.parse(body) as { readonly [name: string]: unknown })

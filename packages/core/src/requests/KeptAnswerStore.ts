@@ -1,5 +1,6 @@
 /**
- * Port: answers to requests, kept under their Idempotency-Keys.
+ * Port: answers to requests that change something, kept under their Idempotency-Keys, so that a repetition gets the
+ * same answer (`KeptAnswer`).
  */
 import { Context, type Effect } from "effect"
 import type { StoreError } from "../StoreError.ts"
@@ -8,9 +9,9 @@ import type { Answer, Asked, Place, Verdict } from "./KeptAnswer.ts"
 
 export class KeptAnswerStore extends Context.Service<KeptAnswerStore, {
   /**
-   * Claims a place for `KeptAnswer.leaseOf` if it is free (`KeptAnswer.isFree`), and judges the request
-   * (`KeptAnswer.judge`). Atomic: of racing requests, exactly one is `Claimed`. Safe to repeat with the same token.
-   * A claim binds for `Idempotency.retention`, answered or not.
+   * Claims a place (workspace, caller, route and key) for `KeptAnswer.leaseOf` if it is free (`KeptAnswer.isFree`), and
+   * judges the request (`KeptAnswer.judge`). Atomic: of racing requests, exactly one is `Claimed`. Safe to repeat with
+   * the same token. A claim binds for `Idempotency.retention`, answered or not.
    */
   readonly claim: (
     place: Place,

@@ -7,7 +7,7 @@ import * as Recorder from "../Recorder.ts"
 import type { ApiRequest } from "./ApiRequest.ts"
 import { RequestStore } from "./RequestStore.ts"
 
-/** Requests in one statement. */
+/** The maximum number of requests in one statement. */
 const size = 500
 
 /** Records a request. By default it does nothing. */
@@ -16,7 +16,7 @@ export const RequestRecorder = Context.Reference<(request: ApiRequest) => void>(
   { defaultValue: () => () => {} }
 )
 
-/** Records into the storage, as long as its scope is open. */
+/** Makes the recorder write to the storage, as long as the layer's scope is open. */
 export const layer: Layer.Layer<never, never, RequestStore> = Layer.effect(
   RequestRecorder,
   Effect.gen(function*() {

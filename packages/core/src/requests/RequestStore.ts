@@ -1,5 +1,5 @@
 /**
- * Port: API requests.
+ * Port: recorded API requests (`ApiRequest`), and their counts by hour, key and outcome.
  */
 import { Context, Duration, type Effect } from "effect"
 import type { ApiKeyId, RequestId, WorkspaceId } from "../Id.ts"

@@ -1,5 +1,6 @@
 /**
- * The values of API requests, which a workspace keeps for a day while an owner has switched them on (contract §17).
+ * The service for the values of API requests (contract §17): switches keeping them on and off, and reads them. While an
+ * owner has switched it on, a workspace keeps the values of each request for a day.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { type NotFound, ServerError } from "../Errors.ts"
@@ -14,7 +15,7 @@ import { RequestValuesStore } from "./RequestValuesStore.ts"
 /** How long the values of a request are kept. */
 export const retention = Duration.hours(24)
 
-/** Until when values of the workspace's requests are kept; `null` if none are. */
+/** Until when the workspace keeps values of its requests; `null` if the switch is off. */
 export interface Setting {
   readonly until: Instant | null
 }
@@ -25,8 +26,8 @@ const unreadable = () =>
 export class RequestValues extends Context.Service<RequestValues, {
   readonly setting: (workspaceId: Id.WorkspaceId) => Effect.Effect<Setting, StoreError>
   /**
-   * Switches the values on for `ValuesSwitch.lasts`, or off. Off, everything that is kept is deleted before this
-   * returns, and no request that came before is kept any more.
+   * Switches keeping values on for `ValuesSwitch.lasts`, or off. Switching off deletes all kept values before this
+   * returns, and no values of an earlier request are kept afterwards.
    */
   readonly configure: (workspaceId: Id.WorkspaceId, on: boolean) => Effect.Effect<Setting, StoreError>
   /** Until when a request's values are kept; `null` if they are not. */
@@ -45,7 +46,7 @@ export class RequestValues extends Context.Service<RequestValues, {
 
       const endOf = (id: Id.RequestId): Instant => Id.timeOf(id) + Duration.toMillis(retention)
 
-      /** What is kept of a request, unless its time is over and only its deletion has not come yet. */
+      /** The kept values of a request; none if their time is over, even if they are not deleted yet. */
       const find = (workspaceId: Id.WorkspaceId, id: Id.RequestId) =>
         Effect.flatMap(
           Clock.currentTimeMillis,

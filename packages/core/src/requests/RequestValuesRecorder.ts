@@ -1,6 +1,6 @@
 /**
- * Keeps the values of API requests in the background (contract §17): asks which templates carry codes, seals what may
- * be kept, and writes through `RequestValuesStore`.
+ * Keeps the values of API requests in the background (contract §17): looks up which templates carry codes, seals the
+ * values that may be kept, and writes them through `RequestValuesStore`.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { RequestId, WorkspaceId } from "../Id.ts"
@@ -11,7 +11,7 @@ import type { ValuesSwitch } from "../workspaces/ValuesSwitch.ts"
 import * as BodyValues from "./BodyValues.ts"
 import { RequestValuesStore } from "./RequestValuesStore.ts"
 
-/** The values of one request, before they may be kept. */
+/** The values of one request, before those of templates that carry codes are redacted. */
 export interface TakenValues {
   readonly workspaceId: WorkspaceId
   readonly requestId: RequestId
@@ -19,10 +19,10 @@ export interface TakenValues {
   readonly values: BodyValues.Unchecked
 }
 
-/** Requests in one statement. */
+/** The maximum number of requests in one statement. */
 const size = 100
 
-/** The largest backlog: at most 8 KiB each. */
+/** The maximum number of requests in the backlog, of at most 8 KiB each. */
 const capacity = 1000
 
 /** Keeps the values of a request. By default it does nothing. */
@@ -31,7 +31,7 @@ export const RequestValuesRecorder = Context.Reference<(taken: TakenValues) => v
   { defaultValue: () => () => {} }
 )
 
-/** Keeps them in the storage, as long as its scope is open. */
+/** Makes the recorder write to the storage, as long as the layer's scope is open. */
 export const layer: Layer.Layer<never, never, RequestValuesStore | TemplateStore | Vault> = Layer.effect(
   RequestValuesRecorder,
   Effect.gen(function*() {
@@ -39,7 +39,7 @@ export const layer: Layer.Layer<never, never, RequestValuesStore | TemplateStore
     const templates = yield* TemplateStore
     const vault = yield* Vault
 
-    /** A template of authentication carries a code, and one that is not known may. */
+    /** Whether a template carries a one-time code: an authentication template does, an unknown one may. */
     const carriesCode = (workspaceId: WorkspaceId, name: string) =>
       Effect.map(
         templates.list(workspaceId, { name }, { limit: 100, after: null }),

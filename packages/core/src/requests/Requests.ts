@@ -1,5 +1,6 @@
 /**
- * API requests: a list, and a summary of refusals by reason (contract §12 *Requests*). Reads the storage.
+ * The service that lists recorded API requests and sums refusals by reason (contract §12 *Requests*). Reads the
+ * storage.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { NotFound } from "../Errors.ts"

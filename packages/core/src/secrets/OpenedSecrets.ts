@@ -11,6 +11,7 @@ const text = (bytes: Uint8Array): string => Reflect.apply(String.fromCharCode, u
 const keyOf = ({ ciphertext, keyId, nonce }: Sealed, row: string): string =>
   `${row}\n${keyId}\n${nonce.length}\n${text(nonce)}${text(ciphertext)}`
 
+/** The cache. `row` is the row for which the secret is sealed. */
 export interface OpenedSecrets {
   /** The cached plaintext of this sealed secret and row. */
   readonly find: (sealed: Sealed, row: string) => string | undefined
@@ -24,14 +25,14 @@ export const make = (options: {
 }): Effect.Effect<OpenedSecrets, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    // two generations: once the young one is full or old enough, the old one is dropped
+    // two generations: once the young one is full or old enough, it becomes the old one, and the old one is dropped
     let young = new Map<string, string>()
     let old = young
     const age = () => {
       old = young
       young = new Map()
     }
-    // ages only while something is cached
+    // the cache ages only while it holds something
     let isAging = false
     const aging: Effect.Effect<void> = Effect.suspend(() => {
       age()

@@ -1,5 +1,5 @@
 /**
- * Port: all secrets sealed under a master key, whatever row they belong to, for changing that key (contract §5).
+ * Port: all sealed secrets, from every kind of row, so that the master key can be changed (contract §5).
  */
 import { Context, type Effect } from "effect"
 import type { ApiKeyId, PhoneNumberId, RequestId, UserId, WebhookId } from "../Id.ts"

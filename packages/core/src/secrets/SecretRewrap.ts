@@ -1,6 +1,6 @@
 /**
- * Changing the master key (contract §5): re-encrypts every secret from the previous master key to the current one, in
- * the background, until the previous one is no longer needed.
+ * The background task that changes the master key (contract §5): it re-encrypts every secret from the previous master
+ * key to the current one, until the previous key is no longer needed.
  */
 import { Duration, Effect, Layer } from "effect"
 import * as BackgroundLoop from "../BackgroundLoop.ts"

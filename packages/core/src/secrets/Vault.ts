@@ -1,6 +1,6 @@
 /**
- * Secrets at rest (contract §5). Secrets that must be read again are encrypted under the master key; secrets that must
- * only be recognized are hashed with the pepper.
+ * The service that protects stored secrets (contract §5). Secrets that must be read again are encrypted under the
+ * master key. Secrets that must only be recognized are hashed with the pepper.
  */
 import { Clock, Context, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { Aead, Digest, Mac, SecureRandom } from "effect/crypto"
@@ -28,7 +28,7 @@ export class UnreadableSecret extends Schema.TaggedError<UnreadableSecret>()("Un
   }
 }
 
-/** A row's failure is logged at most this often, since whatever needs the secret retries. */
+/** A row's failure is logged at most this often, since the code that needs the secret retries. */
 export const reportEvery = Duration.minutes(10)
 
 /** The number of rows whose last log time is remembered. Beyond it the log may repeat itself. */
@@ -54,7 +54,7 @@ export class Vault extends Context.Service<Vault, {
   readonly open: (sealed: Sealed, row: string) => Effect.Effect<string, UnreadableSecret>
   /** Seals the same secret for the same row under the current master key. Fails and logs as `open` does. */
   readonly rewrap: (sealed: Sealed, row: string) => Effect.Effect<Sealed, UnreadableSecret>
-  /** HMAC-SHA-256 with the pepper, in hex. This is what is stored of an API key. */
+  /** HMAC-SHA-256 with the pepper, in hexadecimal. An API key, for example, is stored only as its fingerprint. */
   readonly fingerprint: (secret: string) => Effect.Effect<string>
 }>()("@wac/core/secrets/Vault") {
   /** Reads the pepper, or creates one on first use. Fails if no configured master key opens it. */

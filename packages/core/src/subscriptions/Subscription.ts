@@ -1,6 +1,6 @@
 /**
- * Durable subscriptions (contract §16): a named place in a workspace's events, and the events that were taken up and
- * are not handled yet. Pure.
+ * Durable subscriptions (contract §16), by which a host handles a workspace's events in its own process: a named place
+ * in the sequence of events, and an entry for each event before it that is not handled yet. Pure.
  */
 import { Duration } from "effect"
 import type { EventType } from "../events/Event.ts"
@@ -17,7 +17,7 @@ export const renewEvery = Duration.seconds(3)
 /** How long events wait for a subscription beyond their retention. */
 export const keptFor = Duration.days(90)
 
-/** How old the oldest unhandled event of a subscription may become without an alert. */
+/** The age of a subscription's oldest unhandled event from which there is an alert. */
 export const patience = Duration.days(3)
 
 /** The maximum length of a name, in characters. */
@@ -26,24 +26,25 @@ export const maxName = 100
 /** The maximum number of events that a subscription handles at a time. */
 export const maxConcurrency = 100
 
-/** The maximum length of a failure that is kept, in characters. */
+/** The maximum length of a stored failure, in characters. */
 const maxFailure = 500
 
 /** The failure of a try whose process ended, or lost its claim, before the handler was done. */
 export const unfinished = "the process ended before the handler was done"
 
-/** What identifies a subscription. */
+/** Identifies a subscription: by its workspace and its name. */
 export interface Key {
   readonly workspaceId: WorkspaceId
   readonly name: string
 }
 
+/** A subscription: its place in the events, and the process that handles them. */
 export interface Subscription extends Key {
-  /** The types that it was last opened with. A process whose handler lacks one of them begins nothing. */
+  /** The event types with which it was last opened. A process whose handler lacks one of them begins no event. */
   readonly types: ReadonlyArray<EventType>
-  /** Events up to this place, in the order of recording, are handled or have an {@link Entry}. */
+  /** Every event up to this place, in the order of recording, is handled or has an {@link Entry}. */
   readonly place: number
-  /** The token of the process that handles its events now; `null` if none is being handled. */
+  /** The token of the process that handles its events now; `null` if no event is being handled. */
   readonly owner: string | null
   /** When another process may take over; `null` without an owner. */
   readonly leaseUntil: Instant | null
@@ -51,14 +52,14 @@ export interface Subscription extends Key {
 }
 
 /**
- * `running` while a handler handles it, `waiting` for its time, `held` while an earlier event of its message is not
- * handled, `failed` once it was set aside.
+ * The states of an entry: `running` while a handler works on the event, `waiting` until it is due, `held` while an
+ * earlier event of the same message is not handled, `failed` once it is set aside.
  */
 export const states = ["running", "waiting", "held", "failed"] as const
 /** One of {@link states}. */
 export type State = (typeof states)[number]
 
-/** An event that was taken up and is not handled yet. */
+/** An event that a subscription has taken up and not handled yet. */
 export interface Entry extends Key {
   readonly eventId: EventId
   /** The place of the event in the order of recording. */
@@ -70,9 +71,11 @@ export interface Entry extends Key {
   readonly state: State
   /** How many tries have begun. */
   readonly attempts: number
-  /** How many of them since the event was taken up or retried by a person. */
+  /**
+   * How many tries of the present round have begun. A round begins when the event is taken up or a person retries it.
+   */
   readonly roundAttempts: number
-  /** When the first of these began. */
+  /** When the first try of the round began. */
   readonly roundStartedAt: Instant | null
   /** When the last try began. */
   readonly startedAt: Instant | null
@@ -84,7 +87,7 @@ export interface Entry extends Key {
   readonly failure: string | null
 }
 
-/** An event as it is taken up. */
+/** The entry of an event that is taken up: `held` and untried. */
 export const entryOf = (
   { name, workspaceId }: Key,
   event: { readonly id: EventId; readonly orderKey: MessageId | null; readonly createdAt: Instant },
@@ -106,7 +109,7 @@ export const entryOf = (
   failure: null
 })
 
-/** Begins a try. */
+/** The entry after a try has begun. */
 export const begun = (entry: Entry, now: Instant): Entry => ({
   ...entry,
   state: "running",
@@ -117,12 +120,12 @@ export const begun = (entry: Entry, now: Instant): Entry => ({
   nextAt: null
 })
 
-/** Makes an event due, since its predecessor no longer holds it up. */
+/** The entry after its predecessor is done: it is due now. */
 export const released = (entry: Entry, now: Instant): Entry => ({ ...entry, state: "waiting", nextAt: now })
 
 /**
- * Ends a try that failed. It is tried again as a webhook's delivery is (`RetrySchedule`), and set aside when the try
- * at the end of the 24 hours fails.
+ * The entry after a try has failed. It is tried again on the schedule of webhook deliveries (`RetrySchedule`), and set
+ * aside (`failed`) when the try at the end of the round's 24 hours fails.
  */
 export const failed = (entry: Entry, failure: string, now: Instant, jitter: number): Entry => {
   const nextAt = RetrySchedule.next({
@@ -136,7 +139,7 @@ export const failed = (entry: Entry, failure: string, now: Instant, jitter: numb
   return nextAt === null ? { ...after, state: "failed", failedAt: now } : { ...after, state: "waiting" }
 }
 
-/** Retries an event that was set aside, for another 24 hours. */
+/** The entry after a person has retried it: a new round of 24 hours begins, due now. */
 export const retried = (entry: Entry, now: Instant): Entry => ({
   ...entry,
   state: "waiting",
@@ -146,6 +149,6 @@ export const retried = (entry: Entry, now: Instant): Entry => ({
   failedAt: null
 })
 
-/** Whether a process may handle the events of a subscription. */
+/** Whether a process may handle the events of a subscription: nobody else does, or its lease has ended. */
 export const mayWork = ({ leaseUntil, owner }: Subscription, token: string, now: Instant): boolean =>
   owner === null || owner === token || leaseUntil! <= now

@@ -12,23 +12,23 @@ import * as Subscription from "./Subscription.ts"
 import type { Begun, Ended } from "./SubscriptionStep.ts"
 import { SubscriptionStore } from "./SubscriptionStore.ts"
 
-/** The longest time between two looks, since other processes give no hint. */
+/** The longest wait before the storage is asked again, since events of other processes give no hint. */
 const every = Duration.seconds(1)
 
 /** The wait after the storage failed. */
 const retryAfter = Duration.seconds(1)
 
-/** What is handled, and how. */
+/** The subscription that this process handles, and the handler. */
 export interface Options extends Subscription.Key {
   readonly types: ReadonlyArray<EventType>
   /** How many events are handled at a time, from 1 to `Subscription.maxConcurrency`. */
   readonly concurrency: number
   /**
-   * Handles an event, or fails with the reason. Interrupted when another process may have taken over, or when there is
-   * no time left.
+   * Handles an event, or fails with the reason. It is interrupted when another process may have taken over, and when
+   * the scope closes.
    */
   readonly handle: (begun: Begun) => Effect.Effect<unknown, string>
-  /** Hints of this process: how often something was recorded, and a wait until that changes. */
+  /** Hints of new events in this process: how often events were recorded, and a wait until that count changes. */
   readonly recorded: {
     readonly count: () => number
     readonly after: (count: number) => Effect.Effect<void>
@@ -38,13 +38,15 @@ export interface Options extends Subscription.Key {
 /** A running subscription. */
 export interface Running {
   /**
-   * Begins nothing more, waits for the running handlers, records their ends and gives the claim back. What is
-   * interrupted meanwhile is tried again later.
+   * Begins no more events, waits for the running handlers, records their ends and gives the claim back. A handler that
+   * is interrupted meanwhile counts as a failed try, and its event is tried again later.
    */
   readonly stop: Effect.Effect<void>
 }
 
-/** Records a subscription's name and types. It handles events recorded from then on, once it is started. */
+/**
+ * Creates a subscription, or changes its types. Once started, a new one handles the events recorded since this call.
+ */
 export const open = ({ name, types, workspaceId }: Pick<Options, "name" | "types" | "workspaceId">) =>
   Effect.gen(function*() {
     const store = yield* SubscriptionStore
@@ -52,8 +54,9 @@ export const open = ({ name, types, workspaceId }: Pick<Options, "name" | "types
   })
 
 /**
- * Opens a subscription and handles its events in the background, until it is stopped or its scope is closed: that
- * interrupts the running handlers. Several processes may run the same one; one of them at a time handles events.
+ * Opens a subscription and handles its events in the background, until it is stopped or its scope is closed. Closing
+ * the scope interrupts the running handlers. Several processes may run the same subscription; one of them at a time
+ * handles events.
  */
 export const start = (options: Options) =>
   Effect.gen(function*() {
@@ -63,7 +66,7 @@ export const start = (options: Options) =>
     const { concurrency, handle, name, recorded, types, workspaceId } = options
     const key: Subscription.Key = { workspaceId, name }
 
-    /** By event: the fibers that handle them. A handler is removed when it has ended or is given up. */
+    /** The fiber that handles each event. An event is removed when its handler has ended or is given up. */
     const handlers = new Map<EventId, { fiber: Fiber.Fiber<void> | undefined }>()
     let ended: Array<Ended> = []
     let isStopping = false
@@ -81,12 +84,12 @@ export const start = (options: Options) =>
         ended.push({ eventId: id, failure })
         Latch.openUnsafe(news)
       }
-      // one that was taken up before the types were reduced
+      // an event of another type was taken up before the types were reduced: it counts as handled
       handler.fiber = yield* (types.includes(begun.event.type) ? handle(begun) : Effect.void).pipe(
         Effect.matchCauseEffect({
           onSuccess: () => Effect.sync(() => end(null)),
           onFailure: (cause) => {
-            // its end is not known
+            // an interrupted handler reports no end, so the try counts as failed later
             if (Cause.hasInterruptsOnly(cause)) return Effect.void
             const failure = Option.getOrElse(Cause.findErrorOption(cause), () => String(Cause.squash(cause)))
             end(failure)
@@ -97,7 +100,7 @@ export const start = (options: Options) =>
       )
     })
 
-    /** Another process may handle what runs here. */
+    /** Interrupts all handlers, because another process may be handling their events. */
     const giveUp = (): void => {
       const fibers = [...handlers.values()]
       handlers.clear()
@@ -110,7 +113,7 @@ export const start = (options: Options) =>
     yield* reopen
     let owner = yield* random.uuidV4()
 
-    /** One step. Returns how long nothing is to be done, unless there is news. */
+    /** Reports ends and begins new events. Returns how long to wait before the next step, unless there is news. */
     const step: Effect.Effect<Duration.Duration, StoreError> = Effect.gen(function*() {
       const reported = ended
       ended = []

@@ -1,6 +1,6 @@
 /**
- * The decisions for durable subscriptions (contract §16): which events a process may handle now, and what follows from
- * the ends of its handlers. Pure.
+ * Decides which events of a durable subscription a process may handle now, and what the ends of its handlers change
+ * (contract §16). Pure.
  */
 import { Duration } from "effect"
 import type { Event, EventType } from "../events/Event.ts"
@@ -9,19 +9,21 @@ import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as Subscription from "./Subscription.ts"
 
-/** The end of a try. */
+/** The end of a try to handle an event. */
 export interface Ended {
   readonly eventId: EventId
   /** `null` if the event is handled. */
   readonly failure: string | null
 }
 
-/** Reports ends, and asks for events to handle. */
+/** The command of a process: it reports the ends of tries, and requests events to handle. */
 export interface Work extends Subscription.Key {
   readonly now: Instant
   /** The token of the process's claim. */
   readonly owner: string
-  /** The types that the process's handler handles. If one of the subscription's lacks, it begins nothing. */
+  /**
+   * The event types that the process's handler handles. If one of the subscription's types is missing, no event begins.
+   */
   readonly types: ReadonlyArray<EventType>
   readonly ended: ReadonlyArray<Ended>
   /** The events whose handlers are still running. */
@@ -43,40 +45,41 @@ export interface Fresh {
   readonly event: Event
   readonly place: number
   /**
-   * An unfinished entry of its message, which it must wait for: a running one, which the command may end, only if there
-   * is no other. One that a person retried may run or wait beside later ones.
+   * An unfinished entry of the same message, for which this event must wait; `null` if there is none. It is a running
+   * entry, which the command may end, only if there is no other. (An entry that a person retried may run or wait beside
+   * later entries.)
    */
   readonly behind: EventId | null
 }
 
-/** What the work needs once it is clear that the process may do it. */
+/** The entries and events that the work needs, once it is clear that the process may do it. */
 export interface Tasks {
-  /** Every entry whose handler runs, or ran when its process was lost. */
+  /** Every entry in the state `running`: its handler runs, or ran when its process was lost. */
   readonly running: ReadonlyArray<Subscription.Entry>
   /** The first held entry of each message that has a running one, unless an earlier entry of the message is waiting. */
   readonly followers: ReadonlyArray<Taken>
   /**
-   * Waiting entries that are due, the longest first, and at least as many as there is room for. None of a message with
-   * a running entry that the command does not end.
+   * Waiting entries that are due, the longest waiting first, and if there are enough, at least as many as there is room
+   * for. Excludes messages with a running entry that the command does not end.
    */
   readonly due: ReadonlyArray<Taken>
   /** Events of the subscription's types after the place, in the order of recording, as many as there is room for. */
   readonly fresh: ReadonlyArray<Fresh>
-  /** The place up to which everything was looked for. */
+  /** The place up to which `fresh` was searched. */
   readonly settled: number
-  /** When the next waiting entry is due after those that are; `null` if there is none. */
+  /** When the next waiting entry is due that is not due yet; `null` if there is none. */
   readonly nextAt: Instant | null
 }
 
 /** The records that the work loads, under a lock on the subscription. */
 export interface LoadedWork extends Known {
-  /** `undefined` if it was removed. */
+  /** `undefined` if there is no such subscription. */
   readonly subscription: Subscription.Subscription | undefined
-  /** If they were needed. */
+  /** `null` if they are not loaded yet. */
   readonly tasks: Tasks | null
 }
 
-/** What the work needs: {@link Tasks} for this command at this time. */
+/** The need to load {@link Tasks} of a subscription at a time. */
 export interface Need {
   readonly subscription: Subscription.Subscription
   readonly now: Instant
@@ -87,26 +90,27 @@ export interface Need {
 /** An event to handle. */
 export interface Begun {
   readonly event: Event
-  /** How many tries have begun, with this one. */
+  /** How many tries of the event have begun, including this one. */
   readonly attempt: number
 }
 
 /**
- * `working`: the ends are recorded and the events are the caller's. `held`: another process handles events now, or must, since the caller's handler lacks a type. `lost`:
- * another process has taken over the caller's claim, and nothing was recorded. `removed`: there is no such subscription.
+ * The result of work. `working`: the ends are recorded, and the caller owns the events in `begun`. `held`: another
+ * process handles events now, or must, because the caller's handler lacks a type. `lost`: another process has taken
+ * over the caller's claim, and nothing was recorded. `removed`: there is no such subscription.
  */
 export type Worked =
   | { readonly _tag: "held" | "lost" | "removed" }
   | {
     readonly _tag: "working"
     readonly begun: ReadonlyArray<Begun>
-    /** Whether there is room left and there may be more to begin now. */
+    /** Whether there is room left and there may be more events to begin now. */
     readonly isMore: boolean
-    /** In how many milliseconds there is something to retry; `null` if there is nothing. */
+    /** In how many milliseconds the next waiting event is due; `null` if none waits. */
     readonly nextIn: number | null
   }
 
-/** What the work writes. */
+/** The changes that the work writes. */
 export interface WorkWrites {
   readonly subscription: Subscription.Subscription | undefined
   readonly entries: ReadonlyArray<Subscription.Entry>
@@ -115,8 +119,8 @@ export interface WorkWrites {
 }
 
 /**
- * How many places an idle subscription may be behind the last event, if none in between is of its types: so that every
- * such event does not cost a write.
+ * How many places an idle subscription may stay behind the last event if no event in between is of its types, so that
+ * not each of these events costs a write.
  */
 const idlePlaces = 1000
 
@@ -140,7 +144,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
 
   const entries = new Map<EventId, Subscription.Entry>()
   const removed: Array<Subscription.Entry> = []
-  /** Events whose followers need not wait for them any more. */
+  /** Events that are handled or set aside, so that later events of their messages no longer wait for them. */
   const over = new Set<EventId>()
   const isOver = new Set<string>()
 

@@ -11,7 +11,7 @@ import type { Instant } from "../Time.ts"
 import type * as Subscription from "./Subscription.ts"
 import type { Work, Worked } from "./SubscriptionStep.ts"
 
-/** Opens a subscription. */
+/** The command to create a subscription, or to change its types. */
 export interface Open extends Subscription.Key {
   readonly types: ReadonlyArray<EventType>
   readonly now: Instant
@@ -26,35 +26,35 @@ export interface Failed {
   readonly failure: string
 }
 
-/** How far a subscription has come. */
+/** A subscription's progress. */
 export interface Standing {
   readonly name: string
   /**
-   * When the oldest event of its types was recorded that it has not handled, apart from those set aside; `null` if it
-   * has handled all.
+   * When its oldest unhandled event was recorded, apart from events that are set aside; `null` if all are handled.
    */
   readonly oldestUnhandledAt: Instant | null
   /** How many events are set aside, up to {@link maxCounted}. */
   readonly failed: number
 }
 
-/** How many events that were set aside are counted. */
+/** The maximum number of set-aside events that are counted. */
 export const maxCounted = 1000
 
-/** Which events that were set aside: one, or with `null` all of the subscription. */
+/** Selects events that were set aside: one, or with `null` all of the subscription. */
 export interface Choice extends Subscription.Key {
   readonly eventId: EventId | null
 }
 
 export class SubscriptionStore extends Context.Service<SubscriptionStore, {
   /**
-   * Creates the subscription if there is none of this name. It then begins with the events whose recording has not
-   * ended yet. Otherwise it only replaces the types. Safe to repeat.
+   * Creates the subscription if there is none of this name. It begins with the events recorded from then on, including
+   * events whose recording is in progress. If it exists, this only replaces the types. Safe to repeat.
    */
   readonly open: (command: Open) => Effect.Effect<void, StoreError>
   /**
-   * Records the ends of tries and begins others (`SubscriptionStep.work`), in one atomic step. Safe to repeat: what the
-   * caller does not name as running or ended counts as a failed try. Never skips an event that was being recorded.
+   * Records the ends of tries and begins others (`SubscriptionStep.work`), in one atomic step. Safe to repeat: an event
+   * that the caller reports neither as running nor as ended counts as a failed try. Never skips an event whose
+   * recording is in progress.
    */
   readonly work: (command: Work) => Effect.Effect<Worked, StoreError>
   /** Gives a claim back, so that another process need not wait for its end. */
@@ -63,14 +63,14 @@ export class SubscriptionStore extends Context.Service<SubscriptionStore, {
   readonly failed: (key: Subscription.Key, page: PageRequest) => Effect.Effect<Page<Failed>, StoreError>
   /** Makes events that were set aside due (`Subscription.retried`). Returns how many. */
   readonly retry: (command: Choice & { readonly now: Instant }) => Effect.Effect<number, StoreError>
-  /** Gives events that were set aside up. Returns how many. */
+  /** Deletes the entries of events that were set aside, so that they are never handled. Returns how many. */
   readonly discard: (command: Choice) => Effect.Effect<number, StoreError>
-  /** Deletes a subscription with its place and its events that were set aside. False if there is none. */
+  /** Deletes a subscription with its place and its entries. False if there is none. */
   readonly remove: (key: Subscription.Key) => Effect.Effect<boolean, StoreError>
   /** The subscriptions of a workspace, by name. */
   readonly standings: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Standing>, StoreError>
   /**
-   * When the oldest event of any workspace was recorded that one of its subscriptions has not handled, apart from those
+   * When the oldest event was recorded that a subscription of any workspace has not handled, apart from events that are
    * set aside; `null` if there is none.
    */
   readonly oldestUnhandledAt: Effect.Effect<Instant | null, StoreError>

@@ -1,4 +1,7 @@
-/** The placeholders of a template's texts. The same for the service and its pages, so it imports nothing. Pure. */
+/**
+ * Finds the placeholders of a template's text. The service and the dashboard's pages share this file, so it imports
+ * nothing. Pure.
+ */
 
 /** The distinct placeholders of a text: numbered ones in order of number, otherwise in order of appearance. */
 export const placeholdersOf = (text: string): ReadonlyArray<string> => {

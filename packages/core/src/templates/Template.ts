@@ -48,7 +48,10 @@ export const changing = ["status", "category", "quality", "rejectionReason"] as 
 /** For each field, the time of the provider's report, unless the listing is newer. */
 export type Told = { readonly [Field in keyof TemplateChange]?: Instant }
 
-/** The provider's times are whole seconds, so a change may seem to precede a listing that it followed. */
+/**
+ * The precision of the provider's times, in milliseconds: they are whole seconds, so a change may seem to precede a
+ * listing that it followed.
+ */
 export const timeUnit = 1000
 
 const isAfterListing = (at: Instant, listedAt: Instant): boolean => at + timeUnit > listedAt
@@ -83,7 +86,7 @@ export const relist = (
   }
 }
 
-/** Matched exactly. */
+/** A template's language, such as `en_US`. It is matched exactly. */
 export const Language = Schema.String.check(
   Schema.isPattern(TemplateNames.language.pattern, {
     message: TemplateNames.language.message,

@@ -1,5 +1,6 @@
 /**
- * The declaration by which TypeScript knows an account's templates (contract §16). Pure.
+ * Generates a TypeScript module that declares a workspace's templates, so that the compiler checks sends of templates
+ * (contract §16). Pure.
  */
 import type { Template } from "./Template.ts"
 import * as TemplateSlots from "./TemplateSlots.ts"
@@ -9,7 +10,7 @@ type Declared = Pick<Template, "category" | "components" | "language" | "name" |
 const object = (fields: ReadonlyArray<readonly [name: number | string, type: string]>): string =>
   `{ ${fields.map(([name, type]) => `readonly ${name}: ${type}`).join("; ")} }`
 
-/** The fields of the buttons that take a value, by their index, as far as they are required or optional. */
+/** The fields of the buttons whose value is required, or of those whose value is optional, by the button's index. */
 const buttonsOf = (name: string, slots: TemplateSlots.TemplateSlots, isRequired: boolean) => {
   const fields = slots.buttons.flatMap((slot, index) =>
     slot.kind === "value" && slot.isRequired === isRequired
@@ -35,7 +36,7 @@ const typeOf = (slots: TemplateSlots.TemplateSlots, { parameterFormat }: Declare
 const grouped = <A>(all: ReadonlyArray<A>, keyOf: (one: A) => string): ReadonlyArray<readonly [string, Array<A>]> => {
   const groups = new Map<string, Array<A>>()
   for (const one of all) groups.set(keyOf(one), [...groups.get(keyOf(one)) ?? [], one])
-  // so that a template that is synced again changes no line
+  // sorted, so that the text does not change with the order in which templates were synchronized
   return [...groups].sort(([a], [b]) => a < b ? -1 : 1)
 }
 
@@ -48,8 +49,9 @@ const extended = (module: string): ReadonlyArray<string> => [
 ]
 
 /**
- * A module that declares the approved templates, which `wac`, `@wac/effect/promises` and `@wac/client` then require in
- * `send` and `enqueue`, whichever of them a program has. Sorted, and the same for the same templates.
+ * The text of a module that declares the approved templates for `wac`, `@wac/effect/promises` and `@wac/client`, of
+ * which a program may have only some. With it, their `send` and `enqueue` accept only these templates. The text is
+ * sorted: the same templates give the same text.
  */
 export const of = (templates: ReadonlyArray<Declared>): string => {
   const sendable = templates.flatMap((template) => {

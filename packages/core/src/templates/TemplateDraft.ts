@@ -126,6 +126,7 @@ const Carousel = Schema.Struct({
   ).check(Schema.isMinLength(2), Schema.isMaxLength(10))
 }).annotate({ identifier: "CarouselComponent", description: "Two to ten cards with the same components." })
 
+/** A component of a template: header, body, footer, buttons, offer or carousel. */
 export const Component = Schema.Union([Header, Body, Footer, Buttons, Offer, Carousel]).annotate({
   identifier: "TemplateComponent",
   description: "A part of a template, as the provider has it. Each type occurs once at most, and a body is required."
@@ -134,6 +135,7 @@ export type Component = typeof Component.Type
 
 const components = Schema.Array(Component).check(Schema.isMinLength(1), Schema.isMaxLength(6))
 
+/** The categories of templates that can be created. */
 export const Category = Schema.Literals(["marketing", "utility", "authentication"]).annotate({
   identifier: "TemplateCategory",
   description: "The purpose of a template. The provider judges and prices templates by it, and may change it."

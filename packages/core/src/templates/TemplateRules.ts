@@ -1,6 +1,6 @@
 /**
- * Finds the first field of a template that the provider would refuse. The same for the service and its pages, so it
- * imports nothing but types and the placeholders. Pure.
+ * Finds the first field of a template that the provider would refuse. The service and the dashboard's pages share this
+ * file, so it imports only types and `Placeholders`. Pure.
  */
 import { placeholdersOf } from "./Placeholders.ts"
 import type { ParameterFormat } from "./Template.ts"
@@ -12,7 +12,7 @@ export interface Problem {
   readonly message: string
 }
 
-/** The input of {@link problemOf}. */
+/** The template that {@link problemOf} checks. */
 export type Judged = Pick<TemplateEdit, "components" | "messageSendTtlSeconds"> & {
   readonly category: string
   readonly parameterFormat: ParameterFormat
@@ -23,7 +23,10 @@ type Of<Type extends Component["type"]> = Extract<Component, { readonly type: Ty
 
 const wordsOf = (text: string): ReadonlyArray<string> => placeholdersOf(text)
 
-/** Placeholders that are named as the format says, numbered without a gap, and apart from the text's ends. */
+/**
+ * Checks that placeholders are named as the format requires and numbered without a gap; in a body, also that words
+ * separate them from each other and from the text's ends.
+ */
 const placeholders = (
   text: string,
   { parameterFormat }: Pick<Judged, "parameterFormat">,
@@ -45,7 +48,7 @@ const placeholders = (
   return /\}\}\s*\{\{/.test(text) ? { param, message: "must have words between placeholders" } : undefined
 }
 
-/** A sample value for each placeholder, without which the provider refuses a text. */
+/** Checks that each placeholder has a sample value; without one, the provider refuses the text. */
 const sampled = (
   names: ReadonlyArray<string>,
   { parameterFormat }: Pick<Judged, "parameterFormat">,

@@ -24,7 +24,7 @@ export interface FileSample {
   readonly types: ReadonlyArray<string>
 }
 
-/** The files of the headers, of cards too. */
+/** The sample files of all headers, including those of cards. */
 export const fileSamplesOf = (components: ReadonlyArray<Component>, at = "components"): ReadonlyArray<FileSample> =>
   components.flatMap((part, i) => {
     if (part.type === "CAROUSEL") {
@@ -40,7 +40,7 @@ const headerWithHandle = (part: Header, handles: ReadonlyMap<string, string>): H
   return media === undefined ? part : { ...part, example: { ...example, header_handle: [handles.get(media)!] } }
 }
 
-/** The components as the provider takes them: with its handle, by the file's id, in place of each file. */
+/** The components as the provider accepts them: each sample file is replaced by its handle, found by the file's id. */
 export const withHandles = (
   components: ReadonlyArray<Component>,
   handles: ReadonlyMap<string, string>

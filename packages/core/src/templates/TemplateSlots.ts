@@ -60,7 +60,7 @@ const listOf = (json: Schema.Json, name: string): ReadonlyArray<Schema.Json> => 
 const formats: ReadonlyMap<string, HeaderFormat> = new Map([
   ["IMAGE", "image"],
   ["VIDEO", "video"],
-  // a video that plays by itself
+  // a video that plays automatically
   ["GIF", "video"],
   ["DOCUMENT", "document"],
   ["LOCATION", "location"]

@@ -1,5 +1,6 @@
 /**
- * The decisions for templates: applying a listing of an account, and provider reports between two listings. Pure.
+ * The decisions of `TemplateStore`: applying a listing of an account, provider reports between two listings, and
+ * templates that were created, changed or deleted here. Pure.
  */
 import type { TemplateId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
@@ -46,38 +47,41 @@ export interface Remove {
   readonly id: TemplateId
 }
 
-/** A template, and when its fields were reported. */
-export interface Kept {
+/** A stored template, and for each field the time of the provider's report. */
+export interface TemplateRecord {
   readonly template: Template.Template
   readonly told: Template.Told
 }
 
-/** The records that a listing loads, under a lock on the workspace's templates. */
+/** The records that `replaceAll`, `put` and `remove` load, under a lock on the workspace's templates. */
 export interface LoadedWorkspaces extends Known {
   /** The accounts in which a workspace has numbers. They may be a moment old. */
   readonly accounts: (id: WorkspaceId) => ReadonlySet<string>
   /** All templates of a workspace. */
-  readonly ofWorkspace: (id: WorkspaceId) => ReadonlyArray<Kept>
+  readonly ofWorkspace: (id: WorkspaceId) => ReadonlyArray<TemplateRecord>
 }
 
-/** The records that reports load, under locks on the templates. */
+/** The records that `update` loads, under locks on the templates. */
 export interface LoadedNames extends Known {
   /** The templates with this name and language, in every workspace with a number of the account. */
-  readonly named: (name: Pick<Update, "providerAccountId" | "name" | "language">) => ReadonlyArray<Kept>
+  readonly named: (name: Pick<Update, "providerAccountId" | "name" | "language">) => ReadonlyArray<TemplateRecord>
 }
 
 /** The templates to write and to delete, each at most once. */
 export interface Writes {
-  readonly kept: ReadonlyArray<Kept>
+  readonly kept: ReadonlyArray<TemplateRecord>
   readonly gone: ReadonlyArray<Template.Template>
 }
 
-const nameOf = (
+const keyOf = (
   { language, name, providerAccountId }: Pick<Template.Template, "language" | "name" | "providerAccountId">
 ) => `${language} ${name} ${providerAccountId}`
 
-/** A template as it was listed or answered, after what is known of it. */
-const keptOf = ({ at, id, providerAccountId, template, workspaceId }: Put, before: Kept | undefined): Kept => {
+/** A template as the provider listed or returned it, except for fields that the provider reported later. */
+const keptOf = (
+  { at, id, providerAccountId, template, workspaceId }: Put,
+  before: TemplateRecord | undefined
+): TemplateRecord => {
   const { listed, told } = Template.relist(template, before?.template ?? template, before?.told ?? {}, at)
   return {
     template: {
@@ -97,20 +101,20 @@ const keptOf = ({ at, id, providerAccountId, template, workspaceId }: Put, befor
 const relisted = (
   { ids, listed, listedAt, providerAccountId, workspaceId }: ReplaceAll,
   accounts: ReadonlySet<string>,
-  known: ReadonlyMap<string, Kept>
-): ReadonlyMap<string, Kept> | undefined => {
+  known: ReadonlyMap<string, TemplateRecord>
+): ReadonlyMap<string, TemplateRecord> | undefined => {
   if (!accounts.has(providerAccountId)) return undefined
-  const isOfAccount = ({ template }: Kept) => template.providerAccountId === providerAccountId
-  const isNewer = ({ template }: Kept) => template.syncedAt > listedAt
+  const isOfAccount = ({ template }: TemplateRecord) => template.providerAccountId === providerAccountId
+  const isNewer = ({ template }: TemplateRecord) => template.syncedAt > listedAt
   if ([...known.values()].some((kept) => isOfAccount(kept) && isNewer(kept))) return undefined
   const after = new Map(
     [...known].filter(([, kept]) => !isOfAccount(kept) && accounts.has(kept.template.providerAccountId))
   )
   listed.forEach((template, i) => {
-    const name = nameOf({ ...template, providerAccountId })
+    const key = keyOf({ ...template, providerAccountId })
     // if a template is listed twice, the first entry takes an id and the last one sets the content
-    const before = after.get(name) ?? known.get(name)
-    after.set(name, keptOf({ at: listedAt, workspaceId, providerAccountId, template, id: ids[i]! }, before))
+    const before = after.get(key) ?? known.get(key)
+    after.set(key, keptOf({ at: listedAt, workspaceId, providerAccountId, template, id: ids[i]! }, before))
   })
   return after
 }
@@ -122,12 +126,12 @@ const relisted = (
  * this account, or if a listing that began later was applied before.
  */
 export const replaceAll: Decide<ReplaceAll, LoadedWorkspaces, void, Writes> = (loaded, commands) => {
-  const loadedOnes = new Map<TemplateId, Kept>()
-  const byWorkspace = new Map<WorkspaceId, ReadonlyMap<string, Kept>>()
-  const load = (id: WorkspaceId): ReadonlyMap<string, Kept> => {
+  const before = new Map<TemplateId, TemplateRecord>()
+  const byWorkspace = new Map<WorkspaceId, ReadonlyMap<string, TemplateRecord>>()
+  const load = (id: WorkspaceId): ReadonlyMap<string, TemplateRecord> => {
     const all = loaded.ofWorkspace(id)
-    for (const kept of all) loadedOnes.set(kept.template.id, kept)
-    return new Map(all.map((kept) => [nameOf(kept.template), kept]))
+    for (const kept of all) before.set(kept.template.id, kept)
+    return new Map(all.map((kept) => [keyOf(kept.template), kept]))
   }
   const answers = commands.map((command) => {
     const known = byWorkspace.get(command.workspaceId) ?? load(command.workspaceId)
@@ -141,8 +145,8 @@ export const replaceAll: Decide<ReplaceAll, LoadedWorkspaces, void, Writes> = (l
   return {
     answers,
     writes: {
-      kept: after.filter((kept) => loadedOnes.get(kept.template.id) !== kept),
-      gone: [...loadedOnes.values()].map(({ template }) => template).filter(({ id }) => !ids.has(id))
+      kept: after.filter((kept) => before.get(kept.template.id) !== kept),
+      gone: [...before.values()].map(({ template }) => template).filter(({ id }) => !ids.has(id))
     }
   }
 }
@@ -152,7 +156,7 @@ export const replaceAll: Decide<ReplaceAll, LoadedWorkspaces, void, Writes> = (l
  * the template.
  */
 export const update: Decide<Update, LoadedNames, number, Writes> = (loaded, commands) => {
-  const kept = new Map<TemplateId, Kept>()
+  const kept = new Map<TemplateId, TemplateRecord>()
   const answers = commands.map(({ at, change, language, name, now, providerAccountId }) => {
     const named = loaded.named({ providerAccountId, name, language })
     for (const found of named) {
@@ -169,10 +173,10 @@ export const update: Decide<Update, LoadedNames, number, Writes> = (loaded, comm
  * ignored from then on. The answer is the template; `undefined` if the workspace has no number in the account.
  */
 export const put: Decide<Put, LoadedWorkspaces, Template.Template | undefined, Writes> = (loaded, commands) => {
-  const kept = new Map<TemplateId, Kept>()
+  const kept = new Map<TemplateId, TemplateRecord>()
   const answers = commands.map((command) => {
     if (!loaded.accounts(command.workspaceId).has(command.providerAccountId)) return undefined
-    const isSame = ({ template }: Kept) => nameOf(template) === nameOf({ ...command.template, ...command })
+    const isSame = ({ template }: TemplateRecord) => keyOf(template) === keyOf({ ...command.template, ...command })
     const before = [...kept.values()].find((one) => isSame(one) && one.template.workspaceId === command.workspaceId) ??
       loaded.ofWorkspace(command.workspaceId).find(isSame)
     const after = keptOf(command, before)

@@ -1,6 +1,6 @@
 /**
  * Keeps templates up to date with the provider in the background: lists them at start, every hour, and soon after the
- * provider reports a change; those of a workspace that another process makes, within a minute.
+ * provider reports a change. The templates of a workspace that another process created are listed within a minute.
  */
 import { Cause, Duration, Effect, FiberSet, Layer, Queue } from "effect"
 import * as Defect from "../Defect.ts"
@@ -77,7 +77,7 @@ export const layer = Layer.effectDiscard(
     const underWay = new Set<WorkspaceId>()
     const listings = yield* FiberSet.make()
     const ended = yield* Queue.sliding<void>(1)
-    /** When to look for new workspaces again, which other processes make too. After each listing would be too often. */
+    /** When to look again for workspaces that other processes created. After each listing would be too often. */
     let lookAt = -Infinity
 
     const change = (id: WorkspaceId, how: (turn: Turn, now: number) => Turn) =>

@@ -1,6 +1,6 @@
 /**
- * Templates: synchronizes them from the provider and lists them (specification §4 *GET /templates*). Calls the provider
- * and writes through `TemplateStore`.
+ * The service for templates: synchronizes them from the provider, lists them (specification §4 *GET /templates*), and
+ * creates, changes and deletes them at the provider. Writes through `TemplateStore`.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -35,7 +35,7 @@ export class Templates extends Context.Service<Templates, {
    * providers cannot be listed and stay as they are. If one account fails, the others are still synchronized.
    */
   readonly sync: (workspaceId: Id.WorkspaceId) => Effect.Effect<Synced, TemplatesUnavailable | StoreError>
-  /** Does the same for the account of one number of this provider. Returns how many templates it has. */
+  /** Like `sync`, for the account of one number of this provider. Returns how many templates the account has. */
   readonly syncAccount: (sender: PhoneNumber) => Effect.Effect<number, TemplatesUnavailable | StoreError>
   /**
    * Creates a template in the account of a number: the workspace's default number, or the one with this id. The provider
@@ -122,7 +122,7 @@ export class Templates extends Context.Service<Templates, {
 
       const files = yield* SendableMedia
 
-      /** The components as the provider takes them, with each file uploaded once. Nothing is uploaded if one is wrong. */
+      /** Uploads each sample file once and puts the provider's handles in place. If a file is wrong, uploads none. */
       const uploaded = Effect.fnUntraced(function*(
         sender: PhoneNumber,
         components: ReadonlyArray<TemplateDraft.Component>
@@ -163,7 +163,7 @@ export class Templates extends Context.Service<Templates, {
         return sender === undefined ? yield* gone : { sender, template }
       })
 
-      /** Keeps what the provider answered. Its list is asked for soon, because reports may have come before. */
+      /** Stores the template that the provider returned and requests a listing, since reports may have come earlier. */
       const kept = Effect.fnUntraced(function*(sender: PhoneNumber, at: Instant, template: ProviderTemplate) {
         const { providerAccountId, workspaceId } = sender
         const id = yield* Id.generate(random, "tpl")

@@ -1,14 +1,16 @@
 /**
- * A workspace's activity, counted by the hour. Pure.
+ * A workspace's activity (sends, arrivals and attempts at deliveries): counts by the hour, and the ranges and steps of
+ * reports on them. Pure.
  */
 import { Duration } from "effect"
 import type { WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
 /**
- * The counted activities, at their end: sends that the provider accepted, sends that it refused, sends of unknown
- * outcome, sends that our own rules or limits refused, and attempts at webhook deliveries. Messages that arrived count
- * at the time when they were sent, so that they compare with the accepted sends.
+ * The counted activities: sends that the provider accepted, sends that it refused, sends of unknown outcome, sends that
+ * our own rules or limits refused, messages that arrived, and attempts at webhook deliveries. A send counts at the time
+ * of its outcome, an attempt at its start, and a message that arrived at the time when it was sent, so that arrivals
+ * compare with the accepted sends.
  */
 export const activities = [
   "sendsAccepted",
@@ -19,6 +21,7 @@ export const activities = [
   "attemptsDelivered",
   "attemptsFailed"
 ] as const
+/** One of {@link activities}. */
 export type Activity = (typeof activities)[number]
 
 /** One occurrence of an activity. */
@@ -43,45 +46,45 @@ const dayLength = Duration.toMillis(Duration.days(1))
 /** How long counts are kept. */
 export const retention = Duration.days(91)
 
-/** The periods of a report, in days up to now. */
+/** The periods of a report and their lengths in days, up to now. */
 export const periods = { day: 1, week: 7, month: 30, quarter: 90 } as const
-/** A period for which activity is shown. */
+/** One of {@link periods}. */
 export type Period = keyof typeof periods
 
-/** A range of time, without its end. */
+/** A range of time: [since, until). */
 export interface Range {
   readonly since: Instant
   readonly until: Instant
 }
 
-/** The times that a report is asked for. */
+/** The times that a request for a report gives. */
 export interface Asked {
-  /** A week if omitted. */
+  /** The period before the end, if `since` is omitted; defaults to a week. */
   readonly period?: Period | undefined
-  /** The first hour; if omitted, the period before the end. */
+  /** The start; if omitted, `period` before the end. */
   readonly since?: Instant | undefined
   /** The end; now if omitted. */
   readonly until?: Instant | undefined
 }
 
-/** The lengths that a step may have, ascending. Nothing is counted by less than an hour. */
+/** The lengths that a step may have, ascending. Counts are by the hour, so no step is shorter. */
 const stepLengths = [1, 3, 6, 24].map((hours) => hours * hourLength)
 
-/** Bars that a person can tell apart, and touch on a phone. */
+/** The maximum number of steps: as many bars as a person can tell apart, and touch on a phone. */
 const maxSteps = 48
 
-/** The length of a step for a range of this length: the shortest that keeps them few; a day for the longest. */
+/** The step for a range of this length, both in milliseconds: the shortest within {@link maxSteps}, at most a day. */
 export const stepOf = (length: number): number => stepLengths.find((step) => length <= maxSteps * step) ?? dayLength
 
 /**
- * The range that is reported and the length of its steps, which begin at multiples of it (UTC). The last step may not
- * be over. Times of which nothing is kept any more, or that are yet to come, are left out.
+ * The range that is reported and the length of its steps, which begin at multiples of that length (UTC). The last step
+ * may be in progress. The range leaves out the future, and times whose counts are no longer kept.
  */
 export const begin = (now: Instant, { period = "week", since, until }: Asked): Range & { readonly step: number } => {
   const end = Math.min(until ?? now + 1, now + 1)
   const length = periods[period] * dayLength
   const step = stepOf(since === undefined ? length : end - since)
-  // a step more than the period would be begun
+  // the first step begins within the period, or there would be one step more
   const first = since ?? end - length + step - 1
   const oldest = now - Duration.toMillis(retention)
   const from = Math.max(first, oldest)

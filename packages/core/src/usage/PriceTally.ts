@@ -1,5 +1,6 @@
 /**
- * Counts of messages by their price category, type and market (contract §9). Pure.
+ * Counts messages by hour and by the facts of their price: market, category, type and whether they are charged
+ * (contract §9). Pure.
  */
 import { Duration } from "effect"
 import { parsePhoneNumberFromString } from "libphonenumber-js/min"
@@ -12,15 +13,15 @@ import type { Instant } from "../Time.ts"
 export interface Price {
   /** The country of the customer, ISO 3166-1 alpha-2; {@link noMarket} if it is not known. */
   readonly market: string
-  /** As the provider told it, such as `marketing`. */
+  /** The provider's category, such as `marketing`. */
   readonly category: string
-  /** As the provider told it, such as `regular` or `free_customer_service`. */
+  /** The provider's type, such as `regular` or `free_customer_service`. */
   readonly type: string
-  /** Whether they are charged; `null` if that is not known. */
+  /** Whether such messages are charged; `null` if that is not known. */
   readonly billable: boolean | null
 }
 
-/** How many messages of an hour have a price. */
+/** How many messages of a workspace and an hour have this price. */
 export interface Count extends Price {
   readonly workspaceId: WorkspaceId
   /** The start of the hour in which the messages were created. */
@@ -28,13 +29,13 @@ export interface Count extends Price {
   readonly messages: number
 }
 
-/** The market of a customer whose country is not known, such as that of a satellite telephone. */
+/** The market of a customer whose country is not known, such as the user of a satellite telephone. */
 export const noMarket = "ZZ"
 
-/** The country of a customer. */
+/** The market of a customer: their country, or {@link noMarket}. */
 export const marketOf = (to: Addressee): string => countryOf(to) ?? parsePhoneNumberFromString(to)?.country ?? noMarket
 
-/** The category that is free in an open service window, as replies are. */
+/** The category of templates that are free in an open service window, as replies are. */
 const freeInWindow = "utility"
 
 /** The price that a message of a template of this category is expected to have for this customer. */
@@ -63,8 +64,8 @@ const nameOf = ({ billable, category, hour, market, type, workspaceId }: Omit<Co
   JSON.stringify([workspaceId, hour, market, category, type, billable])
 
 /**
- * How counts change with messages: a message counts once, however often its price is told, and under the price that was
- * told last.
+ * How the counts change when messages change. A message counts once, however often its price is reported, and under the
+ * price that was reported last.
  */
 export const changes = (
   messages: Iterable<{ readonly before: Message; readonly after: Message }>
@@ -78,7 +79,7 @@ export const changes = (
     else known.messages += messages
   }
   for (const { after, before } of messages) {
-    // the market of an erased customer is forgotten, so what it counted cannot be moved
+    // the market of an erased customer is no longer known, so the message's earlier count stays
     if (after.pricing === before.pricing || (before.pricing !== null && isErased(before))) continue
     add(countOf(before), -1)
     add(countOf(after), 1)

@@ -14,16 +14,16 @@ export interface Rate {
   readonly category: string
   /** ISO 4217, such as `USD`. */
   readonly currency: string
-  /** Of one message, in millionths of the currency. */
+  /** The price of one message, in millionths of the currency. */
   readonly price: number
   /** The start of the first day (UTC) for which it is valid. */
   readonly validFrom: Instant
 }
 
-/** The rates of markets and days; a later rate of the same market and category replaces an earlier one. */
+/** All rates. From its first day on, a rate replaces earlier rates of the same market and category. */
 export type RateCard = ReadonlyArray<Rate>
 
-/** The market of a rate for every country that has none of its own. */
+/** The market of a rate for every country that has no rate of its own. */
 export const elsewhere = "*"
 
 /** The rate card of this process; by default it is empty, and nothing has a cost. */
@@ -34,14 +34,14 @@ export const CurrentRateCard = Context.Reference<RateCard>("@wac/core/usage/Rate
 /** Prices are in millionths of the currency. */
 const millionth = 1_000_000n
 
-/** A rate as people write it. */
+/** A rate as the operator writes it. */
 export interface WrittenRate {
   /** A country (`DE`), or `*` for every country without a rate of its own. */
   readonly market: string
   readonly category: string
   /** Such as `USD`. */
   readonly currency: string
-  /** Of one message, in the currency's unit, with at most 6 digits after the point: `0.0456`. */
+  /** The price of one message, in the currency's unit, with at most 6 digits after the point: `0.0456`. */
   readonly price: string
   /** The first day (UTC) for which it is valid: `2026-07-01`. */
   readonly validFrom: string
@@ -78,22 +78,22 @@ export interface Cost {
   readonly ratesFrom: string
 }
 
-/** Messages of one price. */
+/** The messages of one price and rate. */
 export interface Line extends PriceTally.Price {
   readonly messages: number
   /** `null` if nothing is charged for the messages, or if the rate card has no rate for them. */
   readonly cost: Cost | null
 }
 
-/** The cost of messages. */
+/** The messages by price, and what they cost. */
 export interface Bill {
-  /** The most messages first. */
+  /** The line with the most messages first. */
   readonly lines: ReadonlyArray<Line>
   /** The sum in each currency. */
   readonly totals: ReadonlyArray<Pick<Cost, "currency" | "amount">>
 }
 
-/** The rate for a message of that time: the newest of its market, else the newest for every other market. */
+/** The rate for a message at a time: the newest rate of its market, or if it has none, the newest {@link elsewhere}. */
 export const rateAt = (
   card: RateCard,
   { category, market }: Pick<PriceTally.Price, "category" | "market">,
@@ -117,7 +117,7 @@ const decimal = (amount: bigint): string => {
   return `${amount / millionth}.${fraction}`
 }
 
-/** Sums counts by price, and what they cost. Only what is known to be free costs nothing. */
+/** Sums counts by price, and their cost. Messages have a cost unless they are known to be free or have no rate. */
 export const bill = (card: RateCard, counts: ReadonlyArray<Omit<PriceTally.Count, "workspaceId">>): Bill => {
   const lines = new Map<
     string,

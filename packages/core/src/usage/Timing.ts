@@ -1,13 +1,13 @@
 /**
- * How long attempts at webhook deliveries and the arrival of messages took, counted by time and in groups of durations.
- * Pure.
+ * Durations of attempts at webhook deliveries and of the arrival of messages, counted by spans of time and in groups of
+ * similar durations, and the percentiles of such counts. Pure.
  */
 import { Duration } from "effect"
 import type { WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 import * as Activity from "./Activity.ts"
 
-/** The outcomes of attempts that are told apart: those of `AttemptOutcome`, responses but 200 by their class. */
+/** The outcomes of attempts that are counted: those of `Delivery.AttemptOutcome`, with statuses except 200 by class. */
 export const attemptOutcomes = [
   "delivered",
   "status2xx",
@@ -24,46 +24,48 @@ export const attemptOutcomes = [
 /** One of {@link attemptOutcomes}. */
 export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
-/** What is timed: attempts by outcome, and messages from when they were sent until they arrived. */
+/** The kinds of timed occurrences: attempts, by outcome, and messages, from when they were sent until they arrived. */
 export const kinds = [...attemptOutcomes, "arrival"] as const
 /** One of {@link kinds}. */
 export type Kind = (typeof kinds)[number]
 
-/** An occurrence of an activity, with how long it took if that is counted. */
+/** An occurrence of an activity, and its duration if durations of this activity are counted. */
 export interface Happened extends Activity.Happened {
   readonly timed?: { readonly kind: Kind; readonly durationMs: number } | undefined
 }
 
-/** How many occurrences of a step of time had a duration of a group. */
+/** How many occurrences of a step of time had a duration in a group. */
 export interface StepCount {
   /** The start of the step. */
   readonly at: Instant
   readonly kind: Kind
-  /** The place of the group ({@link groupOf}). */
+  /** The index of the group ({@link groupOf}). */
   readonly durationGroup: number
   readonly count: number
 }
 
-/** How many occurrences of a span of time had a duration of a group. */
+/** How many occurrences of a workspace and a span of time had a duration in a group, as stored. */
 export interface Count extends StepCount {
   readonly workspaceId: WorkspaceId
   /** The length of the span, in milliseconds: one of {@link spans}. */
   readonly span: number
 }
 
-/** The spans of time by which everything is counted: a short one for the last days, and hours for reports of weeks. */
+/**
+ * The spans by which occurrences are counted, in milliseconds: short ones for the last days, hours for longer reports.
+ */
 export const spans = {
   short: Duration.toMillis(Duration.minutes(5)),
   hour: Duration.toMillis(Duration.hours(1))
 } as const
 
-/** How long counts of short spans are kept; those of hours are kept as activity is. */
+/** How long counts of short spans are kept. Counts of hours are kept for `Activity.retention`. */
 export const shortRetention = Duration.days(2)
 
-/** Each group ends a quarter higher than the one before. */
+/** The largest duration of a group, in relation to the largest of the group before: a quarter higher. */
 const growth = 1.25
 
-/** The longest duration that is told from longer ones. */
+/** Durations from this on are all in the last group. */
 const longest = Duration.toMillis(Duration.days(30))
 
 /** The largest duration of each group, in milliseconds. */
@@ -73,7 +75,7 @@ const bounds: ReadonlyArray<number> = (() => {
   return all
 })()
 
-/** The place of the group of a duration. */
+/** The index of a duration's group, from 0 for the shortest. */
 export const groupOf = (durationMs: number): number => {
   let [low, high] = [0, bounds.length - 1]
   while (low < high) {
@@ -84,7 +86,7 @@ export const groupOf = (durationMs: number): number => {
   return low
 }
 
-/** Sums counts that are of the same workspace, span, kind and group. */
+/** Sums the counts of the same workspace, span, kind and group. */
 const summed = (all: Iterable<Count>): ReadonlyArray<Count> => {
   const counts = new Map<string, { -readonly [field in keyof Count]: Count[field] }>()
   for (const count of all) {
@@ -98,7 +100,7 @@ const summed = (all: Iterable<Count>): ReadonlyArray<Count> => {
 
 const ofSpan = (count: Count, span: number): Count => ({ ...count, span, at: count.at - count.at % span })
 
-/** Sums occurrences by workspace, span, kind and group of durations. Occurrences without a duration do not count. */
+/** Counts occurrences by workspace, span, kind and group of durations. Occurrences without a duration do not count. */
 export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
   const span = spans.short
   const short = summed(all.flatMap(({ at, timed, workspaceId }) =>
@@ -117,15 +119,15 @@ export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
 /** The periods of a report, up to now. */
 export type Period = "hour" | Activity.Period
 
-/** The times that a report is asked for; a day if omitted. */
+/** The times that a request for a report gives. They default to the last day. */
 export interface Asked extends Omit<Activity.Asked, "period"> {
   readonly period?: Period | undefined
 }
 
-/** A range of time, the length of its steps and the span of the counts that it is read from, in milliseconds. */
+/** A range of time, with the length of its steps and the span of the counts to read, in milliseconds. */
 export type Range = ReturnType<typeof Activity.begin> & { readonly span: number }
 
-/** The longest range of short steps, which are then as few as the steps of other ranges. */
+/** The longest range that has short steps: they are then no more than the steps of other ranges. */
 const shortest = Duration.toMillis(Duration.hours(4))
 
 /**
@@ -134,7 +136,7 @@ const shortest = Duration.toMillis(Duration.hours(4))
  */
 export const begin = (now: Instant, { period = "day", since, until }: Asked): Range => {
   const end = Math.min(until ?? now + 1, now + 1)
-  // a step more than the hour would be begun
+  // the first step begins within the hour, or there would be one step more
   const first = since ?? (period === "hour" ? end - spans.hour + spans.short - 1 : undefined)
   const isShort = first !== undefined && end - first <= shortest &&
     first >= now - Duration.toMillis(shortRetention)
@@ -155,8 +157,8 @@ export interface Percentiles {
 }
 
 /**
- * The percentiles of counts. Each is the largest duration of its group, so it is exceeded no more often than it says,
- * and at most a quarter too high. None is above `most`, if given.
+ * The percentiles of counts. Each is the largest duration of its group, so it is never too low, and at most a quarter
+ * too high. None is above `most`, if given.
  */
 export const percentiles = (
   counts: ReadonlyArray<Pick<StepCount, "durationGroup" | "count">>,

@@ -1,5 +1,6 @@
 /**
- * A workspace's activity over time, and its use of its quota (contract §12 `GET /internal/usage`). Reads the storage.
+ * The service that reports a workspace's usage: activity over time, costs, what waited, and the use of the quota
+ * (contract §12 `GET /internal/usage`). Reads the storage.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { NotFound } from "../Errors.ts"
@@ -16,14 +17,14 @@ import * as Timing from "./Timing.ts"
 import { UsageStore } from "./UsageStore.ts"
 import * as Waiting from "./Waiting.ts"
 
-/** What happened in one step of time. */
+/** The activity of one step of time. */
 export interface Step extends Activity.Totals {
   readonly at: Instant
-  /** The cost of the messages that were created in it and have a price. */
+  /** The cost of the messages that were created in this step and have a price. */
   readonly costs: RateCard.Bill["totals"]
-  /** How long the messages sent in it took to arrive, as far as they have. */
+  /** How long the messages that were sent in this step took to arrive; without those that have not arrived. */
   readonly arrival: Timing.Percentiles
-  /** The most that waited at a time in it; `null` if nobody looked. */
+  /** The most that waited at any sample in this step; `null` if there was no sample. */
   readonly waiting: Waiting.Waiting | null
 }
 
@@ -34,20 +35,20 @@ export interface Report {
   readonly step: number
   /** Oldest first. Steps without activity are included. */
   readonly steps: ReadonlyArray<Step>
-  /** How long the messages sent in the range took to arrive. */
+  /** How long the messages that were sent in the range took to arrive. */
   readonly arrival: Timing.Percentiles
-  /** The activity in as many steps before; `null` if not all of it is kept. */
+  /** The activity in as many steps before the range; `null` if some of these counts are no longer kept. */
   readonly before: Activity.Totals & { readonly since: Instant } | null
   readonly month: string
   readonly used: number
   /** `null` means no limit. */
   readonly quota: number | null
   readonly requestsPerSecond: number
-  /** Messages that wait in the queue of callers' messages. */
+  /** The number of callers' messages that wait in the queue now. */
   readonly queued: number
   /** Messages that count against the quota, by month, newest first. */
   readonly months: ReadonlyArray<{ readonly month: string; readonly used: number }>
-  /** The period's messages by price, and what they cost by the rate card. */
+  /** The range's messages by price, and what they cost by the rate card. */
   readonly bill: RateCard.Bill
 }
 

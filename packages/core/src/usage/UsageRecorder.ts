@@ -10,12 +10,12 @@ import { type Activity, counted } from "./Activity.ts"
 import * as Timing from "./Timing.ts"
 import { UsageStore } from "./UsageStore.ts"
 
-/** Large, because occurrences are summed into a few rows before they are written. */
+/** The maximum number of occurrences in a batch: large, because they are summed into a few rows before the write. */
 const size = 10_000
 
 /**
- * The largest backlog: more than a process does in some seconds, since what is dropped would be missing in reports; about
- * 10 MB.
+ * The maximum number of occurrences in the backlog: more than a process has in some seconds, because dropped ones would
+ * be missing in reports. It takes about 10 MB.
  */
 const capacity = 100_000
 
@@ -25,7 +25,7 @@ export const UsageRecorder = Context.Reference<(happened: Timing.Happened) => vo
   { defaultValue: () => () => {} }
 )
 
-/** Counts into the storage, as long as its scope is open. */
+/** Makes the recorder write to the storage, as long as the layer's scope is open. */
 export const layer: Layer.Layer<never, never, UsageStore> = Layer.effect(
   UsageRecorder,
   Effect.gen(function*() {

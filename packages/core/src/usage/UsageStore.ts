@@ -1,5 +1,5 @@
 /**
- * Port: workspaces' activity, counted by the hour, how long it took, and their use of quotas.
+ * Port: counts of workspaces' usage: activity by the hour, durations, messages by price, what waited, and quotas.
  */
 import { Context, type Effect } from "effect"
 import type { WorkspaceId } from "../Id.ts"
@@ -14,7 +14,7 @@ import type * as Waiting from "./Waiting.ts"
 /** The maximum number of months that are returned. */
 export const maxMonths = 12
 
-/** Occurrences that were counted. */
+/** The counts of a batch of occurrences. */
 export interface Counted {
   readonly activities: ReadonlyArray<Count>
   readonly timings: ReadonlyArray<Timing.Count>
@@ -40,9 +40,9 @@ export class UsageStore extends Context.Service<UsageStore, {
     workspaceId: WorkspaceId,
     range: Range
   ) => Effect.Effect<ReadonlyArray<PriceTally.Count>, StoreError>
-  /** Raises what waited in an hour to what waits now; more that waited before stays. Safe to repeat. */
+  /** Raises the stored peak of an hour to this one, each number separately; higher numbers stay. Safe to repeat. */
   readonly raise: (peak: Waiting.Peak) => Effect.Effect<void, StoreError>
-  /** What waited in a workspace in the hours of a range, oldest first; hours in which nobody looked are left out. */
+  /** A workspace's peaks in the hours of a range, oldest first; hours without a sample are left out. */
   readonly waited: (workspaceId: WorkspaceId, range: Range) => Effect.Effect<ReadonlyArray<Waiting.Peak>, StoreError>
   /** Deletes a bounded number of counts of hours before a time. */
   readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>

@@ -1,11 +1,12 @@
 /**
- * How much of a workspace waited, by the hour: messages in its queue, and events that its paused webhook held. Pure.
+ * How many messages waited in a workspace's queue, and how many events its paused webhook held: samples, and the peak
+ * of each hour. Pure.
  */
 import { Duration } from "effect"
 import type { WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
-/** What waits at a time. */
+/** A sample: what waits at a moment. */
 export interface Waiting {
   /** Messages that callers queued. */
   readonly queued: number
@@ -13,19 +14,19 @@ export interface Waiting {
   readonly held: number
 }
 
-/** The most of each that waited in an hour, of the times when somebody looked. */
+/** The highest number of each in the samples of an hour. */
 export interface Peak extends Waiting {
   readonly workspaceId: WorkspaceId
   /** The start of the hour. */
   readonly hour: Instant
 }
 
-/** How often it is looked at. What waits for less may be missed. */
+/** How often a sample is taken. What waits for a shorter time may be missed. */
 export const every = Duration.minutes(5)
 
 const hourLength = Duration.toMillis(Duration.hours(1))
 
-/** What waits now, as the peak of its hour so far. */
+/** A sample at `now`, as a peak of its hour. */
 export const peakAt = (workspaceId: WorkspaceId, now: Instant, { held, queued }: Waiting): Peak => ({
   workspaceId,
   hour: now - now % hourLength,
@@ -33,7 +34,7 @@ export const peakAt = (workspaceId: WorkspaceId, now: Instant, { held, queued }:
   held
 })
 
-/** The most of each; `null` of no times, about which nothing is known. */
+/** The highest number of each in some samples or peaks; `null` if there are none. */
 export const highest = (all: ReadonlyArray<Waiting>): Waiting | null =>
   all.length === 0 ? null : {
     queued: Math.max(...all.map(({ queued }) => queued)),

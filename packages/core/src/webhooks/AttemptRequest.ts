@@ -6,6 +6,7 @@ import { SIGNATURE_HEADER, STANDARD_WEBHOOK_HEADERS } from "@wac/verifier"
 import { body, type Envelope, type Event } from "../events/Event.ts"
 import type { Attempt } from "./Delivery.ts"
 
+/** The request of an attempt, without its signatures. */
 export interface AttemptRequest {
   readonly url: string
   readonly headers: { readonly [name: string]: string }

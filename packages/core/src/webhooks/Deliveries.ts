@@ -1,5 +1,6 @@
 /**
- * Deliveries as the dashboard lists and retries them (contract §6). Reads and writes through `DeliveryStore`.
+ * The service that lists, shows and retries deliveries for the dashboard (contract §6). Reads and writes through
+ * `DeliveryStore`.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { InvalidBody, type NotFound } from "../Errors.ts"
@@ -20,7 +21,7 @@ export interface DeliveryDetail extends ListedDelivery {
 const refused = (message: string) => new InvalidBody({ reason: "invalid_field", param: "id", message })
 
 export class Deliveries extends Context.Service<Deliveries, {
-  /** Newest first. */
+  /** Lists deliveries, newest first. */
   readonly list: (
     workspaceId: Id.WorkspaceId,
     filter: DeliveryFilter,
@@ -28,9 +29,9 @@ export class Deliveries extends Context.Service<Deliveries, {
   ) => Effect.Effect<Page<ListedDelivery>, StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<DeliveryDetail, NotFound | StoreError>
   /**
-   * Retries a delivery immediately and then by a new run of the retry schedule, even if it has ended: the same event in
-   * the same variant. While the webhook is paused, the delivery is held. Tests and deliveries to a removed webhook are
-   * refused.
+   * Retries a delivery immediately and then by a new run of the retry schedule, even if it has ended. It sends the same
+   * event in the same variant. While the webhook is paused, the delivery is held. Tests and deliveries to a removed
+   * webhook are refused.
    */
   readonly retry: (
     workspaceId: Id.WorkspaceId,

@@ -54,6 +54,9 @@ export interface Delivery {
   readonly completedAt: Instant | null
 }
 
+/**
+ * The outcome of an attempt: `delivered` (status 200), another response (`status`, `redirect`), or why there was none.
+ */
 export const AttemptOutcome = Schema.Literals([
   "delivered",
   "dns",
@@ -106,18 +109,18 @@ export interface Attempt {
   readonly address: string | null
   /** `null` if nothing was sent over the network. */
   readonly timings: AttemptTimings | null
-  /** `null` if none began, or if it was not kept (see {@link kept}). */
+  /** `null` if no response began, or if it was not kept (see {@link kept}). */
   readonly response: AttemptResponse | null
   /** The receiver's `Retry-After` with status 429 or 503. */
   readonly retryAfter: Duration.Duration | null
 }
 
-/** Whether the sample has an attempt: one in 32, by the last digit of its id, which is random. */
+/** Whether an attempt is in the sample: one of 32 is, by the last digit of its id, which is random. */
 const isSampled = ({ id }: Pick<Attempt, "id">): boolean => id.endsWith("0")
 
 /**
- * The attempt as it is recorded. The response to a delivery's first attempt is kept for a sample only if it was a
- * success, the webhook was healthy and nobody asked for the attempt. Every other response is kept.
+ * The attempt as it is recorded: without its response if it was an automatic first attempt at a delivery, it succeeded,
+ * the webhook was healthy, and the attempt is not in the sample. Every other response is kept.
  */
 export const kept = (attempt: Attempt, standing: Webhook.Standing): Attempt =>
   attempt.outcome === "delivered" && attempt.number === 1 && attempt.trigger === "automatic" &&
@@ -161,7 +164,7 @@ export const recorded = (
   roundAttempts: 0,
   firstAttemptAt: null,
   lastAttemptAt: null,
-  // tests are never due: they are claimed when they are created
+  // a test is never due: it is claimed when it is created
   nextAttemptAt: waits || trigger !== "automatic" ? null : event.createdAt,
   createdAt: event.createdAt,
   completedAt: null
@@ -249,10 +252,10 @@ export const line = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "resumed
     ? "backlog"
     : "fresh"
 
-/** For the first attempt of a round: the instant that orders it in its queue. */
+/** The instant that orders a delivery in its queue before the first attempt of a round. */
 const waitsSince = (delivery: Delivery): Instant | null => delivery.firstAttemptAt ?? delivery.nextAttemptAt
 
-/** When a delivery may be claimed, as far as it alone decides; `null` if it may not. */
+/** When a delivery may be claimed by its own times, without the webhook's limits; `null` if it may not be claimed. */
 export const dueAt = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "health" | "resumedAt">): Instant | null => {
   const { lastAttemptAt, nextAttemptAt } = delivery
   if (delivery.status !== "pending" || nextAttemptAt === null || isUntried(delivery)) {

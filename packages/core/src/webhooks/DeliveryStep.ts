@@ -15,13 +15,13 @@ export type ClaimedName = Pick<Delivery.Delivery, "id" | "webhookId">
 /** Records the attempt of a claim. */
 export interface Complete {
   readonly now: Instant
-  /** As it was claimed. */
+  /** The delivery as it was claimed. */
   readonly delivery: Delivery.Delivery
   /** The claim's token. */
   readonly token: string
   /** Dated by the storage's time, which the claim returned. */
   readonly attempt: Delivery.Attempt
-  /** Random in [0, 1). */
+  /** A random number in [0, 1), for the delay before the retry. */
   readonly jitter: number
 }
 
@@ -55,7 +55,7 @@ export interface Loaded extends Known {
   readonly order: (webhookId: WebhookId, orderKey: MessageId) => ReadonlyArray<Delivery.Delivery>
 }
 
-/** The records that recording attempts loads besides. */
+/** The records that recording attempts loads in addition. */
 export interface LoadedClaims extends Loaded {
   /** The webhook's state; `undefined` if it was removed. `pausedAt` may be a moment old. */
   readonly webhook: (id: WebhookId) => State | undefined
@@ -69,7 +69,7 @@ export interface LoadedPresent extends Known {
   readonly present: (workspaceId: WorkspaceId) => Webhook.Webhook | undefined
 }
 
-/** The records that a retry loads besides. */
+/** The records that a retry loads in addition. */
 export interface LoadedRetry extends Loaded, LoadedPresent {
   /** Deliveries that a resume or a removal skipped are loaded as `skipped`. */
   readonly delivery: (workspaceId: WorkspaceId, id: DeliveryId) => Delivery.Delivery | undefined
@@ -117,7 +117,7 @@ export interface Retried {
   readonly webhook: Webhook.Webhook
 }
 
-/** The state of a webhook of which nothing is known. */
+/** The state assumed for a webhook whose state is not loaded or that was removed. */
 const unknown = { health: Webhook.unknownHealth, pausedAt: null, resumedAt: null }
 
 /** The deliveries as the commands decided so far have left them. */
@@ -155,8 +155,8 @@ class Changed {
 }
 
 /**
- * Decides `DeliveryStore.complete`: applies `Delivery.afterAttempt` to the delivery and its webhook, if that was not
- * removed, if the token still holds the claim. The next delivery of an order becomes due if its predecessor has ended.
+ * Decides `DeliveryStore.complete`: if the token still holds the claim, applies `Delivery.afterAttempt` to the delivery
+ * and, unless it was removed, to its webhook. The next delivery of an order becomes due if its predecessor has ended.
  * The answer is whether the claim was still held.
  */
 export const complete: Decide<Complete, LoadedClaims, boolean, CompleteWrites> = (loaded, commands) => {

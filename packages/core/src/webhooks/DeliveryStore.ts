@@ -1,5 +1,5 @@
 /**
- * Port: deliveries, as the scheduler claims and completes them and people list them. `DeliveryStep` decides its
+ * Port: deliveries, which the scheduler claims and completes, and people list and retry. `DeliveryStep` decides its
  * transitions.
  */
 import { Context, Duration, type Effect, type Option } from "effect"

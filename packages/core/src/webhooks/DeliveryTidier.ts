@@ -1,6 +1,6 @@
 /**
- * The background task that writes the status of skipped deliveries (`DeliveryStore.tidySkipped`). A resume only notes which
- * ones it skips, so that it returns at once, whatever their number.
+ * The background task that writes the status of skipped deliveries (`DeliveryStore.tidySkipped`). A resume only notes
+ * which deliveries it skips, so that it returns immediately, however many there are.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import * as BackgroundLoop from "../BackgroundLoop.ts"
@@ -10,7 +10,7 @@ import { DeliveryStore } from "./DeliveryStore.ts"
 /** The wait between two rounds. A delivery behind a skipped one becomes due at most about this much later. */
 const every = Duration.seconds(1)
 
-/** The most deliveries of a transaction, few enough that its locks hardly delay attempts at the same webhook. */
+/** The maximum number of deliveries in a transaction: its locks should hardly delay attempts at the same webhook. */
 const batch = 1000
 
 /** Runs as long as its scope. Any number of processes may run it. */

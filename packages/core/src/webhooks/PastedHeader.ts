@@ -4,6 +4,7 @@
  */
 import { SIGNATURE_HEADER, STANDARD_WEBHOOK_HEADERS } from "@wac/verifier"
 
+/** The signature headers in a pasted text. */
 export type PastedHeader =
   /** The value of `X-Service-Signature`; empty if there is none. */
   | { readonly _tag: "Service"; readonly value: string }
@@ -21,7 +22,10 @@ const nameOf = (written: string): string => written.toLowerCase().replaceAll("_"
 /** The characters around names and values in a log: quotes, separators, white space. */
 const around = /["',;\s]/
 
-/** Without a regular expression, which would backtrack at every position and take minutes on a long line of spaces. */
+/**
+ * Removes the characters {@link around} a text. It uses no regular expression, which would backtrack at every position
+ * and take minutes on a long line of spaces.
+ */
 const unwrapped = (text: string): string => {
   let from = 0
   let to = text.length
@@ -30,7 +34,7 @@ const unwrapped = (text: string): string => {
   return text.slice(from, to)
 }
 
-/** Parses pasted text. If both families are present, ours counts. */
+/** Parses pasted text. If it has both `X-Service-Signature` and Standard Webhooks headers, the former counts. */
 export const read = (text: string): PastedHeader => {
   const headers = new Map<string, string>()
   for (const line of text.split(/\r?\n/)) {

@@ -1,5 +1,5 @@
 /**
- * Port: which URLs a receiver may have (contract §6 *Receiver addresses*).
+ * Port: decides which URLs a receiver may have (contract §6 *Receiver addresses*).
  */
 import { Context, type Effect } from "effect"
 import type { InvalidBody } from "../Errors.ts"

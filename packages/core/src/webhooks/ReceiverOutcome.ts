@@ -1,5 +1,5 @@
 /**
- * The outcomes of attempts as a report of the receiver tells them apart. Pure.
+ * Maps the outcome of an attempt to the outcomes that reports on a receiver count (`Timing.AttemptOutcome`). Pure.
  */
 import type * as Timing from "../usage/Timing.ts"
 import type { Attempt, AttemptOutcome } from "./Delivery.ts"
@@ -25,8 +25,9 @@ export const outcomeOf = ({ outcome, statusCode }: Pick<Attempt, "outcome" | "st
   outcome === "status" ? classes[Math.floor((statusCode ?? 0) / 100)] ?? "statusOther" : outcomes[outcome]
 
 /**
- * Whether an attempt with this outcome measured the receiver: it responded, or it did not in time. The others ended
- * before there was a request, often at once, so a receiver that is down would look fast.
+ * Whether the duration of an attempt with this outcome measures the receiver, because the receiver responded or failed
+ * to respond in time. Other attempts ended before there was a request, often immediately, so a receiver that is down
+ * would look fast.
  */
 export const isMeasured = (outcome: Timing.AttemptOutcome): boolean =>
   !["connect", "tls", "dns", "blockedAddress"].includes(outcome)

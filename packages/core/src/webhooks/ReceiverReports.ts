@@ -1,6 +1,6 @@
 /**
- * How a workspace's receiver has behaved over time: its responses, how long they took, and when it was down. Reads the
- * storage.
+ * The service that reports how a workspace's receiver has behaved over time: its responses, how long they took, and
+ * when it was down. Reads the storage.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { AlertStore } from "../alerts/AlertStore.ts"
@@ -13,14 +13,14 @@ import { timeout } from "./DeliveryAttempt.ts"
 import { isMeasured } from "./ReceiverOutcome.ts"
 import { WebhookStore } from "./WebhookStore.ts"
 
-/** Attempts by outcome, and how long the receiver took to respond, at most the timeout of an attempt. */
+/** The numbers of attempts by outcome, and how long the receiver took to respond, at most the timeout of an attempt. */
 export interface Attempts extends Timing.Percentiles {
   readonly outcomes: { readonly [outcome in Timing.AttemptOutcome]: number }
 }
 
 /** A time in which the receiver got nothing, or only one attempt at a time. */
 export interface Outage {
-  /** Whether the webhook was failing, or paused by itself or by a person. */
+  /** Whether the webhook was failing, or paused (automatically or by a person). */
   readonly kind: "failing" | "paused"
   /** When it was noticed, about a minute after it began. */
   readonly since: Instant
@@ -35,7 +35,7 @@ export interface ReceiverReport extends Attempts {
   readonly step: number
   /** Oldest first. Steps without attempts are included. */
   readonly steps: ReadonlyArray<Attempts & { readonly at: Instant }>
-  /** Those that overlap the range, oldest first. */
+  /** The outages that overlap the range, oldest first. */
   readonly outages: ReadonlyArray<Outage>
 }
 
@@ -59,8 +59,8 @@ export const attempts = (counts: ReadonlyArray<Timing.StepCount>): Attempts => {
 
 export class ReceiverReports extends Context.Service<ReceiverReports, {
   /**
-   * The report of a range of time, a day if omitted. Attempts are those of all webhooks that the workspace had, outages
-   * those of the present one.
+   * The report on a range of time, by default the last day. It counts attempts at all webhooks that the workspace has
+   * had, but lists outages of the present webhook only.
    */
   readonly report: (workspaceId: WorkspaceId, asked: Timing.Asked) => Effect.Effect<ReceiverReport, StoreError>
 }>()("@wac/core/webhooks/ReceiverReports") {

@@ -26,6 +26,7 @@ export interface ReplayRange {
   readonly status: ReplayedStatus | null
 }
 
+/** A replay job and its progress. */
 export interface Replay extends ReplayRange {
   readonly id: ReplayId
   readonly workspaceId: WorkspaceId

@@ -9,7 +9,7 @@ import { ReplayStore } from "./ReplayStore.ts"
 /** A new or paused job is picked up within this time. */
 const every = Duration.seconds(1)
 
-/** Deliveries scanned in one step, few enough that attempts at the same webhook are hardly delayed. */
+/** The maximum number of deliveries scanned in one step: it should hardly delay attempts at the same webhook. */
 const batch = 500
 
 /** Runs as long as its scope. Any number of processes may run it. */

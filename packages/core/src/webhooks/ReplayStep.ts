@@ -26,7 +26,7 @@ export interface Cancel {
   readonly now: Instant
 }
 
-/** Lets the job whose turn it is scan up to `limit` deliveries. */
+/** The command to let the job whose turn it is scan up to `limit` deliveries. */
 export interface Step {
   readonly now: Instant
   readonly limit: number
@@ -75,6 +75,7 @@ export interface Writes {
   readonly jobs: ReadonlyArray<Job>
 }
 
+/** The changes that a step writes: the job, and the rounds that it starts. */
 export interface StepWrites extends Writes, DeliveryStep.RoundWrites {}
 
 /**

@@ -14,7 +14,7 @@ export class ReplayStore extends Context.Service<ReplayStore, {
   /** Creates a running job for the workspace's webhook; `None` if there is no webhook. */
   readonly create: (command: Create) => Effect.Effect<Option.Option<Replay>, StoreError>
   readonly get: (workspaceId: WorkspaceId, id: ReplayId) => Effect.Effect<Option.Option<Replay>, StoreError>
-  /** Newest first. */
+  /** The workspace's jobs, newest first. */
   readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Replay>, StoreError>
   /** Cancels a running job. Deliveries that have started a new round continue. A job that has ended stays as it is. */
   readonly cancel: (

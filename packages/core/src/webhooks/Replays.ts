@@ -1,5 +1,6 @@
 /**
- * Replay jobs, as the dashboard creates and watches them (contract §6). Writes through `ReplayStore`.
+ * The service that creates, shows and cancels replay jobs for the dashboard (contract §6). Writes through
+ * `ReplayStore`.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,7 +13,7 @@ import type { Instant } from "../Time.ts"
 import type { Replay, ReplayedStatus } from "./Replay.ts"
 import { ReplayStore } from "./ReplayStore.ts"
 
-/** The range of events to deliver again. */
+/** The request to deliver the events of a range again. */
 export interface CreateReplay {
   readonly workspaceId: Id.WorkspaceId
   /** Events recorded at or after this time. */
@@ -29,7 +30,7 @@ export class Replays extends Context.Service<Replays, {
    * newer events flow beside them. Events recorded after the job are not covered.
    */
   readonly create: (command: CreateReplay) => Effect.Effect<Replay, InvalidBody | NotFound | StoreError>
-  /** Newest first. */
+  /** The workspace's jobs, newest first. */
   readonly list: (workspaceId: Id.WorkspaceId, page: PageRequest) => Effect.Effect<Page<Replay>, StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Replay, NotFound | StoreError>
   /** Cancels a job. Deliveries that it has already retried continue. A job that has ended stays as it is. */

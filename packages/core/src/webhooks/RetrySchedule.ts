@@ -1,5 +1,5 @@
 /**
- * When a failed delivery is retried (specification §6 *receiver obligations*, contract §6 *Retries*). Pure.
+ * Decides when a failed delivery is retried (specification §6 *receiver obligations*, contract §6 *Retries*). Pure.
  */
 import { Duration } from "effect"
 import type { Instant } from "../Time.ts"

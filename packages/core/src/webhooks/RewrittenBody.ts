@@ -1,6 +1,6 @@
 /**
- * Recognizes how a receiver's framework may have rewritten a body before it was verified: candidates for the original
- * body. Pure.
+ * Lists candidates for the body that was signed, given the body that a receiver got. The two differ if the receiver's
+ * framework rewrote the body before it verified it, or if a rewritten body was signed. Pure.
  */
 import { Option, Result, Schema } from "effect"
 import { isDeeper } from "../PlainJson.ts"

@@ -1,6 +1,6 @@
 /**
- * Finds the known mistake that explains a signature, by signing in every wrong way that is known until one matches.
- * Stores nothing.
+ * Finds the mistakes that explain a wrong signature: signs the body in every known wrong way until one signature
+ * matches. Stores nothing.
  */
 import { Effect } from "effect"
 import { Mac } from "effect/crypto"
@@ -34,7 +34,7 @@ export interface Explanation {
   readonly mistakes: ReadonlyArray<Mistake>
 }
 
-/** No more mistakes are combined, since each multiplies the work. */
+/** The maximum number of mistakes that are combined, since each multiplies the work. */
 const maxMistakes = 2
 
 /** One way to do a part of the signing. The right way has no mistake. */

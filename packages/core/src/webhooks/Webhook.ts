@@ -1,6 +1,7 @@
 /**
- * Webhook configuration and health (specification §3 *Webhook*, contract §6). A webhook's state is on its one row:
- * pausing or resuming it rewrites no delivery. The model and its rules; pure.
+ * Webhooks: configuration, secrets, health, and the limits on attempts that follow from health (specification §3
+ * *Webhook*, contract §6). A webhook's state is in its one row: pausing or resuming it rewrites no delivery. The model
+ * and its rules; pure.
  */
 import { Duration } from "effect"
 import { InvalidBody } from "../Errors.ts"
@@ -16,6 +17,7 @@ export interface WebhookSecret {
   readonly expiresAt: Instant | null
 }
 
+/** A workspace's webhook: its configuration and its state. */
 export interface Webhook {
   readonly id: WebhookId
   readonly workspaceId: WorkspaceId
@@ -70,12 +72,12 @@ export const failingGap = Duration.seconds(1)
 export const maxInFlight = 16
 
 /**
- * The maximum in flight to a webhook that has failed since its last success: enough to learn its state, and few enough
- * that a dead receiver ties up little.
+ * The maximum of attempts in flight to a webhook that has failed since its last success: enough to learn its state, and
+ * few enough that a dead receiver ties up little.
  */
 export const maxInDoubt = 4
 
-/** The maximum in flight to a webhook that has never succeeded. Its first success gives it all slots. */
+/** The maximum of attempts in flight to a webhook that has never succeeded. Its first success gives it all slots. */
 export const maxUnproven = 1
 
 /**
@@ -97,13 +99,13 @@ export const maxDraining = 8
 /** The minimum average gap between attempts of a backlog: at most 100 a second. */
 export const drainGap = Duration.millis(10)
 
-/** Whether it has so many consecutive failures that it gets one attempt at a time. */
+/** Whether the webhook has so many consecutive failures ({@link failingAfter}) that it gets one attempt at a time. */
 export const isFailing = (health: Health): boolean => health.consecutiveFailures >= failingAfter
 
-/** Since when it has been failing; `null` if it is not. */
+/** Since when the webhook has been failing; `null` if it is not. */
 export const failingSince = (health: Health): Instant | null => isFailing(health) ? health.failuresSince : null
 
-/** Whether its successes are slow. The result does not depend on the order in which attempts are recorded. */
+/** Whether the webhook's successes are slow. The result does not depend on the order in which attempts are recorded. */
 export const isSlow = ({ lastSuccessAt, slowAt }: Health): boolean =>
   slowAt !== null && lastSuccessAt !== null && lastSuccessAt < slowAt + Duration.toMillis(slowFor)
 
@@ -161,8 +163,8 @@ export const rotateSecrets = (
   ].slice(0, maxSecrets)
 
 /**
- * The expectation about a receiver. A *doubtful* one has failed since its last success, has never succeeded, or is slow
- * ({@link isSlow}). It must not take the slots of healthy ones in a process.
+ * What to expect of a receiver. A *doubtful* receiver has failed since its last success, has never succeeded, or is
+ * slow ({@link isSlow}). It must not take the slots of healthy receivers in a process.
  */
 export type Standing = "healthy" | "doubtful"
 

@@ -1,5 +1,6 @@
 /**
- * Delivers webhooks (contract §6): claims due deliveries and carries out an attempt at each, as a background fiber.
+ * The background task that delivers webhooks (contract §6): it claims due deliveries and carries out an attempt at
+ * each.
  */
 import { Cause, Clock, Duration, Effect, Exit, FiberSet, Latch, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -20,7 +21,9 @@ import type { Standing } from "./Webhook.ts"
  */
 export const maxInFlight: { readonly [standing in Standing]: number } = { healthy: 512, doubtful: 768 }
 
-/** The claimer's longest sleep: hints can be lost, and nothing announces deliveries that other processes schedule. */
+/**
+ * The longest sleep between claims: hints can be lost, and nothing announces deliveries that other processes schedule.
+ */
 export const pollEvery = Duration.seconds(1)
 
 /**
@@ -86,8 +89,8 @@ export const layer = Layer.effectDiscard(
       if (Cause.hasInterrupts(cause)) return Effect.ignore(store.release(token, [delivery]))
       // a fault of ours must not cost the receiver an attempt: the delivery is due again when the lease ends, which
       // also limits how often a delivery whose secret cannot be opened is tried. The vault has logged that
-      const told = Option.exists(Cause.findErrorOption(cause), (error) => error._tag === "UnreadableSecret")
-      return told
+      const isLogged = Option.exists(Cause.findErrorOption(cause), (error) => error._tag === "UnreadableSecret")
+      return isLogged
         ? Effect.void
         : unrecorded("attempt", `the attempt at ${delivery.id} could not be recorded`, cause)
     }

@@ -1,6 +1,6 @@
 /**
- * Webhook configuration, as the dashboard sets and shows it (specification §2 *Webhook configuration*, contract §6):
- * also tests, pauses, resumes and diagnoses. Writes through the stores and posts to receivers.
+ * The service for a workspace's webhook (specification §2 *Webhook configuration*, contract §6): sets, shows, tests,
+ * pauses, resumes, diagnoses and removes it, and rotates its secrets. Writes through the stores and posts to receivers.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
@@ -48,9 +48,12 @@ export interface RotatedSecret {
 
 /** A webhook's state, interpreted for people. */
 export interface WebhookReport extends WebhookState {
-  /** Since when it has been failing; `null` if it is not. */
+  /** Since when the webhook has been failing; `null` if it is not. */
   readonly failingSince: Instant | null
-  /** When it will be paused unless an attempt succeeds; `null` if it is not failing or already paused. */
+  /**
+   * When the webhook will be paused unless an attempt succeeds before; `null` if it is not failing, is already paused,
+   * or has no delivery that could pause it (`WebhookState.oldestTriedAt`).
+   */
   readonly pausesAt: Instant | null
 }
 
@@ -97,8 +100,8 @@ export class Webhooks extends Context.Service<Webhooks, {
    */
   readonly test: (workspaceId: Id.WorkspaceId) => Effect.Effect<ShownAttempt, NotFound | ServerError | StoreError>
   /**
-   * Pauses the webhook until a person resumes it. Events are still recorded, and are held. A paused webhook stays so.
-   * Neither this nor a resume counts held deliveries, so both cost the same however much waits.
+   * Pauses the webhook until a person resumes it. Events are still recorded, and are held. A paused webhook stays as it
+   * is. Neither this nor a resume counts held deliveries, so both cost the same however much waits.
    */
   readonly pause: (workspaceId: Id.WorkspaceId) => Effect.Effect<Webhook.Webhook, NotFound | StoreError>
   /**

@@ -1,5 +1,6 @@
 /**
- * Creating the first workspace and its owner (contract §5): by a one-time link in the log, or from the environment.
+ * The service that creates the first workspace and its owner (contract §5): by a one-time link in the log, or from the
+ * environment.
  */
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
@@ -16,7 +17,7 @@ import type { StoreError } from "../StoreError.ts"
 import { Templates } from "../templates/Templates.ts"
 import { WorkspaceStore } from "./WorkspaceStore.ts"
 
-/** The first workspace's owner, and its name. */
+/** The first workspace's owner, and the workspace's name. */
 export interface Owner {
   readonly email: string
   readonly password: Redacted.Redacted
@@ -73,7 +74,7 @@ export class Setup extends Context.Service<Setup, {
       )
 
       const create = Effect.fn("Setup.create")(function*(owner: Owner) {
-        // the rules for passwords are for those that are chosen: the owner that exists has theirs
+        // checked before the password's rules: an owner who exists chooses no password here
         if (yield* isDone) return yield* new AlreadySetUp()
         const email = EmailAddress.normalize(owner.email)
         const passwordHash = yield* passwords.choose(owner.password, { email, param: "password" })

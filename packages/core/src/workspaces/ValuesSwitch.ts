@@ -1,5 +1,5 @@
 /**
- * The switch by which an owner has a workspace keep the values of its API requests for a time (contract §17). Pure.
+ * The switch with which an owner makes a workspace keep the values of its API requests for a time (contract §17). Pure.
  */
 import { Duration } from "effect"
 import type { Instant } from "../Time.ts"
@@ -7,14 +7,14 @@ import type { Instant } from "../Time.ts"
 /** How long the switch stays on. */
 export const lasts = Duration.hours(24)
 
-/** A switch that was turned on and not off again; it may have ended by itself. */
+/** A switch that was turned on and not off again. It may be past its end. */
 export interface ValuesSwitch {
-  /** When it ends by itself. */
+  /** When it turns off automatically. */
   readonly until: Instant
-  /** Rises when the values that are kept must go: those of an earlier epoch are neither kept nor found. */
+  /** Rises when all kept values must be deleted: values of an earlier epoch are neither stored nor found any more. */
   readonly epoch: number
 }
 
-/** Whether values are kept of a request at a time. */
+/** Whether the switch is on at a time, so that values of requests are kept. */
 export const isOn = (given: ValuesSwitch | null, at: Instant): given is ValuesSwitch =>
   given !== null && at < given.until

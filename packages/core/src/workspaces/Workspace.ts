@@ -1,5 +1,5 @@
 /**
- * Workspaces: the tenants that own everything else. On the wire their id is `tenant_id`.
+ * Workspaces: the tenants, which own numbers, messages, keys and everything else. On the wire their id is `tenant_id`.
  */
 import { Forbidden } from "../Errors.ts"
 import type { WorkspaceId } from "../Id.ts"
@@ -12,7 +12,7 @@ export const maxNameLength = 100
 /** A valid workspace name. */
 export const Name = PlainText.between(1, maxNameLength)
 
-/** The operator sets tier, quota and suspension; `null` uses the default of `Limits`. */
+/** A workspace. The operator sets tier, quota and suspension; `null` uses the default of `Limits`. */
 export interface Workspace {
   readonly id: WorkspaceId
   readonly name: string

@@ -1,5 +1,5 @@
 /**
- * The decisions for creating workspaces: each begins with a number, and the first one with its owner. Pure.
+ * Decides the creation of workspaces: each begins with a number, and the first one also with its owner. Pure.
  */
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import * as PhoneNumberStep from "../numbers/PhoneNumberStep.ts"

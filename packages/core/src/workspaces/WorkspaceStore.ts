@@ -1,6 +1,6 @@
 /**
- * Port: workspaces. Each begins with a number, and the first one with its owner; `PhoneNumberStore` manages further
- * numbers. `WorkspaceStep` decides creation.
+ * Port: workspaces. Each begins with a number, and the first one also with its owner; `PhoneNumberStore` manages
+ * further numbers. `WorkspaceStep` decides creation.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { WorkspaceId } from "../Id.ts"

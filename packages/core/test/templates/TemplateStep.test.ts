@@ -2,22 +2,28 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { TemplateId } from "../../src/Id.ts"
 import type { ProviderTemplate } from "../../src/templates/Template.ts"
-import { type Kept, type ReplaceAll, replaceAll, type Update, update } from "../../src/templates/TemplateStep.ts"
+import {
+  type ReplaceAll,
+  replaceAll,
+  type TemplateRecord,
+  type Update,
+  update
+} from "../../src/templates/TemplateStep.ts"
 import { inBatches, sizes } from "../batches.ts"
 import { between, checks, minute, upTo } from "../checks.ts"
 import { id, start, template } from "../samples.ts"
 
 /** The stored templates. Workspaces have numbers of these accounts. */
 class World {
-  readonly kept: Map<TemplateId, Kept>
+  readonly kept: Map<TemplateId, TemplateRecord>
   private readonly accounts: ReadonlySet<string>
 
-  constructor(accounts: ReadonlyArray<string>, ...kept: ReadonlyArray<Kept>) {
+  constructor(accounts: ReadonlyArray<string>, ...kept: ReadonlyArray<TemplateRecord>) {
     this.accounts = new Set(accounts)
     this.kept = new Map(kept.map((one) => [one.template.id, one]))
   }
 
-  all(): ReadonlyArray<Kept> {
+  all(): ReadonlyArray<TemplateRecord> {
     return [...this.kept.values()].sort((a, b) => a.template.id < b.template.id ? -1 : 1)
   }
 

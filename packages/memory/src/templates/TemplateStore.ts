@@ -9,7 +9,7 @@ import { forgetTemplate, type Memory, State, templateName } from "../State.ts"
 const accountsOf = (memory: Memory, id: Id.WorkspaceId): ReadonlySet<string> =>
   new Set(memory.phoneNumbers.all(id).map(({ providerAccountId }) => providerAccountId))
 
-const keptOf = (memory: Memory, template: Template.Template): TemplateStep.Kept => ({
+const keptOf = (memory: Memory, template: Template.Template): TemplateStep.TemplateRecord => ({
   template,
   told: memory.templateTold.get(template.id) ?? {}
 })

@@ -7,9 +7,9 @@ import type { StepOptions } from "../Database.ts"
 import { type Row, type Statement, statement } from "../Statement.ts"
 import { template } from "./StoredTemplate.ts"
 
-const told = columns<Pick<TemplateStep.Kept, "told">>({ told: "json" })
+const told = columns<Pick<TemplateStep.TemplateRecord, "told">>({ told: "json" })
 
-const keptOf = (row: Row): TemplateStep.Kept => ({ template: template.read(row), ...told.read(row) })
+const keptOf = (row: Row): TemplateStep.TemplateRecord => ({ template: template.read(row), ...told.read(row) })
 
 const account = template.pick("workspaceId", "providerAccountId")
 
@@ -28,7 +28,7 @@ const loadAll = statement({ workspaces }, ({ workspaces }) => `
   order by t.id for no key update`)
 
 const keep = statement(
-  { kept: inJson<ReadonlyArray<TemplateStep.Kept>>() },
+  { kept: inJson<ReadonlyArray<TemplateStep.TemplateRecord>>() },
   ({ kept }) =>
     `insert into wac.templates (id, workspace_id, provider_account_id, name, language, category, status,
     parameter_format, components, variables, unfillable, quality, rejection_reason, provider_template_id, synced_at, told)
