@@ -96,8 +96,8 @@ export interface CustomerNames extends Timed {
 }
 
 /**
- * A customer's message, as the provider reported it. `ended` is when the service had applied it; a service that acknowledges
- * posts first has applied it once `message.received` is listed.
+ * A customer's message, as the provider reported it. `ended` is when the service had applied it; a service that
+ * acknowledges posts first has applied it once `message.received` is listed.
  */
 export interface Received extends Timed {
   readonly kind: "received"

@@ -9,10 +9,10 @@ import { deployed } from "./Deployed.ts"
 import * as FreePort from "./FreePort.ts"
 import * as Program from "./Program.ts"
 
-/** The running processes. */
+/** The names of the programs that must be installed. */
 export const programs = ["pgbouncer"]
 
-/** The options of tests that start one. */
+/** The options of tests that start a PgBouncer. */
 export const needed = Program.needed({
   programs,
   untested: "PostgreSQL behind a pooler",
