@@ -21,7 +21,7 @@ export interface Verdict {
 }
 
 /**
- * Judges a history. Takes time and memory that grow with the number of entries, but for their sorting, and reads no clock.
+ * Judges a history. Apart from sorting, time and memory grow in proportion to the number of entries. Reads no clock.
  *
  * A missing event or delivery counts only in a history that has `settled_at` and that lists events.
  */

@@ -1,6 +1,6 @@
 /**
  * The client of the endpoints under `/internal`, for the dashboard's pages and for operators' programs. It calls in a
- * person's session, not with an API key. In a browser, the browser keeps the session's cookie; elsewhere the client does.
+ * person's session, not with an API key. A browser keeps the session's cookie itself; elsewhere the client keeps it.
  */
 import { addressOf } from "./Address.ts"
 import type { CallOptions, TransportOptions } from "./CallOptions.ts"

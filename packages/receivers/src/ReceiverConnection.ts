@@ -27,7 +27,7 @@ export const written = (
   return `${head}\r\n${body}`
 }
 
-/** Called once when an exchange ends: with its error or `null`, and whether the connection can carry another exchange. */
+/** Called once when an exchange ends: with its error or `null`, and whether the connection can carry another. */
 type Ended = (error: Error | null, isReusable: boolean) => void
 
 /** An exchange in progress: it passes the received bytes to the parser, and reports the end once. */

@@ -46,7 +46,8 @@ export const start = async (
   writeFileSync(join(directory, "userlist.txt"), `"${username}" "${decodeURIComponent(password)}"\n`)
   writeFileSync(
     join(directory, "pgbouncer.ini"),
-    // operators start from this file; a test changes only addresses, users and the mode. A second section [pgbouncer] would reset all settings, so these continue the section at the end of the file
+    // operators start from this file; a test changes only addresses, users and the mode. A second section [pgbouncer]
+    // would reset all settings, so these continue the section at the end of the file
     `%include ${deployed("pgbouncer/pgbouncer.ini")}
 listen_port = ${port}
 auth_file = ${join(directory, "userlist.txt")}

@@ -1,6 +1,6 @@
 /**
- * Verifies the signature of a body that arrives in pieces, without gathering it. Only the service uses it; it is not part
- * of the public API.
+ * Verifies the signature of a body that arrives in pieces, without gathering it. Only the service uses it; it is not
+ * part of the public API.
  */
 import { equal, parse, readOptions, type Verification, type VerifyOptions } from "./Signature.ts"
 
