@@ -64,7 +64,9 @@ export const checkDeliveries = (
   return deliveries
 }
 
-/** Checks that no event is listed in two forms and that delivered events are listed. Returns the listed events by id. */
+/**
+ * Checks that no event is listed in two forms and that delivered events are listed. Returns the listed events by id.
+ */
 export const checkListed = (
   events: ReadonlyArray<ListedEvent>,
   attempts: ReadonlyArray<Attempt>,

@@ -3,8 +3,8 @@
  * line is a {@link Header}, and each further line is one {@link Entry}, in any order. The README describes the format
  * for recorders.
  *
- * Times are milliseconds since 1970 (UTC). `begun` is before the first effect that the entry can have had, `ended` after
- * its last one, or `null` if the recorder never saw an end: the caller got no answer, or a process was killed.
+ * Times are milliseconds since 1970 (UTC). `begun` is before the first effect that the entry can have had, `ended`
+ * after its last one, or `null` if the recorder never saw an end: the caller got no answer, or a process was killed.
  */
 import { isRecord } from "./Json.ts"
 

@@ -70,17 +70,17 @@ export interface CampaignFileOptions extends CallOptions {
 }
 
 /**
- * The same interface as an embedded service's; results have {@link Response} in addition. Responses with 429 and 5xx are
- * retried under the same key, with backoff and after at least `Retry-After`, until the timeout, which is 30 seconds by
- * default.
+ * The same interface as an embedded service's; results have {@link Response} in addition. Responses with 429 and 5xx
+ * are retried under the same key, with backoff and after at least `Retry-After`, until the timeout, which is 30 seconds
+ * by default.
  */
 export interface Client extends Messaging<Response, Retries> {
   /** For a key with the scope `campaigns:write`. */
   readonly campaigns: Campaigns<Response, Retries> & {
     /**
-     * Adds the recipients of a file, NDJSON or CSV with a header row, or replaces the campaign's recipients. If the file
-     * is refused, the campaign stays as it was. The timeout defaults to 30 minutes. An upload that adds rows is repeated
-     * only if it certainly added none: if it fails with an unknown outcome, look at the campaign's `rows`.
+     * Adds the recipients of a file, NDJSON or CSV with a header row, or replaces the campaign's recipients. If the
+     * file is refused, the campaign stays as it was. The timeout defaults to 30 minutes. An upload that adds rows is
+     * repeated only if it certainly added none: if it fails with an unknown outcome, look at the campaign's `rows`.
      */
     readonly upload: (id: string, file: CampaignFile, options?: CampaignFileOptions) => Promise<Campaign & Response>
   }

@@ -13,8 +13,8 @@ const text = (time: Date | number): string => {
 }
 
 /**
- * The other form of a name: `_a` for `A`, and `A` for `_a`. A program's field that already has its name on the wire thus
- * gets a name that the service does not know.
+ * The other form of a name: `_a` for `A`, and `A` for `_a`. A program's field that already has its name on the wire
+ * thus gets a name that the service does not know.
  */
 const swapped = (name: string): string =>
   name.replace(/_[a-z]|[A-Z]/g, (part) => part[1]?.toUpperCase() ?? `_${part.toLowerCase()}`)

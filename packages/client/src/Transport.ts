@@ -98,8 +98,8 @@ const parse = (text: string): unknown => {
 }
 
 /**
- * An id as a segment of a path. Invalid Unicode is replaced, and `.` and `..`, which would lead to a different path, get
- * a `-`, so that such an id matches nothing.
+ * An id as a segment of a path. Invalid Unicode is replaced, and `.` and `..`, which would lead to a different path,
+ * get a `-`, so that such an id matches nothing.
  */
 const segmentOf = (id: string): string => encodeURIComponent(`${id}`.toWellFormed()).replace(/^\.\.?$/, "$&-")
 

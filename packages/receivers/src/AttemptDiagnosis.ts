@@ -127,7 +127,9 @@ const afterError = (exchange: ReceiverExchange, error: Error): Answer => {
   return unanswered(exchange, code === "ETIMEDOUT" ? "timeout" : "connect", message)
 }
 
-/** The response's headers to store, shortened; their names are lower case. Cookies are secrets, so they are left out. */
+/**
+ * The response's headers to store, shortened; their names are lower case. Cookies are secrets, so they are left out.
+ */
 const keptHeaders = (headers: ReadonlyMap<string, string>): Delivery.AttemptResponse["headers"] => {
   const kept: Array<[name: string, value: string]> = []
   for (const [name, value] of headers) {

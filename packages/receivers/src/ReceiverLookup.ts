@@ -72,8 +72,8 @@ const whole = (find: Lookup) => async (hostname: string): Promise<Found> => ({
 
 /**
  * Looks names up by DNS. The system's own lookup (hosts file, search domains) blocks one of the process's few threads:
- * two names with silent servers would stop the deliveries to all other receivers for many seconds. It adds only names of
- * private addresses, so it is used only if such addresses are allowed, and never after a silent server.
+ * two names with silent servers would stop the deliveries to all other receivers for many seconds. It adds only names
+ * of private addresses, so it is used only if such addresses are allowed, and never after a silent server.
  */
 const namesUnder = ({ allowedCidrs, resolver }: LookupRules): (hostname: string) => Promise<Found> => {
   const find = fromDns(resolver ?? new Resolver({ timeout: Duration.toMillis(dnsTimeout), tries: 2 }))

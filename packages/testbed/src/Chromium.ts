@@ -1,7 +1,7 @@
 /**
  * Finds and starts a headless Chromium, for tests and benchmarks. On Linux with x64 it comes from the npm package
- * `@sparticuz/chromium`, elsewhere from the machine. The package's has no window, so it needs a quarter of the processor
- * time to load a page.
+ * `@sparticuz/chromium`, elsewhere from the machine. The package's has no window, so it needs a quarter of the
+ * processor time to load a page.
  */
 import { execFile } from "node:child_process"
 import { accessSync, constants, existsSync, readFileSync } from "node:fs"

@@ -86,8 +86,8 @@ const needsTheSame = (root: string, folder: string, places?: ReadonlySet<string>
 
 /**
  * Copies the files of a commit into `folder`, which must be empty, with their dependencies: links to what is installed
- * in `root` if the versions are the same, otherwise installed by npm. `only`, such as `apps/server`, limits the links to
- * the dependencies of that package. If the clone does not contain the commit, rejects with what to do.
+ * in `root` if the versions are the same, otherwise installed by npm. `only`, such as `apps/server`, limits the links
+ * to the dependencies of that package. If the clone does not contain the commit, rejects with what to do.
  */
 export const copyCommit = async (root: string, commit: string, folder: string, only?: string): Promise<void> => {
   const git = (...args: ReadonlyArray<string>) => run("git", args, { cwd: root })

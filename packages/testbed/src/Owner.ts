@@ -11,7 +11,9 @@ export interface Owner {
 /** The user of Debian's PostgreSQL packages; else the user without rights that every system has. */
 const names = ["postgres", "nobody"]
 
-/** The user for those programs; undefined if tests do not run as root, because every program then runs as their user. */
+/**
+ * The user for those programs; undefined if tests do not run as root, because every program then runs as their user.
+ */
 export const owner = (): Owner | undefined => {
   if (process.getuid?.() !== 0) return undefined
   const users = readFileSync("/etc/passwd", "utf8").split("\n").map((line) => line.split(":"))

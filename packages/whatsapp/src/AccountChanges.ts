@@ -9,8 +9,8 @@ import * as Payload from "./Payload.ts"
 import { lower, type PostSource, skipped } from "./PostSource.ts"
 
 /**
- * Reads a messaging limit, such as `TIER_2K` or a number of customers; `null` is unlimited. Undefined if there is none, or
- * a number with more than seven digits: Meta's highest limit is 100,000.
+ * Reads a messaging limit, such as `TIER_2K` or a number of customers; `null` is unlimited. Undefined if there is none,
+ * or a number with more than seven digits: Meta's highest limit is 100,000.
  */
 export const messagingLimit: Payload.Read<number | null | undefined> = (json) => {
   const word = Payload.word(json)?.toUpperCase()

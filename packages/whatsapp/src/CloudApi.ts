@@ -1,6 +1,6 @@
 /**
- * Calls the Cloud API over HTTP: with one deadline, bounded responses, no redirect and no proxy. No request is ever sent
- * twice.
+ * Calls the Cloud API over HTTP: with one deadline, bounded responses, no redirect and no proxy. No request is ever
+ * sent twice.
  */
 import { Agent, type Dispatcher, request } from "#undici"
 import { Provider } from "@wac/core"
@@ -106,7 +106,8 @@ class Exchange {
 const brokenOff = new Error("broken off")
 
 /**
- * The cause of a failure as one word: system errors and undici's errors have a code. Their messages may contain more than may be shown.
+ * The cause of a failure as one word: system errors and undici's errors have a code. Their messages may contain
+ * secrets, such as URLs.
  */
 const whyOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.name
 

@@ -1,6 +1,6 @@
 /**
- * Reads from Meta's posts which customer an item is about, and changes of customers' names and preferences. Since 2026, a
- * customer with a user name may have no telephone number in a post, only a business-scoped user id.
+ * Reads from Meta's posts which customer an item is about, and changes of customers' names and preferences. Since 2026,
+ * a customer with a user name may have no telephone number in a post, only a business-scoped user id.
  */
 import { type Contact, CustomerNames, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
 import * as Payload from "./Payload.ts"

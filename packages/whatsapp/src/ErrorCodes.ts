@@ -279,8 +279,8 @@ const unauthorized = auth("the provider does not accept the access token")
 const passing = server("the provider says that it cannot do this for now")
 
 /**
- * The meaning of an undocumented code, by the HTTP status, and then by whether Meta calls it transient. Only the rest are
- * final refusals.
+ * The meaning of an undocumented code, by the HTTP status, and then by whether Meta calls it transient. Only the rest
+ * are final refusals.
  */
 export const undocumented = ({ isTransient, status }: Signs): ErrorCode => {
   if (status === 429) return throttled

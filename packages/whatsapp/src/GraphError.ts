@@ -1,8 +1,8 @@
 /**
  * Reads an error in Meta's format: from `error` of a response, or from `errors` of a post to our webhook.
  *
- * It reads leniently: over the years, numbers came as strings, `error_data` as a string or an object, and the words under
- * `message`, `title` or `details`.
+ * It reads leniently: over the years, numbers came as strings, `error_data` as a string or an object, and the words
+ * under `message`, `title` or `details`.
  */
 import { Predicate } from "effect"
 
@@ -32,8 +32,8 @@ const text = (...candidates: ReadonlyArray<unknown>): string | undefined =>
   candidates.find((u): u is string => Predicate.isString(u) && u.trim() !== "")?.trim()
 
 /**
- * Cleans Meta's words so that they may be stored and shown: one line, of limited length, without access tokens, telephone
- * numbers and the texts `hidden`.
+ * Cleans Meta's words so that they may be stored and shown: one line, of limited length, without access tokens,
+ * telephone numbers and the texts `hidden`.
  */
 export const wordsOf = (words: string, hidden: ReadonlyArray<string> = []): string => {
   const open = hidden

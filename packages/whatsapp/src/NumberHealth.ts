@@ -1,6 +1,6 @@
 /**
- * Reads Meta's state of our numbers every hour, in the background. Webhooks report changes too, but they can get lost, and
- * they report no change from before the webhook was set.
+ * Reads Meta's state of our numbers every hour, in the background. Webhooks report changes too, but they can get lost,
+ * and they report no change from before the webhook was set.
  */
 import {
   Inbound,
@@ -24,8 +24,8 @@ import { providerName, type WhatsAppConfig } from "./WhatsAppConfig.ts"
 const every = Duration.hours(1)
 
 /**
- * The changes that follow from a response about a number. Of errors, only those of authentication count. That a number is
- * missing does not: a token may be allowed to send but not to read the number, so the responses to sends decide.
+ * The changes that follow from a response about a number. Of errors, only those of authentication count. That a number
+ * is missing does not: a token may be allowed to send but not to read the number, so the responses to sends decide.
  */
 const itemsOf = (
   answer: Extract<CloudApi.Answer, { readonly _tag: "Answered" }>,
@@ -47,8 +47,8 @@ const itemsOf = (
 }
 
 /**
- * Reads the state of every WhatsApp number at the start and every hour, until its scope closes. It may run in any number
- * of processes.
+ * Reads the state of every WhatsApp number at the start and every hour, until its scope closes. It may run in any
+ * number of processes.
  */
 export const layer = (
   config: WhatsAppConfig

@@ -14,7 +14,9 @@ import * as SendResponse from "./SendResponse.ts"
 const timeout = Duration.millis(7_500)
 const maxBytes = 64 * 1024
 
-/** The fields to request, tried in turn: versions of the API know different fields, and refuse a request with others. */
+/**
+ * The fields to request, tried in turn: versions of the API know different fields, and refuse a request with others.
+ */
 const fieldSets = [
   "display_phone_number,quality_rating,throughput,status,whatsapp_business_manager_messaging_limit",
   "display_phone_number,quality_rating,throughput,status,messaging_limit_tier",

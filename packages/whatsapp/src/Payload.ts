@@ -1,6 +1,6 @@
 /**
- * Functions that read Meta's JSON leniently: a field of the wrong type counts as missing, an unknown field is ignored, and
- * nothing fails. So one bad item never affects the others of its post.
+ * Functions that read Meta's JSON leniently: a field of the wrong type counts as missing, an unknown field is ignored,
+ * and nothing fails. So one bad item never affects the others of its post.
  */
 import { PlainJson, PlainText, type Time } from "@wac/core"
 import { Predicate, type Schema } from "effect"

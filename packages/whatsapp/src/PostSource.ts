@@ -23,8 +23,8 @@ export const happened = (
 ): Time.Instant => time === undefined ? told : Math.min(time, receivedAt)
 
 /**
- * The item for an ignored part of a post. `detail` is one of Meta's words from a small set (an event, a status, a code);
- * anything that does not look like such a word becomes `other`.
+ * The item for an ignored part of a post. `detail` is one of Meta's words from a small set (an event, a status, a
+ * code); anything that does not look like such a word becomes `other`.
  */
 export const skipped = (what: string, detail?: string): InboundItem.InboundItem => ({
   _tag: "Skipped",

@@ -1,6 +1,6 @@
 /**
- * Reads customers' messages (`messages` of a post), their calls, and messages that the business writes on its own phone.
- * The table in the package's README lists the fields of each content.
+ * Reads customers' messages (`messages` of a post), their calls, and messages that the business writes on its own
+ * phone. The table in the package's README lists the fields of each content.
  */
 import { CustomerNames, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
 import { Predicate } from "effect"
@@ -130,7 +130,9 @@ const edit: ReadContent = (json) => {
     : { ...message, content: { original_message_id, message: message.content } }
 }
 
-/** The content for an unknown type, for a message that Meta does not pass on, and for one that lacks required fields. */
+/**
+ * The content for an unknown type, for a message that Meta does not pass on, and for one that lacks required fields.
+ */
 const unsupported = (type: string | undefined, message: Payload.Fields): Content => {
   const errors = Payload.list(message["errors"]).map((error) => GraphError.read(error)).filter(Predicate.isNotUndefined)
   const { type: inner, ...rest } = (type === undefined ? undefined : Payload.fields(message[type])) ?? {}
@@ -247,8 +249,8 @@ const named = new Set([
 ])
 
 /**
- * Reads an event of a customer's call. Meta uses the same id for the beginning and the end of a call, so the message's id
- * includes the event. `own` is the business's number, because some of Meta's examples swap the parties.
+ * Reads an event of a customer's call. Meta uses the same id for the beginning and the end of a call, so the message's
+ * id includes the event. `own` is the business's number, because some of Meta's examples swap the parties.
  */
 export const readCall = (
   json: Payload.Json,

@@ -36,7 +36,9 @@ const Pricing = Payload.shape({
 const isBilled = (type: string | undefined): boolean | null =>
   type === "regular" ? true : type?.startsWith("free_") === true ? false : null
 
-/** Reads Meta's price; undefined without a category. A price without a type is regular, because older prices have none. */
+/**
+ * Reads Meta's price; undefined without a category. A price without a type is regular, because older prices have none.
+ */
 const pricingOf = (json: Payload.Json | undefined): Message.Pricing | undefined => {
   const { billable, category, pricing_model, type } = Pricing(json)
   return category === undefined

@@ -78,8 +78,8 @@ export const unavailable = (why: string, reason: Provider.TemplatesUnavailable["
   new Provider.TemplatesUnavailable({ reason, message: `the provider did not list the templates: ${why}` })
 
 /**
- * Lists all templates of all pages. Fails instead of returning a part of the list, because templates outside it count as
- * deleted. Unreadable templates are skipped, and their number is logged. A template on two pages is listed once.
+ * Lists all templates of all pages. Fails instead of returning a part of the list, because templates outside it count
+ * as deleted. Unreadable templates are skipped, and their number is logged. A template on two pages is listed once.
  */
 export const all = Effect.fnUntraced(function*(
   fetchPage: (after: string | undefined) => Effect.Effect<Payload.Json | undefined, Provider.TemplatesUnavailable>

@@ -84,9 +84,9 @@ const buttonOf = (
 const bare = (index: number, subType: string): Json => ({ type: "button", sub_type: subType, index: `${index}` })
 
 /**
- * The component of a button for which the sender gave no value; undefined if it may be omitted. A button that hands over
- * a code needs the code, which is also the value of the body: in Meta's words, "twice in the payload". Meta refuses a
- * send whose flow or catalogue button is not named.
+ * The component of a button for which the sender gave no value; undefined if it may be omitted. A button that hands
+ * over a code needs the code, which is also the value of the body: in Meta's words, "twice in the payload". Meta
+ * refuses a send whose flow or catalogue button is not named.
  */
 const unasked = (
   index: number,

@@ -122,8 +122,8 @@ function* entriesIn(entries: ReadonlyArray<Payload.Json>, receivedAt: Time.Insta
 const Post = Payload.shape({ object: Payload.word, entry: Payload.list })
 
 /**
- * The items of a post, each read when it is iterated; undefined if it is not a post of Meta about WhatsApp. Never fails:
- * unreadable parts become `Skipped`.
+ * The items of a post, each read when it is iterated; undefined if it is not a post of Meta about WhatsApp. Never
+ * fails: unreadable parts become `Skipped`.
  */
 export const read = (json: Payload.Json | undefined, receivedAt: Time.Instant): Items | undefined => {
   const { entry: entries, object } = Post(json)

@@ -29,7 +29,9 @@ import * as TemplateEdits from "./TemplateEdits.ts"
 import * as TemplateList from "./TemplateList.ts"
 import { providerName, type WhatsAppConfig } from "./WhatsAppConfig.ts"
 
-/** The timeout of a send: a little less than `SendLifecycle.providerTimeout`, so that the outcome is reported in time. */
+/**
+ * The timeout of a send: a little less than `SendLifecycle.providerTimeout`, so that the outcome is reported in time.
+ */
 const sendTimeout = Duration.millis(7_500)
 
 /** The limit on the response to a send: it has a few hundred bytes, more with an error's explanation. */

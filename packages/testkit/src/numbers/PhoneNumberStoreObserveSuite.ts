@@ -20,8 +20,8 @@ interface Report {
 }
 
 /**
- * The expected block after reports that arrived in this order. The provider's times are whole seconds, so a block counts
- * from the end of its second.
+ * The expected block after reports that arrived in this order. The provider's times are whole seconds, so a block
+ * counts from the end of its second.
  */
 const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber["block"] => {
   let held = null as PhoneNumber.PhoneNumber["block"]
