@@ -239,7 +239,7 @@ export interface InternalClient {
     readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/campaigns/:id">
     /**
      * Adds the recipients of a file, NDJSON or CSV with a header row, or replaces those that the campaign has. If the
-     * file is refused, the campaign stays as it was. It may take 30 minutes, unless `timeout` says otherwise.
+     * file is refused, the campaign stays as it was. The timeout defaults to 30 minutes.
      */
     readonly upload: (
       id: string,

@@ -102,7 +102,7 @@ const run = (program: string, args: ReadonlyArray<string>, cwd: string, as: Owne
 }
 
 /**
- * Creates and starts a server from the install, with settings such as `fsync=off`. If it does not start, rejects with
+ * Creates and starts a server by npm's programs, with settings such as `fsync=off`. If it does not start, rejects with
  * the end of its log.
  */
 export const start = (...settings: ReadonlyArray<string>): Promise<PostgresServer> => startWith({}, ...settings)

@@ -62,7 +62,7 @@ export interface Directory {
 
 /**
  * Makes the directory from the `contacts` of a value. A customer gets the further names of the contact that shares a
- * name. An item that names nobody is about the only contact, if there is just one.
+ * name. An item without names is about the only contact, if there is just one.
  */
 export const directory = (contacts: ReadonlyArray<Payload.Json>): Directory => {
   const profiles = contacts.map(Profile)

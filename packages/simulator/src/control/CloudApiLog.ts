@@ -45,7 +45,7 @@ export interface Log {
   readonly arrivals: () => ReadonlyArray<Arrival>
 }
 
-/** Whether a complete answer told the caller that the message is not accepted. */
+/** Whether the caller got a complete response that the message is not accepted. */
 const isRefusal = ({ code, fault, processed }: Call): boolean =>
   !processed && code !== null && (fault === undefined || fault === "error")
 

@@ -22,7 +22,7 @@ export type InboundFile = typeof InboundFile.Type
 
 /** A message from a customer. Omitted fields get the simulator's defaults. */
 export const Inbound = Schema.Struct({
-  /** The customer's number; left out, they are known by `userId` alone. */
+  /** The customer's number; if omitted, the customer has only the `userId`. */
   from: Schema.optionalKey(Schema.String),
   userId: Schema.optionalKey(Schema.String),
   parentUserId: Schema.optionalKey(Schema.String),
@@ -50,7 +50,7 @@ export type Inbound = typeof Inbound.Type
 
 /** A message that the business writes to a customer on its own phone. Omitted fields are as in {@link Inbound}. */
 export const Echo = Schema.Struct({
-  /** The customer's number; left out, they are known by `userId` alone. */
+  /** The customer's number; if omitted, the customer has only the `userId`. */
   to: Schema.optionalKey(Schema.String),
   userId: Schema.optionalKey(Schema.String),
   /** The id of the business number that writes; the first number by default. */
