@@ -1,5 +1,5 @@
 /**
- * Broken promises, and what every check needs to find them.
+ * A broken promise, and what all checks share: the length of a day, the end of an entry, the grouping of entries.
  */
 import type { Entry } from "./History.ts"
 import type { PromiseName } from "./Promises.ts"
@@ -11,20 +11,20 @@ export interface Broken {
   readonly section: number
   /** The finding, in a sentence. */
   readonly found: string
-  /** The entries that prove it, in the order of their beginning. */
+  /** The entries that prove it, in the order of `begun`. */
   readonly evidence: ReadonlyArray<Entry>
 }
 
 /** Notes a broken promise. */
 export type Blame = (promise: PromiseName, found: string, ...evidence: ReadonlyArray<Entry>) => void
 
-/** When an entry had ended at the latest. */
+/** The latest time at which an entry can have ended: `Infinity` if the recorder never saw an end. */
 export const endOf = ({ ended }: Entry): number => ended ?? Infinity
 
-/** In milliseconds. */
+/** 24 hours in milliseconds. */
 export const day = 24 * 60 * 60 * 1000
 
-/** Entries by a key, in their order. */
+/** Groups entries by a key. Each group keeps their order. */
 export const grouped = <A>(
   entries: ReadonlyArray<A>,
   keyOf: (entry: A) => string

@@ -1,11 +1,11 @@
 /**
- * The promises about campaigns (contract §11), but for those about their customers.
+ * The promises about campaigns (contract §11), except those about their customers, which are in `Customers.ts`.
  */
 import { type Blame, endOf, grouped } from "./Broken.ts"
 import { claimLease } from "./Customers.ts"
 import type { CampaignChange, CampaignRead, ListedEvent, ProviderCall } from "./History.ts"
 
-/** All that concerns one campaign, each in the order of its beginning. */
+/** The entries about one campaign. Each list is in the order of `begun`. */
 interface Campaign {
   readonly changes: ReadonlyArray<CampaignChange>
   readonly reads: ReadonlyArray<CampaignRead>
@@ -15,7 +15,7 @@ interface Campaign {
 
 const checkStopped = ({ calls, changes }: Campaign, clockError: number, blame: Blame): void => {
   const isStop = ({ change }: CampaignChange) => change === "pause" || change === "cancel"
-  // a stop counts once no send can be on its way any more, and a resume from its beginning on
+  // a pause or cancellation counts once no earlier send can still be on its way, a start or resume from its beginning
   const happenings = changes
     .filter((change) => !isStop(change) || (change.status === 200 && change.ended !== null))
     .map((change) => ({ change, at: isStop(change) ? endOf(change) + claimLease + clockError : change.begun }))
@@ -68,7 +68,7 @@ const checkCampaign = (
   checkStopped(campaign, clockError, blame)
 }
 
-/** The promises of §11 about campaigns. */
+/** Checks the promises of §11 about campaigns. */
 export const checkCampaigns = (
   entries: {
     readonly changes: ReadonlyArray<CampaignChange>

@@ -1,6 +1,6 @@
 /**
- * The judgement of a history. What a history leaves open is decided for the service: two entries of which neither ended
- * before the other began have happened in whichever order the contract allows.
+ * Judges a history by all promises. What a history leaves open is decided for the service: if two entries overlap in
+ * time, they happened in whichever order the contract allows.
  */
 import { type Blame, type Broken, grouped } from "./Broken.ts"
 import { checkCampaigns } from "./Campaigns.ts"
@@ -14,16 +14,16 @@ import { promises } from "./Promises.ts"
 import { checkQuotas } from "./Quotas.ts"
 import { checkHandled } from "./Subscriptions.ts"
 
-/** Whether every promise was kept, and which were not. */
+/** Whether every promise was kept, and the broken ones. */
 export interface Verdict {
   readonly ok: boolean
   readonly broken: ReadonlyArray<Broken>
 }
 
 /**
- * Judges a history. Takes time and memory that grow with the number of entries, but for their sorting, and reads no clock.
+ * Judges a history. Apart from sorting, time and memory grow in proportion to the number of entries. Reads no clock.
  *
- * An event or a delivery can be missing only in a history that has `settled_at` and that lists events.
+ * A missing event or delivery counts only in a history that has `settled_at` and that lists events.
  */
 export const check = ({ entries, header }: History): Verdict => {
   const broken: Array<Broken> = []
@@ -85,7 +85,13 @@ export const check = ({ entries, header }: History): Verdict => {
     return each.messageId === undefined || first === undefined ? [] : [[each.messageId, first.send.begun] as const]
   }))
   const askedAt = (message: string) => firstOf.get(message)
-  const ofCustomers = { calls, told: of("customer"), received: of("received"), chosen: of("preference"), askedAt }
+  const ofCustomers = {
+    calls,
+    customerNames: of("customer"),
+    received: of("received"),
+    preferences: of("preference"),
+    askedAt
+  }
   checkCustomers(ofCustomers, clockError, blame)
   const failed = new Set(
     [...listed.values()].flatMap(({ event: { data, type } }) =>

@@ -2,22 +2,22 @@
  * The promises about customers, under all of their names: windows, opt-outs and campaigns (contract §7, §11, §13).
  */
 import { type Blame, day, endOf } from "./Broken.ts"
-import type { Chosen, CustomerTold, Entry, ProviderCall, Received } from "./History.ts"
+import type { CustomerNames, Entry, PreferenceSet, ProviderCall, Received } from "./History.ts"
 
 /**
- * For how long a send may be on its way between its checks and the call: the lease of its claim. In milliseconds.
+ * How long a send may take from its checks to the call: the lease of its claim, in milliseconds.
  */
 export const claimLease = 30_000
 
-/** When the first request began that can have asked for a message; `undefined` if that is not known. */
+/** Returns when the first request with a message's key began; `undefined` if no send in the history has the message. */
 export type AskedAt = (message: string) => number | undefined
 
-/** From when on the checks before a call can have been made. */
+/** The earliest time at which the service can have made the checks before a call. */
 export const checkedFrom = ({ begun, message_id: message }: ProviderCall, askedAt: AskedAt): number =>
   Math.min(begun, Math.max(askedAt(message) ?? -Infinity, begun - claimLease))
 
-/** A value by phone number of the workspace, the greatest that was given for it or for all of them. */
-class Greatest<A extends { readonly at: number }> {
+/** Keeps the latest value for each phone number of the workspace, and for all of them under `undefined`. */
+class Latest<A extends { readonly at: number }> {
   private readonly byNumber = new Map<string | undefined, A>()
   give(number: string | undefined, given: A): void {
     const before = this.byNumber.get(number)
@@ -27,8 +27,8 @@ class Greatest<A extends { readonly at: number }> {
     const [own, ofAll] = [this.byNumber.get(number), this.byNumber.get(undefined)]
     return own === undefined || (ofAll !== undefined && ofAll.at > own.at) ? ofAll : own
   }
-  /** Takes over what another one was given. */
-  join(other: Greatest<A>): void {
+  /** Adds the values of another one. */
+  join(other: Latest<A>): void {
     for (const [number, given] of other.byNumber) this.give(number, given)
   }
 }
@@ -39,12 +39,12 @@ interface Shown {
   readonly entry: Entry
 }
 
-/** The windows, preferences and campaign messages of one customer, from every known name. */
+/** The windows, preferences and campaign messages of one customer, under all known names. */
 class Customer {
   /** When the last window ends. */
-  readonly windows = new Greatest<Shown>()
-  readonly optIns = new Greatest<Shown>()
-  readonly optOuts = new Greatest<Shown>()
+  readonly windows = new Latest<Shown>()
+  readonly optIns = new Latest<Shown>()
+  readonly optOuts = new Latest<Shown>()
   /** The first message of each campaign. */
   readonly campaigns = new Map<string, ProviderCall>()
   size = 1
@@ -59,7 +59,7 @@ class Customer {
   }
 }
 
-/** Customers by their names, of which more and more are found to be one. */
+/** Customers by name. `join` merges the customers of names that turn out to belong to one (a union-find). */
 class Customers {
   private readonly parents = new Map<string, string>()
   private readonly customers = new Map<string, Customer>()
@@ -89,18 +89,18 @@ class Customers {
   }
 }
 
-/** Every entry that says something of a customer. */
+/** The entries about customers. */
 export interface OfCustomers {
   readonly calls: ReadonlyArray<ProviderCall>
-  readonly told: ReadonlyArray<CustomerTold>
+  readonly customerNames: ReadonlyArray<CustomerNames>
   readonly received: ReadonlyArray<Received>
-  readonly chosen: ReadonlyArray<Chosen>
+  readonly preferences: ReadonlyArray<PreferenceSet>
   readonly askedAt: AskedAt
 }
 
 type Addressed = ProviderCall & { readonly to: string }
 
-/** What happens at a time. Of what happens at the same time, calls are last. */
+/** A change at a time. Of several at the same time, those of calls are last. */
 interface Happening {
   readonly at: number
   readonly call?: Addressed
@@ -115,9 +115,12 @@ const inTurn = (happenings: ReadonlyArray<Happening>): void => {
   for (const { change } of sorted) change(customers)
 }
 
-/** The promises of §7, §11 and §13 about customers. Two names count as one customer once a report of both is acknowledged. */
+/**
+ * Checks the promises of §7, §11 and §13 about customers. For opt-outs and campaigns, two names count as one customer
+ * once a report of both is acknowledged; for windows and opt-ins, once such a report has begun.
+ */
 export const checkCustomers = (
-  { askedAt, calls, chosen, received, told }: OfCustomers,
+  { askedAt, calls, customerNames, preferences, received }: OfCustomers,
   clockError: number,
   blame: Blame
 ): void => {
@@ -127,17 +130,17 @@ export const checkCustomers = (
 
   // what may have happened: all that had begun
   inTurn([
-    ...told.map(({ begun, names }) => ({ at: begun, change: (all: Customers) => all.join(names) })),
+    ...customerNames.map(({ begun, names }) => ({ at: begun, change: (all: Customers) => all.join(names) })),
     ...received.map((entry) => ({
       at: entry.begun,
       change: (all: Customers) => {
         const { at, from, preference, to } = entry
-        // one from the future counts as of the moment at which it came
+        // a message's own time may lie in the future: at most the end of the entry counts
         all.of(from).windows.give(to, { at: Math.min(at, endOf(entry)) + day, entry })
         if (preference === "opt_in") all.of(from).optIns.give(to, { at, entry })
       }
     })),
-    ...chosen.filter(({ preference }) => preference === "opt_in").map((entry) => ({
+    ...preferences.filter(({ preference }) => preference === "opt_in").map((entry) => ({
       at: entry.begun,
       change: (all: Customers) => all.of(entry.name).optIns.give(entry.phone_number, { at: endOf(entry), entry })
     })),
@@ -164,12 +167,14 @@ export const checkCustomers = (
   const ends = <A extends Entry>(entries: ReadonlyArray<A>) => entries.filter(({ ended }) => ended !== null)
   const certain = (entry: Entry) => endOf(entry) + clockError
   inTurn([
-    ...ends(told).map((entry) => ({ at: certain(entry), change: (all: Customers) => all.join(entry.names) })),
+    ...ends(customerNames).map((entry) => ({ at: certain(entry), change: (all: Customers) => all.join(entry.names) })),
     ...ends(received).filter(({ preference }) => preference === "opt_out").map((entry) => ({
       at: certain(entry),
       change: (all: Customers) => all.of(entry.from).optOuts.give(entry.to, { at: entry.at, entry })
     })),
-    ...ends(chosen).filter(({ preference, status }) => preference === "opt_out" && status === 200).map((entry) => ({
+    ...ends(preferences).filter(({ preference, status }) => preference === "opt_out" && status === 200).map((
+      entry
+    ) => ({
       at: certain(entry),
       change: (all: Customers) => all.of(entry.name).optOuts.give(entry.phone_number, { at: entry.begun, entry })
     })),

@@ -6,7 +6,7 @@ import type { Attempt, DeliveryEnd, ListedEvent } from "./History.ts"
 import { canonical, parsed } from "./Json.ts"
 import { checkOrder, knownBy, type Passage } from "./Passage.ts"
 
-/** All of one event to one webhook. */
+/** The attempts of one event to one webhook, and how its delivery ended. */
 interface Delivery extends Passage {
   readonly attempts: ReadonlyArray<Attempt>
   readonly ends: ReadonlyArray<DeliveryEnd>
@@ -17,8 +17,8 @@ const checkDelivery = ({ attempts, ends, event }: Delivery, clockError: number, 
   const other = attempts.find(({ body }) => body !== first?.body)
   if (first !== undefined && other !== undefined) blame("event-fixed", "two attempts have two bodies", first, other)
   if (first !== undefined && event.type !== "webhook.test") {
-    const told = knownBy(parsed(first.body), event.id)
-    if (event.listed !== undefined && told.messageId !== undefined && told.messageId !== event.messageId) {
+    const sent = knownBy(parsed(first.body), event.id)
+    if (event.listed !== undefined && sent.messageId !== undefined && sent.messageId !== event.messageId) {
       blame("event-fixed", "the event is listed with another message", first, event.listed)
     }
   }
@@ -32,7 +32,7 @@ const checkDelivery = ({ attempts, ends, event }: Delivery, clockError: number, 
   ) blame("retried-for-a-day", "exhausted too early", ...attempts.slice(0, 1), exhausted)
 }
 
-/** The deliveries to one webhook, by their events. */
+/** Checks the deliveries to one webhook, and returns them by the ids of their events. */
 export const checkDeliveries = (
   attempts: ReadonlyArray<Attempt>,
   ends: ReadonlyArray<DeliveryEnd>,
@@ -64,7 +64,9 @@ export const checkDeliveries = (
   return deliveries
 }
 
-/** Events by their ids, as they are listed. */
+/**
+ * Checks that no event is listed in two forms and that delivered events are listed. Returns the listed events by id.
+ */
 export const checkListed = (
   events: ReadonlyArray<ListedEvent>,
   attempts: ReadonlyArray<Attempt>,

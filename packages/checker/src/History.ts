@@ -1,9 +1,10 @@
 /**
  * A history of a messaging service: what callers, the provider and the receivers of a run saw. It is JSONL: the first
- * line is a {@link Header}, and each further line is one {@link Entry}, in any order.
+ * line is a {@link Header}, and each further line is one {@link Entry}, in any order. The README describes the format
+ * for recorders.
  *
- * Times are milliseconds since 1970 (UTC). `begun` is before the first effect that the entry can have had, `ended` after
- * its last one, or `null` if the recorder never saw an end: the caller got no answer, or a process was killed.
+ * Times are milliseconds since 1970 (UTC). `begun` is before the first effect that the entry can have had, `ended`
+ * after its last one, or `null` if the recorder never saw an end: the caller got no answer, or a process was killed.
  */
 import { isRecord } from "./Json.ts"
 
@@ -14,8 +15,8 @@ export interface Header {
   /** By how many milliseconds the clocks of the recording processes and of the service may differ; 0 if absent. */
   readonly clock_error?: number
   /**
-   * From when on nothing was in progress: all queues were empty, and all deadlines were over. Only then can a history
-   * lack an event or a delivery. `null` or absent for a run that was cut off.
+   * From when on nothing was in progress: all queues were empty, and all deadlines were over. `null` or absent for a
+   * run that was cut off: missing events and deliveries are then not judged.
    */
   readonly settled_at?: number | null
 }
@@ -27,7 +28,7 @@ interface Timed {
   readonly process: string
 }
 
-/** `POST /v1/messages`. A history has every one that a workspace made with the idempotency keys that occur in it. */
+/** `POST /v1/messages`. If a key occurs in a history, all sends of its workspace with that key do. */
 export interface Send extends Timed {
   readonly kind: "send"
   readonly workspace: string
@@ -57,11 +58,11 @@ export interface Read extends Timed {
   readonly status: string
 }
 
-/** A call as the provider saw it. A history has every one that was made for the messages that occur in it. */
+/** A call, as the provider saw it. If a message occurs in a history, all calls for it do. */
 export interface ProviderCall extends Timed {
   readonly kind: "provider_call"
   readonly message_id: string
-  /** `not_sent` if the caller learns that the message is certainly not sent, `unknown` if it may learn nothing. */
+  /** `not_sent`: the caller learns that the message was certainly not sent. `unknown`: the caller may learn nothing. */
   readonly outcome: "accepted" | "refused" | "not_sent" | "unknown"
   readonly provider_message_id?: string
   /** The workspace that sent it. Without it, the call is not counted against a quota. */
@@ -88,15 +89,15 @@ export interface Report extends Timed {
 /** A choice of a customer about messages. */
 export type Preference = "opt_out" | "opt_in"
 
-/** That the provider told names together, as those of one customer. `ended` is when the service acknowledged it. */
-export interface CustomerTold extends Timed {
+/** A report of the provider that these names belong to one customer. `ended` is when the service acknowledged it. */
+export interface CustomerNames extends Timed {
   readonly kind: "customer"
   readonly names: ReadonlyArray<string>
 }
 
 /**
- * A customer's message, as the provider told it. `ended` is when the service had applied it; a service that acknowledges
- * posts first has applied it once `message.received` is listed.
+ * A customer's message, as the provider reported it. `ended` is when the service had applied it; a service that
+ * acknowledges posts first has applied it once `message.received` is listed.
  */
 export interface Received extends Timed {
   readonly kind: "received"
@@ -105,21 +106,21 @@ export interface Received extends Timed {
   readonly to: string
   /** The message's own time. */
   readonly at: number
-  /** If the message is a word by which customers opt out or in. */
+  /** Present if the message is a word by which customers opt out or in. */
   readonly preference?: Preference
 }
 
 /** `PUT` or `DELETE /v1/contacts/{name}/opt-out`. */
-export interface Chosen extends Timed {
+export interface PreferenceSet extends Timed {
   readonly kind: "preference"
   readonly name: string
   readonly preference: Preference
-  /** The workspace's phone number that it is for; all if absent. */
+  /** The workspace's phone number that the preference is for; all numbers if absent. */
   readonly phone_number?: string
   readonly status: number | null
 }
 
-/** The quota that a workspace has from then on: messages in a calendar month (UTC), `null` for no limit. */
+/** A workspace's quota was set: `messages` in a calendar month (UTC), `null` for no limit. */
 export interface QuotaSet extends Timed {
   readonly kind: "quota"
   readonly workspace: string
@@ -142,25 +143,25 @@ export interface CampaignRead extends Timed {
   readonly counts: Readonly<Record<string, number>>
 }
 
-/** A durable subscription, from when on its name was used. `event_types` is absent if it gets all. */
+/** The first use of a durable subscription's name. `event_types` is absent if it gets all. */
 export interface Subscribed extends Timed {
   readonly kind: "subscription"
   readonly subscription: string
   readonly event_types?: ReadonlyArray<string>
 }
 
-/** A call of a subscription's handler. A history has every one of the subscriptions that occur in it. */
-export interface Handled extends Timed {
+/** A call of a subscription's handler. If a subscription occurs in a history, all its calls do. */
+export interface HandlerCall extends Timed {
   readonly kind: "handled"
   readonly subscription: string
   readonly event_id: string
   /** Whether the handler succeeded. */
   readonly ok: boolean
-  /** Which attempt the handler was told that it is, from 1. Without it, that is not judged. */
+  /** The number of the attempt as the handler received it, from 1. If absent, it is not judged. */
   readonly attempt?: number
 }
 
-/** That an event of a subscription was set aside. */
+/** An event that a subscription has set aside. */
 export interface SetAside extends Timed {
   readonly kind: "set_aside"
   readonly subscription: string
@@ -178,27 +179,27 @@ export interface ListedEvent extends Timed {
   }
 }
 
-/** A webhook, from when on it was set. `event_types` is absent if it gets all. */
+/** A webhook that was set. `event_types` is absent if it gets all. */
 export interface WebhookSet extends Timed {
   readonly kind: "webhook"
   readonly webhook: string
   readonly event_types?: ReadonlyArray<string>
 }
 
-/** An attempt as the receiver saw it. A history has every one to the webhooks that occur in it. */
+/** An attempt, as the receiver saw it. If a webhook occurs in a history, all attempts to it do. */
 export interface Attempt extends Timed {
   readonly kind: "attempt"
   readonly webhook: string
   readonly event_id: string
   /** The raw body. */
   readonly body: string
-  /** What the receiver answered; `null` if it did not. */
+  /** The status with which the receiver responded; `null` if it did not. */
   readonly status: number | null
   /** Whether the signature was right. */
   readonly genuine: boolean
 }
 
-/** That a delivery is over, or held by a paused webhook, without the receiver's 200. */
+/** A delivery that is over, or held by a paused webhook, without the receiver's 200. */
 export interface DeliveryEnd extends Timed {
   readonly kind: "delivery_end"
   readonly webhook: string
@@ -213,14 +214,14 @@ export type Entry =
   | Read
   | ProviderCall
   | Report
-  | CustomerTold
+  | CustomerNames
   | Received
-  | Chosen
+  | PreferenceSet
   | QuotaSet
   | CampaignChange
   | CampaignRead
   | Subscribed
-  | Handled
+  | HandlerCall
   | SetAside
   | ListedEvent
   | WebhookSet
@@ -253,7 +254,7 @@ const orNull = (test: Test): Test => (value) => value === null || test(value)
 const either = (...tests: ReadonlyArray<Test>): Test => (value) => tests.some((test) => test(value))
 const oneOf = (...values: ReadonlyArray<unknown>): Test => (value) => values.includes(value)
 
-/** A test of each field, so that none of an interface above lacks one. */
+/** Tests of an interface's fields. A field without a test does not compile. */
 type Tests<Fields, Tested extends PropertyKey = never> = {
   readonly [Field in Exclude<keyof Fields, Tested>]-?: Test
 }

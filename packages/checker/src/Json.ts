@@ -6,7 +6,7 @@
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The same value with the fields of objects in one order. */
+/** Sorts the fields of every object in a value, so that equal values have equal JSON. */
 export const canonical = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(canonical)
@@ -14,7 +14,7 @@ export const canonical = (value: unknown): unknown =>
     ? Object.fromEntries(Object.keys(value).sort().map((key) => [key, canonical(value[key])]))
     : value
 
-/** The object of a text of JSON; empty if the text is none. */
+/** Parses a JSON object. Returns an empty object for `null` and for any other text. */
 export const parsed = (text: string | null): Readonly<Record<string, unknown>> => {
   try {
     const value: unknown = JSON.parse(text ?? "")

@@ -5,14 +5,17 @@ import { type Blame, day, endOf, grouped } from "./Broken.ts"
 import type { Send } from "./History.ts"
 import { canonical, isRecord, parsed } from "./Json.ts"
 
-/** A send with what its answer says. */
+/** A send, and what its response shows. */
 export interface Answered {
   readonly send: Send
+  /** The request's body, with the fields of objects in one order. */
   readonly body: string
+  /** Only of a response with status 200 or 202. */
   readonly messageId: string | undefined
   readonly answer: Readonly<Record<string, unknown>>
+  /** Whether repetitions must get this response. */
   readonly isStored: boolean
-  /** Whether the answer shows that the key is bound to this body. */
+  /** Whether the response shows that the key is bound to this body. */
   readonly isBound: boolean
 }
 
@@ -35,11 +38,11 @@ export const answered = (send: Send): Answered => {
   }
 }
 
-/** The key of a send, as its workspace has it. */
+/** Identifies the idempotency key of a send: each workspace has its own keys. */
 export const keyOf = ({ send }: Answered): string => JSON.stringify([send.workspace, send.key])
 
 const checkKey = (sends: ReadonlyArray<Answered>, clockError: number, blame: Blame): void => {
-  // from the first request that can have bound the key: whatever is later than a day after may be another binding
+  // a day after the first request that can have bound the key: a later request may have bound it again
   let closesAt = -Infinity
   let nextBegun: number | undefined
   let holder: Answered | undefined
@@ -74,7 +77,7 @@ const checkKey = (sends: ReadonlyArray<Answered>, clockError: number, blame: Bla
   }
 }
 
-/** The promises of §4 about idempotency keys. */
+/** Checks the promises of §4 about idempotency keys. */
 export const checkKeys = (sends: ReadonlyArray<Answered>, clockError: number, blame: Blame): void => {
   for (const group of grouped(sends, keyOf).values()) {
     checkKey(group, clockError, blame)

@@ -6,14 +6,14 @@ import type { Cancel, Entry, ListedEvent, ProviderCall, Read, Report } from "./H
 import { isRecord } from "./Json.ts"
 import type { Answered } from "./Keys.ts"
 
-/** All that concerns one message, each in the order of its beginning. */
+/** The entries about one message. Each list but `events` is in the order of `begun`. */
 export interface Message {
   readonly sends: ReadonlyArray<Answered>
   readonly calls: ReadonlyArray<ProviderCall>
   readonly reports: ReadonlyArray<Report>
   readonly cancels: ReadonlyArray<Cancel>
   readonly reads: ReadonlyArray<Read>
-  /** In the order of their sequence. */
+  /** In the order of `data.sequence`. */
   readonly events: ReadonlyArray<ListedEvent>
 }
 
@@ -74,7 +74,7 @@ const checkReads = (
   settledAt: number,
   blame: Blame
 ): void => {
-  // what had ended before a read began, and the status of which leaves the fewest
+  // of the entries that ended before a read began, the floor is the one whose status allows the fewest later statuses
   const answers = sends.map(({ send }) => send)
   const known = [...reads, ...[...cancels, ...answers].filter(({ status }) => status === 200)]
     .sort((a, b) => endOf(a) - endOf(b))
@@ -103,7 +103,7 @@ const checkReads = (
   }
 }
 
-/** The place of an event among those of its message. */
+/** The event's place among the events of its message: `data.sequence`. */
 export const sequenceOf = ({ event }: ListedEvent): number => Number(event.data["sequence"])
 
 const ranks: Readonly<Record<string, number>> = {
@@ -143,7 +143,7 @@ const checkEveryEvent = ({ cancels, calls, events, reports, sends }: Message, bl
     if (!oneOf.some((type) => types.has(type))) blame("every-event", `${oneOf.join(" or ")} is missing`, because)
   }
   const sent = sends.find(({ send }) => send.status === 200)
-  // a failure that is reported before the acceptance is recorded is all that there is to tell
+  // if a failure is reported before the acceptance is recorded, `message.failed` is the only event
   const hasFailed = reports.some(({ status }) => status === "failed")
   if (sent !== undefined) expect(sent.send, "message.sent", ...(hasFailed ? ["message.failed"] : []))
   const queued = sends.find(({ send }) => send.status === 202)
@@ -152,7 +152,7 @@ const checkEveryEvent = ({ cancels, calls, events, reports, sends }: Message, bl
   }
   const refused = calls.find(({ outcome }) => outcome === "refused")
   if (refused !== undefined) expect(refused, "message.failed")
-  // one of each status is enough, so that a report that is repeated costs nothing
+  // one report of each status is enough, so that repeated reports cost nothing
   const acknowledged = new Map(reports.filter(({ ended }) => ended !== null).map((report) => [report.status, report]))
   for (const [status, report] of acknowledged) {
     if (status === "failed") expect(report, "message.failed", "message.delivered", "message.read")
@@ -166,7 +166,7 @@ const checkEveryEvent = ({ cancels, calls, events, reports, sends }: Message, bl
   }
 }
 
-/** The promises of §3, §6 and §15 about one message. `hasEvents` if the history lists its events. */
+/** Checks the promises of §3, §6 and §15 about one message. `hasEvents`: whether the history lists any events. */
 export const checkMessage = (
   message: Message,
   { clockError, hasEvents, settledAt }: {

@@ -1,12 +1,13 @@
 /**
- * The way of an event to a webhook or to a subscription: at least once, and after the one before it of its message.
+ * The promises that webhooks and subscriptions share: each event arrives at least once, and after the previous event
+ * of its message.
  */
 import { type Blame, grouped } from "./Broken.ts"
 import type { Entry, ListedEvent } from "./History.ts"
 import { isRecord } from "./Json.ts"
 import type { PromiseName } from "./Promises.ts"
 
-/** An event as it was listed, or else as its first attempt has it. */
+/** An event as the history lists it; else as the body of its first attempt has it. */
 export interface Known {
   readonly id: string
   readonly type: string
@@ -30,13 +31,13 @@ export const knownBy = (
   }
 }
 
-/** All of one event on its way to one receiver or handler. */
+/** What the history shows of one event's way to one webhook or subscription. */
 export interface Passage {
   readonly event: Known
   readonly attempts: ReadonlyArray<Entry>
-  /** Each of these shows that it is over, and that the next one may begin. */
+  /** Each of these entries shows that the event is over, and that the next event may begin. */
   readonly overs: ReadonlyArray<Entry>
-  /** Whether it arrived, or it is known why it did not. */
+  /** Whether the event arrived, or the history shows why it did not. */
   readonly isAccounted: boolean
 }
 
@@ -46,7 +47,7 @@ const checkOrderOf = (
   clockError: number,
   blame: Blame
 ): void => {
-  // the event that was over last, of those before
+  // of the earlier events, the one that was over last
   let last: { readonly passage: Passage; readonly at: number } | undefined
   for (const passage of passages) {
     const [first] = passage.attempts
@@ -61,7 +62,7 @@ const checkOrderOf = (
   }
 }
 
-/** Whether the events of each message came one after the other. */
+/** Checks that each event of a message begins only after the previous events are over. */
 export const checkOrder = (
   passages: Iterable<Passage>,
   promise: PromiseName,
@@ -74,7 +75,7 @@ export const checkOrder = (
   }
 }
 
-/** Whether every event since a webhook was set, or a subscription was opened, is accounted for. */
+/** Checks that every event since a webhook was set, or a subscription was opened, is accounted for. */
 export const checkAtLeastOnce = (
   { ended, event_types: types }: Pick<Entry, "ended"> & { readonly event_types?: ReadonlyArray<string> },
   passages: ReadonlyMap<string, Passage>,

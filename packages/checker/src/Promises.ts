@@ -1,5 +1,5 @@
 /**
- * What the contract promises and a history can show to be broken.
+ * The promises of the contract that a history can show to be broken.
  */
 
 /** A promise: the section of the contract that makes it, and its words. */

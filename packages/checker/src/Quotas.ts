@@ -7,7 +7,7 @@ import type { ProviderCall, QuotaSet } from "./History.ts"
 
 const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7)
 
-/** The promises of §7 about quotas. `hasFailed`: messages that failed at any time, whose quota was given back. */
+/** Checks the promises of §7 about quotas. `hasFailed`: whether a message ever failed, which gives its quota back. */
 export const checkQuotas = (
   calls: ReadonlyArray<ProviderCall>,
   quotas: ReadonlyArray<QuotaSet>,
@@ -19,7 +19,7 @@ export const checkQuotas = (
   for (const [workspace, set] of grouped(quotas, (quota) => quota.workspace)) {
     const spent = calls.filter((call) =>
       call.workspace === workspace && call.outcome === "accepted" && !hasFailed(call.message_id) &&
-      // one that may have been counted in the month before counts in neither
+      // a call that may have been counted in the previous month counts in neither
       monthOf(call.begun) === monthOf(checkedFrom(call, askedAt) - clockError)
     )
     for (const month of grouped(spent, ({ begun }) => monthOf(begun)).values()) {

@@ -2,10 +2,10 @@
  * The promises about durable subscriptions (contract §16).
  */
 import { type Blame, endOf, grouped } from "./Broken.ts"
-import type { Handled, ListedEvent, SetAside } from "./History.ts"
+import type { HandlerCall, ListedEvent, SetAside } from "./History.ts"
 import { checkOrder, knownBy, type Passage } from "./Passage.ts"
 
-const checkRepetitions = (attempts: ReadonlyArray<Handled>, clockError: number, blame: Blame): void => {
+const checkRepetitions = (attempts: ReadonlyArray<HandlerCall>, clockError: number, blame: Blame): void => {
   for (const entry of attempts) {
     if (entry.attempt !== 1) continue
     const before = attempts.find((other) => endOf(other) + clockError < entry.begun)
@@ -13,9 +13,12 @@ const checkRepetitions = (attempts: ReadonlyArray<Handled>, clockError: number, 
   }
 }
 
-/** The events of one subscription on their way to its handler. An event that is not listed has no order. */
+/**
+ * Checks the handler calls of one subscription, and returns its events by id. The order of an event that is not listed
+ * is not judged.
+ */
 export const checkHandled = (
-  handled: ReadonlyArray<Handled>,
+  handled: ReadonlyArray<HandlerCall>,
   setAside: ReadonlyArray<SetAside>,
   listed: ReadonlyMap<string, ListedEvent>,
   clockError: number,

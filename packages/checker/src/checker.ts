@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npx @wac/checker history.jsonl`: judges a history, `-` for the one on standard input. Writes each broken promise with
- * the entries that prove it. Ends with 0 if every promise was kept, 1 if not, and 2 if the history cannot be read.
+ * `npx @wac/checker history.jsonl`: judges a history; `-` reads it from standard input. Writes each broken promise with
+ * the entries that prove it. Exits with 0 if every promise was kept, 1 if not, and 2 if the history cannot be read.
  */
 import { readFileSync } from "node:fs"
 import { check } from "./Check.ts"

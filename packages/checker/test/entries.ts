@@ -6,14 +6,14 @@ import type {
   CampaignChange,
   CampaignRead,
   Cancel,
-  Chosen,
-  CustomerTold,
+  CustomerNames,
   DeliveryEnd,
   Entry,
-  Handled,
+  HandlerCall,
   Header,
   History,
   ListedEvent,
+  PreferenceSet,
   ProviderCall,
   QuotaSet,
   Read,
@@ -92,7 +92,11 @@ export const received = (begun: number, fields: Partial<Received> = {}): Receive
 })
 
 /** The customer is opted out or in by the API. */
-export const chosen = (begun: number, preference: Chosen["preference"], fields: Partial<Chosen> = {}): Chosen => ({
+export const chosen = (
+  begun: number,
+  preference: PreferenceSet["preference"],
+  fields: Partial<PreferenceSet> = {}
+): PreferenceSet => ({
   kind: "preference",
   ...during(begun),
   name: "+2",
@@ -101,7 +105,7 @@ export const chosen = (begun: number, preference: Chosen["preference"], fields: 
   ...fields
 })
 
-export const told = (begun: number, names: ReadonlyArray<string>, ended: number | null = begun + 1): CustomerTold => ({
+export const told = (begun: number, names: ReadonlyArray<string>, ended: number | null = begun + 1): CustomerNames => ({
   kind: "customer",
   ...during(begun, ended),
   names
@@ -147,7 +151,7 @@ export const completed = (id = "evt_c"): ListedEvent => ({
 
 export const subscription: Subscribed = { kind: "subscription", ...during(0), subscription: "s" }
 
-export const handled = (begun: number, sequence = 1, ok = true, attempt?: number): Handled => ({
+export const handled = (begun: number, sequence = 1, ok = true, attempt?: number): HandlerCall => ({
   kind: "handled",
   ...during(begun),
   subscription: "s",

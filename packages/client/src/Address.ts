@@ -1,6 +1,6 @@
 /**
- * The address as a URL if it is http or https, without query and fragment. `localhost:8080` is one of the scheme
- * `localhost:`.
+ * Parses a base URL; returns `undefined` unless it is http or https, without query and fragment. `localhost:8080` is
+ * refused, because its scheme is `localhost:`.
  */
 export const addressOf = (baseUrl: string | URL): URL | undefined => {
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined

@@ -1,9 +1,10 @@
 /**
- * The client of `/v1`, over `fetch` alone. It runs wherever `fetch` does, except in browsers: API keys are secrets of
- * servers (specification §5).
+ * The client of the endpoints under `/v1`. It needs nothing but `fetch`, and refuses to run in browsers: API keys are
+ * secrets of servers (specification §5).
  */
 import { addressOf } from "./Address.ts"
 import { joined } from "./Bytes.ts"
+import { type CallOptions, given, onlyKnown, type TransportOptions } from "./CallOptions.ts"
 import { badOption, errorOf } from "./ClientError.ts"
 import * as Limits from "./generated/Limits.ts"
 import type {
@@ -32,7 +33,7 @@ import { formOf } from "./MediaForm.ts"
 import { fromWire, nameOf, toWire } from "./Names.ts"
 import type { Page as WirePage } from "./Page.ts"
 import { signatureOf } from "./RequestSignature.ts"
-import { type CallOptions, given, onlyKnown, transportOf, type TransportOptions } from "./Transport.ts"
+import { transportOf } from "./Transport.ts"
 
 /** The client's address, credentials and settings. */
 export interface ClientOptions extends TransportOptions {
@@ -44,15 +45,15 @@ export interface ClientOptions extends TransportOptions {
   readonly signingSecret?: string
 }
 
-/** What results of a client have in addition. */
+/** What this client's results have in addition to an embedded service's. */
 export interface Response {
   readonly lastResponse: LastResponse
 }
 
-/** What the options of a client's calls may have in addition. */
+/** What the options of this client's calls may have in addition to an embedded service's. */
 export type Retries = Pick<CallOptions, "retries">
 
-/** A file of recipients. */
+/** A campaign's recipients as a file. */
 export interface CampaignFile {
   readonly bytes: Uint8Array
   readonly type: "application/x-ndjson" | "text/csv"
@@ -62,23 +63,24 @@ export interface CampaignFile {
 export interface CampaignFileOptions extends CallOptions {
   /** The country of the numbers without a country code, in ISO 3166-1 alpha-2. */
   readonly defaultCountry?: string
-  /** Whether the file replaces all rows that the campaign has; if not, it adds to them. */
+  /** Whether the file replaces all rows of the campaign; if not, its rows are added. */
   readonly replace?: boolean
   /** The column of a CSV file with the phone numbers or user ids; defaults to `to`. */
   readonly toColumn?: string
 }
 
 /**
- * The interface that an embedded service has too. Results have {@link Response} in addition. 429 and 5xx are retried
- * under the same key, with backoff and at least `Retry-After`, until the timeout, which is 30 seconds by default.
+ * The same interface as an embedded service's; results have {@link Response} in addition. Responses with 429 and 5xx
+ * are retried under the same key, with backoff and after at least `Retry-After`, until the timeout, which is 30 seconds
+ * by default.
  */
 export interface Client extends Messaging<Response, Retries> {
   /** For a key with the scope `campaigns:write`. */
   readonly campaigns: Campaigns<Response, Retries> & {
     /**
-     * Adds the recipients of a file, NDJSON or CSV with a header row, or replaces those that the campaign has. If the
-     * file is refused, the campaign stays as it was. It may take 30 minutes, unless `timeout` says otherwise. A file
-     * that adds is repeated only if it certainly did not: otherwise look at the campaign's `rows`.
+     * Adds the recipients of a file, NDJSON or CSV with a header row, or replaces the campaign's recipients. If the
+     * file is refused, the campaign stays as it was. The timeout defaults to 30 minutes. An upload that adds rows is
+     * repeated only if it certainly added none: if it fails with an unknown outcome, look at the campaign's `rows`.
      */
     readonly upload: (id: string, file: CampaignFile, options?: CampaignFileOptions) => Promise<Campaign & Response>
   }
@@ -103,7 +105,7 @@ const without = <Given>(given: Given, ...names: ReadonlyArray<string>): Given =>
   return given
 }
 
-/** All bytes: requests that are repeated or signed need them. */
+/** Reads all bytes into memory, because requests that are repeated or signed need them. */
 const gathered = async (
   pieces: NewFile["bytes"],
   signal: AbortSignal | undefined
@@ -137,24 +139,28 @@ export const createClient = (options: ClientOptions): Client => {
   if (base === undefined || !/\/v1\/?$/.test(base.pathname)) {
     throw badOption("baseUrl", "baseUrl must be the API's http or https address, whose path ends in /v1")
   }
-  // routes name their /v1 themselves
+  // each route contains its own /v1
   base.pathname = base.pathname.replace(/\/v1\/?$/, "/")
   const { apiKey, signingSecret } = options
   if (typeof apiKey !== "string" || !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw badOption("apiKey", "apiKey must be an API key")
   }
 
-  const call = transportOf<Routes>(base, {
-    nameOf,
-    headersOf: async (request, now) => ({
-      authorization: `Bearer ${apiKey}`,
-      ...(signingSecret === undefined || request.method === "GET"
-        ? {}
-        : { "x-service-signature": await signatureOf(request, signingSecret, Math.floor(now / 1000)) })
-    })
-  }, options)
+  const call = transportOf<Routes>(
+    base,
+    {
+      headersOf: async (request, now) => ({
+        authorization: `Bearer ${apiKey}`,
+        ...(signingSecret === undefined || request.method === "GET"
+          ? {}
+          : { "x-service-signature": await signatureOf(request, signingSecret, Math.floor(now / 1000)) })
+      })
+    },
+    options,
+    nameOf
+  )
 
-  /** A result in the names of programs. */
+  /** A result with the names of programs. */
   const named = async <Result extends object>(
     answer: Promise<Answered<object>>,
     isDeep?: boolean
@@ -190,7 +196,7 @@ export const createClient = (options: ClientOptions): Client => {
     return call(route, { ...values, idempotencyKey: checked(idempotencyKey) }, options)
   }
 
-  /** The answer to a message: whether it is a repeated one, its headers say. */
+  /** A sent or queued message with `replayed`, which the response's headers report. */
   const replayable = async (answer: Promise<Answered<object>>) => {
     const result = await named<SentMessage | QueuedMessage>(answer)
     return answered({ ...result, replayed: result.lastResponse.replayed }, result.lastResponse)
@@ -213,7 +219,7 @@ export const createClient = (options: ClientOptions): Client => {
         id,
         query: toWire({ defaultCountry, replace, toColumn }),
         content: { bytes: bytes.slice(), type },
-        // a file in place of all rows may be put there twice
+        // a file that replaces all rows can be uploaded twice without harm
         once: replace !== true
       }, { timeout: Limits.uploadTimeout, ...options }),
       true
@@ -230,7 +236,7 @@ export const createClient = (options: ClientOptions): Client => {
     return upload(id, { bytes: await joined(lines), type: "application/x-ndjson" }, { ...options, replace })
   }
 
-  /** Opens a file, or a part of it. The request ends with its headers; the body is read as it is needed. */
+  /** Opens a file, or a part of it. Resolves once the headers are there; the body is read as it is needed. */
   const open = async (id: string, range: string, options?: CallOptions): Promise<globalThis.Response> => {
     let response: globalThis.Response | undefined
     await call("GET /v1/media/:id", { id, headers: { range }, opened: (opened) => void (response = opened) }, options)
@@ -250,7 +256,7 @@ export const createClient = (options: ClientOptions): Client => {
             code: "idempotency_conflict",
             reason: "payload_mismatch",
             message: `the idempotency key was used to queue this message: ${messageId} is sent at its time`,
-            // every response of the service has one
+            // every response of the service has a request id
             request_id: lastResponse.requestId!
           }
         }, { status: 409, idempotencyKey: options?.idempotencyKey, lastResponse })
@@ -325,7 +331,7 @@ export const createClient = (options: ClientOptions): Client => {
         )
       },
       open: async (id, options) => {
-        // one byte, because only a request for the content answers with an error's reason
+        // requests one byte, because only a request for the content gets an error with a reason
         const { body, headers } = await open(id, "bytes=0-0", options)
         await body?.cancel()
         const size = Number(headers.get("content-range")?.split("/")[1])

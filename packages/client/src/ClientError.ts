@@ -20,7 +20,7 @@ export interface ErrorBody {
   }
 }
 
-/** What the errors of a client have besides those of an embedded service. */
+/** What this client's errors have in addition to an embedded service's. */
 interface Response {
   /** The page that explains the error. */
   readonly docUrl: string | undefined
@@ -60,7 +60,7 @@ export const WacError = class WacError extends Error {
   }
 } as unknown as WacErrorConstructor
 
-/** The error in a response's body. `nameOf` gives the caller's name of a parameter. */
+/** Makes the error from a response's body. `nameOf` gives the caller's name of a parameter. */
 export const errorOf = (
   { error }: ErrorBody,
   details: Pick<ErrorDetails, "status" | "retryAfter" | "idempotencyKey" | "lastResponse">,
@@ -79,7 +79,7 @@ export const errorOf = (
   })
 }
 
-/** The error for an option, or for what has no name, that cannot be used. */
+/** The error for an invalid option or field; `param` is undefined if the invalid value has no name. */
 export const badOption = (
   param: string | undefined,
   message: string,

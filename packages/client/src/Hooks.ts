@@ -38,7 +38,7 @@ export const tell = <Report>(hook: ((report: Report) => void) | undefined, repor
   try {
     hook?.(report)
   } catch (error) {
-    // oxlint-disable-next-line no-console -- an error that nobody else handles
+    // oxlint-disable-next-line no-console -- no other code handles this error
     console.error(error)
   }
 }

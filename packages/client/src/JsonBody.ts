@@ -1,9 +1,9 @@
 /**
- * The body of a request.
+ * Writes the body of a request as JSON.
  */
 import { badOption } from "./ClientError.ts"
 
-/** The value as JSON; `undefined` of nothing. Throws a `WacError` for what JSON cannot hold: a cycle, a `bigint`. */
+/** The value as JSON; `undefined` for `undefined`. Throws a `WacError` if JSON cannot hold it: a cycle, a `bigint`. */
 export const jsonOf = (value: unknown): string | undefined => {
   try {
     return JSON.stringify(value)

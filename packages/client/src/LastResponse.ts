@@ -1,5 +1,5 @@
 /**
- * The information in a response's headers (contract §1, §4 and §7).
+ * Reads a response's status and headers (contract §1, §4 and §7), and attaches them to results.
  */
 
 /** A rate limit that the request spent, from the headers `RateLimit` and `RateLimit-Policy`. */

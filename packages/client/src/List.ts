@@ -16,7 +16,7 @@ export interface List<Item, Page> extends AsyncIterable<Item> {
 
 /**
  * Makes a list from a function that gets one page, and functions that read a page's items and its next cursor. `limit`
- * is how many items a page has, unless the caller says otherwise.
+ * is the number of items of a page, unless the query sets another.
  */
 export const listOf = <Item, Page>(
   page: (query: PageQuery) => Promise<Answered<Page>>,

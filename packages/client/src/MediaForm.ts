@@ -1,11 +1,11 @@
 /**
- * A file as a form, in bytes: the same for every attempt, and for the signature.
+ * Writes the form of a file upload as bytes, so that every attempt and the signature use the same bytes.
  */
 
 import { joined } from "./Bytes.ts"
 
-/** As browsers write names in forms: what would end the name is encoded. */
-const written = (name: string): string => name.replace(/\r\n|\r|\n/g, "%0D%0A").replaceAll("\"", "%22")
+/** Encodes a file's name as browsers do: line breaks and quotes would end it. */
+const encoded = (name: string): string => name.replace(/\r\n|\r|\n/g, "%0D%0A").replaceAll("\"", "%22")
 
 /** The form with one field `file`, whose bytes come in pieces. */
 export const formOf = async (
@@ -16,7 +16,7 @@ export const formOf = async (
   return {
     type: `multipart/form-data; boundary=${boundary}`,
     bytes: await joined([
-      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${written(filename)}"\r\n` +
+      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${encoded(filename)}"\r\n` +
       "Content-Type: application/octet-stream\r\n\r\n",
       ...pieces,
       `\r\n--${boundary}--\r\n`

@@ -24,7 +24,7 @@ const isFinal = (error: WacError): boolean =>
 export const isRetryable = (error: unknown): error is WacError => {
   if (!(error instanceof WacError)) return false
   const { code, status } = error
-  // without an answer, a truncated success is worth another try, a redirect is a wrong address
+  // without a valid response, a truncated success is worth another try, but a redirect means a wrong address
   return code === "no_response" && (status === undefined || status >= 200 && status < 300) ||
     retryable.has(status!) && !isFinal(error)
 }

@@ -1,53 +1,19 @@
 /**
  * Makes the requests of a call: attempts, retries, deadlines, hooks. Both clients use it.
  */
-import { badOption, type ErrorBody, errorOf, WacError } from "./ClientError.ts"
-import type { CallOptions as OptionsOfCall, ErrorReason } from "./generated/Messaging.ts"
-import { type Hooks, type RequestSummary, tell } from "./Hooks.ts"
+import { type CallOptions, type Clock, given, limitsOf, onlyKnown, type TransportOptions } from "./CallOptions.ts"
+import { type ErrorBody, errorOf, WacError } from "./ClientError.ts"
+import type { ErrorReason } from "./generated/Messaging.ts"
+import { type RequestSummary, tell } from "./Hooks.ts"
 import { jsonOf } from "./JsonBody.ts"
 import { type Answered, answered, type LastResponse, lastResponseOf } from "./LastResponse.ts"
 import * as Retry from "./Retry.ts"
-
-/** The default timeout of a call with all retries. It suits an interactive caller; give a job more. */
-const defaultTimeout = 30_000
 
 /**
  * The timeout of one request. A send waits up to 10 s for a send that it joins, and the provider has 8 s, so a response
  * that takes longer is lost. It is half of the default timeout, so that a lost request is repeated once.
  */
 const attemptTimeout = 15_000
-
-/** As many retries as fit into 30 s with waits of half a second to eight seconds. */
-const defaultRetries = 7
-
-/** Time and randomness. */
-export interface Clock {
-  readonly now: () => number
-  /** Rejects when the signal is aborted. */
-  readonly sleep: (millis: number, signal: AbortSignal) => Promise<void>
-  /** From 0 to below 1. */
-  readonly random: () => number
-}
-
-/** How requests are made. */
-export interface TransportOptions {
-  /** The timeout of a call, retries and waits included, in milliseconds; 30,000 by default. */
-  readonly timeout?: number
-  /** The maximum number of retries of a failed request; 7 by default, 0 for none. */
-  readonly retries?: number
-  /** Called around each request. */
-  readonly hooks?: Hooks
-  /** Makes the requests; defaults to the runtime's own. */
-  readonly fetch?: typeof fetch
-  /** Time and randomness, for tests. */
-  readonly clock?: Clock
-}
-
-/** Options of every call; in a list they apply to each page. */
-export interface CallOptions extends OptionsOfCall {
-  /** Overrides the client's setting. */
-  readonly retries?: number
-}
 
 /** The request and response of an endpoint: an entry of a table of routes. */
 interface Route {
@@ -59,7 +25,7 @@ interface Route {
 /** One call of a route, whose key is method and path: `GET /v1/messages/:id`. */
 type Call<R extends Route> =
   & {
-    /** In place of `:id`, or of another name in the path. */
+    /** Replaces `:id`, or another parameter in the path. */
     readonly id?: string
     readonly idempotencyKey?: string
     /** A body that is not JSON. Its request may take as long as the whole call. */
@@ -77,7 +43,7 @@ type Call<R extends Route> =
 /** The result of a call. */
 export type Result<R extends Route> = R["response"] extends object ? Answered<R["response"]> : void
 
-/** The additions of a client to every request. */
+/** The credentials that a client adds to every request. */
 export interface Credentials {
   /** Headers that hold secrets; no hook sees them. `target` is path and query as sent. */
   readonly headersOf: (
@@ -89,10 +55,8 @@ export interface Credentials {
     },
     now: number
   ) => Promise<Readonly<Record<string, string>>>
-  /** The caller's name of a parameter; that of the wire by default. */
-  readonly nameOf?: (param: string) => string
-  /** Called with the headers of every response. */
-  readonly learn?: (headers: Headers) => void
+  /** Called with the headers of every response, which may set a new session cookie. */
+  readonly onHeaders?: (headers: Headers) => void
 }
 
 /** Makes calls, typed by a table of routes. */
@@ -133,37 +97,10 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** The longest time that timers take, in milliseconds. */
-const longestTimeout = 2 ** 31 - 1
-
-/** Options that may be omitted; throws a {@link WacError} for what cannot be options. */
-export const given = <Options extends object>(options: Options | undefined): Partial<Options> => {
-  if (options === undefined) return {}
-  if (Object(options) !== options) throw badOption("options", "options must be an object")
-  return options
-}
-
-/** Throws a {@link WacError} for the first option that is not one of these. */
-export const onlyKnown = (options: object, names: ReadonlyArray<string>): void => {
-  for (const name of Object.keys(options)) {
-    if (!names.includes(name)) throw badOption(name, `there is no option ${name}`, "unknown_field")
-  }
-}
-
-/** A call's options, with the client's as defaults; throws a {@link WacError} for invalid ones. */
-const limitsOf = (options: TransportOptions & CallOptions) => {
-  const { retries = defaultRetries, signal, timeout = defaultTimeout } = options
-  if (typeof timeout !== "number" || !(timeout > 0 && timeout <= longestTimeout)) {
-    throw badOption("timeout", `timeout must be a number of milliseconds above 0, at most ${longestTimeout}`)
-  }
-  if (!(Number.isInteger(retries) && retries >= 0)) throw badOption("retries", "retries must be a whole number from 0")
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw badOption("signal", "signal must be an AbortSignal")
-  }
-  return { retries, timeout }
-}
-
-/** An id in a path: one that is no text of Unicode, or that a path leads elsewhere by, becomes one that nothing has. */
+/**
+ * An id as a segment of a path. Invalid Unicode is replaced, and `.` and `..`, which would lead to a different path,
+ * get a `-`, so that such an id matches nothing.
+ */
 const segmentOf = (id: string): string => encodeURIComponent(`${id}`.toWellFormed()).replace(/^\.\.?$/, "$&-")
 
 const queryOf = (query: object = {}): string => {
@@ -196,19 +133,21 @@ const within = (millis: number, signal: AbortSignal | undefined) => {
 }
 
 /**
- * Makes a transport to the service whose paths begin at `base`. Throws a {@link WacError} for invalid options.
+ * Makes a transport to the service whose paths begin at `base`. `nameOf` gives the caller's name of a parameter, which
+ * defaults to its name on the wire. Throws a {@link WacError} for invalid options.
  */
 export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Route }>(
   base: URL,
   credentials: Credentials,
-  options: TransportOptions
+  options: TransportOptions,
+  nameOf?: (param: string) => string
 ): Transport<Routes> => {
   limitsOf(options)
   const { clock = wallClock, hooks = {} } = options
   const root = base.pathname.replace(/\/$/, "")
 
   return async (route, call, asked) => {
-    const site = new Error()
+    const callSite = new Error()
     const callOptions: CallOptions = given(asked)
     onlyKnown(callOptions, ["signal", "timeout", "retries"])
     const { body, content: form, id = "", idempotencyKey, once = false, opened, query } = call
@@ -218,7 +157,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
     const [method, path] = route.split(" ") as [string, string]
     const url = new URL(`${root}${path.replace(/:[a-z]+/, () => segmentOf(id))}${queryOf(query)}`, base)
     const content = form?.bytes ?? jsonOf(body)
-    // files of people in a session are not signed
+    // only the dashboard sends a `Blob`, and requests of a session are not signed
     const signed = content instanceof Blob ? undefined : content
     const longest = form === undefined ? attemptTimeout : timeout
     const mayRepeat = once ? Retry.isUndone : Retry.isRetryable
@@ -242,7 +181,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       const secrets = await credentials.headersOf({ method, target, idempotencyKey, body: signed }, begun)
       for (const [name, value] of Object.entries(secrets)) headers.set(name, value)
       let lastResponse: LastResponse
-      // a body that the caller reads has none
+      // stays undefined if the caller reads the body itself (`opened`)
       let text: string | undefined
       const end = within(Math.min(longest, deadline - begun), signal)
       try {
@@ -266,13 +205,13 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
         end.clear()
       }
       const { status } = lastResponse
-      credentials.learn?.(lastResponse.headers)
+      credentials.onHeaders?.(lastResponse.headers)
       tell(hooks.onResponse, { ...summary, ...lastResponse, durationMs: clock.now() - begun })
       if (status === 204 || text === undefined) return undefined
       const body = parse(text)
       if (isErrorBody(body)) {
         const retryAfter = Retry.retryAfterOf(lastResponse.headers.get("retry-after"), clock.now())
-        throw errorOf(body, { status, lastResponse, retryAfter, idempotencyKey }, credentials.nameOf)
+        throw errorOf(body, { status, lastResponse, retryAfter, idempotencyKey }, nameOf)
       }
       if (status >= 200 && status < 300 && typeof body === "object" && body !== null) {
         return answered(body, lastResponse)
@@ -298,9 +237,10 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
         }
       }
     } catch (error) {
-      // what threw it was resumed by the network, where not every engine still knows the caller
+      // the error was thrown after a network event, where not every engine's stack reaches the caller, so the stack of
+      // the call replaces it
       if (error instanceof WacError) {
-        error.stack = `${error.name}: ${error.message}${site.stack?.replace(/^.*/, "") ?? ""}`
+        error.stack = `${error.name}: ${error.message}${callSite.stack?.replace(/^.*/, "") ?? ""}`
       }
       tell(hooks.onError, { ...summary, error })
       throw error

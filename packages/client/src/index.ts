@@ -11,6 +11,7 @@
  *
  * @module
  */
+export type { Clock, TransportOptions } from "./CallOptions.ts"
 export {
   type CampaignFile,
   type CampaignFileOptions,
@@ -32,5 +33,4 @@ export type { Json } from "./Json.ts"
 export type { LastResponse, RateLimit } from "./LastResponse.ts"
 export { isRetryable } from "./Retry.ts"
 export type { TimeInput } from "./TimeInput.ts"
-export type { Clock, TransportOptions } from "./Transport.ts"
 export type { UnknownName } from "./UnknownName.ts"

@@ -1,8 +1,9 @@
 /**
- * The client of the dashboard's endpoints, for its pages and for operators' programs: a person's session, not an API
- * key. In a browser the browser keeps the session's cookie; elsewhere the client does.
+ * The client of the endpoints under `/internal`, for the dashboard's pages and for operators' programs. It calls in a
+ * person's session, not with an API key. A browser keeps the session's cookie itself; elsewhere the client keeps it.
  */
 import { addressOf } from "./Address.ts"
+import type { CallOptions, TransportOptions } from "./CallOptions.ts"
 import { badOption, WacError } from "./ClientError.ts"
 import type { Event } from "./generated/Event.ts"
 import type {
@@ -26,7 +27,7 @@ import type { CampaignRowQuery, ListQuery, SendMessage } from "./generated/Wire.
 import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
 import type { InternalPage, Page } from "./Page.ts"
-import { type CallOptions, type Result, transportOf, type TransportOptions } from "./Transport.ts"
+import { type Result, transportOf } from "./Transport.ts"
 
 export { WacError } from "./ClientError.ts"
 export type * from "./generated/ErrorReasons.ts"
@@ -47,9 +48,9 @@ export type {
 export type { Answered } from "./LastResponse.ts"
 export type * from "./Page.ts"
 
-/** How a client calls. */
+/** The client's address, session and settings. */
 export interface InternalClientOptions extends TransportOptions {
-  /** Where the service is, without `/internal`: `https://wac.example.com`, or `location.origin` in its pages. */
+  /** The service's address, without `/internal`: `https://wac.example.com`, or `location.origin` in its pages. */
   readonly baseUrl: string | URL
   /** The session's cookie, `name=value`, if there is a session already; not needed in browsers. */
   readonly cookie?: string
@@ -59,7 +60,7 @@ export interface InternalClientOptions extends TransportOptions {
 
 /** The options of changes. */
 export interface CreateOptions extends CallOptions {
-  /** 1 to 255 visible ASCII characters; the same again never changes anything twice. One is made by default. */
+  /** 1 to 255 visible ASCII characters. Calls with the same key make one change. By default each call has a new key. */
   readonly idempotencyKey?: string
 }
 
@@ -75,7 +76,8 @@ export interface RecipientFile {
 
 /**
  * Every call rejects with {@link WacError}, or the reason of its signal. A call that takes an Idempotency-Key is
- * repeated under it, so that a change (a rotation, a test, a resume, a replay) is made once. What must happen once and has no key (signing in, a new password, an upload) is repeated only after a 429.
+ * repeated under it, so that a change (a rotation, a test, a resume, a replay) is made once. What must happen once and
+ * has no key (signing in, a new password, an upload) is repeated only after a 429.
  */
 export interface InternalClient {
   readonly session: {
@@ -154,7 +156,7 @@ export interface InternalClient {
       first: Wire.ConfirmFactor,
       options?: CallOptions
     ) => Returned<"POST /internal/factor/confirm">
-    /** Makes new recovery codes in place of all of before. */
+    /** Makes new recovery codes, which replace all earlier ones. */
     readonly renewRecoveryCodes: (options?: CallOptions) => Returned<"PUT /internal/factor/recovery-codes">
     readonly removeFactor: (options?: CallOptions) => Returned<"DELETE /internal/factor">
     /** The options with which a browser makes a passkey for `addPasskey`. */
@@ -184,7 +186,7 @@ export interface InternalClient {
     readonly revoke: (id: string, options?: CallOptions) => Returned<"DELETE /internal/api-keys/:id">
   }
   readonly webhook: {
-    /** `not_found` before one is set. */
+    /** Fails with `not_found` before a webhook is set. */
     readonly get: (options?: CallOptions) => Returned<"GET /internal/webhook">
     /** How the receiver behaved over time. */
     readonly receiver: (query?: ReceiverQuery, options?: CallOptions) => Returned<"GET /internal/webhook/receiver">
@@ -219,7 +221,7 @@ export interface InternalClient {
     /** Newest first. */
     readonly list: (query?: Wire.ShownCampaignQuery, options?: CallOptions) => InternalList<Wire.Campaign>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/campaigns/:id">
-    /** Why rows that were checked are not sent to. */
+    /** Why checked rows get no message, with the first rows of each problem. */
     readonly problems: (id: string, options?: CallOptions) => Returned<"GET /internal/campaigns/:id/problems">
     /** How many of its messages were sent, delivered and read when. */
     readonly timeline: (
@@ -237,7 +239,7 @@ export interface InternalClient {
     readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/campaigns/:id">
     /**
      * Adds the recipients of a file, NDJSON or CSV with a header row, or replaces those that the campaign has. If the
-     * file is refused, the campaign stays as it was. It may take 30 minutes, unless `timeout` says otherwise.
+     * file is refused, the campaign stays as it was. The timeout defaults to 30 minutes.
      */
     readonly upload: (
       id: string,
@@ -281,7 +283,7 @@ export interface InternalClient {
   readonly queue: {
     /** Whether queued messages are held after a restore. */
     readonly get: (options?: CallOptions) => Returned<"GET /internal/queue">
-    /** Lets them be sent. */
+    /** Lets held messages be sent. */
     readonly release: (options?: CreateOptions) => Returned<"POST /internal/queue/release">
   }
   readonly contacts: {
@@ -318,27 +320,27 @@ export interface InternalClient {
     readonly list: (query?: Wire.ShownTemplateQuery, options?: CallOptions) => InternalList<Wire.TemplateDetail>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/templates/:id">
     /**
-     * Creates a template at the provider, which reviews it. Repeated only after a 429: of a failure, the service cannot
-     * tell whether the provider has created it.
+     * Creates a template at the provider, which reviews it. Repeated only after a 429: after any other failure, the
+     * provider may have created it.
      */
     readonly create: (template: Wire.CreateTemplate, options?: CreateOptions) => Returned<"POST /internal/templates">
-    /** Replaces what is given. The provider reviews the template again. */
+    /** Replaces the given parts. The provider reviews the template again. */
     readonly edit: (
       id: string,
       change: Wire.EditTemplate,
       options?: CallOptions
     ) => Returned<"PATCH /internal/templates/:id">
-    /** Deletes this template, and none of the same name in another language. */
+    /** Deletes this template only: those with the same name in other languages stay. */
     readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/templates/:id">
-    /** Makes the templates those that the provider lists now. */
+    /** Updates the templates to the provider's current list. */
     readonly sync: (options?: CreateOptions) => Returned<"POST /internal/templates/sync">
   }
   readonly requests: {
-    /** Newest first; each page has all requests since its `since` added up by reason. */
+    /** Newest first. Each page also has the numbers of all requests since its `since`, by reason. */
     readonly list: (query?: RequestQuery, options?: CallOptions) => List<Wire.ApiRequest, Wire.RequestPage>
     /** One request, with the shape of its body. */
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/requests/:id">
-    /** The values of its body, if they are kept. Each look is in the audit. */
+    /** The values of a request's body, if they are kept. Each call is recorded in the audit log. */
     readonly values: (id: string, options?: CallOptions) => Returned<"GET /internal/requests/:id/values">
     readonly valuesSettings: (options?: CallOptions) => Returned<"GET /internal/settings/request-values">
     readonly configureValues: (
@@ -366,20 +368,20 @@ export interface InternalClient {
 
 const sessionCookie = /^((?:__Host-)?wac_session|__Host-wac_portal)=([^;]*)/
 
-/** Makes a client. Throws a {@link WacError} for options that cannot be right. */
+/** Makes a client. Throws a {@link WacError} for invalid options. */
 export const createInternalClient = (options: InternalClientOptions): InternalClient => {
   const base = addressOf(options.baseUrl)
   if (base === undefined) throw badOption("baseUrl", "baseUrl must be the service's http or https address")
   let { cookie } = options
 
   const call = transportOf<InternalRoutes>(base, {
-    // a browser sets both itself, whatever is asked of it
+    // a browser sets `sec-fetch-site` and `cookie` itself and ignores these
     headersOf: async () => ({
       "sec-fetch-site": "same-origin",
       ...(cookie === undefined ? {} : { cookie }),
       ...(options.portal === undefined ? {} : { "wac-portal": options.portal })
     }),
-    learn: (headers) => {
+    onHeaders: (headers) => {
       for (const each of headers.getSetCookie()) {
         const [pair, , value] = sessionCookie.exec(each) ?? []
         if (pair !== undefined) cookie = value === "" ? undefined : pair

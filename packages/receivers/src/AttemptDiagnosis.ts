@@ -63,7 +63,7 @@ const tlsCode =
 
 const noClientCertificate = "requires a client certificate, and none is sent"
 
-/** The meanings of OpenSSL's codes. They begin differently from version to version, and end the same. */
+/** The meanings of OpenSSL's codes, matched by their ends, because the beginnings differ between versions. */
 const handshakes: ReadonlyArray<readonly [code: RegExp, message: string]> = [
   [/_(ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/, "supports no secure version of TLS; 1.2 or 1.3 is required"],
   [/_ALERT_NO_APPLICATION_PROTOCOL$/, "refuses HTTP/1.1, as a server that speaks only HTTP/2 does; it is required"],
@@ -77,7 +77,8 @@ const handshakes: ReadonlyArray<readonly [code: RegExp, message: string]> = [
 const failedHandshake = (code: string, exchange: ReceiverExchange): string => {
   const known = handshakes.find(([pattern]) => pattern.test(code))?.[1]
   if (known === undefined) return `failed the TLS handshake (${code})`
-  // before TLS 1.3 there is one code for both; a server that has sent its certificate has chosen a cipher
+  // before TLS 1.3, this code means no common cipher or no client certificate; a server that has sent its certificate
+  // has found a common cipher
   const isOfClient = code.endsWith("_ALERT_HANDSHAKE_FAILURE") && exchange.certificate !== null
   return isOfClient ? noClientCertificate : known
 }
@@ -126,7 +127,9 @@ const afterError = (exchange: ReceiverExchange, error: Error): Answer => {
   return unanswered(exchange, code === "ETIMEDOUT" ? "timeout" : "connect", message)
 }
 
-/** Names are already lower case. Cookies are not stored: they are the receiver's secrets, and never sent back. */
+/**
+ * The response's headers to store, shortened; their names are lower case. Cookies are secrets, so they are left out.
+ */
 const keptHeaders = (headers: ReadonlyMap<string, string>): Delivery.AttemptResponse["headers"] => {
   const kept: Array<[name: string, value: string]> = []
   for (const [name, value] of headers) {
@@ -197,8 +200,8 @@ const responseOf = ({ body, headers, statusCode }: ReceiverExchange): Delivery.A
   statusCode === null ? null : { headers: keptHeaders(headers), body: keptBody(body) }
 
 /**
- * The result of an exchange that ended without a timeout: with a response, complete unless there is an error, or
- * without.
+ * The result of an exchange that ended without a timeout. If a response has begun, it is complete unless there is an
+ * error.
  */
 export const answer = (exchange: ReceiverExchange, error: Error | null, url: URL, now: number): Answer => {
   const { headers, statusCode } = exchange

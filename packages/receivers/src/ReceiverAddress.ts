@@ -1,6 +1,6 @@
 /**
- * The hosts that a receiver may have (contract §6 *Receiver addresses*). Pure: names are looked up elsewhere, and each
- * of their addresses is judged here.
+ * Decides which hosts and addresses a receiver may have (contract §6 *Receiver addresses*). Pure: names are looked up
+ * elsewhere, and their addresses are judged here.
  */
 import { Result, Schema } from "effect"
 import ipaddr from "ipaddr.js"
@@ -30,7 +30,7 @@ const parseCidr = (entry: string): Cidr | undefined => {
   if (rest.length > 0 || isIP(address) === 0 || !ipaddr.isValid(address) || address.includes("%")) return undefined
   if (length !== undefined && !/^\d{1,3}$/.test(length)) return undefined
   const network = ipaddr.parse(address)
-  // such addresses are judged as IPv4, so that this range would never match
+  // IPv4-mapped addresses are judged as IPv4, so this range would never match
   if (network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress()) return undefined
   const bits = network.kind() === "ipv4" ? 32 : 128
   const prefixLength = length === undefined ? bits : Number(length)
@@ -81,10 +81,10 @@ const ipv4Compatible = [cidr("::/96")]
 const isPublic = (address: Address): boolean =>
   address.range() === "unicast" && (address.kind() === "ipv4" || within(address, globalUnicast6))
 
-/** NAT64 of one network (RFC 8215): the network decides which of the bits are the prefix. */
+/** NAT64 within one network (RFC 8215): each network chooses the length of the prefix. */
 const localNat64 = [cidr("64:ff9b:1::/48")]
 
-/** The position of the IPv4 address for each length of a translator's prefix, 96 bits first (RFC 6052 §2.2). */
+/** The bytes that hold the IPv4 address, for each length of a translator's prefix, 96 bits first (RFC 6052 §2.2). */
 const embeddings: ReadonlyArray<ReadonlyArray<number>> = [
   [12, 13, 14, 15],
   [6, 7, 9, 10],
@@ -92,7 +92,7 @@ const embeddings: ReadonlyArray<ReadonlyArray<number>> = [
   [9, 10, 11, 12]
 ]
 
-/** The IPv4 addresses to which a translator or a tunnel may take an IPv6 address, the likeliest first. */
+/** The IPv4 addresses to which a translator or a tunnel may forward an IPv6 address, the likeliest first. */
 const translated = (address: Address): ReadonlyArray<ipaddr.IPv4> => {
   if (address instanceof ipaddr.IPv4) return []
   const range = address.range()
@@ -129,7 +129,7 @@ const judgeAddress = (address: Address, allowed: ReadonlyArray<Cidr>): Verdict =
   if ([address, ...targets].some((each) => within(each, metadata))) return refused("a link-local or metadata address")
   if (isPublic(address)) return allowedVerdict
   if (!within(address, allowed)) return refused(kinds[address.range()] ?? "an address that is not public")
-  // allowing a translator's prefix allows its public side, not whatever else it can reach
+  // allowing a translator's prefix does not allow every address behind it: the likeliest target is judged too
   const [target] = targets
   return target === undefined ? allowedVerdict : judgeAddress(target, allowed)
 }

@@ -1,5 +1,5 @@
 /**
- * A connection to a receiver, over which one exchange goes at a time: it writes the request and reads the response.
+ * A connection to a receiver. It carries one exchange at a time: it writes the request and reads the response.
  */
 import type { WebhookTransport } from "@wac/core"
 import { validateHeaderName, validateHeaderValue } from "node:http"
@@ -9,10 +9,10 @@ import type { Connecting, Connector } from "./ReceiverConnector.ts"
 import type { ReceiverExchange } from "./ReceiverExchange.ts"
 import { type Listener, ResponseParser } from "./ResponseParser.ts"
 
-/** Common firewall rules refuse requests that name no agent. */
+/** Some firewalls refuse requests without a user agent. */
 const userAgent = "wac"
 
-/** The request as it is sent. Throws if a header is impossible. */
+/** The text of the HTTP request. Throws if a header is invalid. */
 export const written = (
   url: URL,
   { body, headers }: Pick<WebhookTransport.WebhookRequest, "headers" | "body">
@@ -27,10 +27,10 @@ export const written = (
   return `${head}\r\n${body}`
 }
 
-/** Called once with an exchange's end: `null`, or what went wrong, and whether the connection can serve another. */
+/** Called once when an exchange ends: with its error or `null`, and whether the connection can carry another. */
 type Ended = (error: Error | null, isReusable: boolean) => void
 
-/** An exchange under way. */
+/** An exchange in progress: it passes the received bytes to the parser, and reports the end once. */
 class Running implements Listener {
   readonly exchange: ReceiverExchange
   readonly parser = new ResponseParser(this)
@@ -50,7 +50,7 @@ class Running implements Listener {
     return this.#isOver
   }
 
-  /** Nothing is noted or reported from here on. */
+  /** From now on nothing is recorded or reported. */
   abandon(): void {
     this.#isOver = true
   }
@@ -62,7 +62,7 @@ class Running implements Listener {
     this.#ended(error, isReusable)
   }
 
-  /** Ends it with its response, which counts only if the receiver can have got the whole request. */
+  /** Ends the exchange with its response, which counts only if the receiver can have got the whole request. */
   answered(isReusable: boolean): void {
     if (!isReusable) this.#isReusable = false
     if (this.isPassed) return this.end(null, this.#isReusable)
@@ -83,7 +83,7 @@ class Running implements Listener {
   }
 
   take(bytes: Buffer): void {
-    // nobody knows what is left over from an earlier exchange
+    // bytes before the request are left over from an earlier exchange
     if (this.exchange.isKept && !this.isWritten) return this.end(new EarlyAnswer(), false)
     try {
       const taken = this.parser.take(bytes)
@@ -114,11 +114,11 @@ export class ReceiverConnection {
   readonly #closed: () => void
   #connecting: Connecting | undefined
   #socket: Socket | undefined
-  /** The exchange under way; the last one while unused. */
+  /** The exchange in progress, or the last one if there is none. */
   #running: Running | undefined
   #isClosed = false
 
-  /** `closed` is called once when either side has closed it. */
+  /** `closed` is called once when either side has closed the connection. */
   constructor(origin: string, openedAt: bigint, closed: () => void) {
     this.origin = origin
     this.openedAt = openedAt
@@ -126,8 +126,8 @@ export class ReceiverConnection {
   }
 
   /**
-   * Sends the request, which {@link written} gives, once it is connected. `ended` is called at most once, perhaps from
-   * within. It has to call {@link rest} or {@link close}.
+   * Connects if necessary, and sends the request, which {@link written} makes. `ended` is called at most once, perhaps
+   * before this returns. It must call {@link rest} or {@link close}.
    */
   post(request: string, exchange: ReceiverExchange, connector: Connector, ended: Ended): void {
     const last = this.#running
@@ -152,7 +152,7 @@ export class ReceiverConnection {
 
   #send(socket: Socket, request: string, running: Running): void {
     running.exchange.enter("firstByte")
-    // what has already arrived when the request is written cannot be the answer to it, so the event loop looks first
+    // bytes that have arrived before the request is written are no response to it, so the event loop reads them first
     setImmediate(() =>
       setImmediate(() => {
         if (running.isOver) return
@@ -165,7 +165,7 @@ export class ReceiverConnection {
   }
 
   #listen(socket: Socket): void {
-    // whatever comes over an unused connection, it can serve no other exchange
+    // a connection on which something arrives while it is unused cannot carry another exchange
     const heard = (tell: (running: Running) => void) => {
       if (this.#running === undefined || this.#running.isOver) this.close()
       else tell(this.#running)
@@ -177,18 +177,18 @@ export class ReceiverConnection {
     socket.on("timeout", () => this.close())
   }
 
-  /** Keeps it unused for so many milliseconds. */
+  /** Keeps the unused connection open for so many milliseconds. */
   rest(milliseconds: number): void {
     this.#socket?.setTimeout(milliseconds)
   }
 
-  /** Closes it, without a word to the exchange under way. */
+  /** Closes the connection without reporting an end to the exchange in progress. */
   breakOff(): void {
     this.#running?.abandon()
     this.close()
   }
 
-  /** Closes it. An exchange under way ends with an error. */
+  /** Closes the connection. An exchange in progress ends with an error. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true

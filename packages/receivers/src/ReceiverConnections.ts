@@ -1,5 +1,5 @@
 /**
- * Connections to receivers: kept open for a moment between requests, closed when nobody wants them.
+ * The pool of connections to receivers. Unused connections are kept open for some seconds, for the next request.
  */
 import { WebhookScheduler, type WebhookTransport } from "@wac/core"
 import { type Clock, Duration, Effect, type Scope } from "effect"
@@ -10,27 +10,28 @@ import type { ReceiverExchange } from "./ReceiverExchange.ts"
 const { doubtful, healthy } = WebhookScheduler.maxInFlight
 
 /**
- * So many unused connections are kept; beyond it the one unused longest is closed. As many as the scheduler has
- * attempts in flight at most, so that a steady load connects to nobody twice.
+ * The maximum number of unused connections; beyond it, the one that is unused longest is closed. It is the maximum
+ * number of the scheduler's attempts in flight, so that a steady load reuses its connections.
  */
 const maxIdle = healthy + doubtful
 
 /**
- * Of them so many to one host, as many as healthy webhooks have attempts in flight; nobody waits for a connection, so
- * those in use are as many as the attempts. Thousands of webhooks may be one platform's, and it counts connections.
+ * The maximum number of unused connections to one host: the maximum number of attempts in flight to healthy webhooks.
+ * Thousands of webhooks may belong to one platform, which may limit connections. Connections in use have no limit of
+ * their own, because no attempt waits for one.
  */
 const maxIdlePerOrigin = healthy
 
-/** An unused connection is closed after this: common servers close theirs after 5 s, and then lose what is sent. */
+/** An unused connection is closed after this: common servers close theirs after 5 s, and a request then gets lost. */
 const idleTimeout = Duration.seconds(4)
 
-/** A receiver may ask for longer, up to this. */
+/** The limit on a longer time that a receiver announces in `Keep-Alive`. */
 const maxIdleTimeout = Duration.seconds(10)
 
 /** No connection is used again at this age, so that a change of the name's addresses is noticed. */
 const maxAge = Duration.minutes(1)
 
-/** A receiver that announces when it closes gets the connection closed this much earlier. */
+/** If a receiver announces when it closes, the connection is closed this much earlier. */
 const announcedMarginMs = 2000
 
 /** The time that a receiver's `Keep-Alive` header announces, in milliseconds; `undefined` if it announces nothing. */
@@ -40,22 +41,22 @@ const announcedIdleMs = (header: string | undefined): number | undefined => {
 }
 
 export interface Options {
-  /** How long an unused connection is kept; {@link idleTimeout} if left out. */
+  /** How long an unused connection is kept; defaults to {@link idleTimeout}. */
   readonly idleTimeout?: Duration.Duration
-  /** How many unused ones are kept; {@link maxIdle} if left out. */
+  /** How many unused connections are kept; defaults to {@link maxIdle}. */
   readonly maxIdle?: number
-  /** How many of them to one host; {@link maxIdlePerOrigin} if left out. */
+  /** How many of them to one origin; defaults to {@link maxIdlePerOrigin}. */
   readonly maxIdlePerOrigin?: number
 }
 
 /**
- * Every exchange has a connection of its own while it lasts, so that nobody waits for another's receiver. How many
- * there are is bounded by the exchanges under way and by {@link maxIdle}; nothing is kept of a host without one.
+ * The pool. Each exchange has a connection to itself, so that no exchange waits for another. There are at most as many
+ * connections as exchanges in progress, plus {@link maxIdle}. Nothing is stored about a host without connections.
  */
 export class ReceiverConnections {
-  /** Unused ones by origin, the one used last at the end. */
+  /** The unused connections by origin, the one used last at the end. */
   readonly #idle = new Map<string, Array<ReceiverConnection>>()
-  /** The same, the one unused longest first. */
+  /** The unused connections of all origins, the one unused longest first. */
   readonly #resting = new Set<ReceiverConnection>()
   readonly #open = new Set<ReceiverConnection>()
   readonly #connector: Connector
@@ -72,15 +73,15 @@ export class ReceiverConnections {
     this.#maxIdlePerOrigin = options.maxIdlePerOrigin ?? maxIdlePerOrigin
   }
 
-  /** Connections that are used, kept or being made, and the hosts that anything is kept of. */
+  /** The numbers of all connections (also those being made), of unused ones, and of origins with unused ones. */
   get size(): { readonly open: number; readonly idle: number; readonly idleOrigins: number } {
     return { open: this.#open.size, idle: this.#resting.size, idleOrigins: this.#idle.size }
   }
 
   /**
-   * Posts, and notes in `exchange` what comes. `ended` is called once, and never from within: at the answer's end, or
-   * when enough of it is here, with `null`, else with what went wrong. Gives the way to break it off, which closes the
-   * connection; then `ended` is not called any more.
+   * Posts a request and records in `exchange` what happens. `ended` is called once, after this has returned: with
+   * `null` when the response is complete or enough of it has arrived, else with the error. Returns a function that
+   * breaks the exchange off: it closes the connection, and `ended` is then not called.
    */
   readonly post = (
     url: URL,
@@ -89,7 +90,7 @@ export class ReceiverConnections {
     options: { readonly fresh: boolean; readonly ended: (error: Error | null) => void }
   ): () => void => {
     let isBrokenOff = false
-    // not before the parser has left its own call: whatever comes next may run in this one
+    // called only after the parser's call has returned, because `ended` may start the next exchange
     const ended = (error: Error | null) =>
       queueMicrotask(() => {
         if (!isBrokenOff) options.ended(error)
@@ -150,7 +151,7 @@ export class ReceiverConnections {
     oldest!.close()
   }
 
-  /** Takes it out of the unused ones. */
+  /** Removes a connection from the unused ones. */
   #wake(connection: ReceiverConnection): void {
     if (!this.#resting.delete(connection)) return
     const siblings = this.#idle.get(connection.origin)!
@@ -158,13 +159,13 @@ export class ReceiverConnections {
     if (siblings.length === 0) this.#idle.delete(connection.origin)
   }
 
-  /** Closes all connections; exchanges under way end with an error. */
+  /** Closes all connections. Exchanges in progress end with an error. */
   readonly destroy = (): void => {
     for (const connection of this.#open) connection.close()
   }
 }
 
-/** Connections that end with the scope. */
+/** Makes a pool, whose connections close with the scope. */
 export const make = (connector: Connector, options?: Options): Effect.Effect<ReceiverConnections, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.clockWith((clock) => Effect.sync(() => new ReceiverConnections(connector, clock, options))),

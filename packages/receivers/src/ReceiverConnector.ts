@@ -1,5 +1,5 @@
 /**
- * Connects to receivers, and only to addresses that were judged (contract §6 *Receiver addresses*).
+ * Connects to receivers, only to addresses that were judged and allowed (contract §6 *Receiver addresses*).
  */
 import { Data, Duration } from "effect"
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net"
@@ -10,13 +10,13 @@ import type { ReceiverExchange } from "./ReceiverExchange.ts"
 import type { ReceiverRules } from "./ReceiverGuardDns.ts"
 import { type Found, type Lookup, lookup } from "./ReceiverLookup.ts"
 
-/** Each address of a name gets this long before the next is tried; the default is too short for another continent. */
+/** How long each address of a name is tried before the next; Node's default is too short for another continent. */
 const addressTimeout = Duration.seconds(1)
 
 /** Silence after which TCP asks whether the other side is still there. */
 const probeAfter = Duration.minutes(1)
 
-/** Why no connection was tried, in words. */
+/** No connection was tried: the message describes why. */
 export class NotConnected extends Data.TaggedError("NotConnected")<{
   readonly outcome: "dns" | "blocked_address"
   readonly message: string
@@ -42,11 +42,11 @@ const afterLookup = (error: unknown): NotConnected => {
 
 /** A connection that is being made. */
 export interface Connecting {
-  /** Gives it up, or closes it. */
+  /** Gives up connecting, or closes the connection. */
   readonly destroy: () => void
 }
 
-/** Begins a connection and notes in `exchange` how it goes. Whoever has no more need of it destroys it. */
+/** Begins a connection and records its phases in `exchange`. The caller destroys the result if it needs it no more. */
 export type Connector = (
   to: { readonly hostname: string; readonly port: string; readonly protocol: string },
   callback: (...ended: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
@@ -87,7 +87,7 @@ export const make = (rules: ReceiverRules): Connector => {
         host: hostname,
         port: Number(port) || (isSecure ? 443 : 80),
         lookup,
-        // makes net ask for all addresses, the one form that guardedLookup answers
+        // makes node:net ask for all addresses, the only form of question that guardedLookup supports
         autoSelectFamily: true,
         autoSelectFamilyAttemptTimeout: Duration.toMillis(addressTimeout)
       }
@@ -102,7 +102,7 @@ export const make = (rules: ReceiverRules): Connector => {
         exchange.address = socket.remoteAddress ?? exchange.address
         if (isSecure) exchange.enter("tls")
       })
-      // ahead of node's own check, after which a refused certificate is gone
+      // runs before Node's own check, after which a refused certificate can no longer be read
       if (socket instanceof TLSSocket) {
         socket.prependOnceListener("secure", () => {
           exchange.certificate = describe(socket.getPeerCertificate())

@@ -1,6 +1,6 @@
 /**
- * `ReceiverGuard` by address and name look-up (contract §6 *Receiver addresses*). The same rules hold again at every
- * connection, in `ReceiverConnector.ts`.
+ * Implements `ReceiverGuard`, which checks the URL of a webhook when it is saved, by its address or a DNS lookup
+ * (contract §6 *Receiver addresses*). `ReceiverConnector.ts` applies the same rules again at every connection.
  */
 import { Errors, ReceiverGuard } from "@wac/core"
 import { Duration, Effect, Layer } from "effect"
@@ -13,7 +13,7 @@ export interface ReceiverRules extends LookupRules {
   readonly allowInsecure: boolean
 }
 
-/** Saving a webhook waits this long for the look-up; the name then counts as one that does not resolve yet. */
+/** Saving a webhook waits this long for the lookup; a later answer counts as a name that does not resolve yet. */
 const checkTimeout = Duration.seconds(2)
 
 const refusedUrl = (why: string) =>

@@ -19,20 +19,20 @@ export interface LookupRules {
   readonly resolver?: Resolver
 }
 
-/** The addresses of a name that suffice to connect to it. */
+/** The addresses of a name: the first to arrive, and those that are late. */
 export interface Found {
   readonly addresses: ReadonlyArray<string>
-  /** The addresses of the other family if its answer is late, and none if it never comes; `null` if nothing is late. */
+  /** Resolves to the late addresses of the other family, none if they never come; `null` if nothing is late. */
   readonly late: Promise<ReadonlyArray<string>> | null
 }
 
-/** A name without addresses. */
+/** The result for a name without addresses. */
 export const nothing: Found = { addresses: [], late: null }
 
-/** A name whose servers are silent is given up after two of these, before the attempt's deadline. */
+/** The timeout of one of two DNS requests: a lookup with silent servers ends before the attempt's deadline. */
 const dnsTimeout = Duration.millis(1500)
 
-/** How long the answer for the other family is waited for once one family has addresses (RFC 8305 §3 and §8). */
+/** How long a lookup waits for the other family's addresses once it has one family's (RFC 8305 §3 and §8). */
 const resolutionDelay = Duration.millis(50)
 
 const codeOf = (error: unknown): unknown => error instanceof Error && "code" in error ? error.code : undefined
@@ -56,7 +56,7 @@ const fromDns = (resolver: Resolver) => async (hostname: string): Promise<Found>
   const addresses = fulfilled(answers ?? [])
   const [four, six] = answers ?? []
   if (addresses.length === 0 && four?.status === "rejected" && six?.status === "rejected") {
-    // without IPv4 addresses, the silence about IPv6 is why the name leads nowhere
+    // if there are certainly no IPv4 addresses, the timeout for IPv6 is the cause of the failure
     throw codeOf(four.reason) === "ENODATA" && isTimeout(six.reason) ? six.reason : four.reason
   }
   return { addresses, late: null }
@@ -71,9 +71,9 @@ const whole = (find: Lookup) => async (hostname: string): Promise<Found> => ({
 })
 
 /**
- * Looks names up by DNS. The system's own look-up (hosts file, search domains) blocks one of the few threads that
- * the process has for it: two names with silent servers would stop every other receiver for many seconds. What it
- * adds are names of private addresses, so it is asked only where such are allowed, and never after a silent server.
+ * Looks names up by DNS. The system's own lookup (hosts file, search domains) blocks one of the process's few threads:
+ * two names with silent servers would stop the deliveries to all other receivers for many seconds. It adds only names
+ * of private addresses, so it is used only if such addresses are allowed, and never after a silent server.
  */
 const namesUnder = ({ allowedCidrs, resolver }: LookupRules): (hostname: string) => Promise<Found> => {
   const find = fromDns(resolver ?? new Resolver({ timeout: Duration.toMillis(dnsTimeout), tries: 2 }))
@@ -83,7 +83,7 @@ const namesUnder = ({ allowedCidrs, resolver }: LookupRules): (hostname: string)
     : (hostname) => find(hostname).catch((error) => isTimeout(error) ? Promise.reject(error) : system(hostname))
 }
 
-/** Finds the addresses of a host name under these rules; they are still to be judged. */
+/** Finds the addresses of a host name under these rules. The caller must still judge them. */
 export const lookup = (rules: LookupRules): (hostname: string) => Promise<Found> => {
   const find = rules.lookup === undefined ? namesUnder(rules) : whole(rules.lookup)
   return async (hostname) => {

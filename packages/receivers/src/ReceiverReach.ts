@@ -1,5 +1,5 @@
 /**
- * Whether a receiver can be reached, without sending it anything.
+ * Checks whether a receiver can be reached, without sending a request.
  */
 import { Clock, type Duration, Effect } from "effect"
 import * as AttemptDiagnosis from "./AttemptDiagnosis.ts"
@@ -19,7 +19,7 @@ export const failure = (
   Effect.flatMap(Clock.Clock, (clock) => {
     const exchange = new ReceiverExchange(clock)
     return Effect.callback<string | undefined>((resume) => {
-      // may be called before the connector returns
+      // this callback may be called before the connector returns
       const trying = ReceiverConnector.make(rules)(url, (...[error, socket]) => {
         socket?.destroy()
         resume(Effect.succeed(

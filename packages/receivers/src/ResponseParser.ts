@@ -4,7 +4,7 @@
  */
 import { Data } from "effect"
 
-/** The response breaks HTTP's rules. The message says how, and contains nothing of the response. */
+/** The response breaks HTTP's rules. The message describes how, and quotes nothing of the response. */
 export class Malformed extends Data.TaggedError("Malformed")<{ readonly message: string }> {}
 
 /** What a parser reports of the final response; informational ones (1xx) are skipped, except 101. */
@@ -31,7 +31,7 @@ const lineFeed = 10
 
 const begins = "HTTP/"
 
-/** Whether a line, or its beginning, can be a status line's, or an empty one's. */
+/** Whether a line, or the beginning of a line, can be a status line or an empty line. */
 const mayBeHttp = (line: string): boolean => line.startsWith(begins) || begins.startsWith(line) || line === "\r"
 
 const versions: ReadonlySet<string> = new Set(["0.9", "1.0", "1.1", "2.0"])
@@ -51,7 +51,7 @@ const isKeeping = /(?:^|[\t ,])keep-alive(?:$|[\t ,])/i
 /** Whether the last coding is `chunked`; any other ends with the connection. */
 const isChunked = /(?:^|[\t ,])chunked$/i
 
-/** Headers that can have only one value, of those that responses have. */
+/** The response headers that can have only one value. */
 const singular: ReadonlySet<string> = new Set([
   "age",
   "content-type",
@@ -65,7 +65,7 @@ const singular: ReadonlySet<string> = new Set([
 
 const isBlank = (text: string, at: number): boolean => text[at] === " " || text[at] === "\t"
 
-/** From `start`, without blanks around it. A pattern would try each of many blanks anew. */
+/** The text from `start` on, without blanks around it. A regular expression would be slow with many blanks. */
 const trimmed = (text: string, start: number): string => {
   let end = text.length
   while (start < end && isBlank(text, start)) start++
@@ -80,9 +80,9 @@ export class ResponseParser {
     "status"
   /** The beginning of a line whose end has not arrived. */
   #line = ""
-  /** What counts towards {@link maxHeadBytes}. */
+  /** The number of bytes that count towards {@link maxHeadBytes}. */
   #headBytes = 0
-  /** What is missing of the body or chunk. */
+  /** The number of bytes that are missing from the body or chunk. */
   #left = 0
   #version = ""
   #statusCode = 0
@@ -135,7 +135,7 @@ export class ResponseParser {
     this.#headBytes += end - at + 1
     if (this.#headBytes > maxHeadBytes) throw malformed("headers that are too large")
     this.#line += bytes.toString("latin1", at, end)
-    // told at once, since a server of another protocol may wait for more
+    // fails before the line is complete, because a server of another protocol may be waiting for the client
     if (this.#part === "status" && !mayBeHttp(this.#line)) throw new Malformed({ message: "did not answer in HTTP" })
     if (found === -1) return end
     const line = this.#line

@@ -1,6 +1,6 @@
 /**
- * `WebhookTransport` over HTTP/1.1 (contract §6 *Attempt*, *Receiver addresses*): one POST, no redirect, no proxy, no
- * cookie, and a connection only to an address that was judged.
+ * Implements `WebhookTransport` over HTTP/1.1 (contract §6 *Attempt*, *Receiver addresses*): one POST, no redirect, no
+ * proxy, no cookie, and connections only to allowed addresses.
  */
 import { Timeouts, WebhookTransport } from "@wac/core"
 import { Clock, Effect, Layer } from "effect"
@@ -11,9 +11,9 @@ import { ReceiverExchange } from "./ReceiverExchange.ts"
 import type { ReceiverRules } from "./ReceiverGuardDns.ts"
 
 /**
- * The transport under these rules, with connections that end with the layer. An answer counts once it is whole or its
- * first 16 KiB are here. Should a connection kept open turn out to be closed, the request is sent once more over a
- * fresh one, within the same time.
+ * The transport under these rules, whose connections close with the layer. A response counts once it is complete or the
+ * first 16 KiB of its body have arrived. If a connection that was kept open turns out to be closed, the request is sent
+ * again over a new one, within the same timeout.
  */
 export const layer = (
   rules: ReceiverRules,

@@ -66,7 +66,7 @@ const undeliverable = {
   provider: { code: "131026", message: "Message undeliverable" }
 }
 
-/** The provider takes no more messages at the moment. */
+/** The outcome if the provider limits the rate of sends. */
 export const throttled = (): Provider.ProviderOutcome => ({
   _tag: "NotSent",
   error: new Errors.RateLimited({
@@ -77,7 +77,7 @@ export const throttled = (): Provider.ProviderOutcome => ({
   })
 })
 
-/** The provider takes no message at all at the moment. */
+/** The outcome if the provider is unavailable. */
 export const unavailable = (): Provider.ProviderOutcome => ({
   _tag: "NotSent",
   error: new Errors.ServerError({

@@ -5,9 +5,9 @@ import type { InboundMessage, Message, Template } from "@wac/core"
 import { Predicate, type Schema } from "effect"
 
 /** The type and content of the customer's message. */
-type Said = Pick<InboundMessage.InboundMessage, "type" | "content">
+type Reply = Pick<InboundMessage.InboundMessage, "type" | "content">
 
-const reply = (type: string, content: Schema.JsonObject): Said => ({
+const reply = (type: string, content: Schema.JsonObject): Reply => ({
   type: "interactive",
   content: { type, [type]: content }
 })
@@ -26,7 +26,7 @@ const quickReplyOf = (
   return undefined
 }
 
-const ofInteractive = (interactive: Message.OutboundOf<"interactive">["interactive"]): Said | undefined => {
+const ofInteractive = (interactive: Message.OutboundOf<"interactive">["interactive"]): Reply | undefined => {
   switch (interactive.type) {
     case "button":
       return reply("button_reply", { ...interactive.action.buttons[0]!.reply })
@@ -44,8 +44,8 @@ const ofInteractive = (interactive: Message.OutboundOf<"interactive">["interacti
   }
 }
 
-/** The customer's answer to a message; `undefined` if it offers no choice. */
-export const of = (message: Message.OutboundMessage, template: Template.Template | undefined): Said | undefined => {
+/** The customer's reply that taps the first choice of a message; `undefined` if the message offers no choice. */
+export const of = (message: Message.OutboundMessage, template: Template.Template | undefined): Reply | undefined => {
   if (message.type === "interactive") return ofInteractive(message.interactive)
   if (message.type !== "template") return undefined
   const found = quickReplyOf(template)

@@ -5,14 +5,14 @@ import type { InboundMessage } from "@wac/core"
 import { Result } from "effect"
 import { Base64 } from "effect/encoding"
 
-/** A PNG. */
+/** The picture as a PNG. */
 export const bytes: Uint8Array = Result.getOrThrow(
   Base64.decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
   )
 )
 
-/** Of {@link bytes}. */
+/** The digest of {@link bytes}, in hexadecimal. */
 const sha256 = "6b7fa434f92a8b80aab02d9bf1a12e49ffcae424e4013a1c4f68b67e3d2bbcd0"
 
 /** The type, content and file of the customer's message. */

@@ -1,6 +1,5 @@
 /**
- * The provider that needs no account: it sends nothing anywhere, and behaves according to the recipient's name.
- * Reports through `Inbound` only.
+ * The provider that needs no account: it sends nothing, and simulates responses and reports according to the recipient.
  */
 import {
   type Addressee,
@@ -22,7 +21,7 @@ import * as FirstChoice from "./FirstChoice.ts"
 import * as Picture from "./Picture.ts"
 import * as Templates from "./Templates.ts"
 
-/** The number that the first workspace on the sandbox begins with. */
+/** The first phone number of the first workspace, if the sandbox is its provider. */
 export const firstNumber: PhoneNumber.ProviderNumber = {
   phoneNumber: "+15005550100",
   providerNumberId: "sandbox-1",
@@ -42,7 +41,7 @@ interface Subject {
   readonly providerMessageId: string
   readonly sender: PhoneNumber.PhoneNumber
   readonly recipient: Addressee.Addressee
-  /** The recipient's answer if they tap on a choice. */
+  /** The recipient's reply if they tap on a choice. */
   readonly pressed: ReturnType<typeof FirstChoice.of>
 }
 
@@ -120,13 +119,13 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
       return answer
     })
 
-    /** Templates that were created or changed here, approved at once, with the first ones. Lost at the end. */
-    const changed = new Map<string, Template.ProviderTemplate>(
+    /** The first templates, and those that were created or changed, which are approved at once. Lost at the end. */
+    const templates = new Map<string, Template.ProviderTemplate>(
       Templates.templates.map((template) => [template.providerTemplateId, template])
     )
     const kept = (template: Template.ProviderTemplate) =>
       Effect.sync(() => {
-        changed.set(template.providerTemplateId, template)
+        templates.set(template.providerTemplateId, template)
         return template
       })
 
@@ -138,7 +137,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
           Effect.suspend(() => {
             const template = Templates.made(draft)
             const { language, name } = template
-            const known = [...changed.values()].find((one) => one.name === name && one.language === language)
+            const known = [...templates.values()].find((one) => one.name === name && one.language === language)
             const isTaken = known !== undefined && !Equal.equals(known, template)
             return isTaken
               ? new Errors.InvalidBody({
@@ -155,7 +154,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
           yield* Stream.runDrain(bytes)
           return `4:${media.id}`
         }),
-        remove: (_, { providerTemplateId }) => Effect.sync(() => void changed.delete(providerTemplateId))
+        remove: (_, { providerTemplateId }) => Effect.sync(() => void templates.delete(providerTemplateId))
       },
       send,
       uploadFile: Effect.fnUntraced(function*({ bytes }) {
@@ -164,10 +163,10 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
         const now = yield* Clock.currentTimeMillis
         return { providerMediaId: `sandbox_${yield* random.ulid}`, expiresAt: now + Duration.toMillis(keptFor) }
       }),
-      // whatever a test's customer sends is the sandbox's picture
+      // the sandbox's picture is the only file that a customer sends
       downloadFile: () => Stream.succeed(Picture.bytes),
       firstNumber: Effect.succeed(firstNumber),
-      templates: () => Effect.sync(() => [...changed.values()])
+      templates: () => Effect.sync(() => [...templates.values()])
     })
   })
 )

@@ -75,14 +75,14 @@ export const templates: ReadonlyArray<Template.ProviderTemplate> = [
   }
 ]
 
-/** The fields of a stored template that the provider has. */
+/** A stored template without the fields that the provider does not have. */
 export const of = (template: Template.Template): Template.ProviderTemplate => {
   const { id: _id, providerAccountId: _account, syncedAt: _at, unfillable: _why, variables: _names, ...rest } = template
   const { workspaceId: _workspaceId, ...own } = rest
   return own
 }
 
-/** A new template, which is approved at once. */
+/** The template that a draft creates, which is approved at once. */
 export const made = (
   { category, components, language, name, parameterFormat = "positional" }: TemplateDraft.TemplateDraft
 ): Template.ProviderTemplate => ({

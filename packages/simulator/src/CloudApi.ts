@@ -2,8 +2,8 @@
  * A simulated WhatsApp Cloud API: an HTTP server on loopback that answers sends as documented, reports message statuses
  * by signed webhooks, and fails on demand.
  *
- * Message statuses, webhook retries and limits use the `Clock` that it is built with; network behaviour (slow responses,
- * timeouts) uses real time. A random result depends only on the seed and on the message or call it concerns.
+ * Message statuses, webhook retries and limits use the `Clock` that it is built with; network behaviour (slow
+ * responses, timeouts) uses real time. A random result depends only on the seed and on the message or call it concerns.
  */
 import { Effect, FiberSet, type Scope } from "effect"
 import * as Server from "./CloudApiServer.ts"
@@ -23,7 +23,7 @@ export type { Inbound, InboundFile } from "./webhooks/CloudApiInbound.ts"
 export interface Options {
   /** The random seed; 1 by default. */
   readonly seed?: number
-  /** By default a free one. */
+  /** The port to listen on; a free one by default. */
   readonly port?: number
   readonly settings?: Patch
   readonly identity?: Partial<Simulation.Identity>
@@ -87,7 +87,7 @@ export const make = Effect.fnUntraced(function*(
     verifyToken: who.verifyToken,
     refuseFor: (millis) =>
       Effect.sync(() => {
-        // once this very answer is out
+        // after the response to this call is sent
         run(
           real(10).pipe(
             Effect.andThen(server.refuse),

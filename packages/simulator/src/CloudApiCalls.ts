@@ -1,4 +1,4 @@
-/** The course of a call of the simulated Cloud API: its fault, its response, and its line in the log. */
+/** Handles a call of the simulated Cloud API: chooses its fault, makes its response, and logs it. */
 import { Clock, Effect } from "effect"
 import * as Graph from "./CloudApiGraph.ts"
 import type { Incoming, Outgoing } from "./CloudApiServer.ts"
@@ -11,7 +11,7 @@ import type { Customers } from "./numbers/CloudApiCustomers.ts"
 
 export interface Calls {
   readonly handle: (call: Incoming) => Effect.Effect<Outgoing>
-  /** Whether a call is broken before its body is read. */
+  /** Whether the connection of a call must break before its body is read. */
   readonly breaksUnread: (method: string, target: string) => boolean
 }
 
@@ -26,7 +26,7 @@ const looseSend = (body: string): { readonly to: string | undefined; readonly re
   }
 }
 
-/** Longer than the service waits for its provider. */
+/** The default delay of `late`, in milliseconds: longer than the service waits for its provider. */
 const defaultLate = 10_000
 
 export const make = (grounds: {

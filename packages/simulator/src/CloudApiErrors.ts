@@ -1,6 +1,6 @@
 /**
- * The errors of the simulated Cloud API: each documented code with the HTTP status and the words that it comes with,
- * in the two shapes that they have, of an answer and of a webhook.
+ * The errors of the simulated Cloud API: each documented code with its HTTP status and its words, in the shapes of a
+ * response and of a webhook.
  */
 import type { Schema } from "effect"
 
@@ -146,13 +146,15 @@ const table: { readonly [code: number]: Row } = {
   2494100: { http: 400, title: "Account is in maintenance mode" }
 }
 
-/** Why a call is refused, or a message failed. What is left out is as the table has it. */
+/** Why a call is refused, or a message failed. Omitted fields have the values of the table. */
 export interface Problem {
   readonly code: number
   readonly details?: string | undefined
   readonly http?: number | undefined
   readonly title?: string | undefined
-  /** What the answer says of whether a later call may be taken (`is_transient`); left out, nothing. */
+  /**
+   * The `is_transient` of the response: whether a later call may succeed. If omitted, the response has no such field.
+   */
   readonly transient?: boolean | undefined
 }
 
@@ -187,7 +189,7 @@ export const badToken = (message: string): Refusal => ({
   body: (fbtrace_id) => ({ error: { message, type: "OAuthException", code: 190, fbtrace_id } })
 })
 
-/** The response to a call on an object that is not the caller's: a Graph error with a subcode, as really seen. */
+/** The response to a call on an object that is not the caller's: a Graph error with a subcode, as seen in practice. */
 export const noObject = (method: string, id: string): Refusal => ({
   http: 400,
   body: (fbtrace_id) => ({
@@ -225,7 +227,7 @@ export const badTemplate = (subcode: number, title: string, message: string): Re
   })
 })
 
-/** The same problem as a webhook tells it. */
+/** The problem in the shape of a webhook. */
 export const inWebhook = (problem: Problem): Schema.JsonObject => ({
   code: problem.code,
   title: titleOf(problem),

@@ -1,4 +1,4 @@
-/** The calls of the simulated Cloud API: which there are, who may make them, and what each is answered. */
+/** Routes the calls of the simulated Cloud API, checks their access tokens, and makes the response to each. */
 import type { Schema } from "effect"
 import * as Errors from "./CloudApiErrors.ts"
 import type { Fault } from "./control/CloudApiFaults.ts"
@@ -9,7 +9,7 @@ import * as Samples from "./templates/CloudApiSamples.ts"
 import * as TemplateEdits from "./templates/CloudApiTemplateEdits.ts"
 import * as Templates from "./templates/CloudApiTemplates.ts"
 
-/** A call as its first line has it. */
+/** The parts of a call's method and path. */
 export interface Route {
   readonly kind: "messages" | "reads"
   readonly method: string
@@ -19,13 +19,13 @@ export interface Route {
   readonly query: URLSearchParams
 }
 
-/** The response to a call, and the message that it made. */
+/** The response to a call, and the message that was accepted by it. */
 export interface Answer {
   readonly http: number
   readonly body: Schema.Json
   readonly code: number | null
   readonly accepted?: Accepted
-  /** In place of the body. */
+  /** Replaces the body. */
   readonly file?: Media.File
 }
 
@@ -36,17 +36,17 @@ export interface Graph {
   readonly templates: () => ReadonlyArray<Templates.Template>
   /** The id of the next template. */
   readonly newTemplateId: () => string
-  /** Keeps a template that was created or changed, and has it reviewed. */
+  /** Stores a template that was created or changed, and starts its review. */
   readonly review: (template: Templates.Template) => void
   readonly forget: (template: Templates.Template) => void
   readonly messages: Messages
   readonly media: Media.Media
   readonly samples: Samples.Samples
-  /** The address that links to further pages begin with. */
+  /** The simulator's own address, with which links to further pages begin. */
   readonly url: () => string
 }
 
-/** The parts of a path of the API; undefined for a path that is not of the API. */
+/** Reads the parts of a path of the API; undefined for any other path. */
 export const routeOf = (method: string, target: string): Route | undefined => {
   const { pathname, searchParams } = new URL(target, "http://simulator")
   const path = /^\/(v\d+\.\d+)\/([^/]+)(?:\/([^/]+))?$/.exec(pathname)
@@ -64,7 +64,7 @@ export const routeOf = (method: string, target: string): Route | undefined => {
 
 const ok = (body: Schema.Json): Answer => ({ http: 200, body, code: null })
 
-/** The error of a fault as an answer. */
+/** The response with a fault's error. */
 export const refuseWith = (fault: Fault, traceId: string): Answer =>
   refuse(
     Errors.refusal({
@@ -90,7 +90,7 @@ const isMarkingRead = (body: string): boolean => {
   }
 }
 
-/** The answer to a call. Only a send that is accepted and a change of templates change anything. */
+/** Makes the response to a call. Only accepted sends, uploads and changes of templates change the state. */
 export const answer = (
   graph: Graph,
   route: Route | undefined,

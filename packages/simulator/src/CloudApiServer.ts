@@ -1,4 +1,4 @@
-/** The HTTP side of the simulated Cloud API: it reads calls whole, and lets answers go wrong on the wire. */
+/** The HTTP server of the simulated Cloud API: it reads whole calls, and carries out faults of the connection. */
 import { Effect, Fiber, type Scope } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
@@ -12,7 +12,7 @@ export interface Incoming {
   readonly body: Buffer<ArrayBuffer>
 }
 
-/** An answer, and what goes wrong with it. */
+/** A response, and the fault with which it is sent. */
 export interface Outgoing {
   readonly http: number
   readonly headers: { readonly [name: string]: string }
@@ -25,14 +25,17 @@ export interface Server {
   readonly port: number
   /** Breaks every connection and refuses new ones. */
   readonly refuse: Effect.Effect<void>
-  /** Takes connections again, on the same port. */
+  /** Accepts connections again, on the same port. */
   readonly accept: Effect.Effect<void>
 }
 
-/** More than any call of the API has, which is an upload. */
+/** The limit on a body, in bytes: more than the largest upload. */
 const longestBody = 101 * 1024 * 1024
 
-/** A connection that is closed while a caller takes it up again is a fault; none but those told are wanted. */
+/**
+ * How long an unused connection is kept, in milliseconds: long, because a connection that closes while a caller uses it
+ * again would be a fault that no test asked for.
+ */
 const keepAlive = 120_000
 
 const page = (status: number) =>
@@ -73,7 +76,7 @@ const drown = (response: ServerResponse, body: Buffer, bytes: number): void => {
   pour()
 }
 
-/** Answers, or does to the connection what the fault says. */
+/** Sends the response, or carries out the fault on the connection. */
 const carryOut = (outgoing: Outgoing, socket: Socket, response: ServerResponse): void => {
   const { fault } = outgoing
   const body = Buffer.from(outgoing.body as string)
@@ -125,12 +128,12 @@ const carryOut = (outgoing: Outgoing, socket: Socket, response: ServerResponse):
 }
 
 /**
- * Serves on this port of 127.0.0.1 (0: a free one) for as long as the scope; closing it breaks every connection.
- * Fails if the port is taken.
+ * Serves on this port of 127.0.0.1 (0: a free one) until the scope closes, which breaks every connection. Fails if the
+ * port is taken.
  */
 export const make = Effect.fnUntraced(function*(options: {
   readonly port: number
-  /** Whether a call is broken before its body is read. */
+  /** Whether the connection of a call must break before its body is read. */
   readonly breaksUnread: (method: string, target: string) => boolean
   readonly handle: (call: Incoming) => Effect.Effect<Outgoing>
 }): Effect.fn.Return<Server, string, Scope.Scope> {

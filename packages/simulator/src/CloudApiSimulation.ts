@@ -1,4 +1,4 @@
-/** The simulated Cloud API without its sockets: its state, its answers to calls, and what a test can do to it. */
+/** The simulated Cloud API without its sockets: its state, its responses, and what a test can do to it. */
 import { Clock, Duration, Effect, FiberSet, type Schema, type Scope } from "effect"
 import { createHash } from "node:crypto"
 import * as Calls from "./CloudApiCalls.ts"
@@ -45,7 +45,7 @@ interface Word {
   readonly status: string
   readonly code?: number
   readonly details?: string
-  /** In milliseconds; now by default. */
+  /** The status's time in milliseconds; now by default. */
   readonly at?: number
 }
 
@@ -88,7 +88,7 @@ export interface Simulation {
 
   /** How often the message with this reference was accepted, which is how often the customer receives it. */
   readonly processed: (reference: string) => Effect.Effect<number>
-  /** The same for every reference. */
+  /** How often the message with each reference was accepted. */
   readonly allProcessed: Effect.Effect<ReadonlyMap<string, number>>
   /** The calls for each recipient, by the name in the calls. The map is live. */
   readonly recipients: Effect.Effect<ReadonlyMap<string, Logs.Tally>>
@@ -199,7 +199,7 @@ export const make = Effect.fnUntraced(function*(
     }
   }
 
-  /** Keeps a customer's file. Gives what the message says of it. */
+  /** Stores a customer's file. Returns the fields that the message contains about it. */
   const keepFile = (number: string, file: Inbounds.InboundFile, now: number): Schema.JsonObject => {
     const bytes = Buffer.from(file.base64, "base64")
     const type = file.type ?? "application/octet-stream"
@@ -238,7 +238,7 @@ export const make = Effect.fnUntraced(function*(
       const name = customer.waId ?? customer.userId!
       const id = inbound.id ?? Messages.wamidOf(name, dice.hex(18, "inbound", written++))
       if (Inbounds.opensWindow(content)) customers.wrote(number.id, customers.of(name), at)
-      // the system writes in the name of a customer, and names no contacts
+      // a system message comes from a customer's number, and has no contacts
       const system = content.type === "system"
       const tell = Inbounds.isCall(content) ? Updates.call : Updates.message
       courier.tell(tell(

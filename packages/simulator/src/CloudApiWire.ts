@@ -1,4 +1,4 @@
-/** The requests that the simulated Cloud API makes itself: redirects are not followed, and time-outs are of real time. */
+/** Makes the HTTP requests of the simulated Cloud API: it follows no redirects, and its timeouts are in real time. */
 import { Effect, type Scope } from "effect"
 import * as Http from "node:http"
 import * as Https from "node:https"
@@ -8,8 +8,8 @@ interface Agents {
   readonly https: Https.Agent
 }
 
-/** How long an answer is waited for, in real time. */
-const patience = 20_000
+/** The timeout of a request, in real milliseconds. */
+const timeout = 20_000
 
 interface Answer {
   readonly status: number
@@ -25,7 +25,7 @@ const request = (
 ): Effect.Effect<Answer, string> =>
   Effect.callback<Answer, string>((resume) => {
     const secure = url.protocol === "https:"
-    const options = { method, headers, signal: AbortSignal.timeout(patience) }
+    const options = { method, headers, signal: AbortSignal.timeout(timeout) }
     const take = (response: Http.IncomingMessage) => {
       const chunks: Array<Buffer> = []
       response.on("data", (chunk: Buffer) => chunks.push(chunk))
@@ -43,7 +43,10 @@ const request = (
     return Effect.sync(() => sent.destroy())
   })
 
-/** Makes a request, and gives the whole answer, or why there was none, in words. Keeps its connections for the scope. */
+/**
+ * A function that makes a request. It returns the whole response, or fails with a description of why there was none.
+ * Its connections are kept until the scope closes.
+ */
 export const make: Effect.Effect<
   (
     method: string,

@@ -1,14 +1,14 @@
 /**
- * A certificate authority of one's own, and a certificate of it for this machine.
+ * Makes a certificate authority for tests, and a certificate that it has signed for 127.0.0.1.
  */
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 
-/** Files in PEM, and what a server presents. */
+/** The authority's PEM file, and what a server needs for TLS. */
 export interface Certificates {
-  /** The authority's certificate, for those who are to trust it. */
+  /** The path of the authority's certificate, for clients that must trust it. */
   readonly authority: string
   readonly certificateFile: string
   readonly keyFile: string

@@ -1,6 +1,7 @@
 /**
- * A headless Chromium: the one from the install, which has no window and so needs a fourth of the processor time of the
- * machine's to load a page; on systems that it does not run on, the machine's.
+ * Finds and starts a headless Chromium, for tests and benchmarks. On Linux with x64 it comes from the npm package
+ * `@sparticuz/chromium`, elsewhere from the machine. The package's has no window, so it needs a quarter of the
+ * processor time to load a page.
  */
 import { execFile } from "node:child_process"
 import { accessSync, constants, existsSync, readFileSync } from "node:fs"
@@ -26,8 +27,8 @@ const isExecutable = (path: string): boolean => {
   }
 }
 
-/** The program of the machine. Throws if it has none. */
-const installed = (): string => {
+/** The path of the machine's own Chromium or Chrome. Throws if there is none. */
+const ofMachine = (): string => {
   const path = [
     ...names.flatMap((name) => (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name))),
     // where macOS has it
@@ -41,14 +42,14 @@ const installed = (): string => {
   )
 }
 
-/** How it is started. */
-export interface Program {
+/** The browser's executable, and what it needs to run. */
+export interface Executable {
   readonly executablePath: string
-  /** The variables that it needs in the environment. */
+  /** Environment variables that it needs besides the process's own. */
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Has the font of the package found in our folder, and no others, so that a page looks the same on every machine. */
+/** The configuration of fontconfig: only the font from the package, so that a page looks the same on every machine. */
 const fonts = (folder: string): string =>
   `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
@@ -60,7 +61,7 @@ const fonts = (folder: string): string =>
  * libraries and the font that it needs. Processes that unpack at the same time do not disturb each other: a folder gets
  * its name when it is complete.
  */
-const unpacked = async (): Promise<Program> => {
+const unpacked = async (): Promise<Executable> => {
   const module = pathToFileURL(require.resolve("@sparticuz/chromium"))
   const { version }: { readonly version: string } = JSON.parse(
     readFileSync(new URL("../package.json", module), "utf8")
@@ -91,13 +92,14 @@ const unpacked = async (): Promise<Program> => {
 }
 
 /**
- * Finds the browser that `TEST_CHROMIUM` names, else unpacks the package's, else finds the machine's: so that no test
- * waits for it, a set-up does this before. Rejects if the package's does not run on the machine, which has no other.
+ * Returns the browser that `TEST_CHROMIUM` names; else the package's, unpacked if necessary; else the machine's. A
+ * set-up calls this first, so that no test waits for the unpacking. Rejects if the package's does not run on this
+ * machine and the machine has no other.
  */
-export const prepare = async (): Promise<Program> => {
+export const prepare = async (): Promise<Executable> => {
   const named = process.env["TEST_CHROMIUM"]
   if (named === undefined && process.platform === "linux" && process.arch === "x64") return unpacked()
-  return { executablePath: named ?? installed(), env: {} }
+  return { executablePath: named ?? ofMachine(), env: {} }
 }
 
 /** Starts the browser. Rejects as {@link prepare} does. */

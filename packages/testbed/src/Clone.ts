@@ -1,6 +1,6 @@
 /**
- * Working copies of the repository beside the one that runs the tests, whose dependencies are links to what is
- * installed here.
+ * Makes further working copies of the repository, at any commit. Their dependencies are links to the packages that are
+ * installed here, if the versions are the same.
  */
 import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs"
@@ -33,11 +33,11 @@ type Packages = Readonly<Record<string, Locked>>
 const packagesOf = (folder: string): Packages =>
   JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")).packages
 
-/** The packages that `npm ci --omit=dev` installs, by their place. */
+/** The packages that `npm ci --omit=dev` installs, each with its path in the folder. */
 const lockedIn = (folder: string): ReadonlyArray<readonly [place: string, locked: Locked]> =>
   Object.entries(packagesOf(folder)).filter(([place, { dev = false }]) => !dev && place.includes("node_modules/"))
 
-/** Where a package finds another one: in its own folder, or in one around it. */
+/** The path at which a package finds another: in its own `node_modules`, or in one further up. */
 const placeOf = (packages: Packages, from: string, name: string): string | undefined => {
   for (let around = from;; around = around.slice(0, Math.max(0, around.lastIndexOf("/")))) {
     const place = `${around === "" ? "" : `${around}/`}node_modules/${name}`
@@ -46,10 +46,10 @@ const placeOf = (packages: Packages, from: string, name: string): string | undef
   }
 }
 
-/** The places of all packages that one of the repository's own needs without its development dependencies. */
+/** The paths of all packages that one of the repository's own packages needs, without its development dependencies. */
 const neededBy = (packages: Packages, own: string): ReadonlySet<string> => {
   const places = new Set([own])
-  // a set gives what is added on the way too
+  // iterating a set also visits what is added meanwhile
   for (const place of places) {
     const { dependencies, link = false, optionalDependencies, peerDependencies, resolved } = packages[place]!
     if (link) places.add(resolved!)
@@ -62,8 +62,8 @@ const neededBy = (packages: Packages, own: string): ReadonlySet<string> => {
 }
 
 /**
- * Puts what `npm ci --omit=dev` puts at the top of `node_modules`, by links to what is installed in `root`: all of it,
- * or what these places name.
+ * Links what `npm ci --omit=dev` would install at the top of `node_modules` to the packages that are installed in
+ * `root`: all of them, or those at `places`.
  */
 export const linkDependencies = (root: string, folder: string, places?: ReadonlySet<string>): void => {
   const modules = join(folder, "node_modules")
@@ -76,7 +76,7 @@ export const linkDependencies = (root: string, folder: string, places?: Readonly
   }
 }
 
-/** Whether what the copy needs of these places is installed in `root` in exactly the same version. */
+/** Whether `root` has the same versions installed that the copy needs: of all packages, or of those at `places`. */
 const needsTheSame = (root: string, folder: string, places?: ReadonlySet<string>): boolean => {
   const here = new Map(lockedIn(root).map(([place, { version }]) => [place, version]))
   return lockedIn(folder).every(([place, { link = false, version }]) =>
@@ -85,9 +85,9 @@ const needsTheSame = (root: string, folder: string, places?: ReadonlySet<string>
 }
 
 /**
- * Copies the files of a commit into `folder`, which must be empty, and gives them their dependencies, or those of one of
- * its packages, such as `apps/server`: by links if they are the ones that are installed in `root`, otherwise as npm
- * installs them. Rejects with what to do if the clone does not contain the commit.
+ * Copies the files of a commit into `folder`, which must be empty, with their dependencies: links to what is installed
+ * in `root` if the versions are the same, otherwise installed by npm. `only`, such as `apps/server`, limits the links
+ * to the dependencies of that package. If the clone does not contain the commit, rejects with what to do.
  */
 export const copyCommit = async (root: string, commit: string, folder: string, only?: string): Promise<void> => {
   const git = (...args: ReadonlyArray<string>) => run("git", args, { cwd: root })

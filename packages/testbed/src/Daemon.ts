@@ -1,6 +1,6 @@
 /**
- * Programs from Debian that a test runs on loopback, such as a pooler. No npm package brings them, so they must be
- * installed on the machine.
+ * Starts programs that a test runs on loopback, such as a pooler. No npm package contains them, so they must be
+ * installed on the machine, for example from Debian's packages.
  */
 import { spawn } from "node:child_process"
 import { chown, mkdtemp } from "node:fs/promises"
@@ -19,21 +19,21 @@ export const directory = async (prefix: string): Promise<string> => {
   return created
 }
 
-/** A program that runs. */
+/** A running program. */
 export interface Daemon {
   readonly pid: number
-  /** The end of what it has written. */
+  /** The end of its output: the last 4,000 characters. */
   readonly log: () => string
   readonly kill: (signal: NodeJS.Signals) => void
   /** Resolves when it has ended. */
   readonly ended: Promise<unknown>
 }
 
-/** How many characters of the log an error contains if a program does not start. */
-const told = 4000
+/** How many characters of a program's output are kept, for the error if it does not start. */
+const maxLog = 4000
 
 /** How long a program may take to start on the slowest machine, in milliseconds. */
-const patience = 60_000
+const startTimeout = 60_000
 
 const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -57,7 +57,7 @@ export const start = async (
   })
   let log = ""
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => log = `${log}${text}`.slice(-told))
+    stream.setEncoding("utf8").on("data", (text: string) => log = `${log}${text}`.slice(-maxLog))
   }
   const release = child.pid === undefined ? () => {} : leash({ pids: [child.pid] })
   const ended = new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ export const start = async (
   const begun = performance.now()
   while (!(await answers(options.port))) {
     const isOver = child.exitCode !== null || child.signalCode !== null
-    if (isOver || performance.now() - begun > patience) throw new Error(`${program} does not start: ${log}`)
+    if (isOver || performance.now() - begun > startTimeout) throw new Error(`${program} does not start: ${log}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   return { pid: child.pid!, log: () => log, kill: (signal) => child.kill(signal), ended }

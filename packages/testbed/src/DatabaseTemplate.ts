@@ -1,5 +1,6 @@
 /**
- * A database with our schema, and nothing else, from which tests copy theirs: migrations run once, not once per database.
+ * An empty database with our schema, from which tests create theirs as copies: migrations run once, not once per
+ * database.
  */
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
@@ -7,13 +8,13 @@ import { fileURLToPath } from "node:url"
 import pg from "pg"
 import type * as PostgresServer from "./PostgresServer.ts"
 
-/** Its name on a server that has the {@link seed}. */
+/** The name of this database on a server that has the {@link seed}. */
 const template = "wac_migrated"
 
 const sources = fileURLToPath(new URL("../../postgres/src/", import.meta.url))
 
-/** What says which schema it is: a change of it makes another template. */
-const schema = (): string => {
+/** A hash of the files that define the schema. A change of them makes a new template. */
+const schemaHash = (): string => {
   const files = [
     "IndexBuild.ts",
     "Migrations.ts",
@@ -24,14 +25,14 @@ const schema = (): string => {
   return files.reduce((hash, file) => hash.update(readFileSync(sources + file)), createHash("sha256")).digest("hex")
 }
 
-/** The database of a URL's server with this name. */
+/** The URL of the database with this name on a URL's server. */
 export const at = (server: string, name: string): string => {
   const url = new URL(server)
   url.pathname = `/${name}`
   return url.href
 }
 
-/** A server that does not answer is an error which says so, instead of a test that never ends. */
+/** With these, a server that does not respond causes an error instead of a test that never ends. */
 const deadlines = { connectionTimeoutMillis: 120_000, statement_timeout: 240_000 }
 
 const asked = async (server: string, ...statements: ReadonlyArray<string>): Promise<void> => {
@@ -44,9 +45,9 @@ const asked = async (server: string, ...statements: ReadonlyArray<string>): Prom
   }
 }
 
-/** Has a new server begin with the database, whose schema `migrate` makes, given its URL. */
+/** A seed with which a new server begins with this database. `migrate` gets the database's URL and makes the schema. */
 export const seed = (migrate: (url: string) => Promise<unknown>): PostgresServer.Seed => ({
-  name: `schema-${schema().slice(0, 16)}`,
+  name: `schema-${schemaHash().slice(0, 16)}`,
   fill: async (server) => {
     await asked(server, `create database ${template} template template0 encoding 'UTF8'`)
     await migrate(at(server, template))
@@ -54,7 +55,7 @@ export const seed = (migrate: (url: string) => Promise<unknown>): PostgresServer
   }
 })
 
-/** What PostgreSQL says if there is no such database to copy. */
+/** PostgreSQL's error code if the database to copy does not exist. */
 const unknownDatabase = "3D000"
 
 /** Creates a database with the schema of this version; an empty one if the server does not have the {@link seed}. */
@@ -71,6 +72,6 @@ export const create = async (server: string, name: string): Promise<void> => {
 export const createEmpty = (server: string, name: string, options = "encoding 'UTF8'"): Promise<void> =>
   asked(server, `create database ${name} template template0 ${options}`)
 
-/** Removes a database, whoever is connected to it. */
+/** Removes a database, even if clients are connected to it. */
 export const remove = (server: string, name: string): Promise<void> =>
   asked(server, `drop database if exists ${name} with (force)`)

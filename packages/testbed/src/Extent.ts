@@ -1,6 +1,6 @@
 /**
- * How far a long promise is tested: a short form in every `npm test`, and the full form under `npm run long -- NAME`,
- * where NAME is part of the test file's path.
+ * How thoroughly a test runs that could take long: in a short form under `npm test`, in the full form under
+ * `npm run long -- NAME`, where NAME is part of the test file's path.
  */
 
 /** Returns `full` under `npm run long`, else `short`. */

@@ -1,5 +1,5 @@
 /**
- * Packages that are too large for every run: npm installs them into a folder for the full form of a test.
+ * Installs npm packages for one test, in a temporary folder: packages that are too large for every run's install.
  */
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -10,17 +10,17 @@ import { leash } from "./Leash.ts"
 
 /** How npm installs packages. */
 export interface Options {
-  /** Whether their install scripts run too. By default none does: Prisma's would fetch programs. */
+  /** Whether their install scripts run; they do not by default, because Prisma's would download programs. */
   readonly withScripts?: boolean
 }
 
-/** Where they are. */
+/** The folder with the packages, and how to delete it. */
 export interface Installed {
   readonly folder: string
   readonly remove: () => Promise<void>
 }
 
-/** Has npm install packages into a new folder, which goes with this process at the latest. */
+/** Has npm install packages into a new folder, which is deleted at the latest when this process ends. */
 export const install = async (
   packages: ReadonlyArray<string>,
   { withScripts = false }: Options = {}

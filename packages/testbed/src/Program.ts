@@ -1,5 +1,5 @@
 /**
- * Programs that tests need and no npm package brings. Tests whose programs are missing are left out, and the run lists
+ * Programs that tests need and no npm package contains. Tests whose programs are missing are skipped, and the run lists
  * them at its end.
  */
 import { spawnSync } from "node:child_process"
@@ -9,8 +9,8 @@ import { join } from "node:path"
 const packages = "/usr/lib/postgresql"
 
 /**
- * The directory of the newest PostgreSQL from Debian's packages. The one from the install has the server and `initdb`
- * only.
+ * The directory of the newest PostgreSQL from Debian's packages. The PostgreSQL that npm installs has only the server
+ * and `initdb`.
  */
 export const postgresBin: string = (existsSync(packages) ? readdirSync(packages) : [])
   .sort((one, other) => Number(other) - Number(one))
@@ -28,11 +28,11 @@ export interface Needs {
   readonly programs: ReadonlyArray<Check>
   /** The behaviour that is not tested without the programs. */
   readonly untested: string
-  /** The command that installs them. */
+  /** The command that installs the programs. */
   readonly install: string
 }
 
-/** Why tests are left out. */
+/** Why tests are skipped. */
 export interface LeftOut {
   readonly untested: string
   readonly missing: ReadonlyArray<string>

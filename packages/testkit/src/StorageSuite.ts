@@ -96,7 +96,7 @@ const tests = (it: Fixture.It): void => {
 
 /** Tests of a port: on any storage, or on one that was empty when its first workspace was created. */
 interface Suite {
-  /** The part of the port that they test. If omitted, the port itself. */
+  /** The part of the port that they test; the whole port if omitted. */
   readonly topic?: string
   readonly tests?: (it: Fixture.It, runs: SeededRandom.Runs) => void
   readonly testsOfEmpty?: (it: Fixture.FoundedIt<WorkspaceStoreSuite.Founded>) => void
@@ -198,7 +198,7 @@ export interface Options {
   readonly runs?: SeededRandom.Runs
 }
 
-/** For what hangs, in milliseconds. Some tests take seconds over a database, longer than Vitest waits by default. */
+/** The timeout of a test, in milliseconds. Some tests take seconds over a database, longer than Vitest's default. */
 const timeout = 600_000
 
 const isName = (name: string): name is Ports.Name => name in suites

@@ -29,8 +29,8 @@ import { type Founded, founder } from "./workspaces/WorkspaceStoreSuite.ts"
 const { day, hour, minute, putWebhook, second, world } = Fixture
 const { accept, customer, describe, inbound, lookUp, messageOf, sent, text } = MessageFixture
 
-/** The time according to a clock that is `ahead` milliseconds fast, or slow if negative. */
-const told = (ahead: number) => Effect.map(Clock.currentTimeMillis, (now) => now + ahead)
+/** The time on a clock that is `ahead` milliseconds fast, or slow if negative. */
+const clockTime = (ahead: number) => Effect.map(Clock.currentTimeMillis, (now) => now + ahead)
 
 /** Clocks that differ by 10 s, and by more than any lease. */
 const clocks = [10 * second, -10 * second, 0, 2 * minute, -2 * minute]
@@ -39,7 +39,7 @@ const clocks = [10 * second, -10 * second, 0, 2 * minute, -2 * minute]
 const hourly = { everySeconds: 3600, burst: 10 }
 
 const acceptAt = (own: Fixture.World, ahead: number, options: Omit<MessageFixture.SendOptions, "now"> = {}) =>
-  Effect.flatMap(told(ahead), (now) => accept(own, { ...options, now }))
+  Effect.flatMap(clockTime(ahead), (now) => accept(own, { ...options, now }))
 
 /** The answer to a caller whose clock is `ahead` milliseconds fast. */
 const answerAt = (...given: Parameters<typeof acceptAt>) =>
@@ -64,7 +64,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       const buckets = [{ key: `test:${yield* Fixture.word}`, policy }]
       const readings = yield* Effect.forEach(
         Array.from({ length: 15 }, (_, i) => clocks[i % clocks.length]!),
-        (ahead) => Effect.flatMap(told(ahead), (now) => store.spend(buckets, now))
+        (ahead) => Effect.flatMap(clockTime(ahead), (now) => store.spend(buckets, now))
       )
       assert.deepStrictEqual(readings.map(([reading]) => reading!.remaining), [
         ...Array.from({ length: 10 }, (_, i) => 9 - i),
@@ -81,7 +81,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
         const { accepted, command } = yield* acceptAt(own, ahead)
         assert.strictEqual(describe(accepted), "Claimed")
         for (const other of [-ahead, 40 * second, 2 * hour]) {
-          const now = yield* told(other)
+          const now = yield* clockTime(other)
           yield* store.sweep(now)
           assert.strictEqual((yield* lookUp(command, now))._tag, "Running")
         }
@@ -92,9 +92,9 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
   it.effect("a message carries the storage's time of acceptance, whatever the caller's clock", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const before = yield* told(-second)
-      const { command } = yield* sent(own, { now: yield* told(hour) })
-      const after = yield* told(second)
+      const before = yield* clockTime(-second)
+      const { command } = yield* sent(own, { now: yield* clockTime(hour) })
+      const after = yield* clockTime(second)
       const { createdAt, sentAt, statusAt } = yield* messageOf(command)
       for (const at of [createdAt, sentAt!, statusAt]) {
         assert.isAtLeast(at, before)
@@ -105,8 +105,8 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
   it.effect("an answer is kept for its 24 hours, whoever asks for it or sweeps", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const { command } = yield* sent(own, { now: yield* told(-day) })
-      const ahead = yield* told(day + hour)
+      const { command } = yield* sent(own, { now: yield* clockTime(-day) })
+      const ahead = yield* clockTime(day + hour)
       yield* MessageStore.MessageStore.use((store) => store.sweep(ahead))
       assert.strictEqual((yield* lookUp(command, ahead))._tag, "Answered")
       assert.strictEqual(yield* answerAt(own, day + hour, { key: command.request.key }), "Answered")
@@ -129,7 +129,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
   it.effect("a service window is open or closed for all callers alike", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const at = yield* told(0)
+      const at = yield* clockTime(0)
       yield* inbound(own, { at, now: at - 10 * second })
       for (const ahead of [-10 * second, 10 * second, 25 * hour]) {
         assert.strictEqual(yield* answerAt(own, ahead, { message: text() }), "Claimed")
@@ -146,18 +146,18 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
       const own = yield* world()
-      const now = yield* told(0)
+      const now = yield* clockTime(0)
       const live = yield* Fixture.issuedKey(own.workspace.id, now, { expiresAt: now + hour })
       const over = yield* Fixture.issuedKey(own.workspace.id, now, { expiresAt: now - second })
       assert.strictEqual(yield* answerAt(own, 2 * hour, { apiKeyId: live.id }), "Claimed")
       assert.strictEqual(yield* answerAt(own, -hour, { apiKeyId: over.id }), "unauthorized/expired_key")
       for (const ahead of [-hour, 2 * hour]) {
-        const { items } = yield* store.list(own.workspace.id, { limit: 100, after: null }, yield* told(ahead))
+        const { items } = yield* store.list(own.workspace.id, { limit: 100, after: null }, yield* clockTime(ahead))
         assert.sameMembers(items.map(({ id }) => id), [own.key.id, live.id])
       }
       const { at } = Option.getOrThrow(yield* store.findByTokenHash(live.tokenHash))
       assert.isAtLeast(at, now - second)
-      assert.isAtMost(at, yield* told(second))
+      assert.isAtMost(at, yield* clockTime(second))
     }))
 
   it.effect("a key is created once per idempotency key, even for a caller whose clock is a day fast", () =>
@@ -166,7 +166,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       const own = yield* world()
       const idempotency = { key: (yield* Fixture.word) as Idempotency.IdempotencyKey, fingerprint: "one" }
       const issue = Effect.fnUntraced(function*(ahead: number) {
-        return yield* store.issue(yield* Fixture.apiKey(own.workspace.id, yield* told(ahead)), idempotency)
+        return yield* store.issue(yield* Fixture.apiKey(own.workspace.id, yield* clockTime(ahead)), idempotency)
       })
       assert.strictEqual((yield* issue(-day))._tag, "Created")
       assert.strictEqual((yield* issue(25 * hour))._tag, "Replayed")
@@ -177,7 +177,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       const store = yield* SessionStore.SessionStore
       const { owner, workspace } = yield* founder
       for (const ahead of [-day, 10 * second, day]) {
-        const createdAt = yield* told(ahead)
+        const createdAt = yield* clockTime(ahead)
         const tokenHash = (yield* Fixture.word).replaceAll("-", "").repeat(2)
         yield* store.create({
           id: yield* Fixture.id("ses"),
@@ -192,10 +192,10 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
           absoluteUntil: createdAt + 7 * day
         })
         for (const other of [-8 * day, 0, 8 * day]) {
-          const now = yield* told(other)
+          const now = yield* clockTime(other)
           const used = Option.getOrThrow(yield* store.use(tokenHash, now, now + 12 * hour))
-          assert.isAtMost(used.idleUntil, yield* told(12 * hour))
-          assert.isAtLeast(used.idleUntil, yield* told(11 * hour))
+          assert.isAtMost(used.idleUntil, yield* clockTime(12 * hour))
+          assert.isAtLeast(used.idleUntil, yield* clockTime(11 * hour))
           const live = yield* store.list(owner.userId, now)
           assert.include(live.map((session) => session.tokenHash), tokenHash)
         }
@@ -208,20 +208,20 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       const own = yield* world()
       const made: Array<Id.InvitationId> = []
       for (const ahead of [-8 * day, 0, 8 * day]) {
-        const createdAt = yield* told(ahead)
+        const createdAt = yield* clockTime(ahead)
         const invitation = yield* People.invitation(own, { createdAt, expiresAt: createdAt + 7 * day })
         const created = yield* store.create(invitation)
-        // its maker is told the time at which it expires, not the one that their clock made of it
+        // its maker gets the expiry that the storage has set, not the one that their clock gave
         const found = Option.getOrThrow(yield* store.find(invitation.tokenHash))
         assert.deepStrictEqual(created, { _tag: "Created", invitation: found })
         made.unshift(invitation.id)
       }
       for (const ahead of [-8 * day, 0, 8 * day]) {
-        const listed = yield* store.list(own.workspace.id, yield* told(ahead))
+        const listed = yield* store.list(own.workspace.id, yield* clockTime(ahead))
         assert.sameMembers(listed.map(({ id }) => id), made)
         for (const { expiresAt } of listed) {
-          assert.isAtMost(expiresAt, yield* told(7 * day))
-          assert.isAtLeast(expiresAt, yield* told(7 * day - hour))
+          assert.isAtMost(expiresAt, yield* clockTime(7 * day))
+          assert.isAtLeast(expiresAt, yield* clockTime(7 * day - hour))
         }
       }
     }))
@@ -232,12 +232,12 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       const { userId } = yield* People.joined(yield* world())
       for (const ahead of [-day, 0, day]) {
         const [live, over] = [yield* People.tokenHash, yield* People.tokenHash]
-        const createdAt = yield* told(ahead)
+        const createdAt = yield* clockTime(ahead)
         const created = yield* store.createReset({ tokenHash: live, userId, createdAt, expiresAt: createdAt + hour })
-        assert.closeTo(created.expiresAt, yield* told(hour), minute)
+        assert.closeTo(created.expiresAt, yield* clockTime(hour), minute)
         yield* store.createReset({ tokenHash: over, userId, createdAt, expiresAt: createdAt - second })
-        assert.deepStrictEqual(yield* store.redeemReset(over, "$new", yield* told(-ahead)), Option.none())
-        assert.deepStrictEqual(yield* store.redeemReset(live, "$new", yield* told(-ahead)), Option.some(userId))
+        assert.deepStrictEqual(yield* store.redeemReset(over, "$new", yield* clockTime(-ahead)), Option.none())
+        assert.deepStrictEqual(yield* store.redeemReset(live, "$new", yield* clockTime(-ahead)), Option.some(userId))
       }
     }))
 
@@ -246,13 +246,13 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       const store = yield* PortalStore.PortalStore
       const own = yield* world()
       for (const ahead of [-day, 0, day]) {
-        const createdAt = yield* told(ahead)
+        const createdAt = yield* clockTime(ahead)
         const [live, over] = [
           yield* People.portalLink(own, { createdAt, expiresAt: createdAt + hour }),
           yield* People.portalLink(own, { createdAt, expiresAt: createdAt - second })
         ]
         const created = yield* store.create(live)
-        assert.closeTo(created.createdAt, yield* told(0), minute)
+        assert.closeTo(created.createdAt, yield* clockTime(0), minute)
         assert.deepStrictEqual(created, {
           ...live,
           createdAt: created.createdAt,
@@ -260,11 +260,11 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
         })
         yield* store.create(over)
         const open = Effect.fnUntraced(function*({ tokenHash }: Portal.Portal) {
-          const now = yield* told(-ahead)
+          const now = yield* clockTime(-ahead)
           return yield* store.open({ now, tokenHash, sessionHash: yield* People.tokenHash, expiresAt: now + hour })
         })
         assert.isTrue(Option.isNone(yield* open(over)))
-        assert.closeTo(Option.getOrThrow(yield* open(live)).expiresAt, yield* told(hour), minute)
+        assert.closeTo(Option.getOrThrow(yield* open(live)).expiresAt, yield* clockTime(hour), minute)
       }
     }))
 
@@ -274,7 +274,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       const { id: webhookId } = yield* putWebhook(own)
       const store = yield* WebhookStore.WebhookStore
       const rotate = Effect.fnUntraced(function*(ahead: number, mark: number) {
-        const now = yield* told(ahead)
+        const now = yield* clockTime(ahead)
         return Option.getOrThrow(
           yield* store.rotateSecret({
             workspaceId: own.workspace.id,
@@ -287,25 +287,25 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       })
       const first = yield* rotate(-hour, 3)
       assert.deepStrictEqual(first.map(({ sealed }) => sealed), [Fixture.sealed(3), Fixture.sealed(2)])
-      assert.isAtLeast(first[1]!.expiresAt!, yield* told(50 * second))
+      assert.isAtLeast(first[1]!.expiresAt!, yield* clockTime(50 * second))
       // an overlap that is not over stays, even for a caller whose clock says that it is
       const later = yield* rotate(hour, 4)
       assert.lengthOf(later, 3)
-      assert.isAtMost(later[1]!.expiresAt!, yield* told(minute))
+      assert.isAtMost(later[1]!.expiresAt!, yield* clockTime(minute))
     }))
 
   it.effect("a delivery is due, claimed and due again by one clock", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
-      yield* inbound(own, { at: yield* told(-second), now: yield* told(10 * second) })
-      const claimed = yield* DeliveryFixture.claimOne(own, { now: yield* told(-10 * second) })
-      const claim = (ahead: number) => Effect.flatMap(told(ahead), (now) => DeliveryFixture.claim(own, { now }))
+      yield* inbound(own, { at: yield* clockTime(-second), now: yield* clockTime(10 * second) })
+      const claimed = yield* DeliveryFixture.claimOne(own, { now: yield* clockTime(-10 * second) })
+      const claim = (ahead: number) => Effect.flatMap(clockTime(ahead), (now) => DeliveryFixture.claim(own, { now }))
       assert.deepStrictEqual((yield* claim(minute)).deliveries, [])
       const { recorded } = yield* DeliveryFixture.complete(claimed, {
         startedAt: claimed.at,
         durationMs: 0,
-        now: yield* told(-hour)
+        now: yield* clockTime(-hour)
       })
       assert.isTrue(recorded)
       const [view] = yield* DeliveryFixture.views(own)
@@ -321,20 +321,23 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
     Effect.gen(function*() {
       const store = yield* InboundPostStore.InboundPostStore
       const name = { provider: yield* Fixture.word, digest: "ab".repeat(32) }
-      assert.strictEqual(yield* store.keep({ ...name, now: yield* told(10 * second), body: new Uint8Array(1) }), "kept")
+      assert.strictEqual(
+        yield* store.keep({ ...name, now: yield* clockTime(10 * second), body: new Uint8Array(1) }),
+        "kept"
+      )
       const claim = Effect.fnUntraced(function*(ahead: number, token: string) {
-        const now = yield* told(ahead)
+        const now = yield* clockTime(ahead)
         const limit = { posts: 10, bytes: 1000 }
         return (yield* store.claim({ now, provider: name.provider, token, leaseUntil: now + 15 * second, limit }))
           .length
       })
       assert.strictEqual(yield* claim(-10 * second, "mine"), 1)
       assert.strictEqual(yield* claim(minute, "another"), 0)
-      const now = yield* told(-hour)
+      const now = yield* clockTime(-hour)
       const retryAt = now + 10 * minute
       assert.isTrue(yield* store.release({ ...name, token: "mine", now, problem: "storage", retryAt }))
       assert.strictEqual(yield* claim(hour, "another"), 0)
-      yield* store.sweep(yield* told(60 * day), 100)
+      yield* store.sweep(yield* clockTime(60 * day), 100)
       assert.strictEqual(yield* store.keep({ ...name, now, body: new Uint8Array(1) }), "known")
     }))
 
@@ -342,13 +345,13 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
-      yield* inbound(own, { at: yield* told(-second) })
-      const claimed = yield* DeliveryFixture.claimOne(own, { now: yield* told(0) })
+      yield* inbound(own, { at: yield* clockTime(-second) })
+      const claimed = yield* DeliveryFixture.claimOne(own, { now: yield* clockTime(0) })
       yield* DeliveryFixture.complete(claimed, { startedAt: claimed.at, outcome: "delivered", durationMs: 0 })
       // a delivery of the same millisecond would not be before now
-      yield* Effect.repeat(told(0), { until: (now) => now > claimed.at })
+      yield* Effect.repeat(clockTime(0), { until: (now) => now > claimed.at })
       const store = yield* ReplayStore.ReplayStore
-      const now = yield* told(-10 * second)
+      const now = yield* clockTime(-10 * second)
       const id: Id.ReplayId = yield* Fixture.id("job")
       const created = yield* store.create({
         id,

@@ -1,5 +1,5 @@
 /**
- * The signatures of a delivery: as the service signs it, and for tests of receivers.
+ * Signs deliveries: for the service, and for tests of receivers.
  */
 import { SIGNATURE_HEADER, signatureOf } from "./Signature.ts"
 import { isBytes } from "./SigningInput.ts"
@@ -72,7 +72,7 @@ const idIn = (payload: unknown): string => {
 export const signDelivery = async (
   { payload, secret, id = idIn(payload), timestamp = Math.floor(Date.now() / 1000) }: DeliveryInput
 ): Promise<SignedDelivery> => {
-  // anything that is no body is refused where it is signed
+  // an invalid payload, such as a number, is refused when it is signed
   const isBody = typeof payload !== "object" || payload === null || isBytes(payload)
   const body = (isBody ? payload : JSON.stringify(payload)) as string | Uint8Array<ArrayBuffer>
   const signed = await deliveryHeaders({ id, timestamp, body, secret })

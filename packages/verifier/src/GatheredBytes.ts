@@ -1,6 +1,6 @@
 /**
- * The bytes of a body, gathered under a limit. The pieces are copied and released: each piece of a body that is sent
- * byte by byte would take hundreds of times the memory of its content.
+ * Gathers the bytes of a body under a limit. It copies the pieces instead of keeping them: if a body arrives byte by
+ * byte, the kept pieces would take hundreds of times the memory of their content.
  */
 export class GatheredBytes {
   #bytes = new Uint8Array()
@@ -11,7 +11,7 @@ export class GatheredBytes {
     return this.#length
   }
 
-  /** How many bytes of memory they are held in. */
+  /** How many bytes of memory are allocated for them. */
   get capacity(): number {
     return this.#bytes.length
   }

@@ -1,6 +1,6 @@
 import { type Bytes, type Hmac, toHex, utf8, withBody } from "./SigningInput.ts"
 
-/** By WebCrypto, which every runtime has. */
+/** HMAC-SHA-256 by WebCrypto, which every runtime has. */
 export const hmac: Hmac = async (key, head, body, encoding) => {
   const message = withBody(head, body)
   const { subtle } = globalThis.crypto
@@ -10,5 +10,5 @@ export const hmac: Hmac = async (key, head, body, encoding) => {
   return encoding === "hex" ? toHex(mac) : btoa(String.fromCharCode(...mac))
 }
 
-/** The bytes that base64 stands for. */
+/** Decodes base64. */
 export const fromBase64 = (text: string): Bytes => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))

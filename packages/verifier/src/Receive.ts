@@ -1,3 +1,6 @@
+/**
+ * Verifies a delivery and reads its event, whatever framework received it.
+ */
 import type { Envelope, WebhookEvent } from "./Event.ts"
 import { type RefusalReason, SIGNATURE_HEADER, verify, type VerifyOptions } from "./Signature.ts"
 
@@ -16,7 +19,7 @@ export type HeadersLike =
  *
  * - `body_already_parsed`: the body is an object, because a body parser ran first. Replaces `invalid_body`.
  * - `malformed_json`: genuinely signed, but not JSON in UTF-8.
- * - `not_an_event`: genuinely signed JSON, but without a `type` and `data`: a signed request, perhaps.
+ * - `not_an_event`: genuinely signed JSON, but without `type` and `data`; it may be a signed request.
  * - `other_envelope`: the event's envelope is not `options.envelope`.
  */
 export type ReceiveReason = RefusalReason | "body_already_parsed" | "malformed_json" | "not_an_event" | "other_envelope"

@@ -57,7 +57,7 @@ const problem = (status: Answer["status"], reason: Problem["reason"], message: s
   body: JSON.stringify({ reason, message } satisfies Problem)
 })
 
-// oxlint-disable-next-line no-console -- what the frameworks do with an error that nobody handles
+// oxlint-disable-next-line no-console -- the frameworks also print errors that no handler takes
 const print = (error: unknown): void => console.error(error)
 
 /** Calls a callback of the receiver. Its error is printed: it must not replace the response or end the process. */

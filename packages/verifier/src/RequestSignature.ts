@@ -1,3 +1,6 @@
+/**
+ * The content that is signed for a request to the service (contract §5).
+ */
 import { bodyOf, withBody } from "./SigningInput.ts"
 
 /** The parts of an HTTP request that its signature covers. */

@@ -1,3 +1,6 @@
+/**
+ * Makes and verifies the header `X-Service-Signature` (service specification §6, contract §5).
+ */
 import { hmac } from "#hmac"
 import { bodyOf, isSecret, joined, secondsOf, secretsOf } from "./SigningInput.ts"
 

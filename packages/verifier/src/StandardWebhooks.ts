@@ -1,3 +1,6 @@
+/**
+ * Makes the headers of the Standard Webhooks specification, which every delivery carries too (contract §5).
+ */
 import { fromBase64, hmac } from "#hmac"
 import { bodyOf, type Bytes, joined, secondsOf, secretsOf } from "./SigningInput.ts"
 
@@ -21,8 +24,8 @@ export interface StandardWebhookInput {
 }
 
 const keyOf = (secret: string): Bytes => {
-  // Not the decoder alone: it also takes white space and missing padding, which other implementations refuse or read as
-  // another key.
+  // Checked here, because the decoder also accepts white space and missing padding, which other implementations refuse
+  // or read as another key.
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1] ?? ""
   if (encoded === "" || encoded.length % 4 !== 0) {
     throw new TypeError("A Standard Webhooks secret must be whsec_ and then base64")

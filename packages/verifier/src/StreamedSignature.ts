@@ -1,15 +1,16 @@
 /**
- * Verification of a body that passes in pieces, for this service's own use. It is not part of the public API.
+ * Verifies the signature of a body that arrives in pieces, without gathering it. Only the service uses it; it is not
+ * part of the public API.
  */
 import { equal, parse, readOptions, type Verification, type VerifyOptions } from "./Signature.ts"
 
-/** Computes the HMAC-SHA-256 of what it takes, in lower-case hexadecimal once it has ended. */
+/** Computes the HMAC-SHA-256 of the bytes that it takes; `end` returns it in lower-case hexadecimal. */
 export interface PassingMac {
   readonly take: (bytes: Uint8Array) => void
   readonly end: () => string
 }
 
-/** A signature whose body passes. */
+/** A verification in progress, which takes the pieces of the body. */
 export interface Passing {
   readonly take: (bytes: Uint8Array) => void
   /** The result, as `verify` would return it for the whole body. */
@@ -37,7 +38,7 @@ export const verifyPassing = (
     take: mac.take,
     end: () => {
       const own = mac.end()
-      // every one is compared, so that the time does not tell which is right
+      // all are compared, so that the time does not reveal which matches
       const matches = signatures.map((signature) => equal(own, signature))
       if (!matches.includes(true)) return { ok: false, reason: "signature_mismatch" }
       const age = window.now - timestamp

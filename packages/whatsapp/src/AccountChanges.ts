@@ -1,6 +1,6 @@
 /**
- * Meta's changes of an account and its numbers: limits, quality, restrictions. An account's change applies to all its
- * numbers.
+ * Reads Meta's webhooks about an account and its numbers: limits, quality, restrictions. A change of an account applies
+ * to all its numbers.
  */
 import { type InboundItem, type PhoneNumber, SenderBlock, type Time } from "@wac/core"
 import { DateTime, Option } from "effect"
@@ -9,8 +9,8 @@ import * as Payload from "./Payload.ts"
 import { lower, type PostSource, skipped } from "./PostSource.ts"
 
 /**
- * A messaging limit, as `TIER_2K` or as a number of customers; `null` is unlimited, undefined not said. What has more
- * than seven digits is none: Meta's highest is 100,000.
+ * Reads a messaging limit, such as `TIER_2K` or a number of customers; `null` is unlimited. Undefined if there is none,
+ * or a number with more than seven digits: Meta's highest limit is 100,000.
  */
 export const messagingLimit: Payload.Read<number | null | undefined> = (json) => {
   const word = Payload.word(json)?.toUpperCase()
@@ -19,7 +19,7 @@ export const messagingLimit: Payload.Read<number | null | undefined> = (json) =>
   return thousands !== undefined ? Number(thousands) * 1000 : ones !== undefined ? Number(ones) : undefined
 }
 
-/** A time to come; most are numbers, some posts have dates. */
+/** Reads the time at which a restriction ends: most posts have a number, some a date. */
 const expiry: Payload.Read<Time.Instant | undefined> = (json) =>
   Payload.instant(json) ?? Payload.instant(
     Option.getOrUndefined(Option.map(DateTime.make(Payload.text(json) ?? ""), DateTime.toEpochMillis))
@@ -27,7 +27,7 @@ const expiry: Payload.Read<Time.Instant | undefined> = (json) =>
 
 type Item = InboundItem.InboundItem
 
-/** The item for what has changed; undefined when that is nothing, or when nobody knows of what. */
+/** The item for a change of numbers; undefined if nothing changed, or if the number is unknown. */
 const changed = (
   number: PhoneNumber.NumberName | undefined,
   change: PhoneNumber.NumberChange,
@@ -35,7 +35,7 @@ const changed = (
 ): Item | undefined =>
   number === undefined || Object.keys(change).length === 0 ? undefined : { _tag: "Number", number, at: told, change }
 
-/** The account that the post is of, or of its numbers the one with these digits. */
+/** Names all numbers of the post's account, or its one number `phoneNumber`. */
 const accountOf = ({ accountId }: PostSource, phoneNumber?: PhoneNumber.E164): PhoneNumber.NumberName | undefined =>
   accountId === undefined
     ? undefined
@@ -52,14 +52,14 @@ const Quality = Payload.shape({
   max_daily_conversations_per_business: messagingLimit
 })
 
-/** The quality of a number by event, since only some posts name it. */
+/** The quality that an event implies, because only some posts contain it. */
 const qualities: ReadonlyMap<string, string> = new Map([["flagged", "red"], ["unflagged", "unknown"]])
 
 const quality: ReadChange = (value, source) => {
   const { current_limit, display_phone_number, event = "", max_daily_conversations_per_business, quality_rating } =
     Quality(value)
   const isFaster = event === "throughput_upgrade"
-  // with the throughput, the field holds a level of that
+  // in this event, `current_limit` is a level of throughput
   const limit = isFaster ? undefined : current_limit
   const quality = quality_rating ?? qualities.get(event)
   return changed(
@@ -79,7 +79,7 @@ const Capability = Payload.shape({
   max_daily_conversation_per_phone: messagingLimit
 })
 
-/** The limit belongs to the business; the name of the older field says otherwise. */
+/** The limit applies to the whole business, also in the older field, whose name ends in `per_phone`. */
 const capability: ReadChange = (value, source) => {
   const { max_daily_conversation_per_phone, max_daily_conversations_per_business } = Capability(value)
   const limit = max_daily_conversations_per_business === undefined
@@ -96,7 +96,7 @@ const Update = Payload.shape({
 
 const Restriction = Payload.shape({ restriction_type: Payload.word, expiration: expiry })
 
-/** The restrictions under which messages cannot be sent; the others are of calls, of adding numbers and the like. */
+/** The restrictions of sending messages; others concern calls, adding numbers and the like. */
 const ofMessaging = new Set(["RESTRICTED_BIZ_INITIATED_MESSAGING", "RESTRICTED_CUSTOMER_INITIATED_MESSAGING"])
 
 const blocked = (
@@ -107,10 +107,10 @@ const blocked = (
 ): Item | undefined =>
   changed(accountOf(source), { block: SenderBlock.of(reason, source.told, { code, message: words }) }, source)
 
-/** Under which of them customers who wrote may be answered. */
+/** The restrictions that allow messages to customers within a service window. */
 const ofBeginning = new Set(["RESTRICTED_BIZ_INITIATED_MESSAGING"])
 
-/** Of several restrictions the last to end counts; one without an end is tried again as any block. */
+/** Of several restrictions the last to end counts. If one has no end, a send is tried again as after any block. */
 const restricted = (restrictions: ReadonlyArray<Payload.Json>, source: PostSource): Item | undefined => {
   const ours = restrictions.map(Restriction).filter(({ restriction_type }) => ofMessaging.has(restriction_type ?? ""))
   if (ours.length === 0) return undefined
@@ -159,7 +159,7 @@ const account: ReadChange = (value, source) => {
 
 const Review = Payload.shape({ decision: lower })
 
-/** A rejected account cannot be used at all. While a review goes on, the first send tells. */
+/** A rejected account cannot send at all. If a review is pending, the first send shows whether it can. */
 const review: ReadChange = (value, source) => {
   const { decision = "" } = Review(value)
   const item = decision === "rejected"
@@ -170,7 +170,7 @@ const review: ReadChange = (value, source) => {
   return item ?? skipped("account_review_update", decision)
 }
 
-/** Of a number or an account, for people: alerts, and decisions that no send depends on. */
+/** Changes that concern only people, such as alerts: no send depends on them, so they are skipped. */
 const forPeople = (field: string, words: (value: Payload.Json) => string | undefined): ReadChange => (value) =>
   skipped(field, words(value))
 
@@ -178,14 +178,14 @@ const Alert = Payload.shape({ alert_info: Payload.shape({ alert_type: Payload.wo
 
 type ReadChange = (value: Payload.Json, source: PostSource) => Item
 
-/** By the field of the change. */
+/** The readers of changes, by the webhook's field. */
 export const byField: ReadonlyMap<string, ReadChange> = new Map([
   ["phone_number_quality_update", quality],
   ["business_capability_update", capability],
   ["account_update", account],
   ["account_review_update", review],
   ["account_alerts", forPeople("account_alerts", (value) => Alert(value).alert_info.alert_type)],
-  // a number whose name is refused keeps the one before; one that has none yet is told so by the first send
+  // a number whose new name is refused keeps the old one; if it has none, the first send fails
   ["phone_number_name_update", forPeople("phone_number_name_update", (value) => Review(value).decision)],
   ["security", forPeople("security", (value) => Update(value).event)]
 ])

@@ -1,5 +1,6 @@
 /**
- * The outcome of an error of Meta's: the same whether it answered a send or was reported of the message later.
+ * Classifies Meta's errors: decides the error of this service and the outcome of the send. An error means the same in
+ * the response to a send and in a later report about the message.
  */
 import { Errors, Message, type Provider } from "@wac/core"
 import { Duration } from "effect"
@@ -8,11 +9,11 @@ import type { GraphError } from "./GraphError.ts"
 
 type DecidedError = Errors.InvalidBody | Errors.Forbidden | Errors.RateLimited | Errors.ServerError
 
-/** The meaning of an error. `status`: the status of its response; a report has none. */
+/** The meaning of an error. `status` is the HTTP status of its response; a report has none. */
 export const meaningOf = (error: GraphError, status: number | undefined): ErrorCodes.ErrorCode =>
   ErrorCodes.of(error) ?? ErrorCodes.undocumented({ status, isTransient: error.isTransient })
 
-/** The error in our own words. `regainAfter`: what the answer says of when calls will be taken again. */
+/** Makes this service's error. `regainAfter`: when calls will be accepted again, if the response reports it. */
 const decide = (
   error: GraphError,
   { title, verdict }: Pick<ErrorCodes.ErrorCode, "title" | "verdict">,
@@ -41,11 +42,11 @@ const decide = (
 
 const paramOf = ({ param }: { readonly param?: string }) => param === undefined ? {} : { param }
 
-/** The stored error of a message that failed with it. */
+/** The error to store for a message that Meta reports as failed. */
 export const messageErrorOf = (error: GraphError): Message.MessageError =>
   Message.errorOf(decide(error, meaningOf(error, undefined)))
 
-/** An answer that holds an error. */
+/** A response with an error. */
 export interface RefusedAnswer {
   readonly status: number
   readonly error: GraphError
@@ -53,8 +54,8 @@ export interface RefusedAnswer {
 }
 
 /**
- * The outcome of a send that was answered with an error. One that is not documented has an unknown outcome when the
- * status does not say that the request was not taken, so that nothing is sent twice for what we do not understand.
+ * The outcome of a send whose response is an error. With an undocumented error and a status other than 4xx, the outcome
+ * is unknown: Meta may have accepted the message, so it must not be sent again.
  */
 export const outcomeOf = ({ error, regainAfter, status }: RefusedAnswer): Provider.ProviderOutcome => {
   const isKnown = ErrorCodes.of(error) !== undefined
@@ -65,7 +66,7 @@ export const outcomeOf = ({ error, regainAfter, status }: RefusedAnswer): Provid
     : { _tag: "NotSent", error: decided }
 }
 
-/** The error of an upload that was answered with one. Nothing is sent by an upload, so it always says what to do. */
+/** The error of an upload whose response is an error. It is never unknown, because an upload sends no message. */
 export const uploadErrorOf = ({ error, regainAfter, status }: RefusedAnswer): DecidedError => {
   const { inUpload, title, verdict } = meaningOf(error, status)
   return decide(error, { title, verdict: inUpload ?? verdict }, regainAfter)

@@ -1,6 +1,6 @@
 /**
- * Calls of the Cloud API over HTTP: one deadline, bounded answers, no redirect, no proxy, and never the same request
- * twice.
+ * Calls the Cloud API over HTTP: with one deadline, bounded responses, no redirect and no proxy. No request is ever
+ * sent twice.
  */
 import { Agent, type Dispatcher, request } from "#undici"
 import { Provider } from "@wac/core"
@@ -9,9 +9,9 @@ import type * as FileForm from "./FileForm.ts"
 import * as Payload from "./Payload.ts"
 import { type Headers, regainAfter } from "./UsageHeaders.ts"
 
-/** Where and as whom a call is made. */
+/** The address and the credentials of a call. */
 export interface Access {
-  /** Such as `https://graph.facebook.com`; a path in it is kept. */
+  /** Such as `https://graph.facebook.com`; it may contain a path. */
   readonly baseUrl: string
   /** Such as `v25.0`. */
   readonly apiVersion: string
@@ -20,15 +20,15 @@ export interface Access {
 
 export interface Call {
   readonly method: "GET" | "POST" | "DELETE"
-  /** Below the version, each part by itself. */
+  /** The segments of the path after the version. */
   readonly path: ReadonlyArray<string>
   readonly query?: { readonly [name: string]: string }
   readonly body?: Schema.Json
-  /** In place of `body`. */
+  /** Replaces `body`. */
   readonly file?: FileForm.FileForm
-  /** From now to the whole answer. */
+  /** The time for the whole call, to the end of the response. */
   readonly timeout: Duration.Duration
-  /** A longer answer is not read to its end. */
+  /** The limit on the response: a longer one ends the call as `Lost`. */
   readonly maxBytes: number
 }
 
@@ -37,14 +37,14 @@ export type Answer =
   | {
     readonly _tag: "Answered"
     readonly status: number
-    /** Undefined when the answer is not JSON. */
+    /** Undefined if the response is not JSON. */
     readonly json: Payload.Json | undefined
-    /** When calls will be taken again, as far as the answer says. */
+    /** When calls will be accepted again, if the response reports it. */
     readonly regainAfter: Duration.Duration | undefined
   }
-  /** No byte of the request has left. */
+  /** No byte of the request was sent. */
   | { readonly _tag: "NotSent"; readonly why: string }
-  /** The request may have left, and no whole answer came. */
+  /** The request may have been sent, but no complete response arrived. */
   | { readonly _tag: "Lost"; readonly why: string }
 
 /** The result of a file download. */
@@ -54,25 +54,25 @@ export type Download =
   | { readonly _tag: "Lost"; readonly why: string }
 
 /**
- * Connections to one host, at most. A number of the highest tier sends 1,000 messages a second, and an answer takes
- * a fraction of one. Who finds none waits within the call's own time, and is not sent if it ends before.
+ * The maximum number of connections to one host. A number of the highest tier sends 1,000 messages a second, and a
+ * response takes a fraction of a second. A call without a connection waits, and is not sent if its timeout ends first.
  */
 const maxConnections = 512
 
 /**
- * An unused connection is closed after this: common servers close theirs after 5 s, and what is sent on one that has
- * just been closed has an unknown outcome.
+ * An unused connection is closed after this: common servers close theirs after 5 s, and a request on a connection that
+ * was just closed has an unknown outcome.
  */
 const idleTimeoutMs = 4_000
 
-/** Connecting, with TLS; shorter than a send's deadline, so that its end is known to be before the request. */
+/** The timeout for connecting, TLS included. It is shorter than a send's: then the request was certainly not sent. */
 const connectTimeoutMs = 5_000
 
 const userAgent = "wac"
 
 const utf8 = new TextDecoder()
 
-/** One request, and how far it has come. */
+/** One request: whether it was sent, and the response so far. */
 class Exchange {
   hasLeft = false
   isOver = false
@@ -81,7 +81,7 @@ class Exchange {
   readonly chunks: Array<Uint8Array> = []
   length = 0
 
-  /** The cause, if no response came. */
+  /** The result without a complete response: `Lost` if the request may have been sent, else `NotSent`. */
   cutShort(why: string): Answer {
     return { _tag: this.hasLeft ? "Lost" : "NotSent", why }
   }
@@ -102,15 +102,16 @@ class Exchange {
   }
 }
 
-/** For undici, which has to be told why; nobody hears of it. */
+/** The reason that undici's `abort` requires. It is never shown. */
 const brokenOff = new Error("broken off")
 
 /**
- * The cause of a failure in a word: system errors and undici's have a code. Their messages can hold more than is ours.
+ * The cause of a failure as one word: system errors and undici's errors have a code. Their messages may contain
+ * secrets, such as URLs.
  */
 const whyOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.name
 
-/** A colon, which names of uploads have, needs no escape in a path. */
+/** Encodes a segment of a path, except colons, which the names of uploads contain. */
 const segment = (text: string): string => encodeURIComponent(text).replaceAll("%3A", ":")
 
 const pathOf = (access: Access, call: Call, base: URL): string => {
@@ -122,12 +123,12 @@ const pathOf = (access: Access, call: Call, base: URL): string => {
 export class CloudApi {
   readonly #agent: Dispatcher
 
-  /** For an agent of undici, of which declarations tell nothing, as it is only in the built package. */
+  /** `agent` is undici's. Its type must not appear in the declarations, because undici is bundled into the package. */
   constructor(agent: object) {
     this.#agent = agent as Dispatcher
   }
 
-  /** Makes the call, once. Every end is an answer; interruption breaks it off. */
+  /** Makes the call once. Every failure is a result too; interruption breaks the call off. */
   readonly call = (access: Access, call: Call): Effect.Effect<Answer> =>
     Effect.suspend(() => {
       const exchange = new Exchange()
@@ -139,7 +140,7 @@ export class CloudApi {
       )
     })
 
-  /** Asks for a file at an address, whose bytes are read as fast as they are taken. No redirect is followed. */
+  /** Requests a file by its address and streams its bytes at the reader's pace. No redirect is followed. */
   readonly download = (access: Access, address: string): Effect.Effect<Download> =>
     Effect.tryPromise({
       try: (signal) =>
@@ -204,7 +205,7 @@ export class CloudApi {
         body: call.file?.body() as never ?? (call.body === undefined ? null : JSON.stringify(call.body))
       }, {
         onRequestStart: (started) => {
-          // nobody waits for it any more, or it was begun before: then not a byte of it may leave (again)
+          // the call is over, or undici starts the request a second time: then no byte of it may be sent
           if (exchange.isOver || exchange.hasLeft) return started.abort(brokenOff)
           controller = started
           exchange.hasLeft = true
@@ -224,7 +225,7 @@ export class CloudApi {
         onResponseError: (_, error) => end(exchange.cutShort(whyOf(error)))
       })
     } catch (error) {
-      // no call can be made of it: the address is none
+      // the base URL or the request is invalid
       end(exchange.cutShort(error instanceof Error ? whyOf(error) : "unknown"))
     }
     return Effect.sync(breakOff)
@@ -232,11 +233,11 @@ export class CloudApi {
 }
 
 export interface Options {
-  /** {@link maxConnections} if left out. */
+  /** Defaults to {@link maxConnections}. */
   readonly maxConnections?: number
 }
 
-/** Calls over connections that end with the scope. */
+/** Makes a client, whose connections close with the scope. */
 export const make = (options: Options = {}): Effect.Effect<CloudApi, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -248,7 +249,7 @@ export const make = (options: Options = {}): Effect.Effect<CloudApi, never, Scop
           connect: { timeout: connectTimeoutMs },
           keepAliveTimeout: idleTimeoutMs,
           keepAliveMaxTimeout: idleTimeoutMs,
-          // a call has a time of its own
+          // each call has its own timeout
           headersTimeout: 0,
           bodyTimeout: 0
         })

@@ -1,14 +1,14 @@
 /**
- * Who a post speaks of. Since 2026 a customer with a user name may come without a telephone number; the business-scoped
- * user id is then all there is.
+ * Reads from Meta's posts which customer an item is about, and changes of customers' names and preferences. Since 2026,
+ * a customer with a user name may have no telephone number in a post, only a business-scoped user id.
  */
 import { type Contact, CustomerNames, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
 import * as Payload from "./Payload.ts"
 import { happened, type PostSource, skipped } from "./PostSource.ts"
 
 /**
- * A number as Meta writes it, in E.164: most come without the plus, those for people with separators. Whether it is
- * possible in its country is not asked: Meta delivers to numbers of plans that are newer than our tables.
+ * Reads a telephone number into E.164: most come without the plus, and display forms have separators. It is not checked
+ * against its country's plan: Meta delivers to numbers of plans that are newer than our tables.
  */
 export const phone: Payload.Read<PhoneNumber.E164 | undefined> = (json) => {
   const digits = Payload.word(json)?.replace(/^\+/, "").replace(/[\s().-]/g, "")
@@ -21,7 +21,7 @@ export const userId: Payload.Read<string | undefined> = (json) => {
   return word !== undefined && CustomerNames.foreignPattern.test(word) ? word : undefined
 }
 
-/** The customer of whom some of these are known; undefined when none is. Alone, a parent id stands for the user id. */
+/** The customer with these names; undefined if there is none. A parent id alone counts as the user id. */
 export const of = (
   phone: PhoneNumber.E164 | undefined,
   userId: string | undefined,
@@ -48,9 +48,9 @@ const wordsOf = (
   return Object.keys(words).length === 0 ? undefined : words
 }
 
-/** Who else is named beside an item. */
+/** The customers that a post lists beside its items (`contacts`). */
 export interface Directory {
-  /** Finds the customer who is called one of these, or several. */
+  /** Returns the customer with these names, completed from the list. */
   readonly find: (
     phone: PhoneNumber.E164 | undefined,
     userId: string | undefined,
@@ -61,8 +61,8 @@ export interface Directory {
 }
 
 /**
- * The directory of the `contacts` of a value. It completes a customer by the contact that has one of the same names;
- * for an item that names nobody it is the contact, if there is only one.
+ * Makes the directory from the `contacts` of a value. A customer gets the further names of the contact that shares a
+ * name. An item without names is about the only contact, if there is just one.
  */
 export const directory = (contacts: ReadonlyArray<Payload.Json>): Directory => {
   const profiles = contacts.map(Profile)
@@ -84,7 +84,7 @@ export const directory = (contacts: ReadonlyArray<Payload.Json>): Directory => {
     },
     profileOf: ({ phone, userId }) => {
       const [only, ...others] = profiles
-      // one that is named in no way is whoever writes
+      // a single contact without names is the sender
       const isNameless = others.length === 0 && only?.wa_id === undefined && only?.user_id === undefined
       const contact = isNameless ? only : contactOf(phone ?? undefined, userId ?? undefined)
       return contact && wordsOf(contact)
@@ -102,10 +102,10 @@ const System = Payload.shape({
   previous_user_id: userId
 })
 
-/** How Meta has called a customer's new number, and the new user id that comes with it. */
+/** The types of notices about a customer's new number or new user id, over the versions of the API. */
 const moves = new Set(["user_changed_number", "customer_changed_number", "user_changed_user_id"])
 
-/** The platform's notice about a customer. `from` is their number before. */
+/** Reads the platform's notice that a customer has a new number or user id. `from` is the old number. */
 export const moved = (
   system: Payload.Json | undefined,
   { at, from }: { readonly from: PhoneNumber.E164 | undefined; readonly at: number },
@@ -127,7 +127,7 @@ const Update = Payload.shape({
   timestamp: Payload.instant
 })
 
-/** A customer's user id before and now; the parent id may change with it. */
+/** Reads a change of a customer's user id; the parent id may change with it. */
 export const renamed = (json: Payload.Json, source: PostSource): InboundItem.InboundItem => {
   const { parent_user_id: parent, timestamp, user_id: user, wa_id } = Update(json)
   const before = of(wa_id, user.previous, parent.previous)
@@ -147,8 +147,8 @@ const Card = Payload.shape({ origin: Payload.word, phones: Payload.list })
 const Phone = Payload.shape({ wa_id: phone, phone })
 
 /**
- * The numbers of a message's cards that the sender shared because we asked for theirs: Meta vouches for these (`origin`
- * of the message or the card), and for no others.
+ * The numbers in a message's contact cards that the sender shared on the business's request. Meta guarantees that these
+ * are the sender's own, and no others; it marks them by the `origin` of the message or the card.
  */
 export const sharedNumbers = (message: Payload.Fields): ReadonlyArray<string> => {
   const isVouchedFor = Card(message).origin === shared
@@ -168,14 +168,14 @@ const Preference = Payload.shape({
   timestamp: Payload.instant
 })
 
-/** `signup` is somebody who asked for marketing by a link of the business. */
+/** `signup`: the customer asked for marketing messages by a link of the business. */
 const preferences: ReadonlyMap<string, Contact.Preference> = new Map([
   ["stop", "opt_out"],
   ["resume", "opt_in"],
   ["signup", "opt_in"]
 ])
 
-/** A customer's preference about marketing messages, set in WhatsApp itself. */
+/** Reads a customer's preference about marketing messages, which they set in WhatsApp. */
 export const preference = (
   json: Payload.Json,
   customers: Directory,

@@ -1,9 +1,9 @@
 /**
- * Meta's error codes, each once: what it means to a caller (contract §2) and what else follows from it.
+ * The table of Meta's error codes: the error that the caller gets (contract §2), and the effects on later messages.
  *
- * A documented code is keyed on the code alone. Meta's HTTP statuses for the same code have changed over the years, and
- * the same codes come in answers to a send and, later, in reports of its failure. What is not documented is judged by
- * the rest of the answer (contract §13).
+ * For a documented code, only the code counts: Meta's HTTP statuses for the same code have changed over the years, and
+ * the same codes come in responses to a send and in later reports of its failure. An undocumented code is judged by the
+ * rest of the response (contract §13).
  */
 import type { SenderBlock } from "@wac/core"
 import { Duration } from "effect"
@@ -51,9 +51,9 @@ export type Verdict =
     readonly retryAfter?: Duration.Duration
   }
 
-/** The effects on later messages, beside the response. */
+/** The effect of an error on later messages. */
 export type ErrorEffect =
-  /** The customer wants no more marketing. */
+  /** The customer has opted out of marketing messages. */
   | { readonly _tag: "OptOut" }
   /** This number, or every number of its account, cannot send. */
   | { readonly _tag: "Block"; readonly scope: "number" | "account"; readonly reason: SenderBlock.SenderBlockReason }
@@ -65,7 +65,7 @@ export type ErrorEffect =
 /** One of Meta's codes, and what it means for a send. */
 export interface ErrorCode {
   readonly class: Class
-  /** In words, after Meta's own title. */
+  /** A description after Meta's own title. */
   readonly title: string
   readonly verdict: Verdict
   /** The meaning in the response to an upload, if that differs. */
@@ -73,15 +73,15 @@ export interface ErrorCode {
   readonly effect?: ErrorEffect
 }
 
-/** Throughput is counted by the second. */
+/** The wait for throughput, which is counted per second. */
 const aSecond = Duration.seconds(1)
-/** One message per pair every 6 seconds; who waits that long has a place again. */
+/** The wait for the pair limit: one message every 6 seconds. */
 const pairInterval = Duration.seconds(6)
-/** A throughput upgrade takes up to a minute; limits of calls are counted over longer. */
+/** The wait for a throughput upgrade, which takes up to a minute, and for limits of calls. */
 const aMinute = Duration.minutes(1)
-/** A template is synced with the marketing messages API for up to ten minutes. */
+/** The wait for a template's sync with the marketing messages API, which takes up to ten minutes. */
 const syncing = Duration.minutes(10)
-/** A throttled flow has ten messages an hour. */
+/** The wait for a throttled flow: ten messages an hour. */
 const flowInterval = Duration.minutes(6)
 /** The wait for limits that upstream lifts after hours or days; the longest that a caller is asked to wait. */
 export const longestRetryAfter = Duration.hours(1)
@@ -253,19 +253,19 @@ export const byCode: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>
 const anyPermission = permission("the access token lacks a permission of the provider's")
 
 /**
- * The meaning of a code; undefined for one that is not documented. 200 to 299 are all permissions. With code 100,
- * subcode 33 is how Meta says that the object of the call, for a send the number, does not exist or is out of reach.
+ * The meaning of a code; undefined for an undocumented code. 200 to 299 are all permissions. Code 100 with subcode 33
+ * means that the object of the call, for a send the number, does not exist or is not accessible.
  */
 export const of = (error: { readonly code: number; readonly subcode?: number | undefined }): ErrorCode | undefined =>
   error.code >= 200 && error.code <= 299
     ? anyPermission
     : byCode.get(error.code === 100 && error.subcode === 33 ? 33 : error.code)
 
-/** The facts about an error besides its code. */
+/** The facts by which an undocumented error is judged. */
 export interface Signs {
-  /** The HTTP status of the answer; undefined in a report. */
+  /** The HTTP status of the response; undefined in a report. */
   readonly status: number | undefined
-  /** Whether Meta says that a later call may be taken. */
+  /** Whether Meta says that a later call may succeed. */
   readonly isTransient: boolean
 }
 
@@ -279,8 +279,8 @@ const unauthorized = auth("the provider does not accept the access token")
 const passing = server("the provider says that it cannot do this for now")
 
 /**
- * The meaning of a code that is not documented: what the status says, then what Meta says of its duration. Only what is
- * left is a refusal for good.
+ * The meaning of an undocumented code, by the HTTP status, and then by whether Meta calls it transient. Only the rest
+ * are final refusals.
  */
 export const undocumented = ({ isTransient, status }: Signs): ErrorCode => {
   if (status === 429) return throttled

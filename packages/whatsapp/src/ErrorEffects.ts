@@ -1,18 +1,18 @@
 /**
- * The effects of an error of Meta's on later messages, beside the failure itself.
+ * Derives from one of Meta's errors the changes that affect later messages: opt-outs, blocks, statuses of templates.
  */
 import { type Contact, type InboundItem, SenderBlock, type Template, type Time } from "@wac/core"
 import * as Classification from "./Classification.ts"
 import type { GraphError } from "./GraphError.ts"
 
-/** Of whom and what the error speaks, as far as it is known. */
+/** What the error is about, as far as it is known. */
 export interface Subject {
   readonly accountId: string | undefined
   readonly numberId: string | undefined
   readonly customer: Contact.Customer | undefined
-  /** The template that the message named; a report does not say it. */
+  /** The template of the message; undefined for a report, which does not contain it. */
   readonly template?: Pick<Template.Template, "name" | "language"> | undefined
-  /** The HTTP status of the answer; undefined for a report. */
+  /** The HTTP status of the response; undefined for a report. */
   readonly status: number | undefined
   readonly at: Time.Instant
 }
@@ -21,7 +21,7 @@ export interface Subject {
 export const isOptOut = (error: GraphError): boolean =>
   Classification.meaningOf(error, undefined).effect?._tag === "OptOut"
 
-/** The items to be applied; none when nothing follows, or when nobody knows for whom. */
+/** The inbound items to apply; none if the error has no effect, or if it is unknown on what. */
 export const of = (
   error: GraphError,
   { accountId, at, customer, numberId, status, template }: Subject

@@ -1,6 +1,6 @@
 /**
- * The download of a customer's file: upstream is asked for its address, which lives for minutes and is only followed
- * where it is upstream's own.
+ * Downloads a customer's file: asks upstream for the file's address, which is valid for minutes, and reads it only from
+ * upstream's own hosts.
  */
 import { type PhoneNumber, Provider } from "@wac/core"
 import { Duration, Effect, Stream } from "effect"
@@ -8,10 +8,10 @@ import type * as CloudApi from "./CloudApi.ts"
 import type { GraphError } from "./GraphError.ts"
 import * as Payload from "./Payload.ts"
 
-/** The hosts, with those below them, that Meta's files are at. */
+/** The hosts of Meta's files; their subdomains count too. */
 const hosts = ["fbsbx.com", "whatsapp.net", "facebook.com"]
 
-/** Whether an address is Meta's own, or at the address of the API itself. The access token goes along. */
+/** Whether an address is on Meta's hosts or on the API's origin. Only such a host may get the access token. */
 export const isOwn = (address: string, baseUrl: string): boolean => {
   if (!URL.canParse(address)) return false
   const { hostname, origin, password, protocol, username } = new URL(address)
@@ -25,16 +25,16 @@ const askMaxBytes = 64 * 1024
 
 const Found = Payload.shape({ url: Payload.text })
 
-/** Graph's code for what is not there, among other things. */
+/** Meta's error code for a missing object, among other things. */
 const invalidParameter = 100
 
 const isMissing = (answer: CloudApi.Answer, error: GraphError | undefined): boolean =>
   answer._tag === "Answered" && (answer.status === 404 || error?.code === invalidParameter)
 
-/** An address dies after five minutes; one that died on the way is asked for once more. */
+/** An address expires after five minutes. If it has expired before the download, a new one is requested, once. */
 const tries = 2
 
-/** The provider's settings that a download needs. */
+/** What a download needs of the provider: calls with the number's access, and its errors. */
 export interface Asking {
   readonly call: (call: CloudApi.Call) => Effect.Effect<CloudApi.Answer>
   readonly read: (address: string) => Effect.Effect<CloudApi.Download>
@@ -43,7 +43,7 @@ export interface Asking {
   readonly baseUrl: string
 }
 
-/** The bytes of a file that a customer sent to a number. */
+/** Streams a file that a customer sent to a number. Fails with `FileGone` if upstream no longer has it. */
 export const of = (
   { call, errorOf, failed, baseUrl, read }: Asking,
   { providerMediaId, sender }: { readonly sender: PhoneNumber.PhoneNumber; readonly providerMediaId: string }

@@ -1,17 +1,17 @@
 /**
- * A file as a form for the Cloud API, streamed.
+ * Writes the bodies of uploads to the Cloud API, as streams.
  */
 import type { Provider } from "@wac/core"
 import { Stream } from "effect"
 
-/** The body to post. */
+/** The body of an upload, with its headers. */
 export interface FileForm {
   readonly headers: { readonly [name: string]: string }
   /** Reads the file, once. */
   readonly body: () => AsyncIterable<Uint8Array>
 }
 
-/** A file as it is, in one part of a resumable upload, which has a scheme of its own for the access token. */
+/** The raw file for a resumable upload, which has its own header for the access token. */
 export const ofSample = ({ bytes, media }: Pick<Provider.FileUpload, "bytes" | "media">, token: string): FileForm => ({
   headers: {
     authorization: `OAuth ${token}`,
@@ -24,9 +24,9 @@ export const ofSample = ({ bytes, media }: Pick<Provider.FileUpload, "bytes" | "
 
 const utf8 = new TextEncoder()
 
-/** The form of a file. Its name is ours: the recipient's is part of the message. */
+/** The form of a file. Its file name is made here; the name that the recipient sees is part of the message. */
 export const of = ({ bytes, media }: Pick<Provider.FileUpload, "bytes" | "media">): FileForm => {
-  // the file was there before its id was made, so it cannot contain it
+  // the id was made after the file, so the file cannot contain this boundary
   const boundary = `wac-${media.id}`
   const field = (name: string, value: string) =>
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`

@@ -1,24 +1,24 @@
 /**
- * An error as Meta writes it: under `error` of an answer, or in `errors` of what is posted to our webhook.
+ * Reads an error in Meta's format: from `error` of a response, or from `errors` of a post to our webhook.
  *
- * Read leniently: over the years numbers came as strings, `error_data` as a string or an object, the words under
- * `message`, `title` or `details`.
+ * It reads leniently: over the years, numbers came as strings, `error_data` as a string or an object, and the words
+ * under `message`, `title` or `details`.
  */
 import { Predicate } from "effect"
 
 export interface GraphError {
   readonly code: number
   readonly subcode: number | undefined
-  /** Whether Meta says that a later call may be taken. */
+  /** Whether Meta says that a later call may succeed. */
   readonly isTransient: boolean
-  /** Meta's words, as {@link wordsOf} lets them through. */
+  /** Meta's words, cleaned by {@link wordsOf}. */
   readonly message: string
 }
 
-/** So many characters of Meta's words are kept: its own sentences are shorter. */
+/** How many characters of Meta's words are kept: its own sentences are shorter. */
 const maxLength = 300
 
-/** Shorter texts are not looked for in Meta's words: they would be found in any sentence. */
+/** Shorter hidden texts are not removed: they would occur in any sentence. */
 const minHidden = 4
 
 const field = (u: unknown, name: string): unknown => Predicate.hasProperty(u, name) ? u[name] : undefined
@@ -32,8 +32,8 @@ const text = (...candidates: ReadonlyArray<unknown>): string | undefined =>
   candidates.find((u): u is string => Predicate.isString(u) && u.trim() !== "")?.trim()
 
 /**
- * Words of Meta's that may be stored and shown: one line, bounded, and without what may stand in them that is not
- * Meta's to tell: access tokens, telephone numbers, and the texts `hidden`.
+ * Cleans Meta's words so that they may be stored and shown: one line, of limited length, without access tokens,
+ * telephone numbers and the texts `hidden`.
  */
 export const wordsOf = (words: string, hidden: ReadonlyArray<string> = []): string => {
   const open = hidden
@@ -42,7 +42,7 @@ export const wordsOf = (words: string, hidden: ReadonlyArray<string> = []): stri
     .reduce((words, text) => words.replaceAll(text, "…"), words)
   const line = open
     .toWellFormed()
-    // a token, or an id that is nobody's business: long, without a space, and with a digit in it
+    // a token or an id: long, without a space, and with a digit
     .replace(/[A-Za-z0-9_+/=|.-]{24,}/g, (run) => /\d/.test(run) ? "…" : run)
     .replace(/\+\d[\d\s().-]{5,}\d|\d{7,}/g, "…")
     .replace(/[\p{Cc}\s]+/gu, " ")
@@ -52,8 +52,8 @@ export const wordsOf = (words: string, hidden: ReadonlyArray<string> = []): stri
 }
 
 /**
- * Reads an error; undefined when there is no code in it. Texts that must not be shown again, such as what the message
- * said, are given as `hidden`.
+ * Reads an error; undefined if it has no code. `hidden` are texts that must not be shown, such as the texts of the
+ * message.
  */
 export const read = (error: unknown, hidden: ReadonlyArray<string> = []): GraphError | undefined => {
   const code = integer(field(error, "code"))

@@ -1,6 +1,6 @@
 /**
- * Meta's state of our numbers, read at intervals in the background: a webhook tells of changes, unless it is
- * lost, and of none that were before it was set.
+ * Reads Meta's state of our numbers every hour, in the background. Webhooks report changes too, but they can get lost,
+ * and they report no change from before the webhook was set.
  */
 import {
   Inbound,
@@ -20,12 +20,12 @@ import * as SenderAccess from "./SenderAccess.ts"
 import * as SendResponse from "./SendResponse.ts"
 import { providerName, type WhatsAppConfig } from "./WhatsAppConfig.ts"
 
-/** Meta takes 200 questions an hour for an account. */
+/** The interval. Meta accepts 200 such requests an hour for an account. */
 const every = Duration.hours(1)
 
 /**
- * The effects of a response about a number on later messages. One that is not there is left to the answers to
- * sends: a token may be good for sending and not for asking.
+ * The changes that follow from a response about a number. Of errors, only those of authentication count. That a number
+ * is missing does not: a token may be allowed to send but not to read the number, so the responses to sends decide.
  */
 const itemsOf = (
   answer: Extract<CloudApi.Answer, { readonly _tag: "Answered" }>,
@@ -41,14 +41,14 @@ const itemsOf = (
   }
   const { change, phoneNumber } = NumberInfo.read(answer.json, at)
   if (phoneNumber === undefined) return []
-  // an answer proves that the token is good
+  // a response proves that the token is valid
   const lifted = block?.reason === "credentials" ? { lifts: block.reason } : {}
   return [{ _tag: "Number", number: { providerNumberId }, at, change: { ...lifted, ...change } }]
 }
 
 /**
- * Looks at every number of WhatsApp's, at the start and every hour; runs as long as its scope, in any number of
- * processes.
+ * Reads the state of every WhatsApp number at the start and every hour, until its scope closes. It may run in any
+ * number of processes.
  */
 export const layer = (
   config: WhatsAppConfig

@@ -1,5 +1,5 @@
 /**
- * Meta's state of a number: the number itself, its rating, throughput, messaging limit and state.
+ * Requests and reads Meta's state of a number: its digits, quality, throughput, messaging limit and status.
  */
 import { type PhoneNumber, SenderBlock, type Time } from "@wac/core"
 import { Duration, Effect } from "effect"
@@ -10,25 +10,27 @@ import * as Payload from "./Payload.ts"
 import { lower } from "./PostSource.ts"
 import * as SendResponse from "./SendResponse.ts"
 
-/** For all questions together; `Provider.firstNumber` may take 8 s. */
+/** The timeout for all requests together; `Provider.firstNumber` may take 8 s. */
 const timeout = Duration.millis(7_500)
 const maxBytes = 64 * 1024
 
-/** Versions of the API differ in which of these they know, and refuse a question that has another. */
-const questions = [
+/**
+ * The fields to request, tried in turn: versions of the API know different fields, and refuse a request with others.
+ */
+const fieldSets = [
   "display_phone_number,quality_rating,throughput,status,whatsapp_business_manager_messaging_limit",
   "display_phone_number,quality_rating,throughput,status,messaging_limit_tier",
   "display_phone_number,quality_rating"
 ]
 
-/** How an answer says that the question was wrong. */
+/** Meta's error code for a request with an unknown field. */
 const invalidParameter = 100
 
-/** Asks for it; the answer to the last question that was asked. */
+/** Requests the state of a number. Returns the response to the last request that was made. */
 export const ask = Effect.fnUntraced(
   function*(api: CloudApi, access: Access, numberId: string): Effect.fn.Return<Answer> {
     let answer: Answer = { _tag: "NotSent", why: "" }
-    for (const fields of questions) {
+    for (const fields of fieldSets) {
       answer = yield* api.call(access, { method: "GET", path: [numberId], query: { fields }, timeout, maxBytes })
       const error = answer._tag === "Answered" ? SendResponse.errorOf(answer.json, []) : undefined
       if (error?.code !== invalidParameter || error.subcode !== undefined) break
@@ -47,10 +49,10 @@ const Info = Payload.shape({
   status: lower
 })
 
-/** Levels of throughput that have a tier of `Limits`. */
+/** The tiers of `Limits` by Meta's levels of throughput. */
 const tiers: ReadonlyMap<string, string> = new Map([["standard", "standard"], ["high", "high"]])
 
-/** States in which nothing can be sent. Others have limits that the number's own answers tell of in time. */
+/** The statuses in which a number cannot send. The limits of other statuses show in the responses to sends. */
 const blocks: ReadonlyMap<string, SenderBlock.SenderBlockReason> = new Map([
   ["banned", "restricted"],
   ["deleted", "registration"],
@@ -64,7 +66,7 @@ export interface NumberInfo {
   readonly change: PhoneNumber.NumberChange
 }
 
-/** The state in a response, at the time `at`. */
+/** Reads the state in a response that came at the time `at`. */
 export const read = (json: Payload.Json | undefined, at: Time.Instant): NumberInfo => {
   const info = Info(json)
   const { display_phone_number, quality_rating, status = "", throughput } = info

@@ -1,29 +1,29 @@
 /**
- * Meta's posts, read leniently: a field that is not of its kind is as if it were not there, a field that we do not
- * know is passed over, and nothing fails. So one bad item never costs its neighbours.
+ * Functions that read Meta's JSON leniently: a field of the wrong type counts as missing, an unknown field is ignored,
+ * and nothing fails. So one bad item never affects the others of its post.
  */
 import { PlainJson, PlainText, type Time } from "@wac/core"
 import { Predicate, type Schema } from "effect"
 
 export type Json = Schema.Json
 
-/** Identifiers and names longer than this are none: Meta's are shorter, and no index of a storage holds any length. */
+/** Longer identifiers and names count as missing: Meta's are shorter, and indexes of storages limit the length. */
 const maxWord = 512
 
-/** The last millisecond of the year 9999: later times cannot be written as others are. */
+/** The last millisecond of the year 9999: later years have more digits. */
 const latest = 253_402_300_799_999
 
-/** Sets a field, even one that has the name of a setter of every object. */
+/** Sets a field, even one with the name of an inherited setter such as `__proto__`. */
 const set = (fields: object, name: string, value: unknown): void =>
   void Object.defineProperty(fields, name, { value, writable: true, enumerable: true, configurable: true })
 
 /**
- * Makes parsed JSON such as every storage can hold, and no deeper: what lies deeper is left out. Changes it in place,
- * since a copy of a large post would take several times as long.
+ * Makes parsed JSON storable by every storage: without characters that cannot be stored, and without values deeper than
+ * `depth`. Changes it in place, because a copy of a large post would take several times as long.
  */
 const storable = (json: unknown, depth: number): Json => {
   if (Predicate.isString(json)) return PlainText.issueOf(json) === undefined ? json : PlainText.cleaned(json)
-  // a number such as 1e999 is read as infinite, and cannot be written again
+  // a number such as 1e999 is parsed as infinite, which JSON cannot hold
   if (Predicate.isNumber(json)) return Number.isFinite(json) ? json : null
   if (Predicate.isBoolean(json)) return json
   if (!Predicate.isObjectOrArray(json) || depth === 0) return null
@@ -42,7 +42,7 @@ const storable = (json: unknown, depth: number): Json => {
   return fields as Fields
 }
 
-/** The JSON in this text as it is; undefined when it is none. */
+/** Parses JSON without changing it; undefined if the text is not JSON. */
 export const parseGiven = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -51,10 +51,10 @@ export const parseGiven = (text: string): unknown => {
   }
 }
 
-/** The same in a form that every storage can hold, by changing it. */
+/** Makes parsed JSON storable by every storage. Changes it in place. */
 export const clean = (json: unknown): Json => storable(json, PlainJson.maxDepth)
 
-/** The JSON in this text, in a form that every storage can hold; undefined when it is none. */
+/** Parses JSON and makes it storable by every storage; undefined if the text is not JSON. */
 export const parse = (text: string): Json | undefined => {
   const json = parseGiven(text)
   return json === undefined ? undefined : clean(json)
@@ -63,7 +63,7 @@ export const parse = (text: string): Json | undefined => {
 /** An object's fields. */
 export type Fields = { readonly [name: string]: Json }
 
-/** How a field is read; undefined is one that is missing. */
+/** Reads a field; `json` is undefined if the field is missing. */
 export type Read<A> = (json: Json | undefined) => A
 
 /** The fields of an object; undefined for anything else. */
@@ -93,7 +93,7 @@ export const flag: Read<boolean | undefined> = (json) => {
   return word === true || word === "true" ? true : word === false || word === "false" ? false : undefined
 }
 
-/** A time in seconds since the epoch, or in milliseconds: as seconds, 1e11 is three thousand years away. */
+/** A time in seconds since the epoch, or in milliseconds if it is large: 1e11 seconds are three thousand years. */
 export const instant: Read<Time.Instant | undefined> = (json) => {
   const value = number(json)
   if (value === undefined || value <= 0) return undefined
@@ -101,7 +101,7 @@ export const instant: Read<Time.Instant | undefined> = (json) => {
   return millis <= latest ? millis : undefined
 }
 
-/** An object of which these fields are read, each in its way. Anything else is an object without fields. */
+/** Makes a reader of objects from a reader for each field. Anything else is read as an object without fields. */
 export const shape = <R extends { readonly [name: string]: Read<unknown> }>(
   reads: R
 ): Read<{ readonly [N in keyof R]: ReturnType<R[N]> }> => {
@@ -114,7 +114,7 @@ export const shape = <R extends { readonly [name: string]: Read<unknown> }>(
   }
 }
 
-/** Of an object, the fields of these names that hold something, as they are; of anything else, none. */
+/** The fields with these names that an object has, unchanged; none if `json` is no object. */
 export const pick = (json: Json | undefined, names: ReadonlyArray<string>): Fields =>
   Object.fromEntries(
     Object.entries(fields(json) ?? {}).filter(([name, value]) => value !== null && names.includes(name))

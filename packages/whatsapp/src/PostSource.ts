@@ -1,37 +1,37 @@
 /**
- * The source of an item of a post, and the names of ignored items.
+ * What surrounds an item in one of Meta's posts: account, number, times. Also the items that stand for ignored parts.
  */
 import type { InboundItem, Time } from "@wac/core"
 import * as Payload from "./Payload.ts"
 
-/** The fields around an item. */
+/** The account, the number and the times that a post has for its items. */
 export interface PostSource {
   /** The WhatsApp Business Account. */
   readonly accountId: string | undefined
-  /** Meta's name of the number of ours that is spoken of. */
+  /** Meta's id of our number that the item is about. */
   readonly numberId: string | undefined
-  /** When it was told, as far as Meta says. */
+  /** The time that Meta gives for the report; the time of arrival if it gives none. */
   readonly told: Time.Instant
-  /** When the post came. */
+  /** When the post arrived. */
   readonly receivedAt: Time.Instant
 }
 
-/** When something happened: not after the post that tells of it came, and when it was told where there is no time. */
+/** The time of an item: its own, but not after the post arrived; `told` if it has none. */
 export const happened = (
   time: Time.Instant | undefined,
   { receivedAt, told }: Pick<PostSource, "receivedAt" | "told">
 ): Time.Instant => time === undefined ? told : Math.min(time, receivedAt)
 
 /**
- * Passed over. `detail` is a word of Meta's out of a small set (an event, a status, a code); anything that does not
- * look like one is not repeated.
+ * The item for an ignored part of a post. `detail` is one of Meta's words from a small set (an event, a status, a
+ * code); anything that does not look like such a word becomes `other`.
  */
 export const skipped = (what: string, detail?: string): InboundItem.InboundItem => ({
   _tag: "Skipped",
   kind: detail === undefined ? what : `${what}:${/^[A-Za-z0-9_]{1,64}$/.test(detail) ? detail.toLowerCase() : "other"}`
 })
 
-/** Meta's words in the form in which we keep them: lower case; one that says "none" is nothing. */
+/** Reads one of Meta's words in lower case; undefined for `none`. */
 export const lower: Payload.Read<string | undefined> = (json) => {
   const word = Payload.word(json)?.toLowerCase()
   return word === "none" ? undefined : word

@@ -1,6 +1,6 @@
 /**
- * Messages that customers write (`messages` of a post). The table of the package's README has the fields of each
- * content.
+ * Reads customers' messages (`messages` of a post), their calls, and messages that the business writes on its own
+ * phone. The table in the package's README lists the fields of each content.
  */
 import { CustomerNames, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
 import { Predicate } from "effect"
@@ -10,19 +10,19 @@ import * as Payload from "./Payload.ts"
 import { happened, type PostSource, skipped } from "./PostSource.ts"
 
 /** The content of a message. */
-interface Said {
+interface Content {
   readonly content: Payload.Json
   readonly file?: InboundMessage.InboundFile
 }
 
-/** Reads what stands under the name of a type; undefined when it is not what that type asks for. */
-type ReadSaid = Payload.Read<Said | undefined>
+/** Reads the field that has the name of the message's type; undefined if it lacks what the type requires. */
+type ReadContent = Payload.Read<Content | undefined>
 
-/** An object that must have the fields of `required`, and may have those of `optional`. */
+/** Makes a reader of an object that must have the fields of `required` and may have those of `optional`. */
 const object = (
   required: { readonly [name: string]: Payload.Read<Payload.Json | undefined> },
   optional: ReadonlyArray<string> = []
-): ReadSaid => {
+): ReadContent => {
   const read = Payload.shape(required)
   return (json) => {
     const found = read(json)
@@ -32,52 +32,52 @@ const object = (
   }
 }
 
-const text: ReadSaid = (json) => {
+const text: ReadContent = (json) => {
   const { body } = Payload.shape({ body: Payload.text })(json)
   return body === undefined ? undefined : { content: { body } }
 }
 
 /** A tap on a template's quick reply. */
-const button: ReadSaid = (json) => {
+const button: ReadContent = (json) => {
   const { payload, text } = Payload.shape({ payload: Payload.text, text: Payload.text })(json)
   return payload === undefined && text === undefined
     ? undefined
     : { content: { text: text ?? null, payload: payload ?? null } }
 }
 
-/** A completed flow is JSON within JSON; it may be missing or broken, and is then left as it came. */
+/** A completed flow contains JSON as text. If the text is missing or invalid, the answer stays as it came. */
 const flow = (answer: Payload.Fields): Payload.Json => {
   const { response_json, ...rest } = answer
   const response = Payload.fields(Payload.parse(Payload.text(response_json) ?? ""))
   return response === undefined ? answer : { ...rest, response }
 }
 
-/** A tap on a button or a row, a filled-in flow, or what comes later under a name of its own. */
-const interactive: ReadSaid = (json) => {
+/** A tap on a button or a row, a completed flow, or a kind that Meta adds later. */
+const interactive: ReadContent = (json) => {
   const kind = Payload.word(Payload.fields(json)?.["type"])
   const answer = kind === undefined ? undefined : Payload.fields(Payload.pick(json, [kind])[kind])
   if (kind === undefined || answer === undefined) return undefined
   return { content: { type: kind, [kind]: kind === "nfm_reply" ? flow(answer) : answer } }
 }
 
-/** An emoji on a message; none takes the one before away. */
-const reaction: ReadSaid = (json) => {
+/** An emoji on a message. Without an emoji, the customer has removed the previous one. */
+const reaction: ReadContent = (json) => {
   const { emoji, message_id } = Payload.shape({ message_id: Payload.word, emoji: Payload.word })(json)
   return message_id === undefined ? undefined : { content: { message_id, emoji: emoji ?? null } }
 }
 
 const elements: Payload.Read<Payload.Json | undefined> = (json) => Array.isArray(json) ? json : undefined
 
-const contacts: ReadSaid = (json) => Array.isArray(json) ? { content: json } : undefined
+const contacts: ReadContent = (json) => Array.isArray(json) ? { content: json } : undefined
 
-/** A digest as we write it; Meta posts it in base64. Undefined for what is none. */
-const digestOf = (told: string): string | undefined => {
-  const bytes = Buffer.from(told, "base64")
+/** A SHA-256 digest in hexadecimal; Meta posts it in base64. Undefined if it does not have 32 bytes. */
+const digestOf = (base64: string): string | undefined => {
+  const bytes = Buffer.from(base64, "base64")
   return bytes.length === 32 ? bytes.toString("hex") : undefined
 }
 
-/** A file, without Meta's own id and address: we fetch it by the id, and our own takes its place. */
-const media: ReadSaid = (json) => {
+/** A file. Its content omits Meta's id and address: the file is downloaded by Meta's id and gets an id of ours. */
+const media: ReadContent = (json) => {
   const { filename, id, sha256 } = Payload.shape({
     id: Payload.word,
     sha256: Payload.text,
@@ -94,7 +94,7 @@ const media: ReadSaid = (json) => {
   }
 }
 
-const byType: ReadonlyMap<string, ReadSaid> = new Map([
+const byType: ReadonlyMap<string, ReadContent> = new Map([
   ["text", text],
   ["button", button],
   ["interactive", interactive],
@@ -111,27 +111,29 @@ const byType: ReadonlyMap<string, ReadSaid> = new Map([
   ["revoke", object({ original_message_id: Payload.word })]
 ])
 
-/** A message of a known type, as it is after a change. */
-const changed = (json: Payload.Json | undefined): Said | undefined => {
+/** The content of an edited message, after the change. */
+const changed = (json: Payload.Json | undefined): Content | undefined => {
   const message = Payload.fields(json)
   const type = Payload.word(message?.["type"])
-  const said = message === undefined || type === undefined ? undefined : byType.get(type)?.(message[type])
+  const found = message === undefined || type === undefined ? undefined : byType.get(type)?.(message[type])
   return message === undefined || type === undefined
     ? undefined
-    : said === undefined
+    : found === undefined
     ? { content: { type: "unsupported", unsupported: unsupported(type, message).content } }
-    : { ...said, content: { type, [type]: said.content } }
+    : { ...found, content: { type, [type]: found.content } }
 }
 
-const edit: ReadSaid = (json) => {
+const edit: ReadContent = (json) => {
   const { message, original_message_id } = Payload.shape({ original_message_id: Payload.word, message: changed })(json)
   return original_message_id === undefined || message === undefined
     ? undefined
     : { ...message, content: { original_message_id, message: message.content } }
 }
 
-/** Of a type that we do not know, that Meta does not hand over, or without what its type asks for. */
-const unsupported = (type: string | undefined, message: Payload.Fields): Said => {
+/**
+ * The content for an unknown type, for a message that Meta does not pass on, and for one that lacks required fields.
+ */
+const unsupported = (type: string | undefined, message: Payload.Fields): Content => {
   const errors = Payload.list(message["errors"]).map((error) => GraphError.read(error)).filter(Predicate.isNotUndefined)
   const { type: inner, ...rest } = (type === undefined ? undefined : Payload.fields(message[type])) ?? {}
   const named = type === "unsupported" ? Payload.word(inner) : type
@@ -140,7 +142,7 @@ const unsupported = (type: string | undefined, message: Payload.Fields): Said =>
     content: {
       type: named ?? null,
       errors: errors.map(({ code, message }) => ({ code, message })),
-      // of what we know something is wrong, and of the rest Meta may have said something that is of use
+      // only for unknown types: Meta's fields may be of use; for a known type, they are invalid
       ...(isKnown || Object.keys(rest).length === 0 ? {} : { content: rest })
     }
   }
@@ -148,7 +150,7 @@ const unsupported = (type: string | undefined, message: Payload.Fields): Said =>
 
 const Context = Payload.shape({ id: Payload.word, from: Customers.phone })
 
-/** The message that is quoted or answered, whether it was forwarded, and the advertisement that led to it. */
+/** The context of a message: the quoted message, whether it was forwarded, and the advertisement that led to it. */
 const contextOf = (message: Payload.Fields): Payload.Json | null => {
   const { from, id } = Context(message["context"])
   const context = {
@@ -160,7 +162,7 @@ const contextOf = (message: Payload.Fields): Payload.Json | null => {
   return Object.keys(context).length === 0 ? null : context
 }
 
-/** Entries among the messages that are no messages: a customer opened the chat. */
+/** The types of entries in `messages` that are no messages: the customer opened the chat. */
 const noMessages = new Set(["request_welcome"])
 
 const Message = Payload.shape({
@@ -175,7 +177,7 @@ const Message = Payload.shape({
   group_id: Payload.word
 })
 
-/** A customer's message, or what the platform says of the customer. */
+/** Reads an entry of `messages`: a customer's message, or the platform's notice about a customer. */
 export const read = (
   json: Payload.Json,
   customers: Customers.Directory,
@@ -202,7 +204,7 @@ export const read = (
       providerMessageId: id,
       customer,
       at,
-      ...(group_id === undefined ? saidIn(message, type) : inGroup(message, type)),
+      ...(group_id === undefined ? contentIn(message, type) : inGroup(message, type)),
       context: contextOf(message),
       preference: undefined,
       ...(profile === undefined ? {} : { profile })
@@ -210,11 +212,11 @@ export const read = (
   }
 }
 
-/** A message in a group: no sender is answered there, so it is passed on as it came. */
+/** The content of a message in a group. The business cannot answer its sender there, so it is passed on unchanged. */
 const inGroup = (message: Payload.Fields, type: string | undefined) =>
   aside(type, Payload.pick(message, ["group_id", ...type === undefined ? [] : [type]]))
 
-/** An item from a customer that is no message to the number. */
+/** The content of an item from a customer that is no message to the number. */
 const aside = (
   type: string | undefined,
   content: Payload.Fields
@@ -235,7 +237,7 @@ const Call = Payload.shape({
   direction: Payload.word
 })
 
-/** The fields of a call that name its parties, and its time, which the message has. */
+/** The fields of a call that its content omits, because the message has them: its parties and its time. */
 const named = new Set([
   "from",
   "from_user_id",
@@ -247,8 +249,8 @@ const named = new Set([
 ])
 
 /**
- * An event of a customer's call: Meta names its beginning and its end alike. `own` is the business's number, as
- * some of Meta's examples have the parties of a customer's call the other way round.
+ * Reads an event of a customer's call. Meta uses the same id for the beginning and the end of a call, so the message's
+ * id includes the event. `own` is the business's number, because some of Meta's examples swap the parties.
  */
 export const readCall = (
   json: Payload.Json,
@@ -263,7 +265,7 @@ export const readCall = (
   const customer = customers.find(from !== undefined && from === own ? to : from, from_user_id, from_parent_user_id)
   if (customer === undefined) return skipped("call:without_sender")
   const profile = customers.profileOf(customer)
-  const told = Object.entries(Payload.fields(json) ?? {}).filter(([name]) => !named.has(name))
+  const others = Object.entries(Payload.fields(json) ?? {}).filter(([name]) => !named.has(name))
   return {
     _tag: "Message",
     message: {
@@ -271,7 +273,7 @@ export const readCall = (
       providerMessageId: event === undefined || event === "connect" ? id : `${id}:${event}`,
       customer,
       at: happened(timestamp, source),
-      ...aside("call", Object.fromEntries(told)),
+      ...aside("call", Object.fromEntries(others)),
       context: null,
       preference: undefined,
       ...(profile === undefined ? {} : { profile })
@@ -279,18 +281,18 @@ export const readCall = (
   }
 }
 
-/** The content of a message, under the type that we know it by. */
-const saidIn = (
+/** The type and content of a message; `unsupported` if the type is unknown or its content is invalid. */
+const contentIn = (
   message: Payload.Fields,
   type: string | undefined
 ): Pick<InboundMessage.InboundMessage, "type" | "content" | "file"> => {
-  const said = type === undefined ? undefined : byType.get(type)?.(message[type])
-  return said === undefined || type === undefined
+  const found = type === undefined ? undefined : byType.get(type)?.(message[type])
+  return found === undefined || type === undefined
     ? { type: "unsupported", content: unsupported(type, message).content }
-    : { type, ...said }
+    : { type, ...found }
 }
 
-/** A message of the business to a customer from its own phone. */
+/** Reads a message that the business wrote to a customer on its own phone. */
 export const readEcho = (json: Payload.Json, source: PostSource): InboundItem.InboundItem => {
   const message = Payload.fields(json) ?? {}
   const { group_id, id, timestamp, to, to_user_id, type } = Message(json)
@@ -306,7 +308,7 @@ export const readEcho = (json: Payload.Json, source: PostSource): InboundItem.In
       providerMessageId: id,
       customer,
       at: happened(timestamp, source),
-      ...saidIn(message, type),
+      ...contentIn(message, type),
       context: contextOf(message),
       preference: undefined,
       isEcho: true

@@ -1,5 +1,5 @@
 /**
- * The body of a send as the Cloud API documents it.
+ * Writes the body of a send as the Cloud API documents it, and lists the texts that errors must not repeat.
  */
 import { CustomerNames, type FileContent, type Message, type Provider } from "@wac/core"
 import { Predicate, type Schema } from "effect"
@@ -9,7 +9,7 @@ import * as TemplateRequest from "./TemplateRequest.ts"
 type Json = { readonly [field: string]: Schema.Json }
 type Refers = Provider.ProviderSend["refers"]
 
-/** The object under the name of each kind. */
+/** Writes the object under the name of each type of message. */
 const contents: {
   readonly [Kind in Message.MessageType]: (
     message: Message.OutboundOf<Kind>,
@@ -60,8 +60,8 @@ const contentOf = <Kind extends Message.MessageType>(kind: Kind, send: Provider.
   contents[kind](send.message as Message.OutboundOf<Kind>, send)
 
 /**
- * The body to post. `to` keeps its plus: without it Meta may take the number for one of the sender's country. A user id
- * has a field of its own. Our message id comes back with every status of the message.
+ * The body to post. `to` keeps its plus: without it, Meta may read the number as one of the sender's country. A user id
+ * has its own field. Every status of the message contains our message id (`biz_opaque_callback_data`).
  */
 export const bodyOf = (send: Provider.ProviderSend): Json => {
   const { message: { to, type }, refers: { quoted } } = send
@@ -76,11 +76,12 @@ export const bodyOf = (send: Provider.ProviderSend): Json => {
   }
 }
 
-/** Meta's own words, which say nothing of what a message says. */
+/** Fields whose values are Meta's words, and so reveal nothing of the message. */
 const ownWords = new Set(["type", "mode", "flow_action", "flow_message_version"])
 
 /**
- * The same where something is to be tapped: there `name` is a word of Meta's, and elsewhere a person's or a place's.
+ * The same fields of interactive messages: in them `name` is one of Meta's words too, but elsewhere a person's or a
+ * place's.
  */
 const ownWordsOfActions = new Set([...ownWords, "name"])
 
@@ -90,19 +91,19 @@ const textsIn = (json: unknown, name: string, own: ReadonlySet<string>): Readonl
   return Predicate.isObject(json) ? Object.entries(json).flatMap(([name, value]) => textsIn(value, name, own)) : []
 }
 
-const said = (message: Message.OutboundMessage): ReadonlyArray<string> => {
+const contentTexts = (message: Message.OutboundMessage): ReadonlyArray<string> => {
   if (message.type !== "template") {
     const own = message.type === "interactive" ? ownWordsOfActions : ownWords
     return textsIn(message[message.type as never], message.type, own)
   }
-  // which template it is, everybody may know
+  // the template's name and language are no secret
   const { language: _language, name: _name, ...filled } = message.template
   return textsIn(filled, "template", ownWords)
 }
 
-/** The texts and the recipient of a message: Meta's errors may repeat it, and ours must not. */
+/** The texts and the recipient of a message. Meta's errors may repeat them, and ours must not. */
 export const textsOf = ({ message }: Provider.ProviderSend): ReadonlyArray<string> => [
   message.to,
   ...(CustomerNames.isUserId(message.to) ? [] : [message.to.slice(1)]),
-  ...said(message)
+  ...contentTexts(message)
 ]

@@ -1,5 +1,5 @@
 /**
- * The answer to a send.
+ * Reads the response to a send.
  */
 import { type Contact as CoreContact, CustomerNames, PlainText, type Provider } from "@wac/core"
 import { Option, Predicate, Schema } from "effect"
@@ -9,7 +9,7 @@ import * as Customers from "./Customers.ts"
 import * as GraphError from "./GraphError.ts"
 import * as Payload from "./Payload.ts"
 
-/** Meta's name of a message is opaque, and shorter than this. */
+/** The limit on Meta's id of a message, which is opaque and shorter than this. */
 const maxNameLength = 512
 
 /** The status of a message that waits until Meta has assessed its template's quality (template pacing). */
@@ -23,7 +23,7 @@ const Accepted = Schema.Struct({
 })
 const accepted = Schema.decodeUnknownOption(Accepted)
 
-/** The error in an answer's body. The texts `hidden` are kept out of its words. */
+/** The error in a response's body, if it has one. Its words do not contain the texts `hidden`. */
 export const errorOf = (json: unknown, hidden: ReadonlyArray<string>): GraphError.GraphError | undefined => {
   if (Predicate.hasProperty(json, "error")) return GraphError.read(json.error, hidden)
   return Predicate.hasProperty(json, "errors") && Array.isArray(json.errors)
@@ -33,12 +33,12 @@ export const errorOf = (json: unknown, hidden: ReadonlyArray<string>): GraphErro
 
 const Contact = Payload.shape({ wa_id: Customers.phone, user_id: Customers.userId, parent_user_id: Customers.userId })
 
-/** By which names Meta knows the recipient; undefined when it says none, or speaks of several. */
+/** The names by which Meta knows the recipient; undefined if the response has none, or several recipients. */
 const recipientOf = (contacts: unknown, to: string | undefined): CoreContact.Customer | undefined => {
   const [contact, ...others] = Payload.list(contacts as Payload.Json | undefined)
   if (contact === undefined || others.length > 0) return undefined
   const { parent_user_id, user_id, wa_id } = Contact(contact)
-  // the answer to a parent id may repeat it as the user id
+  // the response to a send to a parent id may repeat it as the user id
   return Customers.of(
     wa_id,
     user_id !== undefined && user_id === to && CustomerNames.isParentId(user_id) ? undefined : user_id,
@@ -46,7 +46,7 @@ const recipientOf = (contacts: unknown, to: string | undefined): CoreContact.Cus
   )
 }
 
-/** How a send to a customer that was answered came out; unknown where the answer does not say. */
+/** The outcome of a send that got a response; `Unknown` if the response does not show it. */
 export const outcomeOf = (
   { json, regainAfter, status }: Extract<Answer, { readonly _tag: "Answered" }>,
   error: GraphError.GraphError | undefined,

@@ -1,14 +1,14 @@
 /**
- * Where and as whom calls for a number are made.
+ * The address and the credentials of calls for a phone number.
  */
 import { type Errors, type PhoneNumber, SenderCredentials } from "@wac/core"
 import { Effect } from "effect"
 import type { Access } from "./CloudApi.ts"
 
-/** Of a sender; failing means that no call can be made for it. */
+/** Returns the access of a sender. If it fails, no call can be made for this number. */
 export type AccessOf = (sender: PhoneNumber.PhoneNumber) => Effect.Effect<Access, Errors.ServerError>
 
-/** The credentials of a number's own, and what they leave out, or all, as configured. */
+/** Uses a number's own credentials. What they omit comes from the configuration. */
 export const make = (
   { accessToken, apiVersion, baseUrl }: Access
 ): Effect.Effect<AccessOf, never, SenderCredentials.SenderCredentials> =>

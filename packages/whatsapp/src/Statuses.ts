@@ -32,11 +32,13 @@ const Pricing = Payload.shape({
   category: Payload.word
 })
 
-/** Whether a type of price is charged; Meta has deprecated the field that says so. */
+/** Whether a type of price is charged: Meta has deprecated the field `billable`, which reports it. */
 const isBilled = (type: string | undefined): boolean | null =>
   type === "regular" ? true : type?.startsWith("free_") === true ? false : null
 
-/** Meta's price; nothing without a category. Before they had types, all were regular. */
+/**
+ * Reads Meta's price; undefined without a category. A price without a type is regular, because older prices have none.
+ */
 const pricingOf = (json: Payload.Json | undefined): Message.Pricing | undefined => {
   const { billable, category, pricing_model, type } = Pricing(json)
   return category === undefined
@@ -53,42 +55,42 @@ const reported: ReadonlyMap<string, Message.Report["status"]> = new Map([
   ["sent", "sent"],
   ["delivered", "delivered"],
   ["read", "read"],
-  // a recording that was listened to was seen
+  // a voice message that was played was also read
   [played, "read"],
   ["failed", "failed"]
 ])
 
 const isOurs = Schema.is(Id.MessageId)
 
-/** Of a failure that Meta gives no reason for. */
+/** The error of a failure for which Meta gives no reason. */
 const unexplained: Message.MessageError = {
   code: "server_error",
   reason: "provider_error",
   message: "the provider reported that the message failed but gave no reason"
 }
 
-/** A report, and what follows from the reason of a failure. */
+/** Reads a status report, and the effects of a failure's reason on later messages. */
 export const read = (
   json: Payload.Json,
   customers: Customers.Directory,
   source: PostSource
 ): ReadonlyArray<InboundItem.InboundItem> => {
-  const told = Status(json)
-  const status = reported.get(told.status?.toLowerCase() ?? "")
-  if (status === undefined) return [skipped("status", told.status)]
-  const reference = told.biz_opaque_callback_data
+  const report = Status(json)
+  const status = reported.get(report.status?.toLowerCase() ?? "")
+  if (status === undefined) return [skipped("status", report.status)]
+  const reference = report.biz_opaque_callback_data
   const ours = isOurs(reference) ? reference : null
-  if (ours === null && told.id === undefined) return [skipped("status:unnamed")]
+  if (ours === null && report.id === undefined) return [skipped("status:unnamed")]
   if (source.numberId === undefined) return [skipped("status:without_number")]
-  const at = happened(told.timestamp, source)
-  const pricing = pricingOf(told.pricing)
-  const errors = told.errors.map((error) => GraphError.read(error)).filter(Predicate.isNotUndefined)
+  const at = happened(report.timestamp, source)
+  const pricing = pricingOf(report.pricing)
+  const errors = report.errors.map((error) => GraphError.read(error)).filter(Predicate.isNotUndefined)
   const error = status === "failed" ? errors[0] : undefined
-  // messages to groups are not ours, and a group is nobody who could want no marketing
-  const recipient = told.recipient_type === "group"
+  // messages to groups are not from this service, and a group cannot opt out of marketing
+  const recipient = report.recipient_type === "group"
     ? undefined
-    : customers.find(told.recipient_id, told.recipient_user_id, told.recipient_parent_user_id)
-  const hasOptedOut = told.recipient_type !== "group" && errors.some(ErrorEffects.isOptOut)
+    : customers.find(report.recipient_id, report.recipient_user_id, report.recipient_parent_user_id)
+  const hasOptedOut = report.recipient_type !== "group" && errors.some(ErrorEffects.isOptOut)
   return [
     {
       _tag: "Status",
@@ -97,15 +99,15 @@ export const read = (
       report: {
         status,
         at,
-        providerMessageId: told.id ?? null,
+        providerMessageId: report.id ?? null,
         error: status !== "failed" ? null : error === undefined ? unexplained : Classification.messageErrorOf(error),
         ...(pricing === undefined ? {} : { pricing }),
-        ...(told.status?.toLowerCase() === played ? { isPlayed: true } : {})
+        ...(report.status?.toLowerCase() === played ? { isPlayed: true } : {})
       },
       ...(recipient === undefined ? {} : { recipient }),
       ...(hasOptedOut ? { preference: "opt_out" as const } : {})
     },
-    // the status itself carries the opt-out, to the customer of our message
+    // the status above carries the opt-out, for the recipient of our message
     ...(status === "failed"
       ? errors.flatMap((error) => ErrorEffects.of(error, { ...source, at, customer: undefined, status: undefined }))
       : [])

@@ -11,7 +11,7 @@ import { lower, type PostSource, skipped } from "./PostSource.ts"
  */
 export const isTemplateField = (field: string): boolean => /^(message_)?template_[a-z]+_update$/.test(field)
 
-/** Events that are a status of the template, and the status. */
+/** The statuses of a template by the events that set them. */
 const statuses: ReadonlyMap<string, string> = new Map([
   ["approved", "approved"],
   ["reinstated", "approved"],
@@ -62,7 +62,7 @@ export const read = (value: Payload.Json, source: PostSource): ReadonlyArray<Inb
     _tag: "Template",
     providerAccountId: accountId,
     name: message_template_name,
-    // the posts write en-US where the list and the sends write en_US
+    // the posts contain en-US; the list and the sends use en_US
     language: message_template_language.replace("-", "_"),
     at: told,
     change

@@ -1,5 +1,5 @@
 /**
- * Creating, changing and deleting templates of an account.
+ * Creates, changes and deletes templates of an account.
  */
 import { Errors, type PhoneNumber, type Provider, type Template, type TemplateDraft } from "@wac/core"
 import { type Duration, Effect, Redacted, type Schema } from "effect"
@@ -10,12 +10,12 @@ import * as Payload from "./Payload.ts"
 import { lower } from "./PostSource.ts"
 import * as TemplateList from "./TemplateList.ts"
 
-/** A call without what is the same for all of them. */
+/** The parts of a call in which the requests of this file differ. */
 interface Request extends Pick<Call, "method" | "path" | "query" | "body"> {
   readonly file?: (access: Access) => FileForm.FileForm
-  /** From now to the whole answer; a page's if omitted. */
+  /** The time for the whole call; defaults to the timeout of a page of the list. */
   readonly timeout?: Duration.Duration
-  /** Whether an error says that there is nothing left to do. */
+  /** Whether an error means that the change is already made. */
   readonly isDone?: (error: GraphError) => boolean
 }
 
@@ -45,7 +45,7 @@ const unconfirmed = new Errors.ServerError({
   message: "the provider did not confirm the change of a template"
 })
 
-/** The API's request for each change. */
+/** Makes the editor, which `ask` connects to the API. */
 export const make = (ask: Ask, uploadTimeout: Duration.Duration): Provider.TemplateEditor => ({
   uploadSample: Effect.fn("WhatsAppProvider.uploadSample")(function*(upload: Provider.FileUpload) {
     const { media, sender } = upload
@@ -139,7 +139,7 @@ export const make = (ask: Ask, uploadTimeout: Duration.Duration): Provider.Templ
       const json = yield* ask(sender, {
         method: "DELETE",
         path: [sender.providerAccountId, "message_templates"],
-        // by its name alone, all languages would be deleted
+        // without its id, the templates of all languages would be deleted
         query: { hsm_id: providerTemplateId, name },
         isDone: ({ subcode }) => subcode === notFound
       })

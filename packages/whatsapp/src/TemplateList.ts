@@ -1,5 +1,5 @@
 /**
- * The list of an account's templates, page by page.
+ * Reads the list of an account's templates, page by page.
  */
 import { Provider, Template } from "@wac/core"
 import { Effect, Option } from "effect"
@@ -29,7 +29,7 @@ const Item = Payload.shape({
   rejected_reason: lower
 })
 
-/** Templates made before formats were told have none; then the names of the placeholders tell. */
+/** The format of the placeholders. Older templates do not report it; then the names of the placeholders decide. */
 const formatOf = (
   { components, parameter_format }: Pick<ReturnType<typeof Item>, "components" | "parameter_format">
 ): "positional" | "named" =>
@@ -64,8 +64,8 @@ const Page = Payload.shape({
 })
 
 /**
- * The cursor of the page after this one: none after the last, and undefined when there is one and it is not told. Only
- * the cursor is taken from the address of the next page: a call with our token goes nowhere but to the configured host.
+ * The cursor of the next page: none after the last page; undefined if there is a next page without a cursor. Only the
+ * cursor is used of the next page's address, because our token must go to no host but the configured one.
  */
 const cursorOf = ({ paging: { cursors, next } }: ReturnType<typeof Page>): Option.Option<string> | undefined => {
   if (next === undefined) return Option.none()
@@ -73,13 +73,13 @@ const cursorOf = ({ paging: { cursors, next } }: ReturnType<typeof Page>): Optio
   return after ? Option.some(after) : undefined
 }
 
-/** `provider_unavailable` when nobody answered; an answer that gives no list is an error of the provider's. */
+/** The list failed. `reason` is `provider_unavailable` if there was no response, else `provider_error`. */
 export const unavailable = (why: string, reason: Provider.TemplatesUnavailable["reason"] = "provider_error") =>
   new Provider.TemplatesUnavailable({ reason, message: `the provider did not list the templates: ${why}` })
 
 /**
- * Every template, of every page. Fails rather than to give a part of the list: what is not in it is taken for deleted.
- * A template that cannot be read is left out, and logged; one that moved between two pages is there once.
+ * Lists all templates of all pages. Fails instead of returning a part of the list, because templates outside it count
+ * as deleted. Unreadable templates are skipped, and their number is logged. A template on two pages is listed once.
  */
 export const all = Effect.fnUntraced(function*(
   fetchPage: (after: string | undefined) => Effect.Effect<Payload.Json | undefined, Provider.TemplatesUnavailable>

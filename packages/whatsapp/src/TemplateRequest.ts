@@ -1,6 +1,6 @@
 /**
- * The components of a template's send as the Cloud API documents them, from what the sender gave and what the template
- * asks for.
+ * Writes the components of a template's send as the Cloud API documents them, from the values that the sender gave and
+ * the slots that the template has.
  */
 import { type FileContent, type Provider, type TemplateContent, TemplateFit, TemplateSlots } from "@wac/core"
 import { DateTime, type Schema } from "effect"
@@ -9,7 +9,7 @@ import * as File from "./File.ts"
 type Json = { readonly [field: string]: Schema.Json }
 type Refers = Provider.ProviderSend["refers"]
 
-/** The value of one placeholder. Named ones are told apart by name, others by their order. */
+/** The value of one placeholder. `name` is undefined if the placeholders are positional. */
 const parameter = (value: TemplateContent.TemplateValue, name: string | undefined): Json => ({
   ...(typeof value === "string"
     ? { type: "text" }
@@ -80,13 +80,13 @@ const buttonOf = (
   return button(index, "flow", { type: "action", action })
 }
 
-/** A button that a send names though it gives it no value; Meta then takes what the template says. */
+/** A button without a value: the send must name it, and Meta uses what the template contains. */
 const bare = (index: number, subType: string): Json => ({ type: "button", sub_type: subType, index: `${index}` })
 
 /**
- * The component of a button without a value; undefined if it may be omitted. The button that hands over a code
- * takes it too, which is the value of the body, in Meta's words "twice in the payload". Meta refuses a template whose
- * form or catalogue is not named.
+ * The component of a button for which the sender gave no value; undefined if it may be omitted. A button that hands
+ * over a code needs the code, which is also the value of the body: in Meta's words, "twice in the payload". Meta
+ * refuses a send whose flow or catalogue button is not named.
  */
 const unasked = (
   index: number,
@@ -101,7 +101,7 @@ const unasked = (
   return slot.field === "thumbnailProductRetailerId" ? bare(index, "catalog") : undefined
 }
 
-/** Given ones, and those that the template fills itself. */
+/** The buttons with the sender's values, and those that need a component without one. */
 const buttons = (
   slots: ReadonlyArray<TemplateSlots.ButtonSlot>,
   given: ReadonlyArray<TemplateContent.TemplateButton> = [],
@@ -144,7 +144,7 @@ const none: TemplateSlots.TemplateSlots = {
   impossible: null
 }
 
-/** The object under `template`. */
+/** Writes the object under `template`. */
 export const of = (
   content: TemplateContent.TemplateContent,
   { refers, template }: Pick<Provider.ProviderSend, "refers" | "template">

@@ -4,7 +4,7 @@
 import { Duration } from "effect"
 import * as Payload from "./Payload.ts"
 
-/** By name in lower case, as HTTP clients give them. */
+/** A response's headers by their lower-case names. */
 export type Headers = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
 const Usage = Payload.shape({ estimated_time_to_regain_access: Payload.number })

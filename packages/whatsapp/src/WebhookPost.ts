@@ -1,5 +1,5 @@
 /**
- * A post of Meta's as the items it tells, in the order in which it does: every entry, every change, every item.
+ * Reads one of Meta's posts into inbound items, in its order: every entry, every change, every item.
  */
 import type { InboundItem, Time } from "@wac/core"
 import * as AccountChanges from "./AccountChanges.ts"
@@ -12,10 +12,10 @@ import * as Replies from "./Replies.ts"
 import * as Statuses from "./Statuses.ts"
 import * as TemplateChanges from "./TemplateChanges.ts"
 
-/** Items that are read one by one, so that the reader of a long post can let other work have its turn. */
+/** Items that are read one by one, so that the reader of a long post can let other work run in between. */
 type Items = Iterable<InboundItem.InboundItem>
 
-/** The fields that are read of a conversation's value. */
+/** The known fields of a change about conversations, with their readers. */
 const known = {
   metadata: Payload.shape({ phone_number_id: Payload.word, display_phone_number: Customers.phone }),
   contacts: Payload.list,
@@ -27,7 +27,7 @@ const known = {
 }
 const Value = Payload.shape(known)
 
-/** An error that belongs to no message: of interest when it says that a number cannot send. */
+/** Reads an error that belongs to no message. It matters only if it affects later messages, such as a block. */
 const outOfBand = (json: Payload.Json, source: PostSource): Items => {
   const error = GraphError.read(json)
   if (error === undefined) return [skipped("error")]
@@ -42,7 +42,7 @@ function* callsIn(value: Payload.Fields, source: PostSource): Items {
   for (const call of calls) yield Replies.readCall(call, metadata.display_phone_number, customers, source)
 }
 
-/** The items between a number and its customers; one value may hold items of several kinds. */
+/** Reads the items between a number and its customers; one value may contain items of several kinds. */
 function* conversation(value: Payload.Fields, source: PostSource): Items {
   const { contacts, errors, messages, statuses, user_preferences } = Value(value)
   const customers = Customers.directory(contacts)
@@ -51,7 +51,7 @@ function* conversation(value: Payload.Fields, source: PostSource): Items {
   for (const error of errors) yield* outOfBand(error, source)
   for (const preference of user_preferences) yield Customers.preference(preference, customers, source)
   yield* callsIn(value, source)
-  // what comes later
+  // kinds of items that Meta adds later
   for (const [name, items] of Object.entries(value)) {
     if (Object.hasOwn(known, name)) continue
     for (const _ of Payload.list(items)) yield skipped("messages", name)
@@ -61,16 +61,16 @@ function* conversation(value: Payload.Fields, source: PostSource): Items {
 const Change = Payload.shape({ field: Payload.word, value: Payload.fields })
 const Entry = Payload.shape({ id: Payload.word, time: Payload.instant, changes: Payload.list, field: Payload.word })
 
-/** The fields whose values hold items between a number and its customers. */
+/** The webhook fields with items between a number and its customers. */
 const conversations = new Set(["messages", "user_preferences"])
 
-/** Where Meta tells what the business wrote on its own phone; nothing else there is anybody's. */
+/** The webhook field with messages that the business wrote on its own phone. Only these are read of it. */
 const echoes = "smb_message_echoes"
 
-/** Where Meta tells of calls; what becomes of the business's own is nobody's here. */
+/** The webhook field with calls. Only calls by customers are read of it. */
 const calls = "calls"
 
-/** Where Meta tells a customer's user id before and now; nothing else there is anybody's. */
+/** The webhook field with changes of customers' user ids. Only these are read of it. */
 const renames = "user_id_update"
 
 const Renames = Payload.shape({ user_id_update: Payload.list })
@@ -86,7 +86,7 @@ function* change(json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt
     told: happened(entry.time, { told: receivedAt, receivedAt }),
     receivedAt
   }
-  // some of Meta's own examples have the name one level too deep or too high, and some posts have none
+  // some of Meta's examples have the field's name one level too deep or too high, and some posts have none
   const field = named ?? Payload.word(value["field"]) ?? entry.field ?? "messages"
   if (conversations.has(field)) return yield* some(conversation(value, source), field)
   if (field === echoes) {
@@ -101,7 +101,7 @@ function* change(json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt
   yield read === undefined ? skipped("field", field) : read(value, source)
 }
 
-/** Empty entries are counted too. */
+/** Yields the items; one `Skipped` if there are none, so that empty parts are counted too. */
 function* some(items: Items, what: string): Items {
   let isEmpty = true
   for (const item of items) {
@@ -122,8 +122,8 @@ function* entriesIn(entries: ReadonlyArray<Payload.Json>, receivedAt: Time.Insta
 const Post = Payload.shape({ object: Payload.word, entry: Payload.list })
 
 /**
- * The items of a post, each read when it is asked for; undefined when it is none of Meta's posts of WhatsApp. Never
- * fails: what cannot be made out of it is `Skipped`.
+ * The items of a post, each read when it is iterated; undefined if it is not a post of Meta about WhatsApp. Never
+ * fails: unreadable parts become `Skipped`.
  */
 export const read = (json: Payload.Json | undefined, receivedAt: Time.Instant): Items | undefined => {
   const { entry: entries, object } = Post(json)

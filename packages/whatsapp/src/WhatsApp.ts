@@ -1,5 +1,5 @@
 /**
- * WhatsApp whole: sending, what Meta posts, and a look at the numbers now and then.
+ * All of WhatsApp in one layer: sending, Meta's webhooks, and the hourly check of the numbers.
  */
 import type { Inbound, PhoneNumberStore, Provider, SenderCredentials, WorkspaceStore } from "@wac/core"
 import { Layer } from "effect"
@@ -9,7 +9,7 @@ import type { WhatsAppConfig } from "./WhatsAppConfig.ts"
 import * as WhatsAppProvider from "./WhatsAppProvider.ts"
 import * as WhatsAppWebhook from "./WhatsAppWebhook.ts"
 
-/** The provider, its `ProviderWebhook` and its background, for as long as the scope. */
+/** Provides the provider and its `ProviderWebhook`, and runs its background work until the scope closes. */
 export const layer = (
   config: WhatsAppConfig & WhatsAppWebhook.Agreed
 ): Layer.Layer<

@@ -3,7 +3,7 @@
  */
 import type { Access } from "./CloudApi.ts"
 
-/** The provider's name (`Provider.name`), and so its numbers' `provider`. */
+/** The provider's name (`Provider.name`), which its phone numbers have as their `provider`. */
 export const providerName = "whatsapp"
 
 /** The credentials of numbers without their own, and the first workspace's phone number. */

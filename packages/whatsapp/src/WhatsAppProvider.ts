@@ -1,5 +1,5 @@
 /**
- * The `Provider` port over the Cloud API.
+ * Implements the `Provider` port over the Cloud API.
  */
 import {
   Capabilities,
@@ -29,17 +29,19 @@ import * as TemplateEdits from "./TemplateEdits.ts"
 import * as TemplateList from "./TemplateList.ts"
 import { providerName, type WhatsAppConfig } from "./WhatsAppConfig.ts"
 
-/** A send's own deadline: a little before `SendLifecycle.providerTimeout`, so that what is known is said in time. */
+/**
+ * The timeout of a send: a little less than `SendLifecycle.providerTimeout`, so that the outcome is reported in time.
+ */
 const sendTimeout = Duration.millis(7_500)
 
-/** An answer to a send is a few hundred bytes; an error's explanation makes it longer. */
+/** The limit on the response to a send: it has a few hundred bytes, more with an error's explanation. */
 const sendMaxBytes = 64 * 1024
 
-/** A page of the list: a hundred templates of some kilobytes each. */
+/** The timeout of a page of the list: a hundred templates of some kilobytes each. */
 const pageTimeout = Duration.seconds(30)
 const pageMaxBytes = 8 * 1024 * 1024
 
-/** An upload of 100 MB at 1 MB per second, and a little more. */
+/** The timeout of an upload: 100 MB at 1 MB per second, and a little more. */
 const uploadTimeout = Duration.minutes(2)
 
 /** How long Meta keeps an uploaded file. */
@@ -47,12 +49,12 @@ const uploadedFor = Duration.days(30)
 
 const Uploaded = Payload.shape({ id: Payload.word })
 
-/** How long stopping waits for what is still to be told. */
+/** How long a stop waits for items that are still to be applied. */
 const stopTimeout = Duration.seconds(2)
 
 /** The settings that a test may change. */
 export interface Options {
-  /** {@link sendTimeout} if left out. */
+  /** Defaults to {@link sendTimeout}. */
   readonly sendTimeout?: Duration.Duration
 }
 
@@ -62,10 +64,10 @@ const notReached = () =>
     message: "the provider could not be reached; nothing was sent"
   })
 
-/** Whether somebody answered, and not as was asked, or nobody did. */
+/** The reason of a failed call: `provider_error` if there was a response, else `provider_unavailable`. */
 const failureOf = ({ _tag }: CloudApi.Answer) => _tag === "Answered" ? "provider_error" : "provider_unavailable"
 
-/** Why a question was not answered, in words. */
+/** Describes why a call failed. */
 const reasonOf = (answer: CloudApi.Answer, error: GraphError | undefined): string => {
   if (answer._tag !== "Answered") return `it could not be reached (${answer.why})`
   if (error === undefined) return `it answered with status ${answer.status}, and nothing that can be read`
@@ -75,9 +77,9 @@ const reasonOf = (answer: CloudApi.Answer, error: GraphError | undefined): strin
 }
 
 /**
- * The provider. What follows from an answer beside its outcome (an opt-out, a paused template, a number that is
- * blocked) is told through `Inbound` after the outcome; when that fails it is logged, and the next answer like it tells
- * it again.
+ * The provider. Further effects of a response (an opt-out, a paused template, a blocked number) are applied through
+ * `Inbound` after the outcome is known. If that fails, the failure is logged, and the next such response applies them
+ * again.
  */
 export const layer = (
   config: WhatsAppConfig,
@@ -89,7 +91,7 @@ export const layer = (
       const inbound = yield* Inbound.Inbound
       const api = yield* CloudApi.make()
       const accessOf = yield* SenderAccess.make(config)
-      // forks in the layer's context: a transaction or a trace of the sender must not ride along
+      // forks in the layer's context: the sender's transaction or trace must not extend to these items
       const telling = yield* FiberSet.make<void>()
       const fork = yield* FiberSet.runtime(telling)()
       yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(telling), stopTimeout))
@@ -113,7 +115,7 @@ export const layer = (
         const outcome = SendResponse.outcomeOf(answer, error, message.to)
         const at = yield* Clock.currentTimeMillis
         if (outcome._tag === "Accepted") {
-          // it was in force no longer, and now it is known to be over; one that does not stop answers is not
+          // a block that was no longer in force is now known to be over; a block in force that allows replies is not
           if (sender.block !== null && !SenderBlock.inForce(sender.block, at)) {
             const { providerNumberId } = sender
             tell([{ _tag: "Number", number: { providerNumberId }, at, change: { block: null } }])
@@ -239,7 +241,7 @@ export const layer = (
             }, file)
         ))
 
-      /** The JSON of an answer without an error. */
+      /** The JSON of a successful response. */
       const jsonOf = (answer: CloudApi.Answer, error: GraphError | undefined) =>
         answer._tag === "Answered" && error === undefined && answer.status >= 200 && answer.status <= 299
           ? answer.json
@@ -258,7 +260,7 @@ export const layer = (
           const error = errorOf(answer, access)
           const json = jsonOf(answer, error)
           if (json !== undefined) return json
-          // of the others, some speak of the number of the path, which is the account's here
+          // other errors have no effect: some of them are about the id in the path, which here is the account's
           const status = answer._tag === "Answered" ? answer.status : undefined
           if (error !== undefined && Classification.meaningOf(error, status).class === "auth") {
             const { providerAccountId, providerNumberId } = sender
@@ -340,7 +342,7 @@ export const layer = (
     })
   )
 
-/** The error in any answer, without the access token, which Meta repeats in some. */
+/** The error in a response, without the access token, which some of Meta's errors repeat. */
 const errorOf = (answer: CloudApi.Answer, access: CloudApi.Access): GraphError | undefined =>
   answer._tag === "Answered"
     ? SendResponse.errorOf(answer.json, [Redacted.value(access.accessToken)])

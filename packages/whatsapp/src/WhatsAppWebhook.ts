@@ -1,9 +1,8 @@
 /**
- * The address that Meta posts to: who may post there, and what the posts tell.
+ * The endpoint for Meta's posts: verifies the address and the signatures, and reads the posts.
  *
- * Meta makes sure of the address by a GET that nobody signs. Posts are signed with the secret of the app, over the
- * bytes as they are sent: text that is not ASCII is escaped in them, so that JSON which was read and written again
- * would have another signature.
+ * Meta verifies the address by an unsigned GET. Posts are signed with the app's secret, over the raw bytes: their JSON
+ * escapes all text that is not ASCII, so JSON that was parsed and written again would have a different signature.
  */
 import { type InboundItem, PlainJson, ProviderWebhook } from "@wac/core"
 import { Effect, Layer, Redacted, Result } from "effect"
@@ -12,20 +11,20 @@ import { Hex } from "effect/encoding"
 import * as Payload from "./Payload.ts"
 import * as WebhookPost from "./WebhookPost.ts"
 
-/** How many items are read before other work of the process gets its turn: some milliseconds. */
+/** How many items are read, for some milliseconds, before other work of the process gets its turn. */
 export const itemsAtOnce = 500
 
-/** The secrets agreed on with Meta in the app's settings; neither is empty. */
+/** The secrets from the app's settings at Meta; neither is empty. */
 export interface Agreed {
-  /** Of the app; signs every post. */
+  /** The app's secret, which signs every post. */
   readonly appSecret: Redacted.Redacted
-  /** Chosen by us; proves that the GET comes from where it was entered. */
+  /** Chosen by the operator and entered at Meta; proves that the GET comes from there. */
   readonly verifyToken: Redacted.Redacted
 }
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** One signature, in hex of either case. A header that came twice, or of another form, is none. */
+/** One signature, in hexadecimal of either case. A header of another form, or one that was sent twice, is refused. */
 const signatureForm = /^sha256=([0-9a-f]{64})$/i
 
 const signatureOf = (header: string | undefined): Uint8Array | undefined => {
@@ -33,7 +32,7 @@ const signatureOf = (header: string | undefined): Uint8Array | undefined => {
   return hex === undefined ? undefined : Result.getOrUndefined(Hex.decode(hex))
 }
 
-/** Makes it; dies of an empty secret or token. Comparisons with either take as long wherever they differ. */
+/** Makes the webhook. Dies if a secret is empty. Comparisons with the secrets take constant time. */
 export const make = Effect.fnUntraced(function*({ appSecret, verifyToken }: Agreed) {
   const mac = yield* Mac.Mac
   const key = yield* Effect.orDie(Mac.key(Mac.hmacSha256, bytes(Redacted.value(appSecret))))
@@ -51,13 +50,13 @@ export const make = Effect.fnUntraced(function*({ appSecret, verifyToken }: Agre
       return signature === undefined ? Effect.succeed(false) : Effect.orDie(mac.verify(key, signature, body))
     },
     read: Effect.fnUntraced(function*(body, receivedAt) {
-      // Meta puts at most 1,000 updates into a post, which have some twenty values each
+      // Meta puts at most 1,000 updates into a post, with some twenty values each
       if (PlainJson.hasTooMany(body)) {
         return yield* new ProviderWebhook.UnreadablePost({ message: `it has more than ${PlainJson.maxValues} values` })
       }
       const json = Payload.parseGiven(new TextDecoder().decode(body))
       if (json === undefined) return yield* new ProviderWebhook.UnreadablePost({ message: "it is not JSON" })
-      // each walk through a long post takes some hundredths of a second
+      // each pass over a long post takes some hundredths of a second
       yield* Effect.yieldNow
       const cleaned = Payload.clean(json)
       yield* Effect.yieldNow
@@ -75,6 +74,6 @@ export const make = Effect.fnUntraced(function*({ appSecret, verifyToken }: Agre
   return webhook
 })
 
-/** The provider's address at work. */
+/** Makes this the service's `ProviderWebhook`. */
 export const layer = (agreed: Agreed): Layer.Layer<never, never, Mac.Mac> =>
   Layer.effect(ProviderWebhook.ProviderWebhook, make(agreed))

@@ -1,5 +1,5 @@
 /**
- * The provider for the WhatsApp Cloud API: sending, templates, and what Meta posts.
+ * The provider for the WhatsApp Cloud API: sending, templates, and Meta's webhooks.
  */
 export * as Classification from "./Classification.ts"
 export * as ErrorCodes from "./ErrorCodes.ts"

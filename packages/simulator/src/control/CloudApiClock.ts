@@ -1,12 +1,12 @@
-/** A clock that goes as another one does and can be moved forward, for a simulator that runs by itself. */
+/** A clock that follows another clock and can be moved forward, for a simulator in a process of its own. */
 import { type Clock, Duration, Effect } from "effect"
 
-/** A clock, and what moves it forward. */
+/** A clock, and the function that moves it forward. */
 export interface MovableClock {
   readonly clock: Clock.Clock
   /**
-   * Moves it forward, in milliseconds. What falls due on the way happens at once, in order of time; what only then
-   * begins to wait, waits from the new time.
+   * Moves the clock forward by milliseconds. Waits that thereby end do so immediately, in order of time; waits that
+   * begin afterwards start at the new time.
    */
   readonly advance: (millis: number) => void
 }
@@ -17,17 +17,17 @@ interface Sleeper {
   timer: ReturnType<typeof setTimeout> | undefined
 }
 
-/** The longest wait that `setTimeout` knows. */
+/** The longest wait that `setTimeout` supports. */
 const longestTimer = 2 ** 31 - 1
 const nanos = 1_000_000n
 
-/** What is asked of the clock that it goes as. */
+/** The part of the followed clock that is needed. */
 export type Base = Pick<
   Clock.Clock,
   "currentTimeMillisUnsafe" | "currentTimeNanosUnsafe" | "monotonicTimeNanosUnsafe"
 >
 
-/** A clock that shows the time of `base`, plus what it was moved forward by. */
+/** Makes a clock that shows the time of `base`, plus the time by which it was moved forward. */
 export const make = (base: Base): MovableClock => {
   let ahead = 0
   const sleepers = new Set<Sleeper>()

@@ -1,4 +1,4 @@
-/** The control endpoints of the simulated Cloud API: by HTTP, what a test can do to it in the same process. */
+/** The control endpoints of the simulated Cloud API: by HTTP, they offer what a test in the same process can do. */
 import { Clock, Effect, Schema } from "effect"
 import type { Incoming, Outgoing } from "../CloudApiServer.ts"
 import type { Simulation } from "../CloudApiSimulation.ts"
@@ -9,12 +9,12 @@ import { Behaviour, numbers as behaving } from "./CloudApiBehaviour.ts"
 import { Plan } from "./CloudApiFaults.ts"
 import * as Settings from "./CloudApiSettings.ts"
 
-/** What of the sockets and the clock it has a hand on. */
+/** What the endpoints control besides the simulation: the connections and the clock. */
 export interface Hands {
   readonly verifyToken: string
   /** Refuses connections for so many real milliseconds. */
   readonly refuseFor: (millis: number) => Effect.Effect<void>
-  /** Moves the clock; undefined where it goes by itself. */
+  /** Moves the clock forward; undefined if the clock cannot be moved. */
   readonly advance: ((millis: number) => void) | undefined
 }
 

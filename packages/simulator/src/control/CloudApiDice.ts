@@ -1,6 +1,6 @@
 /**
- * Chance by a seed: what is drawn depends on the seed and on what it is drawn for, not on when, so that calls that
- * run concurrently draw the same values in every run.
+ * Random values from a seed. A value depends on the seed and on its purpose, not on when it is drawn, so that
+ * concurrent calls draw the same values in every run.
  */
 import { createHash } from "node:crypto"
 
@@ -13,11 +13,11 @@ export interface Draws {
 }
 
 export interface Dice {
-  /** The draws for what these words name; the same words get the same draws. */
+  /** The draws for the purpose that these words name; the same words get the same draws. */
   readonly for: (...words: ReadonlyArray<string | number>) => Draws
-  /** Whether what happens at this rate happens for what these words name. */
+  /** Whether something that happens at this rate happens for the purpose that these words name. */
   readonly hits: (rate: number, ...words: ReadonlyArray<string | number>) => boolean
-  /** Bytes in hex, as many digits as asked for (64 at most), for what these words name. */
+  /** So many hexadecimal digits (64 at most), for the purpose that these words name. */
   readonly hex: (digits: number, ...words: ReadonlyArray<string | number>) => string
 }
 

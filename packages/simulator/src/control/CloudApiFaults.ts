@@ -52,7 +52,7 @@ export const Fault = Schema.Struct({
   /** The code of `error`. Default 131000. */
   code: Schema.optionalKey(Schema.Int),
   details: Schema.optionalKey(Schema.String),
-  /** The `is_transient` of `error`. Default: not told. */
+  /** The `is_transient` of `error`. By default, the error has no such field. */
   transient: Schema.optionalKey(Schema.Boolean),
   /** After how many minutes access returns, by the usage header of `error`. Default 0. */
   regain: Schema.optionalKey(Schema.Int),

@@ -31,25 +31,25 @@ export interface Tally {
 export type Arrival = Pick<Call, "at" | "to">
 
 export interface Log {
-  /** A call with this reference has come; gives which one of them it is, from 1. */
+  /** Counts a call with this reference. Returns its number among the calls with the reference, from 1. */
   readonly arrives: (reference: string) => number
-  /** Writes down a call that has ended. */
+  /** Logs a call that has ended. */
   readonly call: (call: Call) => void
   /** The latest calls, oldest first. */
   readonly calls: () => ReadonlyArray<Call>
   /** How many times the message of each reference was accepted. */
   readonly processed: () => ReadonlyMap<string, number>
-  /** By recipient, as the calls name them. */
+  /** The tallies by recipient, under the name in the calls. */
   readonly recipients: () => ReadonlyMap<string, Tally>
-  /** Every send, in the order of their ends. */
+  /** Every send, in the order in which they ended. */
   readonly arrivals: () => ReadonlyArray<Arrival>
 }
 
-/** Whether a complete answer told the caller that the message is not accepted. */
+/** Whether the caller got a complete response that the message is not accepted. */
 const isRefusal = ({ code, fault, processed }: Call): boolean =>
   !processed && code !== null && (fault === undefined || fault === "error")
 
-/** So many calls are kept; what is counted by reference or recipient is never forgotten. */
+/** How many calls are kept. The counts by reference and recipient are never forgotten. */
 const kept = 20_000
 
 export const make = (): Log => {

@@ -16,7 +16,7 @@ const kilobyte = 1024
 const megabyte = 1024 * kilobyte
 
 /**
- * The types that upstream takes, and their greatest sizes in bytes, whatever kind of message they are uploaded for.
+ * The types that upstream accepts, and their maximum sizes in bytes, for all kinds of messages.
  * Sources: the list in the error of github.com/fbsamples/whatsapp-api-examples/issues/10; the sizes in
  * docs.aws.amazon.com/social-messaging/latest/userguide/supported-media-types.html.
  */
@@ -46,7 +46,7 @@ export interface File {
   readonly type: string
   readonly bytes: Uint8Array
   readonly expiresAt: number
-  /** Upstream's false statements about the file. */
+  /** False statements that upstream makes about the file, for tests. */
   readonly lies?: Lies
 }
 
@@ -82,9 +82,9 @@ export const formOf = async (contentType: string, body: Uint8Array<ArrayBuffer>)
 }
 
 export interface Media {
-  /** Takes an upload. */
+  /** Stores an upload, or refuses it. */
   readonly upload: (number: string, form: Form | undefined, now: number) => File | Errors.Refusal
-  /** Keeps a customer's file. */
+  /** Stores a customer's file. */
   readonly keep: (
     number: string,
     type: string,
@@ -97,9 +97,9 @@ export interface Media {
   readonly forget: (id: string) => void
   /** The response to a lookup of a file. */
   readonly shown: (file: File, url: string, now: number) => Schema.JsonObject
-  /** The file at an address, or that it no longer lives; undefined for what is no address of a file. */
+  /** The file at an address; `dead` if the address has expired; undefined if it is not an address of a file. */
   readonly at: (path: string, now: number) => File | "dead" | undefined
-  /** How many uploads were taken. */
+  /** How many uploads were accepted. */
   readonly uploads: () => number
 }
 

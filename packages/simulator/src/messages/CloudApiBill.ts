@@ -1,6 +1,6 @@
 /**
- * The charges of the simulated Cloud API: for each message that it told as delivered or read, and that is not free, the
- * price of its category in the market of the customer's number.
+ * The charges of the simulated Cloud API. A message that is not free costs the price of its category in the market of
+ * the customer's number, once it is reported as delivered or read.
  */
 import { Schema } from "effect"
 
@@ -31,13 +31,13 @@ export interface Line {
 }
 
 export interface Bill {
-  /** A message reached its customer. It is charged once, however often that is told. */
+  /** Charges a message that has reached its customer: once, however often it is reported. */
   readonly reached: (message: Chargeable) => void
-  /** In the order in which they were first charged. */
+  /** The charges, in the order in which they first arose. */
   readonly lines: () => ReadonlyArray<Line>
 }
 
-/** The market of numbers that no rate is for, which cost nothing. */
+/** The market of numbers without a rate. Their messages cost nothing. */
 const nowhere = "none"
 
 const rateOf = (rates: ReadonlyArray<Rate>, { category, customer }: Chargeable): Rate | undefined =>

@@ -1,4 +1,4 @@
-/** The checks of the contents of free-form messages, in upstream's words and by its limits. */
+/** Checks the contents of free-form messages by upstream's limits, and refuses them in its words. */
 import * as Errors from "../CloudApiErrors.ts"
 
 interface Loose {
@@ -73,7 +73,7 @@ const location = (content: Loose): Problem =>
 
 const furtherNames = ["first_name", "last_name", "middle_name", "suffix", "prefix"]
 
-/** Upstream takes no more at once. */
+/** The maximum number of contacts in one message. */
 const mostContacts = 257
 
 const contacts = (content: unknown): Problem => {
@@ -233,6 +233,6 @@ const checks: ReadonlyMap<string, (content: never) => Problem> = new Map<string,
   ["interactive", interactive]
 ])
 
-/** The fault of the content of a message of this type; undefined if there is none. */
+/** The refusal of a message's content for this type; undefined if the content is valid. */
 export const refused = (type: string, content: unknown): Errors.Refusal | undefined =>
   checks.get(type)?.(content as never)

@@ -1,7 +1,7 @@
-/** The files that a message names, wherever in it: uploaded ones by id, and others by link. */
+/** Finds the files in a message, uploaded ones by id and others by link, and the problems for which it fails later. */
 import type { Problem } from "../CloudApiErrors.ts"
 
-/** The types that upstream takes for each kind. */
+/** The media types that upstream accepts for each kind of message. */
 const types: ReadonlyMap<string, RegExp> = new Map([
   ["image", /^image\/(jpeg|png)$/],
   ["audio", /^audio\//],
@@ -11,7 +11,7 @@ const types: ReadonlyMap<string, RegExp> = new Map([
 ])
 
 interface Named {
-  /** The parameter that holds it. */
+  /** The parameter that contains the file. */
   readonly name: string
   readonly id?: string
   readonly link?: string
@@ -29,17 +29,18 @@ const inside = (name: string, value: unknown): ReadonlyArray<Named> => {
   ]
 }
 
-/** All of them, in their order. */
+/** All files in a message, in their order. */
 export const of = (
   { content, type }: { readonly type: string; readonly content: { readonly [name: string]: unknown } }
 ): ReadonlyArray<Named> => inside(type, content)
 
-/** A host under the name that stands for none (RFC 2606): its links cannot be fetched. */
+/** Whether a link cannot be fetched: its host is under `.invalid`, which never exists (RFC 2606). */
 const isUnreachable = (link: string): boolean => URL.canParse(link) && new URL(link).hostname.endsWith(".invalid")
 
 /**
- * Why a message with this file fails after it was accepted: upstream cannot fetch its link, or the uploaded file is of a
- * type that the kind does not take. Source: github.com/chatwoot/chatwoot/issues/12260. `typeOf` returns the type of an uploaded file.
+ * Why a message with this file fails after it was accepted: upstream cannot fetch its link, or does not accept the type
+ * of the uploaded file for this kind. Source: github.com/chatwoot/chatwoot/issues/12260. `typeOf` returns the type of
+ * an uploaded file.
  */
 export const problemOf = (
   { id, link, name }: Named,

@@ -1,14 +1,13 @@
 /**
- * The life of a message that the simulated Cloud API accepted: which words of it are told, and when. That `delivered`
- * may be left out:
- * developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status.
+ * Decides which statuses the simulated Cloud API reports of an accepted message, and when. Source for a missing
+ * `delivered`: developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status.
  */
 import type { Problem } from "../CloudApiErrors.ts"
 import type { Behaviour } from "../control/CloudApiBehaviour.ts"
 import type { Dice } from "../control/CloudApiDice.ts"
 import type { Settings } from "../control/CloudApiSettings.ts"
 
-/** One word of a message, so many milliseconds after its acceptance. */
+/** One status of a message, reported so many milliseconds after its acceptance. */
 export interface Step {
   readonly after: number
   readonly status: "sent" | "delivered" | "read" | "failed"
@@ -17,7 +16,7 @@ export interface Step {
 
 const ranks = ["accepted", "sent", "delivered", "read"] as const
 
-/** The life of the message of this name; `problem` is why it fails, if it does. */
+/** The statuses of the message with this name. `problem` is why it fails; undefined if it does not fail. */
 export const steps = (
   settings: Settings,
   behaviour: Behaviour,
@@ -39,10 +38,10 @@ export const steps = (
   const last = ranks.indexOf(behaviour.until ?? "read")
   const read = at("read", settings.readAfter)
   const omitted = read.length > 0 && behaviour.until === undefined && dice.hits(settings.omitDelivered, "omit", name)
-  const told = [...sent, ...(omitted ? [] : at("delivered", settings.deliveredAfter)), ...read]
+  const ordered = [...sent, ...(omitted ? [] : at("delivered", settings.deliveredAfter)), ...read]
     .filter((step) => ranks.indexOf(step.status as typeof ranks[number]) <= last)
-  if (behaviour.disorderly !== true) return told
-  // twice: the last word first, at each of their times
-  const backwards = told.map((step, i) => ({ ...step, status: told[told.length - 1 - i]!.status }))
-  return [...backwards, ...told.map((step) => ({ ...step, after: step.after + (told.at(-1)?.after ?? 0) }))]
+  if (behaviour.disorderly !== true) return ordered
+  // each status twice: first in reverse order at the usual times, then in order
+  const backwards = ordered.map((step, i) => ({ ...step, status: ordered[ordered.length - 1 - i]!.status }))
+  return [...backwards, ...ordered.map((step) => ({ ...step, after: step.after + (ordered.at(-1)?.after ?? 0) }))]
 }

@@ -1,7 +1,7 @@
-/** The limits of the simulated Cloud API. Only a message that is accepted spends anything. */
+/** The limits of the simulated Cloud API on sends. Only accepted messages count towards them. */
 
 /**
- * How long a pair of number and customer waits for each message, and how many it may send at once. Source:
+ * The interval of messages from a number to a customer in milliseconds, and how many may be sent in a burst. Source:
  * github.com/yvfl/api-whatsapp-docs, docs/about_the_platform.md.
  */
 const pairEvery = 6000
@@ -11,24 +11,24 @@ const day = 24 * 3600 * 1000
 
 export interface Limits {
   /**
-   * Whether this number may send one more message now, at the most this many in a second. Source:
+   * Whether this number may send one more message now, with at most `perSecond` messages in a second. Source:
    * developers.facebook.com/documentation/business-messaging/whatsapp/throughput.
    */
   readonly throughput: (number: string, now: number, perSecond: number) => boolean
   /** Whether this number may write to this customer now. */
   readonly pair: (number: string, customer: string, now: number) => boolean
   /**
-   * Whether one more customer may be written to outside a window now, at the most this many in 24 hours. Source:
-   * github.com/yvfl/api-whatsapp-docs, docs/mensagens/limites_de_mensagens/messaging_limits.md.
+   * Whether a message to this customer may be sent outside a window now, with at most `most` customers in 24 hours.
+   * Source: github.com/yvfl/api-whatsapp-docs, docs/mensagens/limites_de_mensagens/messaging_limits.md.
    */
   readonly customers: (customer: string, now: number, most: number) => boolean
-  /** Writes down an accepted message. */
+  /** Counts an accepted message. */
   readonly spend: (number: string, customer: string, now: number, outsideWindow: boolean) => void
 }
 
 export const make = (): Limits => {
   const sent = new Map<string, Array<number>>()
-  /** By pair: when all that was sent will have been waited for. */
+  /** By number and customer: when the intervals of all messages so far will have passed. */
   const paired = new Map<string, number>()
   const written = new Map<string, number>()
 

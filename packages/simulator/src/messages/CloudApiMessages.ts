@@ -1,4 +1,4 @@
-/** Messages of the simulated Cloud API: what a send is answered, and what is told of it later. */
+/** Accepts or refuses sends to the simulated Cloud API, and reports the statuses of the accepted messages. */
 import { Effect, type Schema } from "effect"
 import * as Errors from "../CloudApiErrors.ts"
 import type { Behaviour } from "../control/CloudApiBehaviour.ts"
@@ -22,11 +22,11 @@ export interface Accepted {
   readonly wamid: string
   readonly reference: string | undefined
   readonly number: Numbers.BusinessNumber
-  /** As {@link Recipient.keyOf} names them. */
+  /** The customer's key, by {@link Recipient.keyOf}. */
   readonly customer: string
   readonly behaviour: Behaviour
   readonly category: string
-  /** Nothing is charged for replies, and for utility templates while the customer's window is open. */
+  /** Whether the message costs nothing: replies, and utility templates while the customer's window is open. */
   readonly isFree: boolean
   readonly problem: Errors.Problem | undefined
   readonly at: number
@@ -41,45 +41,48 @@ export interface Grounds {
   readonly customers: Customers
   readonly limits: Limits
   readonly bill: Bill
-  /** The type of a file that a number has uploaded; undefined if it has none of this id. */
+  /** The type of a file that a number has uploaded; undefined if it has no file with this id. */
   readonly typeOf: (number: string, id: string, now: number) => string | undefined
   readonly courier: Courier
   readonly templates: () => ReadonlyArray<Template>
-  /** Runs what takes its time, beside everything else. */
+  /** Runs an effect in the background. */
   readonly run: (effect: Effect.Effect<void>) => void
-  /** The customer of a message answers it. */
+  /** Has the customer of a message reply to it. */
   readonly reply: (accepted: Accepted, text: string) => Effect.Effect<void>
 }
 
 export interface Messages {
-  /** Judges a send; what is accepted spends the limits. `nth`: which call of this reference it is. */
+  /**
+   * Accepts or refuses a send; an accepted one counts towards the limits. `nth`: the number of this call for its
+   * reference.
+   */
   readonly send: (
     number: Numbers.BusinessNumber,
     body: string,
     now: number,
     nth: number
   ) => Accepted | Errors.Refusal
-  /** Lets be told what becomes of it, in time; ends when what is told before the answer has been. */
+  /** Reports the message's statuses at their times. Completes once those due before the response are posted. */
   readonly live: (accepted: Accepted) => Effect.Effect<void>
-  /** One word of a message, which is charged once it has reached its customer. */
+  /** Makes the update for a status of a message, and charges the message once it has reached its customer. */
   readonly word: (accepted: Accepted, status: string, at: number, problem?: Errors.Problem) => Updates.Update
-  /** The accepted message of this wamid or reference, the latest one of it. */
+  /** The latest accepted message with this wamid or reference. */
   readonly find: (name: string) => Accepted | undefined
 }
 
 /**
- * The outcome of a message over the messaging limit. Upstream documents no code of its own for it; "not delivered"
- * is told so.
+ * The outcome of a message over the messaging limit. Upstream documents no code for it, so this is the code for "not
+ * delivered".
  */
 const overLimit: Errors.Problem = { code: 131049 }
 
-/** So many names of messages are remembered, those of the latest. */
+/** How many names of messages are remembered, those of the latest messages. */
 const kept = 100_000
 
-/** How long a conversation was open, where it is told. */
+/** How long a conversation is open, if statuses contain it. */
 const conversationLasts = 24 * 3600 * 1000
 
-/** A name of a message with the bytes of a real one: the customer, and what makes it unique. */
+/** A message id with the bytes of a real one: it contains the recipient and a unique part. */
 export const wamidOf = (recipient: string, unique: string): string => {
   const name = Buffer.from(recipient, "ascii")
   const bytes = Buffer.concat([
@@ -92,7 +95,7 @@ export const wamidOf = (recipient: string, unique: string): string => {
   return `wamid.${bytes.toString("base64")}`
 }
 
-/** A business-scoped user id of a customer known by number, always the same one. */
+/** The business-scoped user id of a customer known by number; always the same for a seed. */
 const userIdOf = (dice: Dice, customer: string): string => `US.${BigInt(`0x${dice.hex(15, "user", customer)}`)}`
 
 /** How upstream names a customer. */
@@ -106,7 +109,7 @@ export const make = (grounds: Grounds): Messages => {
   const byName = new Map<string, Accepted>()
   let accepted = 0
 
-  /** The template asked for, or why it cannot be sent. */
+  /** The template of a request, or the refusal if it cannot be sent. */
   const templateFor = (request: SendRequest.SendRequest): Template | Errors.Refusal => {
     const name = String(request.content.name)
     const language = String((request.content.language as { readonly code: string }).code)

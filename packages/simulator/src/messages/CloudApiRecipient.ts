@@ -1,4 +1,4 @@
-/** Who a message of the simulated Cloud API goes to: how numbers are read, and what upstream makes of them. */
+/** Reads the recipient of a message: the number as WhatsApp knows it, or a business-scoped user id. */
 
 /** The digits of a number as people write it; undefined if it cannot be one. */
 export const digitsOf = (to: string): string | undefined => {
@@ -6,15 +6,15 @@ export const digitsOf = (to: string): string | undefined => {
   return /^[1-9]\d{6,14}$/.test(digits) ? digits : undefined
 }
 
-/** Below this area code Brazilian numbers keep their ninth digit on WhatsApp. */
+/** From this area code on, WhatsApp's ids of Brazilian mobiles lack the ninth digit. */
 const brazilWithoutNinth = 31
 
 /**
- * The id under which WhatsApp knows a number, which may differ from it: a Brazilian mobile without its ninth digit,
- * a Mexican number with the 1 and an Argentinian one with the 9 that mobiles once had. Where a country has made its
- * numbers longer, accounts keep the shorter one: Benin's without the 01 of 2024, Ivory Coast's without the two digits of
- * 2021. The answer to a send tells it beside the number as it was given (github.com/nyaruka/courier/pull/433, and for
- * Mexico github.com/david-lev/pywa/issues/155, github.com/chatwoot/chatwoot/issues/14926).
+ * The id under which WhatsApp knows a number, which may differ from it: a Brazilian mobile without its ninth digit, a
+ * Mexican number with the 1 and an Argentinian one with the 9 that mobiles once had. Where a country has made its
+ * numbers longer, accounts keep the shorter one: Benin's without the 01 of 2024, Ivory Coast's without the two digits
+ * of 2021. The response to a send has it beside the given number (github.com/nyaruka/courier/pull/433, and for Mexico
+ * github.com/david-lev/pywa/issues/155, github.com/chatwoot/chatwoot/issues/14926).
  */
 const waIdOf = (digits: string): string => {
   const brazil = /^55(\d\d)9(\d{8})$/.exec(digits)
@@ -30,7 +30,7 @@ const waIdOf = (digits: string): string => {
   return digits
 }
 
-/** A customer, however they are named: the id of WhatsApp for a number, a business-scoped id as it is. */
+/** The key of a customer: WhatsApp's id for a number in any form; a business-scoped user id unchanged. */
 export const keyOf = (name: string): string => {
   const digits = digitsOf(name)
   return digits === undefined ? name : waIdOf(digits)

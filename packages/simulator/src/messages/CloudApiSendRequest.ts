@@ -1,11 +1,11 @@
-/** The first checks of the body of a send. */
+/** Parses the body of a send, and makes the checks that need nothing but the body. */
 import * as Errors from "../CloudApiErrors.ts"
 import * as Contents from "./CloudApiContents.ts"
 import * as Recipient from "./CloudApiRecipient.ts"
 
-/** A body that holds together. */
+/** A valid body. */
 export interface SendRequest {
-  /** As given: a number, or a business-scoped user id. */
+  /** The recipient as given: a number, or a business-scoped user id. */
   readonly to: string
   readonly userId: boolean
   readonly type: string
@@ -57,7 +57,7 @@ const inTemplate = (content: { readonly [name: string]: unknown }): Errors.Refus
     : Errors.badParameter("Param template['components'] must be an array.")
 }
 
-/** The request in this body, or the refusal of the first thing wrong with it. */
+/** Parses a body. Returns the request, or the refusal for the first mistake. */
 export const read = (body: string): SendRequest | Errors.Refusal => {
   let json: unknown
   try {

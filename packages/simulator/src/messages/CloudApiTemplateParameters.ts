@@ -1,4 +1,4 @@
-/** Whether the parameters of a send fit its template, judged as upstream does and told in its words. */
+/** Checks whether the parameters of a send fit its template, by upstream's rules and in its words. */
 import * as Errors from "../CloudApiErrors.ts"
 import type { Component, Template } from "../templates/CloudApiTemplates.ts"
 
@@ -33,7 +33,7 @@ const longestCode = 15
  */
 const forbiddenWhiteSpace = /[\n\r\t]| {5}/
 
-/** That it must not be empty: github.com/shridarpatil/frappe_whatsapp/issues/169. */
+/** Checks the text of a parameter. Source for empty texts: github.com/shridarpatil/frappe_whatsapp/issues/169. */
 const textProblem = (parameter: Loose): Errors.Refusal | undefined => {
   if (typeof parameter.text !== "string" || parameter.text === "") {
     return problem(131008, "Parameter of type text is missing text value")
@@ -58,7 +58,7 @@ const filledWith = (parameter: Loose): string => {
   return isLoose(value) ? String(value.fallback_value ?? "") : ""
 }
 
-/** A text with placeholders against the parameters given for it. */
+/** Checks the parameters that are given for a text with placeholders. */
 const inText = (
   label: "header" | "body",
   template: Template,
@@ -129,8 +129,8 @@ const needsValue = (button: Loose): boolean =>
   button.type === "COPY_CODE" || (typeof button.url === "string" && placeholdersOf(button.url).length > 0)
 
 /**
- * Buttons that a send must name, and the code that it gets otherwise. A component without parameters is enough.
- * Sources: of flows github.com/juspay/clairvoyance/pull/1128, github.com/chatwoot/chatwoot/pull/14714 and
+ * The buttons that a send must name, and the code of the refusal if it does not. A component without parameters is
+ * enough. Sources: of flows github.com/juspay/clairvoyance/pull/1128, github.com/chatwoot/chatwoot/pull/14714 and
  * github.com/Bindambc/whatsapp-business-java-api/issues/221; of catalogues
  * github.com/Azure-Samples/communication-services-dotnet-quickstarts/issues/169. A quick reply may be left out
  * (github.com/ChatbotXIO/ChatbotX/pull/1006).
@@ -170,7 +170,7 @@ const inButtons = (
 const parametersOf = (given: ReadonlyArray<Loose>, type: string): ReadonlyArray<Loose> =>
   listOf(given.find((component) => String(component.type).toLowerCase() === type)?.parameters)
 
-/** The offer of a template ends at a time that the send gives, if the template says that it ends. */
+/** Checks a template's offer: if the template has an end of the offer, the send must give its time. */
 const inOffer = (offer: Component | undefined, given: ReadonlyArray<Loose>): Errors.Refusal | undefined => {
   const parameters = parametersOf(given, "limited_time_offer")
   if (offer === undefined) {
@@ -187,7 +187,7 @@ const inOffer = (offer: Component | undefined, given: ReadonlyArray<Loose>): Err
     : problem(131008, "limited_time_offer: expiration_time_ms is required")
 }
 
-/** Each card of the template is filled by the card of its index. */
+/** Checks the cards of a send, each against the template's card with its index. */
 const inCards = (
   template: Template,
   carousel: Component | undefined,
@@ -211,7 +211,7 @@ const inCards = (
   return undefined
 }
 
-/** A header, a body and buttons, of a template or of one of its cards. */
+/** Checks a header, a body and buttons, of a template or of one of its cards. */
 const inComponents = (
   template: Template,
   components: ReadonlyArray<Component>,

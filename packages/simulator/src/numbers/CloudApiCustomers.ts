@@ -1,21 +1,21 @@
-/** The simulated Cloud API's customers: their windows, their preferences, how they behave. */
+/** The customers of the simulated Cloud API: their names, service windows, preferences and behaviours. */
 import * as Behaviours from "../control/CloudApiBehaviour.ts"
 import * as Recipient from "../messages/CloudApiRecipient.ts"
 
-/** How long a customer's message lets a business answer freely. */
+/** The length of the service window after a customer's message, in milliseconds. */
 const window = 24 * 3600 * 1000
 
 export interface Customers {
-  /** Both are names of one customer: windows and preferences under the user id go to the number. */
+  /** Records that both are names of one customer. Windows and preferences of the user id move to the number. */
   readonly identify: (userId: string, number: string) => void
   /** The customer with this name: the number of a user id, if it is known. */
   readonly of: (name: string) => string
-  /** The customer wrote to this number. */
+  /** Records that the customer wrote to this number. */
   readonly wrote: (number: string, customer: string, at: number) => void
   readonly windowOpen: (number: string, customer: string, now: number) => boolean
   readonly prefer: (number: string, customer: string, marketing: boolean) => void
   readonly wantsMarketing: (number: string, customer: string) => boolean
-  /** The customer is known by another name from now on: windows and preferences go with them. */
+  /** Renames a customer. Windows and preferences move to the new name. */
   readonly rename: (from: string, to: string) => void
   readonly behave: (to: string, behaviour: Behaviours.Behaviour) => void
   readonly behaviourOf: (customer: string) => Behaviours.Behaviour
@@ -23,7 +23,7 @@ export interface Customers {
 
 /** Customers are named by {@link Recipient.keyOf}, and by number where both names are known. */
 export const make = (): Customers => {
-  /** By customer, by number. */
+  /** When a customer last wrote to a number, by customer and number. */
   const lastWords = new Map<string, Map<string, number>>()
   const stopped = new Map<string, Set<string>>()
   const behaviours = new Map<string, Behaviours.Behaviour>()

@@ -1,7 +1,7 @@
-/** The business phone numbers of the simulated Cloud API, as reading them shows them. */
+/** The business phone numbers of the simulated Cloud API: their fields, and what a lookup returns of them. */
 import { Schema, Struct } from "effect"
 
-/** The fields that upstream names so, and one of the simulation. */
+/** A number with upstream's fields, and one of the simulation (`refuses`). */
 export const BusinessNumber = Schema.Struct({
   id: Schema.String,
   display_phone_number: Schema.String,
@@ -15,12 +15,12 @@ export const BusinessNumber = Schema.Struct({
   throughput: Schema.Struct({ level: Schema.String }),
   whatsapp_business_manager_messaging_limit: Schema.String,
   health_status: Schema.Struct({ can_send_message: Schema.String, entities: Schema.Array(Schema.Json) }),
-  /** The code with which every send is refused, as 133010 of a number that is not registered; null: none is. */
+  /** The code with which every send is refused, such as 133010 for an unregistered number; null if none is refused. */
   refuses: Schema.NullOr(Schema.Int)
 })
 export type BusinessNumber = typeof BusinessNumber.Type
 
-/** Some of its fields, to change. */
+/** A change of some fields of a number. */
 export const Patch = BusinessNumber.mapFields(Struct.omit(["id"])).mapFields(Struct.map(Schema.optionalKey))
 export type Patch = typeof Patch.Type
 
@@ -49,7 +49,7 @@ const usual = [
   "throughput"
 ]
 
-/** These fields of it, always with its id; undefined with the first field that there is not. */
+/** The id and these fields of a number (`shown`), or the name of the first field that does not exist (`unknown`). */
 export const show = (
   number: BusinessNumber,
   fields: ReadonlyArray<string> = usual

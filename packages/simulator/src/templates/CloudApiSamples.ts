@@ -1,21 +1,21 @@
-/** The resumable uploads of the simulated Cloud API, which give the handles of templates' sample files. */
+/** The resumable uploads of the simulated Cloud API. Each returns the handle of a template's sample file. */
 import * as Errors from "../CloudApiErrors.ts"
 
-/** The app that every access token is of. */
+/** The id of the app to which every access token belongs. */
 export const appId = "705042009999999"
 
 const types = new Set(["application/pdf", "image/jpeg", "image/jpg", "image/png", "video/mp4"])
 
-/** The answer that begins an upload. */
+/** The response that begins an upload. */
 type Session = { readonly id: string }
 
-/** The answer to its file. */
+/** The response to the upload's file. */
 type Handle = { readonly h: string }
 
 export interface Samples {
   /** Begins an upload of a file with this name, length and type. */
   readonly begin: (query: URLSearchParams) => Session | Errors.Refusal
-  /** Takes the whole file of an upload that was begun, once. */
+  /** Accepts the whole file of an upload, once. */
   readonly take: (
     session: string,
     call: { readonly authorization: string | undefined; readonly offset: string | undefined; readonly length: number }

@@ -1,4 +1,4 @@
-/** Templates created, changed and deleted over the simulated Cloud API, judged as upstream does. */
+/** Creates, changes and deletes templates of the simulated Cloud API, by upstream's rules. */
 import { Result, Schema } from "effect"
 import * as Errors from "../CloudApiErrors.ts"
 import { type Component, Template } from "./CloudApiTemplates.ts"
@@ -23,7 +23,7 @@ const editOf = Schema.decodeResult(Schema.fromJsonString(Edit))
 
 const bad = Errors.badTemplate
 
-/** The placeholders of a text. */
+/** The number of different placeholders in a text. */
 const placeholdersOf = (text: string): number => new Set(text.match(/\{\{\s*\w+\s*\}\}/g)).size
 
 /** How many sample values an example has: a list, a list in a list, or named ones. */
@@ -80,7 +80,7 @@ const judge = (components: ReadonlyArray<Component>, category: string): Errors.R
 
 const unreadable = () => Errors.badParameter("Invalid parameter")
 
-/** The new template, which is to be reviewed. */
+/** Makes a new template, still to be reviewed, or refuses it. */
 export const created = (
   templates: ReadonlyArray<Template>,
   body: string,
@@ -111,7 +111,7 @@ export const created = (
 
 const editable = new Set(["APPROVED", "REJECTED", "PAUSED"])
 
-/** The changed template, which is to be reviewed again. */
+/** Makes the changed template, to be reviewed again, or refuses the change. */
 export const edited = (template: Template, body: string): Template | Errors.Refusal => {
   const read = editOf(body)
   if (Result.isFailure(read)) return unreadable()
@@ -126,7 +126,7 @@ export const edited = (template: Template, body: string): Template | Errors.Refu
     { ...template, category, components, status: "PENDING", rejected_reason: "NONE" }
 }
 
-/** The templates that a deletion is about: one by its id and name, or all languages of a name. */
+/** The templates to delete: one by its id and name, or all languages of a name. */
 export const deleted = (
   templates: ReadonlyArray<Template>,
   query: URLSearchParams

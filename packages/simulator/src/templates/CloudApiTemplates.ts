@@ -1,4 +1,4 @@
-/** The templates of the simulated Cloud API: what there is, its listing by pages, and whether parameters fit. */
+/** The templates of the simulated Cloud API: their shape, the initial ones, and the pages of their list. */
 import { Schema } from "effect"
 
 const Component = Schema.Struct({
@@ -47,7 +47,7 @@ const made = (
   ...rest
 })
 
-/** So many plain ones more, that a listing takes more than one page. */
+/** The number of additional plain templates, so that the list has more than one page. */
 const plain = 20
 
 /**
@@ -113,7 +113,7 @@ export const initial: ReadonlyArray<Template> = [
   ])
 ].map((template, i) => ({ id: String(1_689_556_908_000_000 + i), ...template }))
 
-/** These fields of a template and its id, or all. */
+/** The id and these fields of a template; all fields if none are requested. */
 export const shown = (template: Template, fields: ReadonlyArray<string> | undefined): Schema.JsonObject =>
   fields === undefined
     ? template
@@ -123,7 +123,7 @@ export const shown = (template: Template, fields: ReadonlyArray<string> | undefi
 const defaultPage = 25
 const longestPage = 1000
 
-/** One page, with cursors and, unless it is the last, the address of the next. `fields` are the only ones shown. */
+/** One page of the list, with cursors and, unless it is the last, the next page's address; only `fields` are shown. */
 export const page = (
   templates: ReadonlyArray<Template>,
   query: URLSearchParams,

@@ -1,4 +1,4 @@
-/** Changes of numbers, templates and the account of the simulated Cloud API, and the webhooks that tell them. */
+/** Changes of numbers, templates and the account of the simulated Cloud API, and the webhooks that report them. */
 import { Schema } from "effect"
 import type { BusinessNumber } from "../numbers/CloudApiNumbers.ts"
 import { type Component, Template } from "../templates/CloudApiTemplates.ts"
@@ -6,10 +6,10 @@ import type { Update } from "./CloudApiUpdates.ts"
 
 const digitsOf = (number: BusinessNumber) => number.display_phone_number.replace(/\D/g, "")
 
-/** Tiers from the lowest; those that it does not know rank lowest. */
+/** The tiers from the lowest; unknown tiers rank lowest. */
 const tiers = ["TIER_50", "TIER_250", "TIER_1K", "TIER_2K", "TIER_10K", "TIER_100K", "TIER_UNLIMITED"]
 
-/** The webhook about a number that changed so. Its quality alone is not told, only that it is flagged for it. */
+/** The webhooks about a change of a number. A change of quality alone is not reported, only flagging is. */
 export const ofNumber = (account: string, before: BusinessNumber, after: BusinessNumber): ReadonlyArray<Update> => {
   const limit = after.whatsapp_business_manager_messaging_limit
   const limitBefore = before.whatsapp_business_manager_messaging_limit
@@ -46,7 +46,7 @@ export const ofNumber = (account: string, before: BusinessNumber, after: Busines
   return updates
 }
 
-/** A template to change, or to add where there is none of this name and language. */
+/** A change of the template with this name and language, which is added if it does not exist. */
 export const TemplateChange = Schema.Struct({
   name: Schema.String,
   language: Schema.optionalKey(Schema.String),
@@ -56,7 +56,7 @@ export const TemplateChange = Schema.Struct({
   rejectedReason: Schema.optionalKey(Schema.String),
   parameterFormat: Schema.optionalKey(Template.fields.parameter_format),
   components: Schema.optionalKey(Template.fields.components),
-  /** Whether webhooks tell of it; so unless told. */
+  /** Whether webhooks report the change; true by default. */
   tell: Schema.optionalKey(Schema.Boolean)
 })
 export type TemplateChange = typeof TemplateChange.Type
@@ -83,7 +83,7 @@ export const changed = (
   rejected_reason: change.rejectedReason ?? before?.rejected_reason ?? "NONE"
 })
 
-/** The fields that come with some words about a template. */
+/** The further fields of a webhook about a template's status. */
 const explained = (before: Template | undefined, after: Template, now: number): Schema.JsonObject => {
   switch (after.status) {
     case "PAUSED":
@@ -102,7 +102,7 @@ const explained = (before: Template | undefined, after: Template, now: number): 
   }
 }
 
-/** The webhook about a template that changed so, or is new. */
+/** The webhooks about a changed or new template. */
 export const ofTemplate = (
   account: string,
   before: Template | undefined,
@@ -162,7 +162,7 @@ export const Alert = Schema.Struct({
   severity: Schema.optionalKey(Schema.Literals(["CRITICAL", "WARNING", "INFORMATIONAL"])),
   type: Schema.optionalKey(Schema.String),
   description: Schema.optionalKey(Schema.String),
-  /** The number it is about, by its id; the business, if left out. */
+  /** The id of the number that the alert is about; the alert is about the business if omitted. */
   number: Schema.optionalKey(Schema.String)
 })
 export type Alert = typeof Alert.Type

@@ -42,7 +42,7 @@ export interface Courier {
   readonly deliver: (body: Uint8Array, signature: string | undefined) => Effect.Effect<Attempt>
   /** Posts the bodies of these posts again, once each, in this order; by default all. */
   readonly redeliver: (posts?: ReadonlyArray<number>) => Effect.Effect<void>
-  /** Over the raw bytes. Source: github.com/yvfl/api-whatsapp-docs, docs/webhooks/create_webhook_endpoint.md. */
+  /** Signs the raw bytes. Source: github.com/yvfl/api-whatsapp-docs, docs/webhooks/create_webhook_endpoint.md. */
   readonly sign: (body: Uint8Array) => string
   /** The latest updates, oldest first. */
   readonly told: () => ReadonlyArray<Updates.Update>
@@ -139,7 +139,7 @@ export const make = Effect.fnUntraced(function*(
     return { post, body, updates: updates.length }
   }
 
-  /** Whatever follows the first attempt of a post. */
+  /** Makes the retries and repetitions after the first attempt of a post. */
   const persist = (
     { body, post, updates }: ReturnType<typeof enter>,
     first: Attempt
@@ -169,7 +169,7 @@ export const make = Effect.fnUntraced(function*(
       run(persist(entered, first))
     })
 
-  /** Sends what has gathered, in posts of the size that is set. */
+  /** Posts the gathered updates, in posts of at most `batchMost` updates. */
   const flush = Effect.sync(() => {
     gathering = false
     const random = dice.for("flush", posts)
@@ -260,7 +260,7 @@ export const make = Effect.fnUntraced(function*(
     told: () => updates.slice(-kept),
     attempts: () => attempts.slice(-kept),
     settled: Effect.callback<void>((resume) => {
-      // what has just woken up may still be about to tell something
+      // a fiber that has just woken up may be about to post an update
       setImmediate(() => {
         if (quiet()) resume(Effect.void)
         else waiting.push(() => resume(Effect.void))

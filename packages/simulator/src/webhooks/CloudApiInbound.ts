@@ -1,55 +1,59 @@
-/** Messages of the simulated Cloud API's customers, and of a business on its own phone: a message of each kind. */
+/** The messages that customers send, and that a business writes on its own phone, with an example of each kind. */
 import { Schema } from "effect"
 
 /** A file that a customer sends. */
 const InboundFile = Schema.Struct({
-  /** Its bytes. */
+  /** The file's bytes. */
   base64: Schema.String,
   type: Schema.optionalKey(Schema.String),
   filename: Schema.optionalKey(Schema.String),
-  /** Upstream's false statements about it: another digest in the webhook, another address when it is asked. */
+  /**
+   * False statements that upstream makes about the file: a wrong digest in the webhook, a wrong address in the lookup.
+   */
   lies: Schema.optionalKey(Schema.Struct({
     sha256: Schema.optionalKey(Schema.String),
     url: Schema.optionalKey(Schema.String)
   })),
-  /** How long upstream has it, in milliseconds; seven days, if left out. */
+  /** How long upstream keeps the file, in milliseconds; seven days by default. */
   lives: Schema.optionalKey(Schema.Int)
 })
 /** One value of the schema of the same name. */
 export type InboundFile = typeof InboundFile.Type
 
-/** A message to be written by a customer. What is left out is as the simulator has it. */
+/** A message from a customer. Omitted fields get the simulator's defaults. */
 export const Inbound = Schema.Struct({
-  /** The customer's number; left out, they are known by `userId` alone. */
+  /** The customer's number; if omitted, the customer has only the `userId`. */
   from: Schema.optionalKey(Schema.String),
   userId: Schema.optionalKey(Schema.String),
   parentUserId: Schema.optionalKey(Schema.String),
   username: Schema.optionalKey(Schema.String),
   name: Schema.optionalKey(Schema.String),
-  /** The id of the business number written to; the first, if left out. */
+  /** The id of the business number that gets the message; the first number by default. */
   number: Schema.optionalKey(Schema.String),
-  /** One of {@link kinds}: what the message holds, unless `content` says. */
+  /** One of {@link kinds}, whose example is the message's content unless `content` replaces it. */
   kind: Schema.optionalKey(Schema.String),
-  /** Of a text. */
+  /** The body of a text message. */
   text: Schema.optionalKey(Schema.String),
-  /** Fields of the message as upstream has them, `type` and the object of that name above all; they win. */
+  /**
+   * Fields of the message in upstream's shape, such as `type` and the object with that name. They override the rest.
+   */
   content: Schema.optionalKey(Schema.JsonObject),
   context: Schema.optionalKey(Schema.JsonObject),
-  /** The message's own time, in milliseconds; now, if left out. */
+  /** The message's own time, in milliseconds; now by default. */
   at: Schema.optionalKey(Schema.Int),
   /** The file of a picture, a document and so on, which can be downloaded for seven days. */
   file: Schema.optionalKey(InboundFile),
-  /** A wamid; the same one again makes a duplicate. */
+  /** The message's wamid. A repeated wamid makes a duplicate. */
   id: Schema.optionalKey(Schema.String)
 })
 export type Inbound = typeof Inbound.Type
 
-/** A message that the business writes to a customer from its own phone. What is left out is as of {@link Inbound}. */
+/** A message that the business writes to a customer on its own phone. Omitted fields are as in {@link Inbound}. */
 export const Echo = Schema.Struct({
-  /** The customer's number; left out, they are known by `userId` alone. */
+  /** The customer's number; if omitted, the customer has only the `userId`. */
   to: Schema.optionalKey(Schema.String),
   userId: Schema.optionalKey(Schema.String),
-  /** The id of the business number that writes; the first, if left out. */
+  /** The id of the business number that writes; the first number by default. */
   number: Schema.optionalKey(Schema.String),
   kind: Schema.optionalKey(Schema.String),
   text: Schema.optionalKey(Schema.String),
@@ -74,7 +78,7 @@ const interactive = (type: string, rest: Schema.JsonObject): Schema.JsonObject =
   interactive: { type, [type]: rest }
 })
 
-/** An example of each kind; it is the content of a message that gives none. */
+/** An example of each kind, which is the default content of a message. */
 export const kinds: { readonly [kind: string]: Schema.JsonObject } = {
   text: { type: "text", text: { body: "Olá! Is my order <42> on its way? 📦 a@b.example 100%" } },
   button: { type: "button", button: { payload: "YES", text: "Yes" } },
@@ -142,18 +146,18 @@ export const kinds: { readonly [kind: string]: Schema.JsonObject } = {
   }
 }
 
-/** Whether it is a call, which is told in a field of its own. */
+/** Whether the content is a call, which has a webhook field of its own. */
 export const isCall = ({ event }: Schema.JsonObject): boolean => event !== undefined
 
-/** Whether it opens the window: no system's word, nothing said in a group, and no call. */
+/** Whether the content opens the service window: system messages, messages in groups and calls do not. */
 export const opensWindow = (content: Schema.JsonObject): boolean =>
   content.type !== "system" && content.group_id === undefined && !isCall(content)
 
-/** Why there is no such kind. */
+/** The error for an unknown kind. */
 export const unknownKind = `\`kind\` is one of ${Object.keys(kinds).join(", ")}`
 
 /**
- * The content of a message: the example of its kind, its text, and the fields that were given. Undefined: no such kind.
+ * The content of a message: the example of its kind, its text, and the given fields. Undefined if the kind is unknown.
  */
 export const contentOf = (
   { content, kind = "text", text }: Pick<Inbound, "content" | "kind" | "text">

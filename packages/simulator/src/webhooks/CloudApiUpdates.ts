@@ -1,17 +1,17 @@
-/** The webhooks of the simulated Cloud API, in upstream's shapes. */
+/** Writes the webhooks of the simulated Cloud API in upstream's shapes: updates, and posts of several updates. */
 import type { Schema } from "effect"
 import * as Errors from "../CloudApiErrors.ts"
 import type { Draws } from "../control/CloudApiDice.ts"
 import type { BusinessNumber } from "../numbers/CloudApiNumbers.ts"
 
-/** One change of one account. */
+/** One update about an account: a `change` in Meta's posts. */
 export interface Update {
   readonly account: string
   readonly field: string
   readonly value: Schema.JsonObject
 }
 
-/** What chance goes by for an update: all of it but the times, which differ from run to run. */
+/** The name of an update for random values: all of it except the times, which differ from run to run. */
 export const nameOf = (update: Update): string =>
   JSON.stringify(update, (name, value) => name.endsWith("timestamp") ? undefined : value)
 
@@ -27,7 +27,7 @@ export interface Named {
 const defined = (fields: { readonly [name: string]: Schema.Json | undefined }): Schema.JsonObject =>
   Object.fromEntries(Object.entries(fields).filter((field): field is [string, Schema.Json] => field[1] !== undefined))
 
-/** How a time is told. */
+/** A time in seconds, as a JSON number or as text. */
 export const timestamp = (at: number, numeric: boolean): string | number => {
   const seconds = Math.floor(at / 1000)
   return numeric ? seconds : String(seconds)
@@ -57,16 +57,16 @@ export interface StatusFacts {
   readonly reference: string | undefined
   readonly category: string
   readonly isFree: boolean
-  /** Whether the price says `billable`, which upstream has deprecated (whatsappapijs.web.app, `ServerPricing`). */
+  /** Whether the price contains `billable`, which upstream has deprecated (whatsappapijs.web.app, `ServerPricing`). */
   readonly billable: boolean
   readonly problem: Errors.Problem | undefined
-  /** With the `conversation` of versions before 24, until this time. */
+  /** The `conversation` of versions before 24, with the time at which it ends. */
   readonly conversation: { readonly id: string; readonly until: string | number } | undefined
   readonly contacts: boolean
 }
 
 /**
- * A word of a message. A failed one names no contacts, and prices come with `sent` and `delivered`. Source:
+ * The update for a status of a message. `failed` has no contacts, and only `sent` and `delivered` have prices. Source:
  * developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status.
  */
 export const status = (account: string, number: BusinessNumber, facts: StatusFacts): Update => {
@@ -161,7 +161,7 @@ export const echo = (
   }
 })
 
-/** What the system says of a customer who is named otherwise from now on; a new number brings a new id with it. */
+/** The system message about a customer with a new number or user id; a new number brings a new user id. */
 export const moved = (before: Named, after: Named): Schema.JsonObject =>
   defined({
     body: `User changed from ${before.waId ?? before.userId} to ${after.waId ?? after.userId}`,
@@ -171,14 +171,14 @@ export const moved = (before: Named, after: Named): Schema.JsonObject =>
     previous_user_id: before.userId
   })
 
-/** An error of no message in particular. */
+/** The update for an error that belongs to no message. */
 export const outOfBand = (account: string, number: BusinessNumber, problem: Errors.Problem): Update => ({
   account,
   field: "messages",
   value: { ...about(number), errors: [Errors.inWebhook(problem)] }
 })
 
-/** Whether a customer wants marketing messages. */
+/** The update for a customer's preference about marketing messages. */
 export const preference = (
   account: string,
   number: BusinessNumber,
@@ -202,13 +202,13 @@ export const preference = (
   }
 })
 
-/** The shapes of a post that holds several updates. */
+/** How a post arranges several updates: in one value, in a change each, or in an entry each. */
 export type Shape = "value" | "changes" | "entries"
 
 const listsOf = (value: Schema.JsonObject) =>
   Object.entries(value).filter((field): field is [string, ReadonlyArray<Schema.Json>] => Array.isArray(field[1]))
 
-/** Updates about messages of one number, in one value. */
+/** Merges updates about messages of one number into one value. */
 const merged = (updates: ReadonlyArray<Update>): ReadonlyArray<Update> => {
   const values = new Map<string, Update>()
   for (const update of updates) {
@@ -258,10 +258,10 @@ export const envelope = (updates: ReadonlyArray<Update>, shape: Shape, at: numbe
   }
 }
 
-/** One of the shapes. */
+/** A random shape. */
 export const anyShape = (draws: Draws): Shape => draws.pick(["value", "changes", "entries"])
 
-/** JSON as upstream writes and signs it: ASCII alone, with these escapes. */
+/** Encodes JSON as upstream writes and signs it: in ASCII, with these escapes. */
 export const encode = (body: Schema.Json): Buffer =>
   Buffer.from(
     JSON.stringify(body)

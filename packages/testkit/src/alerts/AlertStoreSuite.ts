@@ -1,5 +1,5 @@
 /**
- * Conformance of `AlertStore`.
+ * Conformance of `AlertStore`: when alerts open and close, and the settings of their notices.
  */
 import { assert } from "@effect/vitest"
 import { Alert, AlertStore } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * The conformance tests that every implementation of `AuditStore` passes.
+ * Conformance of `AuditStore`: how entries are recorded, listed and deleted.
  */
 import { assert } from "@effect/vitest"
 import { type AuditEntry, AuditStore, Id } from "@wac/core"

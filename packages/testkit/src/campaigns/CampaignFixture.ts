@@ -43,7 +43,7 @@ export const draft = (own: Fixture.World, plan: Partial<Campaign.Plan> = {}, nam
 /** A row for the `n`th customer. */
 export const row = (n: number): Recipient.Row => ({ recipient: { to: customer(n), variables: { number: `${n}` } } })
 
-/** Rows for as many customers. */
+/** Rows for the first `count` customers. */
 export const rows = (count: number): ReadonlyArray<Recipient.Row> => Array.from({ length: count }, (_, n) => row(n))
 
 /** An upload of one part. */
@@ -82,7 +82,7 @@ export const tried = (
 /** Changes a campaign. */
 export const changed = (...given: Parameters<typeof tried>) => Effect.map(tried(...given), Result.getOrThrow)
 
-/** The most recipients of one piece of work. */
+/** The maximum number of recipients in one piece of work. */
 export const limit = 50
 
 /** The prices of the tests' customers, who are in the United States. */
@@ -127,7 +127,7 @@ export const workAll = (own: Fixture.World, now: Time.Instant, most = limit) =>
     }
   })
 
-/** A checked campaign with as many recipients. */
+/** A checked campaign with this many recipients. */
 export const ready = (own: Fixture.World, count: number, plan: Partial<Campaign.Plan> = {}) =>
   Effect.gen(function*() {
     const campaign = yield* draft(own, plan)
@@ -139,7 +139,7 @@ export const ready = (own: Fixture.World, count: number, plan: Partial<Campaign.
     return checked
   })
 
-/** A campaign that has begun to send to as many recipients. */
+/** A started campaign with this many recipients. */
 export const running = (own: Fixture.World, count: number, plan: Partial<Campaign.Plan> = {}) =>
   Effect.tap(ready(own, count, plan), (campaign) => changed(campaign, own.start, { _tag: "Start" }))
 
@@ -164,7 +164,7 @@ export const claim = (own: Fixture.World, recipient: CampaignWorkStep.Claimed, n
     return { accepted, command: { ...command, messageId: recipient.message.id, claimed: accepted.message } }
   })
 
-/** Sends to a recipient, whom the provider accepts. */
+/** Sends to a recipient; the provider accepts the message. */
 export const sent = (own: Fixture.World, recipient: CampaignWorkStep.Claimed, now: Time.Instant) =>
   Effect.gen(function*() {
     const { command } = yield* claim(own, recipient, now)
@@ -196,7 +196,7 @@ export const completions = (own: Fixture.World) =>
 export const stored = (own: Fixture.World, id: Id.MessageId) =>
   Effect.map(MessageStore.MessageStore.use((store) => store.get(own.workspace.id, id)), Option.getOrThrow)
 
-/** The provider changes a template. */
+/** Applies a provider report about a template. */
 export const told = (own: Fixture.World, name: string, change: Template.TemplateChange, at: Time.Instant) =>
   TemplateStore.TemplateStore.use((store) =>
     store.update({
@@ -212,7 +212,7 @@ export const told = (own: Fixture.World, name: string, change: Template.Template
 /** The `n`th customer's user id. */
 export const userId = (n: number) => `US.${n}3491208655302741918`
 
-/** A row for a customer who is named so. */
+/** A row for the customer with this name. */
 export const named = (to: string): Recipient.Row => ({ recipient: { to, variables: { number: to } } })
 
 /** Reports both names of the `n`th customer without opening a window. */

@@ -1,5 +1,5 @@
 /**
- * Conformance of `CampaignStore`: a campaign as a person makes it, with its rows, until it is deleted.
+ * Conformance of `CampaignStore`: how campaigns and their rows are created, changed, listed and deleted.
  */
 import { assert } from "@effect/vitest"
 import { Campaign, type CampaignStep, CampaignStore, Id, MessageStore, type Page, Recipient } from "@wac/core"

@@ -1,5 +1,6 @@
 /**
- * Conformance of `CampaignStore.work` on a running campaign: which recipients it hands out, and when again.
+ * Conformance of `CampaignStore.work` on a running campaign: which recipients it hands out, and when it hands them out
+ * again.
  */
 import { assert } from "@effect/vitest"
 import { CampaignTally, CampaignWorkStep, CustomerRecords, CustomerStore, Message, MessageStore, Pace } from "@wac/core"

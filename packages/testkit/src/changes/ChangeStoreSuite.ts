@@ -1,5 +1,5 @@
 /**
- * Conformance of `ChangeStore`.
+ * Conformance of `ChangeStore`: every listener receives a change.
  */
 import { assert } from "@effect/vitest"
 import { type Change, ChangeStore } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * Conformance of `ContactStore`.
+ * Conformance of `ContactStore`: recorded messages, service windows, preferences, and the list of contacts.
  */
 import { assert } from "@effect/vitest"
 import { Contact, ContactStore, MessageStore, OptOutWords, type Page, PhoneNumberStore, Time } from "@wac/core"

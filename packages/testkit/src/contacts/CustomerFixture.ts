@@ -1,5 +1,6 @@
 /**
- * Steps about a customer, for all names that they turn out to have.
+ * Steps about a customer: opt-outs and erasures, for all of the customer's names, which the storage reveals step by
+ * step.
  */
 import {
   type ContactStep,
@@ -13,7 +14,7 @@ import {
 import { Effect } from "effect"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
-/** Chooses whether a customer is opted out, by one of their names. Returns how many names that was about. */
+/** Opts a customer out or in, by one of their names. Returns how many names the customer has. */
 export const choose = Effect.fnUntraced(function*(choice: Omit<ContactStep.Choose, "hashes">) {
   const store = yield* ContactStore.ContactStore
   const name = CustomerNames.keyOf(choice.name)
@@ -25,7 +26,7 @@ export const choose = Effect.fnUntraced(function*(choice: Omit<ContactStep.Choos
   }
 })
 
-/** Everything that a customer is known by, by one of their names. */
+/** All names of a customer, found by one of them. */
 const namesOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, name: string) {
   const store = yield* CustomerStore.CustomerStore
   let names = CustomerRecords.namesOf(name, [])
@@ -36,7 +37,7 @@ const namesOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, name: s
   }
 })
 
-/** Erases a customer's contacts, by one of their names. */
+/** Erases a customer's contacts under all names, given one of them. */
 export const eraseContacts = Effect.fnUntraced(
   function*(workspaceId: Id.WorkspaceId, name: string, now: Time.Instant) {
     const store = yield* CustomerStore.CustomerStore

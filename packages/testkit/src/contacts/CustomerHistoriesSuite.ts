@@ -1,8 +1,8 @@
 /**
  * Conformance of `ContactStore`, `CustomerStore`, `MessageStore` and `CampaignStore` over random histories of a
- * customer: their words, choices of people and programs, imports, names that are told together or move, erasures, sends
- * and campaigns. No message goes to a customer who has opted out, and no campaign writes to a customer twice. A test's
- * title contains its seed, and a failure lists the steps that led to it.
+ * customer: their messages, opt-outs by people and programs, imports, names that are reported together or move,
+ * erasures, sends and campaigns. No message goes to a customer who has opted out, and no campaign writes to a customer
+ * twice. A test's title contains its seed, and a failure lists the steps that led to it.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -57,17 +57,17 @@ const namesOf = (seed: number): Names => {
   }
 }
 
-/** Which names there are, and which of them the provider may tell together. */
+/** The names of a history, and the groups of names that the provider may report together. */
 interface Plot {
   readonly names: ReadonlyArray<string>
-  readonly told: ReadonlyArray<ReadonlyArray<string>>
+  readonly groups: ReadonlyArray<ReadonlyArray<string>>
 }
 
 /** One customer; or two, one after the other at one number. */
 const plotsOf = ({ line, older, other, parent, person, renamed }: Names): ReadonlyArray<Plot> => [
   {
     names: [line, older, person, parent, renamed],
-    told: [
+    groups: [
       [line, person],
       [older, person],
       [line, older],
@@ -78,7 +78,7 @@ const plotsOf = ({ line, older, other, parent, person, renamed }: Names): Readon
   },
   {
     names: [line, person, parent, other],
-    told: [[line, person], [line, other], [person, parent], [line, person, parent]]
+    groups: [[line, person], [line, other], [person, parent], [line, person, parent]]
   }
 ]
 
@@ -99,13 +99,13 @@ class Known {
     this.names = names
   }
 
-  /** Which of the two customers has these names, if a user id tells. */
+  /** Which of the two customers has these names; undefined if there is no user id among them. */
   private ownerOf(names: Iterable<string>): "person" | "other" | undefined {
     const ids = [...names].filter(CustomerNames.isUserId)
     return ids.length === 0 ? undefined : ids.includes(this.names.other) ? "other" : "person"
   }
 
-  /** The names that are one customer with this one. */
+  /** All names of the customer with this name. */
   together(name: string): ReadonlySet<string> {
     return this.groups.find((group) => group.has(name)) ?? new Set([name])
   }
@@ -122,8 +122,8 @@ class Known {
     }
   }
   /**
-   * Names were told together: they are one customer. A number that comes with the id of another customer leaves the one
-   * before, and so does an id that comes with another number.
+   * Records names that were reported together: they belong to one customer. A number that comes with another customer's
+   * id leaves its previous customer, and so does an id that comes with another number.
    */
   link(names: ReadonlyArray<string>): ReadonlySet<string> {
     const wasOut = this.isOut(names.flatMap((name) => [...this.together(name)]))
@@ -199,7 +199,7 @@ const run = (
     const workspaceId = own.workspace.id
     const given = namesOf(seed)
     const { line, older, person, renamed } = given
-    const { names, told } = random.pick(plotsOf(given))
+    const { groups, names } = random.pick(plotsOf(given))
     const known = numbers.map(() => new Known(given))
     const open: Array<Running> = []
     let now = own.start
@@ -346,7 +346,7 @@ const run = (
       const name = random.pick(names)
       const kind = random.pick(kinds)
       const isOfNumber = random.below(2) === 0
-      const together = random.pick([...told, ...told, [line], [person]])
+      const together = random.pick([...groups, ...groups, [line], [person]])
       history.push(`${kind} ${n} ${name} ${together.join("+")}${isOfNumber ? " on the number" : ""}`)
       switch (kind) {
         case "send":

@@ -1,5 +1,5 @@
 /**
- * Conformance of `CustomerStore`: what of a customer is found, and what is left after it was erased.
+ * Conformance of `CustomerStore`: which records of a customer are found, and what is left after they are erased.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -46,7 +46,7 @@ const namesOf = (own: Fixture.World, given: string) =>
     return CustomerRecords.namesOf(given, yield* store.contacts(own.workspace.id, first))
   })
 
-/** Every step of a place, to its end. */
+/** Erases a customer's records in one place, step by step, to the end. */
 const eraseIn = (own: Fixture.World, names: CustomerRecords.Names, place: CustomerRecords.Place) =>
   Effect.gen(function*() {
     const store = yield* CustomerStore.CustomerStore

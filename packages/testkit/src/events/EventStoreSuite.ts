@@ -1,5 +1,5 @@
 /**
- * Conformance of `EventStore`.
+ * Conformance of `EventStore`: how events are listed in either direction, followed by readers and deleted.
  */
 import { assert } from "@effect/vitest"
 import { type Delivery, DeliveryStore, type Event, EventStore, type Id } from "@wac/core"

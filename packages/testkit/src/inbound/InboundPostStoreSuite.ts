@@ -1,5 +1,5 @@
 /**
- * Conformance of `InboundPostStore`.
+ * Conformance of `InboundPostStore`: how provider posts are stored once, claimed, retried and deleted.
  */
 import { assert } from "@effect/vitest"
 import { InboundPost, InboundPostStore, type Time } from "@wac/core"

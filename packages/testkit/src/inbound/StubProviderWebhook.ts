@@ -6,7 +6,7 @@ import { type InboundItem, ProviderWebhook } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
 
-/** Its part of the address. */
+/** The provider's name, which is a part of the webhook's path. */
 export const name = "stub"
 
 /** The header with the signature. */

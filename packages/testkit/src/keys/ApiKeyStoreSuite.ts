@@ -1,5 +1,5 @@
 /**
- * Conformance of `ApiKeyStore`.
+ * Conformance of `ApiKeyStore`: how API keys are issued once per idempotency key, found, listed and revoked.
  */
 import { assert } from "@effect/vitest"
 import { type ApiKey, ApiKeyStore, ApiScope, type Idempotency, KeyBinding, type Page, type Time } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * Conformance of `RateLimitStore`.
+ * Conformance of `RateLimitStore`: how token buckets empty and fill, and how callers race for their tokens.
  */
 import { assert } from "@effect/vitest"
 import { Limits, RateLimit, RateLimitStore } from "@wac/core"

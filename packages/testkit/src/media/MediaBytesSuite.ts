@@ -1,5 +1,5 @@
 /**
- * Conformance of `MediaBytes`.
+ * Conformance of `MediaBytes`: how the bytes of files are written, read in ranges and removed.
  */
 import { assert } from "@effect/vitest"
 import { MediaBytes } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * Conformance of `MediaStore`.
+ * Conformance of `MediaStore`: uploads under a quota, ids at the provider, customers' files, and expiry.
  */
 import { assert } from "@effect/vitest"
 import { type Id, type Idempotency, type Media, type MediaStep, MediaStore } from "@wac/core"
@@ -10,7 +10,7 @@ const { day, hour, minute, world } = Fixture
 
 const key = (name: string) => name as Idempotency.IdempotencyKey
 
-/** A file of a workspace, as *keep* takes it. */
+/** A file of a workspace, as input of *keep*. */
 const fileOf = (own: Fixture.World, id: Id.MediaId, size = 100): Media.Media => ({
   id,
   workspaceId: own.workspace.id,
@@ -60,7 +60,7 @@ const find = ({ id, workspaceId }: MediaStep.Named) =>
 const remove = ({ id, workspaceId }: MediaStep.Named, now: number, only: MediaStep.Remove["only"]) =>
   MediaStore.MediaStore.use((store) => store.remove({ id, workspaceId, now, only }))
 
-/** Which of these files are among those. */
+/** The ids of those of `files` that are in `all`. */
 const among = (files: ReadonlyArray<MediaStep.Named>, all: ReadonlyArray<MediaStep.Named>): ReadonlyArray<string> =>
   files.flatMap(({ id }) => all.some((other) => other.id === id) ? [id] : [])
 

@@ -114,7 +114,9 @@ export const accept = (world: Fixture.World, options: SendOptions = {}) =>
     return { command, accepted }
   })
 
-/** The command of an accepted send, with its message as claimed; `messageId` is that message's id, even for a later try. */
+/**
+ * The command of an accepted send, with its message as claimed; `messageId` is that message's id, even for a later try.
+ */
 export interface ClaimedCommand extends MessageStore.AcceptSend {
   readonly claimed: Message.Message
 }
@@ -175,7 +177,7 @@ export const settle = (
     return yield* MessageStore.MessageStore.use((store) => store.settle({ now, message, claimToken, end, ids }))
   })
 
-/** The message that a first try would claim, from a placeholder of a number. */
+/** The message that a first try would claim, with a placeholder for the phone number. */
 export const asClaimed = (command: MessageStore.AcceptSend): Message.Message =>
   MessageStore.claimedMessage(
     command,
@@ -195,7 +197,7 @@ const undeliverable = {
   provider: { code: "131026", message: "Message undeliverable" }
 } as const
 
-/** The error of a message after {@link refusedOutcome}. */
+/** The stored error of a message whose outcome is {@link refusedOutcome}. */
 export const refusedError: Message.MessageError = { code: "invalid_body", ...undeliverable }
 
 /** The outcome of a send that the provider refused for good. */
@@ -222,7 +224,7 @@ export const notSentOutcome: Effect.Effect<
   }
 }))
 
-/** Each of the outcomes that a send may have. */
+/** One of each outcome that a send may have. */
 export const everyOutcome = Effect.fnUntraced(function*(at: Time.Instant) {
   const outcomes: ReadonlyArray<MessageStore.SendEnd> = [
     yield* acceptedOutcome,
@@ -306,7 +308,7 @@ export interface InboundOptions {
   readonly ids?: MessageStore.EventIds
 }
 
-/** A customer who, if only a number is given, is known by it alone. */
+/** The given customer; a phone number becomes a customer with no other name. */
 export const customerOf = (customer: PhoneNumber.E164 | Contact.Customer): Contact.Customer =>
   typeof customer === "string" ? { phone: customer, userId: null } : customer
 

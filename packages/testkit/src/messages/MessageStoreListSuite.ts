@@ -1,5 +1,5 @@
 /**
- * Conformance of `MessageStore.list`.
+ * Conformance of `MessageStore.list`: its pages and its filters.
  */
 import { assert } from "@effect/vitest"
 import { Id, type Message, MessageStore, type Page } from "@wac/core"

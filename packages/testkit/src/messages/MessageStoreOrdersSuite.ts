@@ -1,7 +1,7 @@
 /**
  * Conformance of `MessageStore` over random sequences of reports: whatever is reported before a send is settled, after
- * that, and after silence, the best report wins, and events and quota say the same. The expectation is a small model of
- * its own. A failure names the seed and the sequence.
+ * that, and after silence, the best report wins, and the events and the quota agree with it. The expected state comes
+ * from a small model. A failure names the seed and the sequence.
  */
 import { assert } from "@effect/vitest"
 import { type Event, EventStore, type Id, Message, MessageStore, UsageStore } from "@wac/core"
@@ -12,25 +12,25 @@ import * as MessageFixture from "./MessageFixture.ts"
 
 const { day, minute, second } = Fixture
 
-/** The messages that are reported on at once. */
+/** How many messages get their reports at the same time. */
 const size = 500
 
-const told = ["sent", "delivered", "read", "failed", "played"] as const
-type Told = (typeof told)[number]
+const reportKinds = ["sent", "delivered", "read", "failed", "played"] as const
+type ReportKind = (typeof reportKinds)[number]
 
 const ends = ["Accepted", "Refused", "NotSent", "Unknown"] as const
 
 /** The steps of one message, in this order. */
 interface Sequence {
-  readonly beforeEnd: ReadonlyArray<Told>
+  readonly beforeEnd: ReadonlyArray<ReportKind>
   readonly end: (typeof ends)[number]
-  readonly afterEnd: ReadonlyArray<Told>
-  /** After a sweep has ended what is silent until then. */
-  readonly afterSilence: ReadonlyArray<Told>
+  readonly afterEnd: ReadonlyArray<ReportKind>
+  /** The reports after a sweep has concluded the sends without a report. */
+  readonly afterSilence: ReadonlyArray<ReportKind>
 }
 
 const sequence = (random: SeededRandom.SeededRandom): Sequence => {
-  const some = (most: number) => Array.from({ length: random.below(most + 1) }, () => random.pick(told))
+  const some = (most: number) => Array.from({ length: random.below(most + 1) }, () => random.pick(reportKinds))
   return {
     beforeEnd: random.often([], some(3)),
     end: random.pick(ends),
@@ -52,7 +52,7 @@ class Expected {
 
   private readonly best: Array<keyof typeof rank> = ["sending"]
 
-  report(given: Told): void {
+  report(given: ReportKind): void {
     const status = given === "played" ? "read" : given
     if (given === "played") this.isPlayed = true
     this.best.push(status)

@@ -1,5 +1,5 @@
 /**
- * Conformance of `MessageStore.applyReport`.
+ * Conformance of `MessageStore.applyReport`: how a provider report finds its message, and what it changes.
  */
 import { assert } from "@effect/vitest"
 import { type Event, Message, MessageStore, Quota, Time, UsageStore } from "@wac/core"

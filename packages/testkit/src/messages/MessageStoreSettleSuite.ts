@@ -1,5 +1,6 @@
 /**
- * Conformance of `MessageStore.settle` and `MessageStore.abandon`.
+ * Conformance of `MessageStore.settle` and `MessageStore.abandon`: how the outcome of a send is stored, and how a claim
+ * is dropped.
  */
 import { assert } from "@effect/vitest"
 import { type Message, MessageStore, Time } from "@wac/core"

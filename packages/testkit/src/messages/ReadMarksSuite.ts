@@ -1,5 +1,5 @@
 /**
- * Conformance of a storage with the requirements of `ReadMarks`.
+ * Conformance of a storage with the requirements of `ReadMarks`, which marks customers' messages as read.
  */
 import { assert } from "@effect/vitest"
 import { Capabilities, Errors, type Id, type Idempotency, MessageStore, Provider, ReadMarks } from "@wac/core"

@@ -14,24 +14,24 @@ const { detail, further, list, numberOf, observe, use } = PhoneNumberFixture
 const reasons = SenderBlock.SenderBlockReason.literals
 
 /** A provider report, and its time. */
-interface Word {
+interface Report {
   readonly at: number
   readonly change: PhoneNumber.NumberChange
 }
 
 /**
- * The expected block after reports that arrived in this order. A block counts from the end of its second, like the
- * provider's times.
+ * The expected block after reports that arrived in this order. The provider's times are whole seconds, so a block
+ * counts from the end of its second.
  */
-const expectedBlock = (words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber["block"] => {
+const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber["block"] => {
   let held = null as PhoneNumber.PhoneNumber["block"]
   let heldAt = -Infinity
-  for (const { at, change: { block, lifts } } of words) {
+  for (const { at, change: { block, lifts } } of reports) {
     const isOlder = at + (block ? 999 : 0) < heldAt
     const isOfAnother = block === undefined && (lifts === undefined || held !== null && held.reason !== lifts)
     if (isOlder || isOfAnother) continue
     heldAt = Math.max(heldAt, at)
-    // a block continues as long as no other report came between
+    // a repeated block for the reason in force keeps its start
     held = block && held?.reason === block.reason
       ? { ...block, since: Math.min(held.since, block.since) }
       : block ?? null
@@ -40,27 +40,27 @@ const expectedBlock = (words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber["blo
 }
 
 /**
- * The expected state after reports that arrived in this order: for each field the newest; of equally new ones, the
- * last.
+ * The expected state after reports that arrived in this order: each field has its newest value; of values with the same
+ * time, the last to arrive.
  */
-const expected = (number: PhoneNumber.PhoneNumber, words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber => {
+const expected = (number: PhoneNumber.PhoneNumber, reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber => {
   const last = <Field extends keyof PhoneNumber.Learned>(field: Field) =>
-    words.findLast(({ at, change }, i) =>
-      field in change && words.slice(0, i).every((before) => !(field in before.change) || before.at <= at)
+    reports.findLast(({ at, change }, i) =>
+      field in change && reports.slice(0, i).every((before) => !(field in before.change) || before.at <= at)
     )?.change[field] ?? null
   return {
     ...number,
-    block: expectedBlock(words),
+    block: expectedBlock(reports),
     learned: { tier: last("tier"), messagingLimit: last("messagingLimit"), quality: last("quality") }
   }
 }
 
-const randomWord = (random: SeededRandom.SeededRandom, at: number): Word => {
-  const said = random.below(15) + 1
+const randomReport = (random: SeededRandom.SeededRandom, at: number): Report => {
+  const included = random.below(15) + 1
   return {
     at,
     change: {
-      ...((said & 1) === 0 ? {} : {
+      ...((included & 1) === 0 ? {} : {
         block: random.below(3) === 0 ? null : {
           reason: random.pick(reasons),
           scope: random.pick(["all", "outside_window"] as const),
@@ -69,9 +69,9 @@ const randomWord = (random: SeededRandom.SeededRandom, at: number): Word => {
           provider: random.pick([null, detail, { code: "0", message: "\u0000 \" \\ é" }])
         }
       }),
-      ...((said & 2) === 0 ? {} : { tier: random.pick(["standard", "high", "some other"]) }),
-      ...((said & 4) === 0 ? {} : { messagingLimit: random.pick([null, 0, 250, 100_000]) }),
-      ...((said & 8) === 0 ? {} : { quality: random.pick(["green", "yellow", "red"]) }),
+      ...((included & 2) === 0 ? {} : { tier: random.pick(["standard", "high", "some other"]) }),
+      ...((included & 4) === 0 ? {} : { messagingLimit: random.pick([null, 0, 250, 100_000]) }),
+      ...((included & 8) === 0 ? {} : { quality: random.pick(["green", "yellow", "red"]) }),
       ...(random.below(2) === 0 ? {} : { lifts: random.pick(reasons) })
     }
   }
@@ -111,9 +111,9 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* qualities, ["red", "red", null])
       assert.strictEqual(yield* observe({ providerAccountId, phoneNumber }, own.start, { quality: "green" }), 1)
       assert.deepStrictEqual(yield* qualities, ["green", "red", null])
-      const nobody = yield* Fixture.word
-      assert.strictEqual(yield* observe({ providerNumberId: nobody }, own.start, { quality: "yellow" }), 0)
-      for (const name of [{ providerAccountId: nobody }, { providerAccountId: nobody, phoneNumber }]) {
+      const unknownId = yield* Fixture.word
+      assert.strictEqual(yield* observe({ providerNumberId: unknownId }, own.start, { quality: "yellow" }), 0)
+      for (const name of [{ providerAccountId: unknownId }, { providerAccountId: unknownId, phoneNumber }]) {
         assert.strictEqual(yield* observe(name, own.start, { quality: "yellow" }), 0)
       }
       assert.deepStrictEqual(yield* qualities, ["green", "red", null])
@@ -123,16 +123,16 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { providerNumberId }, start } = own
-      const tell = (at: number, change: PhoneNumber.NumberChange) => observe({ providerNumberId }, start + at, change)
-      yield* tell(10, { quality: "green", block: null })
-      yield* tell(9, { quality: "red", tier: "high" })
-      yield* tell(-1000, { block: SenderBlock.of("quality", start, detail) })
-      yield* tell(8, { tier: "coexistence", messagingLimit: 250 })
+      const report = (at: number, change: PhoneNumber.NumberChange) => observe({ providerNumberId }, start + at, change)
+      yield* report(10, { quality: "green", block: null })
+      yield* report(9, { quality: "red", tier: "high" })
+      yield* report(-1000, { block: SenderBlock.of("quality", start, detail) })
+      yield* report(8, { tier: "coexistence", messagingLimit: 250 })
       assert.deepStrictEqual(yield* numberOf(own), {
         ...own.number,
         learned: { tier: "high", messagingLimit: 250, quality: "green" }
       })
-      yield* tell(10, { quality: "yellow" })
+      yield* report(10, { quality: "yellow" })
       assert.strictEqual((yield* numberOf(own)).learned.quality, "yellow")
     }))
 
@@ -167,7 +167,7 @@ export const tests = (it: Fixture.It): void => {
         }
         assert.deepStrictEqual((yield* lift(at - 1, reason)).block, block)
         assert.deepStrictEqual(yield* lift(at + minute, reason), own.number)
-        // reported before it was lifted
+        // an older report of the block, which arrives after it was lifted
         yield* observe({ providerNumberId }, start + at, { block })
         assert.isNull((yield* numberOf(own)).block)
       }
@@ -177,14 +177,14 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const { number: { providerNumberId }, start } = own
-      const tell = (at: number, reason: SenderBlock.SenderBlockReason) => {
+      const report = (at: number, reason: SenderBlock.SenderBlockReason) => {
         const block = SenderBlock.of(reason, at, detail)
         return Effect.as(observe({ providerNumberId }, at, { block }), block)
       }
-      yield* tell(start, "payment")
-      const again = yield* tell(start + hour, "payment")
+      yield* report(start, "payment")
+      const again = yield* report(start + hour, "payment")
       assert.deepStrictEqual((yield* numberOf(own)).block, { ...again, since: start })
-      const another = yield* tell(start + 2 * hour, "quality")
+      const another = yield* report(start + 2 * hour, "quality")
       assert.deepStrictEqual((yield* numberOf(own)).block, another)
     }))
 
@@ -196,12 +196,12 @@ export const tests = (it: Fixture.It): void => {
         const random = SeededRandom.make(seed)
         const number = yield* further(own)
         yield* use((store) => store.add(number))
-        const words = Array.from({ length: 12 }, () => randomWord(random, start + 333 * random.below(8)))
-        for (const { at, change } of words) {
+        const reports = Array.from({ length: 12 }, () => randomReport(random, start + 333 * random.below(8)))
+        for (const { at, change } of reports) {
           yield* observe({ providerNumberId: number.providerNumberId }, at, change)
         }
         const stored = (yield* list(own)).find(({ id }) => id === number.id)
-        assert.deepStrictEqual(stored, expected(number, words), `seed ${seed}`)
+        assert.deepStrictEqual(stored, expected(number, reports), `seed ${seed}`)
       }
     }))
 
@@ -218,7 +218,7 @@ export const tests = (it: Fixture.It): void => {
         { providerAccountId, phoneNumber: other.phoneNumber }
       ]
       for (let round = 0; round < 5; round++) {
-        const words = Array.from({ length: 30 }, (_, i) => ({
+        const reports = Array.from({ length: 30 }, (_, i) => ({
           name: names[i % 3]!,
           at: start + (round * 100 + i) * 1000,
           change: {
@@ -229,23 +229,23 @@ export const tests = (it: Fixture.It): void => {
           }
         }))
         yield* Effect.forEach(
-          SeededRandom.make(round).shuffle(words),
+          SeededRandom.make(round).shuffle(reports),
           ({ at, change, name }) => observe(name, at, change),
           { concurrency: "unbounded" }
         )
         const [first, second] = yield* list(own)
-        const newest = (isTold: (place: number) => boolean, isSaid: (i: number) => boolean) =>
-          Array.from({ length: 30 }, (_, i) => i).findLast((i) => isTold(i % 3) && isSaid(i))!
-        const holds = (isTold: (place: number) => boolean) => {
-          const odd = newest(isTold, (i) => i % 2 === 1)
+        const newest = (isAbout: (index: number) => boolean, hasField: (i: number) => boolean) =>
+          Array.from({ length: 30 }, (_, i) => i).findLast((i) => isAbout(i % 3) && hasField(i))!
+        const holds = (isAbout: (index: number) => boolean) => {
+          const odd = newest(isAbout, (i) => i % 2 === 1)
           return {
-            tier: `tier ${newest(isTold, (i) => i % 2 === 0)}`,
+            tier: `tier ${newest(isAbout, (i) => i % 2 === 0)}`,
             messagingLimit: odd,
             quality: `quality ${odd}`
           }
         }
-        assert.deepStrictEqual(first!.learned, holds((place) => place < 2))
-        assert.deepStrictEqual(second!.learned, holds((place) => place > 0))
+        assert.deepStrictEqual(first!.learned, holds((index) => index < 2))
+        assert.deepStrictEqual(second!.learned, holds((index) => index > 0))
         // the last report about the first number lifts its block, the last one about the second does not
         assert.isNull(first!.block)
         assert.strictEqual(second!.block?.reason, reasons[29 % reasons.length])

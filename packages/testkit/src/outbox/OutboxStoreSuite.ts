@@ -57,14 +57,14 @@ export const tests = (it: Fixture.It): void => {
     }))
 }
 
-/** What a host enqueues and commits. */
+/** A message that a host enqueues and commits. */
 export interface Enqueued {
   readonly workspaceId: Id.WorkspaceId
   readonly key: string
   readonly message: unknown
 }
 
-/** How hosts enqueue; returns the message's id. */
+/** The function by which a test enqueues like a host; it returns the message's id. */
 export class Door extends Context.Service<Door, (enqueued: Enqueued) => Effect.Effect<string>>()(
   "@wac/testkit/outbox/OutboxStoreSuite/Door"
 ) {}

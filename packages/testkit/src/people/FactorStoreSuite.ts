@@ -1,5 +1,5 @@
 /**
- * Conformance of `FactorStore`.
+ * Conformance of `FactorStore`: the second factor by an authenticator app, recovery codes and challenges.
  */
 import { assert } from "@effect/vitest"
 import { FactorStore, type Id, SealedSecretStore } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * Conformance of `InvitationStore`.
+ * Conformance of `InvitationStore`: invitations and their acceptance, and links that reset a password.
  */
 import { assert } from "@effect/vitest"
 import { AlertStore, type Id, InvitationStore, type Member, MemberStore, SessionStore } from "@wac/core"

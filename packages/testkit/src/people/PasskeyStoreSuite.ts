@@ -1,5 +1,5 @@
 /**
- * Conformance of `PasskeyStore`.
+ * Conformance of `PasskeyStore`: passkeys as a second factor, and their challenges.
  */
 import { assert } from "@effect/vitest"
 import { FactorStore, type Id, type Passkey, PasskeyStore } from "@wac/core"

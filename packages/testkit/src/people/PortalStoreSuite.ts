@@ -1,5 +1,5 @@
 /**
- * Conformance of `PortalStore`.
+ * Conformance of `PortalStore`: links of hosts, and the sessions that they open.
  */
 import { assert } from "@effect/vitest"
 import { type Portal, type PortalStep, PortalStore } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * Conformance of `SessionStore`.
+ * Conformance of `SessionStore`: how sessions are created, used, kept fresh and ended.
  */
 import { assert } from "@effect/vitest"
 import { MemberStore, Session, SessionStore } from "@wac/core"

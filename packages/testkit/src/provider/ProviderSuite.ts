@@ -19,17 +19,19 @@ import * as KindFixture from "../messages/KindFixture.ts"
 /** A provider that this suite can build. */
 export type Built<E> = Layer.Layer<Provider.Provider, E>
 
-/** What the suite must know of the provider's API. What is omitted is not tested. */
+/**
+ * The recipients for whom the provider's API behaves in a certain way. Behaviours without a recipient are not tested.
+ */
 export interface Options<E> {
   /** A recipient whose messages the API accepts. */
   readonly accepted: Addressee.Addressee
   /** A recipient whose messages the API refuses for good. */
   readonly refused?: Addressee.Addressee
-  /** A recipient for whom the API says that it is asked too often. */
+  /** A recipient for whom the API reports that the rate of calls is too high. */
   readonly throttled?: Addressee.Addressee
-  /** A recipient for whom the API reads the request and closes the connection, or answers nonsense. */
+  /** A recipient for whom the API reads the request and then closes the connection, or sends an invalid response. */
   readonly broken?: Addressee.Addressee
-  /** A recipient for whom the API reads the request and never answers. */
+  /** A recipient for whom the API reads the request and never responds. */
   readonly silent?: Addressee.Addressee
   /** The same provider with an address that refuses connections. */
   readonly unreachable?: Built<E>
@@ -38,7 +40,7 @@ export interface Options<E> {
 /** The deadline of a send, with a margin for the machine. */
 const deadline = Duration.seconds(10)
 
-/** For what hangs, in milliseconds. */
+/** The timeout of a test, in milliseconds. */
 const timeout = 60_000
 
 const workspaceId = Id.WorkspaceId.make("ws_01ARZ3NDEKTSV4RRFFQ69G5FAV")
@@ -75,7 +77,7 @@ const send = Effect.fnUntraced(function*(
   })
 })
 
-/** The outcome of a send as the service sees it: what is no outcome, or comes too late, is unknown. */
+/** The outcome of a send as the service sees it: `Unknown` if the send fails, or does not end in time. */
 const outcomeOf = (provider: Provider.Provider["Service"], message: Message.OutboundMessage) =>
   Effect.map(
     Effect.exit(Effect.timeoutOption(Effect.map(send(provider, message), ProviderAnswer.outcomeOf), deadline)),
@@ -88,7 +90,7 @@ const isAccepted = (outcome: Provider.ProviderOutcome, of: string): string => {
   return outcome._tag === "Accepted" ? outcome.providerMessageId : ""
 }
 
-/** The kinds that refer to nothing, and so need no earlier message or file. */
+/** The messages that the provider supports and that need no earlier message or file. */
 const kindsFor = (to: Addressee.Addressee, capabilities: Capabilities.Capabilities) =>
   KindFixture.messages(to).filter((message) => Capabilities.refusal(capabilities, message) === undefined)
 
@@ -113,8 +115,8 @@ const plainOf = (
 }
 
 /**
- * Runs the suite against a provider. `provider` is built once, and `options.unreachable` once more. Nothing but the
- * provider's API is asked, in real time. The messages are sent, so give it an account for tests, or a simulation.
+ * Runs the suite against a provider, in real time. `provider` is built once, and so is `options.unreachable`. The suite
+ * calls nothing but the provider's API. It really sends messages, so give it an account for tests, or a simulation.
  */
 export const suite = <E>(name: string, provider: Built<E>, options: Options<E>): void => {
   const { accepted, broken, refused, silent, throttled, unreachable } = options

@@ -1,5 +1,5 @@
 /**
- * Queued messages for the suites: what callers queue, and who takes it.
+ * Queued messages for the suites: callers queue them, and the queue's work hands them out.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -54,7 +54,7 @@ export const workAll = (
     }
   })
 
-/** What is due of the world's number at this time. */
+/** The queued messages of the world's number that are due at this time. */
 export const due = (world: Fixture.World, now: Time.Instant): Fixture.Step<ReadonlyArray<QueueWorkStep.Claimed>> =>
   Effect.map(workAll(world, now), (all) => all.flatMap(({ claimed }) => claimed))
 
@@ -92,7 +92,7 @@ export const claim = (
     return { accepted, command: { ...command, claimed: accepted.message } }
   })
 
-/** Records what came of a message that was handed out. */
+/** Records the outcome of a message that was handed out. */
 export const ended = (
   { message: { id: messageId, phoneNumberId } }: Pick<Queued, "message">,
   now: Time.Instant,

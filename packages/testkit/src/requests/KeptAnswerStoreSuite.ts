@@ -1,5 +1,5 @@
 /**
- * Conformance of `KeptAnswerStore`.
+ * Conformance of `KeptAnswerStore`: how requests under an idempotency key claim a place, and how its answer is kept.
  */
 import { assert } from "@effect/vitest"
 import { type Id, type Idempotency, KeptAnswer, KeptAnswerStore } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * Conformance of `RequestStore`.
+ * Conformance of `RequestStore`: how requests to the API are recorded, listed, counted and deleted.
  */
 import { assert } from "@effect/vitest"
 import { type ApiRequest, Id, RequestStore, type Time } from "@wac/core"

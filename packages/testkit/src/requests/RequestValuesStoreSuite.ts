@@ -1,5 +1,5 @@
 /**
- * Conformance of `RequestValuesStore`.
+ * Conformance of `RequestValuesStore`: the switch that keeps the values of requests, and when they are deleted.
  */
 import { assert } from "@effect/vitest"
 import { ApiKeyStore, Id, RequestValuesStore, SealedSecretStore, type Time } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * Conformance of `PepperStore`.
+ * Conformance of `PepperStore`: the first candidate becomes the pepper of all callers.
  */
 import { assert } from "@effect/vitest"
 import { PepperStore } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * Conformance of `SealedSecretStore`.
+ * Conformance of `SealedSecretStore`: how secrets under a master key are found, and sealed again under another.
  */
 import { assert } from "@effect/vitest"
 import { ApiKeyStore, PepperStore, PhoneNumberStore, type Sealed, SealedSecretStore, WebhookStore } from "@wac/core"

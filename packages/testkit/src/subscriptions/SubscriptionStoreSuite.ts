@@ -47,7 +47,7 @@ const work = (own: Fixture.World, options: Options) =>
     })
   )
 
-/** The events of work that may be done. */
+/** Works on a subscription. Returns the events that it may handle now, each with the number of its attempt. */
 const begun = (own: Fixture.World, options: Options) =>
   Effect.map(work(own, options), (worked) => {
     assert(worked._tag === "working")

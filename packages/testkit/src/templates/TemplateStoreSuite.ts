@@ -1,5 +1,5 @@
 /**
- * Conformance of `TemplateStore`.
+ * Conformance of `TemplateStore`: listings of the provider, reports about single templates, and changes made here.
  */
 import { assert } from "@effect/vitest"
 import { type Id, PhoneNumberStore, type StoreError, type Template, TemplateStore } from "@wac/core"

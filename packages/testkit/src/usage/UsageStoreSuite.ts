@@ -1,5 +1,5 @@
 /**
- * Conformance of `UsageStore`.
+ * Conformance of `UsageStore`: counts and durations by hour, prices of messages, and the quota used by month.
  */
 import { assert } from "@effect/vitest"
 import {

@@ -1,6 +1,6 @@
 /**
- * Claims and attempts deliveries like the scheduler. Claims act on the whole storage: what is due for other workspaces
- * is released immediately and left out.
+ * Claims and attempts deliveries like the scheduler. Claims act on the whole storage, so deliveries of other workspaces
+ * are released immediately and not returned.
  */
 import { assert } from "@effect/vitest"
 import { type Delivery, DeliveryStore, Event, type Id, type Time, type Webhook } from "@wac/core"
@@ -11,7 +11,7 @@ import * as MessageFixture from "../messages/MessageFixture.ts"
 /** How a claim differs from the default. */
 export interface ClaimOptions {
   readonly now: Time.Instant
-  /** For webhooks of each standing. */
+  /** The maximum number of deliveries to webhooks of each standing. */
   readonly limit?: number | { readonly [standing in Webhook.Standing]: number }
   readonly token?: string
   /** How long the claim lasts. */

@@ -1,5 +1,5 @@
 /**
- * Conformance of `ReplayStore`.
+ * Conformance of `ReplayStore`: jobs that retry the deliveries of a range.
  */
 import { assert } from "@effect/vitest"
 import { DeliveryStore, type Id, Replay, ReplayStore, type Time, WebhookStore } from "@wac/core"

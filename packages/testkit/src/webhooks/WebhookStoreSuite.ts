@@ -1,5 +1,5 @@
 /**
- * Conformance of `WebhookStore`.
+ * Conformance of `WebhookStore`: a webhook's settings, secrets and removal, and which events get a delivery.
  */
 import { assert } from "@effect/vitest"
 import { type Id, type StoreError, WebhookStore } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * Conformance of `WorkspaceStore`.
+ * Conformance of `WorkspaceStore`: workspaces and their settings, and the one caller that creates the first.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -42,7 +42,7 @@ const candidate: Effect.Effect<First, never, SecureRandom.SecureRandom> = Effect
   }
 })
 
-/** The first workspace of an empty storage, which several callers of {@link layerFounded} raced to create. */
+/** The first workspace of a storage that was empty. In {@link layerFounded}, several callers race to create it. */
 export class Founded extends Context.Service<Founded, {
   readonly before: ReadonlyArray<Workspace.Workspace>
   readonly attempts: ReadonlyArray<{ readonly first: First; readonly created: boolean }>
@@ -68,7 +68,7 @@ export const layerFounded: Layer.Layer<
   })
 )
 
-/** The caller that created it. */
+/** What the caller that won the race has created. */
 export const founder: Effect.Effect<First, never, Founded> = Effect.map(
   Founded,
   ({ attempts }) => attempts.find(({ created }) => created)?.first ?? assert.fail("nobody created the first workspace")
