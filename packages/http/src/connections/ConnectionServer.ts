@@ -295,7 +295,7 @@ export class ConnectionServer extends Server {
     return true
   }
 
-  /** All connections, including those that have not sent anything yet. */
+  /** Closes idle connections, and those that have not sent anything yet, except at the start of a shutdown. */
   override closeIdleConnections(): void {
     if (this.#keepsIdle) return
     super.closeIdleConnections()

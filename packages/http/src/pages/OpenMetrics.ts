@@ -15,7 +15,7 @@ const counterComment = /^(# (?:HELP|TYPE) \S+?)_total /
 /** A bucket's sample: its series without the bound, the bound, and its count. */
 const bucket = /^(\w+)_bucket\{(.*?),?le="([^"]+)"\} (\d+)$/
 
-/** A number as the format has bounds: with a point. */
+/** A bound of a bucket as the format writes it: with a decimal point. */
 const boundOf = (text: string): string => /^\d+$/.test(text) ? `${text}.0` : text
 
 const exemplarOf = ({ at, seconds, spanId, traceId }: LatencyHistogram.Exemplar): string =>

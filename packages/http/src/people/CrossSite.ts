@@ -72,7 +72,7 @@ export class CrossSite extends Context.Service<CrossSite, {
   readonly check: (
     endpoint: HttpApiEndpoint.Top
   ) => Effect.Effect<void, Errors.Forbidden, HttpServerRequest.HttpServerRequest>
-  /** Refuses a request with an `Origin` that is not ours. Programs send none. */
+  /** Refuses a request with an `Origin` that is not ours. Programs outside a browser send none. */
   readonly checkOrigin: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void, Errors.Forbidden>
 }>()("@wac/http/people/CrossSite") {
   static readonly layer = Layer.effect(

@@ -1,5 +1,5 @@
 /**
- * `/internal/webhook`.
+ * The handlers of `/internal/webhook`: the receiver of a workspace's events, its settings and its health.
  */
 import { Api, Caller } from "@wac/api"
 import { ReceiverReports, StoreError, Time, Webhook, Webhooks } from "@wac/core"
