@@ -18,7 +18,7 @@ export interface Guide {
     }
 }
 
-/** Quotes JSON for a shell: nothing in it ends the single quotes. */
+/** JSON to be written between the single quotes of a shell, which nothing in it ends. */
 const within = (value: unknown): string => JSON.stringify(value).replaceAll("'", "'\\''")
 
 const quoted = (value: unknown): string => `'${within(value)}'`

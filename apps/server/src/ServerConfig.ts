@@ -122,7 +122,7 @@ const given = (environment: Environment) => <A>(config: Effect.Effect<A, BadVari
 export const fromEnvironment = (environment: Environment): Effect.Effect<ServerConfig, BadVariable> =>
   given(environment)(config)
 
-/** Reads the storage and its keys, for an operator's command that serves nothing. */
+/** Reads the variables of the storage and its keys, for operator's commands. */
 export const keptFromEnvironment = (environment: Environment): Effect.Effect<Kept, BadVariable> =>
   given(environment)(kept)
 
