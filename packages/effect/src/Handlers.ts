@@ -20,7 +20,7 @@ export type Handler = (request: Request) => Promise<Response>
  */
 export type NodeHandler = NodeExchange.NodeHandler
 
-/** A path without a route. */
+/** A path that has no route. */
 const nowhere = "//"
 
 type App<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
@@ -91,7 +91,7 @@ export type Needs = Exclude<
 >
 
 /**
- * Builds both handlers in the present scope, which ends requests in flight when it closes. `context` holds services for
+ * Builds both handlers in the current scope, which ends requests in flight when it closes. `context` holds services for
  * every request, as in `Running.make`.
  */
 export const make = Effect.fnUntraced(function*(
@@ -133,8 +133,8 @@ export const make = Effect.fnUntraced(function*(
 })
 
 /**
- * Counts requests of both handlers as work in flight, until `settled` has followed them. Once that is stopped, requests
- * are refused.
+ * Counts requests of both handlers as work in flight, until the response has ended and then `settled` has resolved.
+ * Once `inFlight` is stopped, requests are refused.
  */
 export const counted = (
   handlers: { readonly web: Handler; readonly node: NodeHandler },
