@@ -14,8 +14,10 @@ export interface Finding {
   readonly advice?: string
 }
 
+/** A finding without a problem. */
 export const fine = (check: Finding["check"], message: string): Finding => ({ check, state: "fine", message })
 
+/** A finding that may be intentional, with the remedy if it is not. */
 export const doubtful = (check: Finding["check"], message: string, advice: string): Finding => ({
   check,
   state: "doubtful",
@@ -23,6 +25,7 @@ export const doubtful = (check: Finding["check"], message: string, advice: strin
   advice
 })
 
+/** A finding that breaks the service, with the remedy. */
 export const wrong = (check: Finding["check"], message: string, advice: string): Finding => ({
   check,
   state: "wrong",

@@ -2,6 +2,7 @@
  * The terminal's output at the first start: addresses, and three commands that send a first message.
  */
 
+/** The facts that the guide shows. */
 export interface Guide {
   readonly listening: string
   readonly publicUrl: string

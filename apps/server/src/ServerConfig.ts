@@ -20,6 +20,7 @@ import type * as Telemetry from "./Telemetry.ts"
 import type { BadVariable, Environment } from "./Variable.ts"
 import * as Variable from "./Variable.ts"
 
+/** The configuration of the server. */
 export interface ServerConfig extends Composition.Config {
   readonly storage: Composition.BuiltInStorage
   readonly retention: Retention.Retention

@@ -6,6 +6,7 @@ import { ErrorAddress } from "@wac/api"
 import { type ApiKeys, type Audit, type AuditEntry, type Errors, Id, type RateLimit } from "@wac/core"
 import { type Cause, Context, Effect } from "effect"
 
+/** What is known of a request and its response so far. Handlers fill in its fields. */
 export interface Exchange {
   /** The request's own id, even if its response carries the id of a replayed request. */
   readonly ownId: Id.RequestId

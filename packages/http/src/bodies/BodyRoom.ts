@@ -1,6 +1,6 @@
 /**
- * The memory for request bodies that are read before their sender is known. The number of bytes that are held at once is
- * limited, and so is the time in which a body must arrive.
+ * The memory for request bodies that are read before their sender is known. The number of bytes that are held at once
+ * is limited, and so is the time in which a body must arrive.
  */
 import { type Errors, Timeouts } from "@wac/core"
 import { ByteSize, Context, Duration, Effect, type Scope } from "effect"

@@ -14,10 +14,12 @@ import { setImmediate as turn } from "node:timers/promises"
 const maxRow = 65_536
 
 /**
- * How many bytes are parsed, and how many records read, before other work of the process gets its turn: a few
- * milliseconds.
+ * How many bytes are parsed before other work of the process gets its turn. Parsing them takes a few milliseconds at
+ * most.
  */
 export const bytesAtOnce = 8192
+
+/** How many records are read before other work of the process gets its turn. */
 export const recordsAtOnce = 100
 
 const form = {

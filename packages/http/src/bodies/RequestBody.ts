@@ -123,8 +123,9 @@ export type Reader = (
 ) => Effect.Effect<Read, Errors.InvalidBody | Errors.ServerError>
 
 /**
- * Reads the body and stores it in the exchange: at most {@link EndpointAnnotations.BodyLimit} within {@link timeout}. Refuses a body that is
- * compressed, is not UTF-8, or is not JSON according to its header.
+ * Returns the function that reads a body, which must have at most {@link EndpointAnnotations.BodyLimit} and arrive
+ * within {@link timeout}, and stores it in the exchange. It refuses a body that is compressed, is not UTF-8, or is not
+ * JSON according to its header.
  */
 export const reader: Effect.Effect<Reader, never, Scope.Scope> = Effect.map(
   Timeouts.make,

@@ -7,6 +7,7 @@ import type { LatencyHistogram } from "@wac/core"
 /** The media type that a scraper of this format accepts. */
 export const mediaType = "application/openmetrics-text"
 
+/** The media type of the result of {@link of}. */
 export const contentType = `${mediaType}; version=1.0.0; charset=utf-8`
 
 /** The comment of a counter, whose name has its suffix only in samples. */

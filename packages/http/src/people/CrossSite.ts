@@ -67,6 +67,7 @@ const claimsOf = (request: HttpServerRequest.HttpServerRequest): Claims => ({
   host: request.headers["host"]
 })
 
+/** The checks of a request's origin. */
 export class CrossSite extends Context.Service<CrossSite, {
   /** Refuses an unsafe `/internal` request that does not prove that it comes from our own pages. */
   readonly check: (
