@@ -150,7 +150,7 @@ export const ofEmbedded = (directory: string, found: Inspection.Inspection | und
 const ofSchema = ({ neededSchemaVersion, schemaVersion }: Inspection.Inspection): Finding =>
   schemaVersion === neededSchemaVersion
     ? fine("database", `the schema has version ${schemaVersion}, as this wac needs`)
-    // the doctor cannot tell a new database from one that lost everything
+    // the doctor cannot distinguish a new database from one that lost everything
     : schemaVersion === 0
     ? doubtful(
       "database",

@@ -182,7 +182,8 @@ const token = Command.make(
 // adding
 
 /**
- * The default provider of a new number: the provider that servers run with, or that of the workspace's other numbers.
+ * The default provider of a new number: the one that servers run with, or the provider of the workspace's newest
+ * number.
  */
 const providerOf = Effect.fnUntraced(function*(id: Id.WorkspaceId) {
   const { PROVIDER } = yield* OperatorCommand.Variables

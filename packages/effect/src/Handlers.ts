@@ -114,19 +114,19 @@ export const make = Effect.fnUntraced(function*(
     NodeExchange.makeHandler(app, yield* Effect.scope),
     (_: Context.Context<never>) => context
   )
-  const tell = () => void Effect.runForkWith(context)(Effect.logError(wasRead.message))
+  const logWasRead = () => void Effect.runForkWith(context)(Effect.logError(wasRead.message))
   return {
     web: (request) => {
       if (request instanceof IncomingMessage) {
         return Promise.reject(new TypeError("handler takes a Fetch API Request; for node:http use nodeHandler"))
       }
       if (!request.bodyUsed) return web(request)
-      tell()
+      logWasRead()
       return refuseWeb(wasRead)
     },
     node: (request, response) => {
       if (!request.readableDidRead || !hasBody(request)) return node(request, response)
-      tell()
+      logWasRead()
       refuseNode(wasRead, response)
     }
   }

@@ -25,8 +25,8 @@ const streamOf = (source: IncomingMessage, failure: (cause: unknown) => Failure)
     Effect.suspend(() => {
       let end: Exit.Exit<never, Failure | Cause.Done> | undefined
       let wake = () => {}
-      const tell = () => wake()
-      source.on("readable", tell)
+      const wakeUp = () => wake()
+      source.on("readable", wakeUp)
       const forget = finished(source, { writable: false }, (error) => {
         end = Exit.fail(error ? failure(error) : Cause.Done())
         wake()
@@ -42,7 +42,7 @@ const streamOf = (source: IncomingMessage, failure: (cause: unknown) => Failure)
         return Effect.andThen(more, pull)
       })
       const leave = Effect.sync(() => {
-        source.off("readable", tell)
+        source.off("readable", wakeUp)
         forget()
       })
       return Effect.as(Scope.addFinalizer(scope, leave), pull)

@@ -26,7 +26,7 @@ export interface Exchange {
   confirm: Effect.Effect<void, Errors.DomainError>
   /** The readings of the limiters that the request spent. */
   readonly readings: Array<RateLimit.Reading>
-  /** Whether the response repeats that of an earlier request. */
+  /** Whether the response repeats the response to an earlier request. */
   isReplayed: boolean
   /** Whether the response is as the header `Prefer` asked (RFC 7240). */
   isPreferenceApplied: boolean

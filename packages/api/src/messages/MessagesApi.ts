@@ -128,8 +128,7 @@ export const QueuedMessage = Schema.Struct({
 }))
 
 /**
- * A message of a batch. Its own decoder is that of {@link SendMessage}, which the handler runs for each: a message that
- * does not decode is refused alone.
+ * A message of a batch. The handler decodes each by {@link SendMessage}, so that an invalid one is refused alone.
  */
 const BatchItem = Schema.Record(Schema.String, Schema.Unknown).annotate({
   identifier: "BatchItem",

@@ -144,7 +144,7 @@ const received = (message: ReceivedMessage.ReceivedMessage) =>
 const either = (entry: Conversation.Entry): AnyMessage =>
   entry.direction === "inbound" ? received(entry.message) : shown(entry.message)
 
-const spoken = (entry: Conversation.Entry): AnyMessage =>
+const conversationMessage = (entry: Conversation.Entry): AnyMessage =>
   entry.direction === "inbound"
     ? received(entry.message)
     : { ...shown(entry.message), ...MessagesHandlers.contentOf(entry.message) }
@@ -319,7 +319,7 @@ export const make = Effect.gen(function*() {
             readQuery(filter),
             (query) => messages.conversation(workspaceId, query, page)
           ),
-        spoken,
+        conversationMessage,
         options
       ),
     list: (filter = {}, options) =>

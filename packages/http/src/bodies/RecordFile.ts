@@ -9,7 +9,8 @@ import { Readable } from "node:stream"
 import { setImmediate as turn } from "node:timers/promises"
 
 /**
- * The maximum size of a row in bytes. A longer one ends the upload, so that a file without line breaks is no danger.
+ * The maximum size of a row in bytes. A longer one ends the upload, so that a file without line breaks cannot fill the
+ * memory.
  */
 const maxRow = 65_536
 

@@ -44,7 +44,7 @@ export const layer = HandlerGroup.layer(
       next: Effect.Effect<ReadonlyArray<Change.Topic>>,
       receiver: PageReceiver.PageReceiver | undefined
     ) => {
-      const told = Stream.map(Stream.fromEffectRepeat(next), (topics) => frame("change", { topics }))
+      const changeFrames = Stream.map(Stream.fromEffectRepeat(next), (topics) => frame("change", { topics }))
       const received = receiver === undefined ? Stream.empty : Stream.fromEffectRepeat(
         // events that this poll cannot read come with the next one
         Effect.delay(Effect.catch(receiver.next, () => Effect.succeed([])), Changes.pollEvery)
@@ -61,7 +61,7 @@ export const layer = HandlerGroup.layer(
         : [opening, frame("receiver", { signingSecret: receiver.signingSecret })]
       return Stream.fromIterable(first).pipe(
         Stream.concat(
-          Stream.mergeAll([told, received, beats], { concurrency: "unbounded" }).pipe(
+          Stream.mergeAll([changeFrames, received, beats], { concurrency: "unbounded" }).pipe(
             Stream.takeWhile((frame): frame is Uint8Array<ArrayBuffer> => frame !== undefined)
           )
         ),

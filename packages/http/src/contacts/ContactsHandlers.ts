@@ -23,7 +23,7 @@ export const shown = ({ contact, windowOpenUntil }: Contacts.ContactState) => ({
 })
 
 /** A message of a conversation as the dashboard shows it. */
-const spoken = (entry: Conversation.Entry) => {
+const conversationMessage = (entry: Conversation.Entry) => {
   if (entry.direction === "inbound") {
     const { content, context, from, id, receivedAt, to, type } = entry.message
     return {
@@ -82,7 +82,10 @@ export const layer = HandlerGroup.layer(
         messages: Effect.fnUntraced(function*({ params, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
           const page = yield* Paging.request(query)
-          return Paging.internalList(yield* messages.conversationWith(workspaceId, params.id, page), spoken)
+          return Paging.internalList(
+            yield* messages.conversationWith(workspaceId, params.id, page),
+            conversationMessage
+          )
         }, StoreError.orUnavailable),
         optOut: choose("opt_out"),
         optIn: choose("opt_in")

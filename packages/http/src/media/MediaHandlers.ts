@@ -81,7 +81,7 @@ export const layer = HandlerGroup.layer(
             workspaceId: workspace.id,
             key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
             filename,
-            // the least size that the file of this form can have, which is judged before the file arrives
+            // the size is judged before the file arrives: at least about this much of the form is the file
             size: Math.max(0, Number(request.headers["content-length"] ?? 0) - UploadBody.envelope),
             bytes,
             confirm: exchange.confirm

@@ -9,7 +9,7 @@ import { MIMEType } from "node:util"
 import * as PacedBody from "../bodies/PacedBody.ts"
 import * as FormFile from "./FormFile.ts"
 
-/** The maximum size of a form besides its file, in bytes. */
+/** How many bytes a form has besides its file, generously estimated. */
 export const envelope = 4096
 
 const unsupported = (header: string, message: string) =>

@@ -1,5 +1,5 @@
 /**
- * A message of a batch: each is decoded as the body of a send, so that one that does not decode is refused alone.
+ * Decodes the messages of a batch. Each is decoded as the body of a send, so that an invalid one is refused alone.
  */
 import { EndpointAnnotations, MessagesApi } from "@wac/api"
 import { Errors, Idempotency, type Message } from "@wac/core"

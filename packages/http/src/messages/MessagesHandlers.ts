@@ -1,5 +1,5 @@
 /**
- * The handlers of `/v1/messages` and `/internal/messages`: sending, listing, showing and cancelling messages.
+ * The handlers of `/v1/messages` and `/internal/messages`: sending, reading and cancelling messages.
  */
 import { Api, Caller, ErrorBody } from "@wac/api"
 import {
@@ -147,7 +147,7 @@ const either = (entry: Conversation.Entry) =>
   entry.direction === "inbound" ? received(entry.message) : shown(entry.message)
 
 /** A message of a conversation. */
-const spoken = (entry: Conversation.Entry) =>
+const conversationMessage = (entry: Conversation.Entry) =>
   entry.direction === "inbound" ? received(entry.message) : { ...shown(entry.message), ...contentOf(entry.message) }
 
 const publicLayer = HandlerGroup.layer(
@@ -234,7 +234,7 @@ const publicLayer = HandlerGroup.layer(
             if (refusal !== undefined) return yield* refusal
             return Paging.list(
               yield* messages.conversation(workspace.id, asked, yield* Paging.request(query)),
-              spoken
+              conversationMessage
             )
           }
           const filter = {

@@ -32,8 +32,8 @@ const isRefusal = (error: unknown): error is RefusedSignIns.Refused["error"] =>
 const refusals = ["Unauthorized", "Forbidden", "RateLimited"]
 
 /**
- * Records a sign-in if it is refused. A demand for the second factor is no refusal. `account` is the account that the
- * sign-in names, if it exists.
+ * Records a sign-in if it is refused. A demand for the second factor is no refusal. `account` is what the sign-in
+ * names: an e-mail address, or a known account in each of its workspaces; `undefined` if it names neither.
  */
 export const recorded = <A, E, R>(account: RefusedSignIns.Refused["account"], signIn: Effect.Effect<A, E, R>) =>
   Effect.tapError(signIn, (error) =>

@@ -9,7 +9,7 @@ import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
 import { attempt } from "./DeliveriesHandlers.ts"
 
-/** A webhook after it was set. */
+/** A webhook's configuration, as the response to setting it shows it. */
 export const configuration = (webhook: Webhook.Webhook) => ({
   id: webhook.id,
   url: webhook.url,
