@@ -1,6 +1,7 @@
 /**
- * The commands `campaigns list | confirm`: let the operator see the campaigns that wait after the database was
- * restored, and let them continue (contract §11). They work on `DATABASE_URL` directly, while servers run on it.
+ * The commands `campaigns list | confirm`: the operator lists the campaigns that wait because the database was
+ * restored, and lets them continue (contract §11). The commands work on `DATABASE_URL` directly, while servers run on
+ * it.
  */
 import { type Campaign, CampaignStore } from "@wac/core"
 import { Clock, Effect, Option, Result } from "effect"
@@ -36,7 +37,7 @@ const confirm = Command.make(
       const changed = yield* CampaignStore.CampaignStore.use((store) =>
         store.change({ workspaceId, id, now, change: { _tag: "Resume" } })
       )
-      // somebody else may have decided in the meantime
+      // the campaign may have been changed in the meantime
       if (Option.isNone(changed) || Result.isFailure(changed.value)) continue
       resumed.push(changed.value.success)
       yield* OperatorCommand.audited(workspaceId, { action: "campaign.resume", target: id })

@@ -1,6 +1,6 @@
 /**
- * The commands `export` and `erase`: everything that is stored of one customer of a workspace; and `contacts`. They
- * work on `DATABASE_URL` directly, while servers run on it.
+ * The commands `export` and `erase`, for everything that is stored about one customer of a workspace, and `contacts`,
+ * for customers' wishes. They work on `DATABASE_URL` directly, while servers run on it.
  */
 import { CustomerNames, Customers, OptOuts } from "@wac/core"
 import { Console, Effect, Schema, Stream } from "effect"
@@ -73,8 +73,8 @@ export const contacts = Command.make("contacts").pipe(
   ])
 )
 
-/** {@link exportOne} on the storage. */
+/** {@link exportOne}, with the storage of `DATABASE_URL`. */
 export const exportCustomer = provided(exportOne)
 
-/** {@link eraseOne} on the storage. */
+/** {@link eraseOne}, with the storage of `DATABASE_URL`. */
 export const eraseCustomer = provided(eraseOne)

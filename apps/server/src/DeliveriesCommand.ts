@@ -1,6 +1,6 @@
 /**
  * The operator's commands `deliveries find | show | retry`: the deliveries of a workspace's events to its webhook. They
- * follow the rules of `/internal/webhook/deliveries`, and show the same. A retry is carried out by the running servers.
+ * have the rules and the fields of `/internal/webhook/deliveries`. The running servers carry out a retry.
  */
 import { Deliveries, Delivery, DeliveryStore, Event, Events, Id, Page, Time } from "@wac/core"
 import { DeliveriesHandlers } from "@wac/http"
@@ -74,7 +74,7 @@ const find = Command.make(
     const about = Option.isNone(event)
       ? undefined
       : yield* Events.Events.use(({ get }) => get(workspaceId, event.value))
-    // deliveries are recorded with their event
+    // a delivery's time is close to its event's, with which it was recorded
     const apart = Duration.toMillis(DeliveryStore.idsApart)
     const from = Math.max(Option.getOrElse(since, () => 0), about === undefined ? 0 : about.createdAt - apart)
     const to = Math.min(

@@ -4,7 +4,7 @@
 import { Readiness, type StoreError, Time } from "@wac/core"
 import type { Inspection } from "@wac/postgres"
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly check: "configuration" | "database" | "clock" | "secrets" | "provider" | "numbers" | "receivers" | "files"
   /** `wrong` breaks the service; `doubtful` may be intentional. */
@@ -14,8 +14,10 @@ export interface Finding {
   readonly advice?: string
 }
 
+/** A finding without a problem. */
 export const fine = (check: Finding["check"], message: string): Finding => ({ check, state: "fine", message })
 
+/** A finding that may be intentional, with the remedy if it is not. */
 export const doubtful = (check: Finding["check"], message: string, advice: string): Finding => ({
   check,
   state: "doubtful",
@@ -23,6 +25,7 @@ export const doubtful = (check: Finding["check"], message: string, advice: strin
   advice
 })
 
+/** A finding that breaks the service, with the remedy. */
 export const wrong = (check: Finding["check"], message: string, advice: string): Finding => ({
   check,
   state: "wrong",
@@ -33,10 +36,10 @@ export const wrong = (check: Finding["check"], message: string, advice: string):
 /** The oldest PostgreSQL that is supported. */
 const oldestPostgres = 150_000
 
-/** A process opens up to ten connections and one for notifications. */
+/** The connections of one process: up to ten, and one for notifications. */
 const connectionsOfOne = 11
 
-/** Milliseconds: a send takes two round trips. */
+/** From how many milliseconds a round trip to the database counts as slow: a send takes two. */
 const slowRoundTrip = 20
 
 const settingsOf = ({ autovacuum, fsync, full_page_writes, synchronous_commit }: Inspection.Inspection["settings"]) => {
@@ -76,7 +79,7 @@ const ofWrites = ({ missingRights, problem, role }: Inspection.Inspection): Read
   ]
 ]
 
-/** A database that cannot be opened. `advice` is for what the database itself does not name. */
+/** The finding about a database that cannot be opened. `advice` applies unless the problem has its own remedy. */
 export const ofUnopened = (
   { message, problem }: { readonly message: string; readonly problem?: StoreError.Problem | undefined },
   advice: string
@@ -147,7 +150,7 @@ export const ofEmbedded = (directory: string, found: Inspection.Inspection | und
 const ofSchema = ({ neededSchemaVersion, schemaVersion }: Inspection.Inspection): Finding =>
   schemaVersion === neededSchemaVersion
     ? fine("database", `the schema has version ${schemaVersion}, as this wac needs`)
-    // the doctor cannot tell a new database from one that lost everything
+    // the doctor cannot distinguish a new database from one that lost everything
     : schemaVersion === 0
     ? doubtful(
       "database",
@@ -160,10 +163,10 @@ const ofSchema = ({ neededSchemaVersion, schemaVersion }: Inspection.Inspection)
       "run `wac migrate`, or start a server, which does it too"
     )
 
-/** Milliseconds. Receivers accept signatures that are up to five minutes old; a second is a clock without NTP. */
+/** In milliseconds: a clock with NTP is within a second; receivers accept signatures that are up to 5 minutes old. */
 const [driftNoticed, driftHarmful] = [1000, 60_000]
 
-/** A clock that is ahead of this machine's by so many milliseconds, or behind it. */
+/** The finding about a clock that is `ahead` milliseconds ahead of this machine's; behind it, if that is negative. */
 export const ofClock = (whose: string, ahead: number): Finding => {
   const by = `${whose} is ${(Math.abs(ahead) / 1000).toFixed(1)} s ${ahead > 0 ? "ahead of" : "behind"} this machine's`
   const advice = "synchronize the clocks of all machines (NTP)"
@@ -174,7 +177,7 @@ export const ofClock = (whose: string, ahead: number): Finding => {
     : wrong("clock", `${by}: receivers and the provider refuse signatures and tokens of a wrong time`, advice)
 }
 
-/** The webhook of a workspace: its state in the storage, and what keeps it from being reached. */
+/** The finding about a workspace's webhook: whether it is paused, and the `failure` to reach its receiver. */
 export const ofReceiver = (
   { failure, pausedAt, url, workspace }: {
     readonly workspace: string

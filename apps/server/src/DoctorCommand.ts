@@ -1,6 +1,6 @@
 /**
- * The command `doctor`: looks at everything that the server needs, and says what is wrong and what to do. Changes
- * nothing.
+ * The command `doctor`: checks everything that the server needs, and prints what is wrong and how to correct it.
+ * Changes nothing.
  */
 import {
   Inbound,
@@ -28,8 +28,8 @@ import * as Variable from "./Variable.ts"
 
 const { doubtful, fine, ofClock, wrong } = Diagnosis
 
-/** The patience with each receiver and with the provider's address. */
-const patience = Duration.seconds(5)
+/** The time limit for each receiver, and for the provider's address. */
+const timeLimit = Duration.seconds(5)
 
 /** Loaded only here: a server in memory needs neither PostgreSQL's client nor PGlite. */
 const postgres = Effect.promise(() => import("@wac/postgres"))
@@ -59,7 +59,7 @@ const configuration = Effect.fnUntraced(function*(config: ServerConfig) {
   ]
 })
 
-/** The database, and whether its schema is the one that the other checks need. */
+/** The findings about the database, and whether the other checks can read it: it needs this version's schema. */
 const database = Effect.fnUntraced(function*({ storage }: ServerConfig) {
   if (storage._tag === "Memory") return { findings: [], isReadable: false }
   const { Inspection } = yield* postgres
@@ -87,7 +87,7 @@ const database = Effect.fnUntraced(function*({ storage }: ServerConfig) {
     )
 })
 
-/** The object store for files, if there is one. */
+/** The finding about the object store for files, if there is one. */
 const files = Effect.fnUntraced(function*({ mediaStore }: ServerConfig) {
   if (mediaStore === undefined) return []
   return [
@@ -114,9 +114,9 @@ const providerClock = (address: string) =>
     const at = Date.parse(response.headers.get("date") ?? "")
     const ended = yield* Clock.currentTimeMillis
     return Number.isNaN(at) ? undefined : Time.certainLead({ at, resolution: 1000 }, { begun, ended })
-  }).pipe(Effect.timeout(patience), Effect.orElseSucceed(() => undefined))
+  }).pipe(Effect.timeout(timeLimit), Effect.orElseSucceed(() => undefined))
 
-/** The provider as the configuration has it, with nothing of the storage and nothing in the background. */
+/** The configured provider alone: on an empty storage in memory, and with nothing that runs in the background. */
 const providerOf = ({ mediaStore: _, ...withoutFiles }: ServerConfig, whatsApp: WhatsAppConfig.WhatsAppConfig) =>
   WhatsAppProvider.layer(whatsApp).pipe(
     Layer.provide(Layer.merge(Inbound.Inbound.layer, SenderCredentials.SenderCredentials.layer)),
@@ -175,13 +175,13 @@ const receivers = Effect.fnUntraced(function*(
       const webhook = Option.getOrUndefined(yield* store.find(id))
       if (webhook === undefined) return []
       const { pausedAt, url } = webhook
-      const failure = yield* ReceiverReach.failure(receiverRules, new URL(url), patience)
+      const failure = yield* ReceiverReach.failure(receiverRules, new URL(url), timeLimit)
       return [Diagnosis.ofReceiver({ workspace: id, url, pausedAt, failure })]
     }), { concurrency: 16 })
   return found.flat()
 })
 
-/** The findings in the storage. The schema is not changed, because it is the present one. */
+/** The findings about the content of the storage, whose schema must already be this version's. */
 const stored = Effect.fnUntraced(function*(config: ServerConfig) {
   const read = Effect.gen(function*() {
     const workspaces = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
@@ -192,7 +192,7 @@ const stored = Effect.fnUntraced(function*(config: ServerConfig) {
   })
   const { findings, isUsed } = yield* Effect.provide(read, Composition.layerUnopened(config.storage))
   if (!isUsed) return [doubtful("secrets", "there is no workspace yet", "start the server and open its set-up link")]
-  // only a storage in use: an unused one would be given its first secret
+  // not on an unused storage, which opening would give its first secret
   const secrets = yield* Layer.build(Composition.layerKept(config)).pipe(
     Effect.scoped,
     Effect.as(fine("secrets", "the master key opens the storage's secrets")),

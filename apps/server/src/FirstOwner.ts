@@ -36,6 +36,7 @@ const make = Effect.fnUntraced(function*(config: ServerConfig) {
   return { _tag: "Owner" as const, email: config.owner.email }
 })
 
+/** The result of the set-up of the first workspace. */
 export class FirstOwner extends Context.Service<FirstOwner, {
   /** The sign-in to show at the start; `undefined` if a workspace already exists. */
   readonly signIn: SignIn | undefined

@@ -2,6 +2,7 @@
  * The terminal's output at the first start: addresses, and three commands that send a first message.
  */
 
+/** The facts that the guide shows. */
 export interface Guide {
   readonly listening: string
   readonly publicUrl: string
@@ -18,7 +19,7 @@ export interface Guide {
     }
 }
 
-/** Quotes JSON for a shell: nothing in it ends the single quotes. */
+/** JSON to be written between the single quotes of a shell, which nothing in it ends. */
 const within = (value: unknown): string => JSON.stringify(value).replaceAll("'", "'\\''")
 
 const quoted = (value: unknown): string => `'${within(value)}'`

@@ -5,7 +5,7 @@ import type { Guides } from "@wac/http"
 import { Effect } from "effect"
 import { readdir, readFile } from "node:fs/promises"
 
-/** Beside the one `dist` of the bundled program, which is one level deep, and in the repository. */
+/** The folders where the documents may be: in the package, beside its bundled program, and in the repository. */
 const folders = [new URL("../dist/docs/", import.meta.url), new URL("../../../docs/", import.meta.url)]
 
 /** The documents outside the folder of guides. */
@@ -17,7 +17,7 @@ const readFrom = async (folder: URL): Promise<ReadonlyArray<Guides.Guide>> => {
   return Promise.all(paths.map(async (path) => ({ path, text: await readFile(new URL(path, folder), "utf8") })))
 }
 
-/** Reads the guides; none if the program was taken out of its package. */
+/** Reads the guides; there are none if the program was moved out of its package. */
 export const read: Effect.Effect<ReadonlyArray<Guides.Guide>> = Effect.firstSuccessOf(
   folders.map((folder) => Effect.tryPromise(() => readFrom(folder)))
 ).pipe(Effect.orElseSucceed(() => []))

@@ -1,6 +1,6 @@
 /**
- * Keeps the memory of the process closer to what is in use than V8's defaults, so that a flood of requests and large
- * files cost little memory, and the start none that is not needed after it.
+ * Keeps the memory of the process closer to what is in use than V8's defaults would: while many requests arrive, while
+ * large files pass, and after the start.
  */
 import { Duration, Effect } from "effect"
 import { setFlagsFromString } from "node:v8"
@@ -8,38 +8,38 @@ import { runInNewContext } from "node:vm"
 
 /**
  * By how many percent the heap may grow after a collection before the next one. V8's default lets it grow to four times
- * the size: with 300 connections the process grew by 150 MB; with this setting by 85 MB, at the same throughput.
+ * its size: with 300 connections the process grew by 150 MB; with this setting by 85 MB, at the same throughput.
  */
 const growth = 50
 
 /** Limits the growth of this process's heap from now on. */
 export const bounded = (): void => setFlagsFromString(`--heap-growing-percent=${growth}`)
 
-/** How V8's collector can be called. */
+/** V8's garbage collector, as a function. */
 interface Collect {
   (collection: {
     readonly type: "major"
-    /** Not within a call of ours, whose stack V8 would have to search for references. */
+    /** Collects after our call: within it, V8 would have to search the stack for references. */
     readonly execution: "async"
-    /** Gives memory back to the system too. */
+    /** Also returns memory to the system. */
     readonly flavor: "last-resort"
   }): Promise<void>
-  /** Collects what is young, within the call. */
+  /** Collects young objects, within the call. */
   (collection: { readonly type: "minor" }): void
 }
 
-/** V8's collector, which it only names where the flag is set. */
+/** Returns V8's collector, which exists only in contexts that are made after the flag is set. */
 const collector = (): Collect => {
   setFlagsFromString("--expose-gc")
   return runInNewContext("gc")
 }
 
-/** The start is over, and so is what it left for a moment later (`documentationAfter` in `StartCommand.ts`). */
+/** By then the start is over, and so is the work that it delays (`documentationAfter` in `StartCommand.ts`). */
 const settledAfter = Duration.seconds(3)
 
 /**
- * Gives back once what only the start needed, about 35 MB: V8 by itself keeps it until the process has a load. It takes
- * about 50 ms, in which nothing else runs.
+ * Collects once what only the start needed, about 35 MB, which V8 alone would keep until the process has a load. The
+ * collection takes about 50 ms, in which nothing else runs.
  */
 export const settled: Effect.Effect<void> = Effect.promise(() =>
   collector()({ type: "major", execution: "async", flavor: "last-resort" })
@@ -52,10 +52,13 @@ export const settled: Effect.Effect<void> = Effect.promise(() =>
  */
 const mostBuffers = 8 * 1024 * 1024
 
-/** The buffers are counted each time that so many bytes of files have passed; counting takes some microseconds. */
+/** The bytes of files that pass between two counts of the buffers; a count takes some microseconds. */
 const countedEach = 1024 * 1024
 
-/** For `MediaLibrary.PassageObserver`: frees the buffers of files soon after the files have passed. */
+/**
+ * Returns the function for `MediaLibrary.PassageObserver`, which is called with the number of bytes that passed, and
+ * frees the buffers of files soon after.
+ */
 export const filePassage = (): (bytes: number) => void => {
   const collect = collector()
   let untilCount = countedEach
@@ -68,7 +71,7 @@ export const filePassage = (): (bytes: number) => void => {
     least = Math.min(least, arrayBuffers)
     if (arrayBuffers - least < mostBuffers) return
     collect({ type: "minor" })
-    // V8 frees the memory beside the program, so what is left is known only at the next count
+    // V8 frees the memory on another thread, so only the next count shows what is left
     least = Infinity
   }
 }

@@ -14,9 +14,9 @@ export const mostWaiting = 1024 * 1024
 /** Writes text, and calls `lost` if that fails, now or later. */
 type Sink = (text: string, lost: () => void) => void
 
-/** A pipe, a socket or a terminal, whose reader may be slow or gone. */
+/** Writes to a pipe, a socket or a terminal, whose reader may be slow or gone. */
 export const toReader = (stream: Writable): Sink => {
-  // each write reports its own error
+  // without a listener, an error would end the process; each write reports its own error
   stream.on("error", () => {})
   return (text, lost) => {
     if (stream.destroyed || stream.writableLength > mostWaiting) return lost()
@@ -27,8 +27,8 @@ export const toReader = (stream: Writable): Sink => {
 }
 
 /**
- * A file or a device. Each line is tried, so lines appear again once the disk has room; the stream of Node would close
- * at the first failure.
+ * Writes to a file or a device. Each line is tried, so lines appear again once the disk has room; Node's own stream
+ * would close at the first failure.
  */
 export const toFile = (write: (bytes: Uint8Array) => number): Sink => {
   let isTorn = false
@@ -48,7 +48,7 @@ export const toFile = (write: (bytes: Uint8Array) => number): Sink => {
 
 const sinkOf = (stream: Writable & { readonly fd: number }): Sink => {
   if (stream instanceof Socket) return toReader(stream)
-  // Node itself writes its warnings to the stream
+  // Node itself writes warnings to this stream: an error of that must not end the process
   stream.on("error", () => {})
   return toFile((bytes) => writeSync(stream.fd, bytes))
 }
@@ -91,7 +91,7 @@ export const make = (): LogOutput => {
   }
 }
 
-/** The output that the server counts; `undefined` where the host owns the output. */
+/** The output whose dropped lines the server counts; `undefined` if the output is not ours. */
 export const Output = Context.Reference<LogOutput | undefined>("@wac/server/LogOutput/Output", {
   defaultValue: () => undefined
 })

@@ -6,7 +6,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { createTransport } from "nodemailer"
 import type { ServerConfig } from "./ServerConfig.ts"
 
-/** Milliseconds. A mail server that does not respond delays a shutdown no longer than this. */
+/** In milliseconds, so that a mail server that does not respond cannot delay a shutdown for longer. */
 const timeouts = { connectionTimeout: 5000, greetingTimeout: 5000, socketTimeout: 10_000 }
 
 /** Describes a failure without the server's own message, which may name a person. */

@@ -10,10 +10,10 @@ import * as OperatorCommand from "./OperatorCommand.ts"
 import { BadVariable, type Environment } from "./Variable.ts"
 import * as Variable from "./Variable.ts"
 
-/** How many messages are passed on at once. More wait. */
+/** How many messages are passed on concurrently; further messages wait. */
 const concurrency = 64
 
-/** The timeout of one message: longer than the server takes for a send, with what it waits for. */
+/** The timeout of one message: longer than the server takes for a send, including its waits. */
 const timeout = Duration.seconds(30)
 
 interface Server {

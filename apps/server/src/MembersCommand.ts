@@ -1,8 +1,8 @@
 /**
- * The commands `members list | invite | reset-password | reset-factor | unlink | portal-link`: let the operator list and
- * invite people, give a new password to a person who has lost theirs, remove a lost second factor, let a person sign in
- * with another identity at the issuer, and make a link to the portal. They work on `DATABASE_URL` directly, while
- * servers run on it.
+ * The commands `members list | invite | reset-password | reset-factor | unlink | portal-link`: the operator lists and
+ * invites people, gives a new password to a person who has lost theirs, removes a lost second factor, lets a person
+ * sign in with another identity at the issuer, and makes a link to the portal. The commands work on `DATABASE_URL`
+ * directly, while servers run on it.
  */
 import { SessionApi } from "@wac/api"
 import {
@@ -26,7 +26,7 @@ import { portalLink } from "./PortalLinkCommand.ts"
 import { publicUrlFromEnvironment } from "./ServerConfig.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
-/** 20 base62 characters: 119 bits. */
+/** The length of a generated password: 20 base62 characters have 119 bits. */
 const generatedLength = 20
 
 const list = Command.make(
@@ -51,7 +51,7 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("List the people who can sign in, with role and workspace"))
 
-/** The member with that address, or the only member. */
+/** The member with the given e-mail address; without one, the only member. */
 const memberOf = Effect.fnUntraced(function*(email: Option.Option<string>) {
   const store = yield* MemberStore.MemberStore
   if (Option.isSome(email)) {
@@ -71,7 +71,7 @@ const memberOf = Effect.fnUntraced(function*(email: Option.Option<string>) {
   })
 })
 
-/** Records what was done to a person in each of their workspaces. */
+/** Records a change of a person's account in the audit of each of their workspaces. */
 const audited = Effect.fnUntraced(function*(
   { userId }: Pick<Member.Person, "userId">,
   change: Pick<Audit.Change, "action" | "detail">
@@ -82,7 +82,9 @@ const audited = Effect.fnUntraced(function*(
   }
 })
 
-/** Mails a person what was done to their account, if there is a mailer. What was done stands if the mail fails. */
+/**
+ * Sends a person a mail about a change of their account, if there is a mailer. A failure of the mail is only logged.
+ */
 const notified = Effect.fnUntraced(function*(mail: Mail.Mail) {
   const mailer = yield* Mail.Mailer
   if (mailer === undefined) return
@@ -91,7 +93,7 @@ const notified = Effect.fnUntraced(function*(mail: Mail.Mail) {
   )
 })
 
-/** When and for whom. The operator has no address. */
+/** The recipient and the time of such a mail, and no client's address: the operator has none. */
 const circumstancesOf = ({ email: to }: Pick<Member.Person, "email">) =>
   Effect.map(Clock.currentTimeMillis, (at) => ({ to, at, address: undefined }))
 

@@ -1,7 +1,7 @@
 /**
  * The operator's commands `messages find | show | cancel | retry | confirm`: the messages of a workspace, and the queue
- * of those that are sent later (contract §15). They follow the rules of `/v1/messages`, and show the same. What they
- * queue, running servers send.
+ * of those that are sent later (contract §15). They have the rules and the fields of `/v1/messages`. The running
+ * servers send what they queue.
  */
 import {
   Capabilities,
@@ -178,7 +178,7 @@ const retry = Command.make(
       leaseUntil: now,
       limits: yield* Limits.CurrentLimits,
       provider: number.provider,
-      // the provider is in the server, which judges the message when it is sent
+      // this process has no provider: the server checks the capabilities when it sends the message
       capabilities: Capabilities.all
     })
     if (accepted._tag === "Refused") return yield* accepted.error

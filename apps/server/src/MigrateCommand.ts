@@ -1,5 +1,5 @@
 /**
- * The command `migrate`: brings the schema of `DATABASE_URL` to this version's. Fails if the schema is newer or the
+ * The command `migrate`: brings the schema of `DATABASE_URL` to this version. Fails if the schema is newer or the
  * database unreachable.
  */
 import { Effect } from "effect"

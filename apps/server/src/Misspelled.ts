@@ -1,12 +1,12 @@
 /**
- * Names that are nearly the names of variables: `DATABSE_URL`. Without a check the server would run with the default of
- * the variable that was meant.
+ * Finds names that are nearly the names of variables, such as `DATABSE_URL`: without this check, the server would run
+ * with the default of the intended variable.
  */
 
-/** Shorter names are never guessed: `HOME` is not `HOST`. */
+/** The length from which names are checked. Shorter names differ too little: `HOME` is not `HOST`. */
 const shortest = 9
 
-/** Whether one insertion, deletion or replacement of a character, or one swap of neighbours, makes `b` of `a`. */
+/** Whether one insertion, deletion or replacement of a character, or one swap of neighbours, turns `a` into `b`. */
 const isOneEdit = (a: string, b: string): boolean => {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a]
   let same = 0

@@ -1,5 +1,5 @@
 /**
- * A time on the command line.
+ * Flags of the command line whose value is a time.
  */
 import type { Time } from "@wac/core"
 import { Schema } from "effect"

@@ -1,6 +1,7 @@
 /**
- * The commands `numbers list | add | token | set | remove`: let the operator manage the numbers of all workspaces. They
- * work on `DATABASE_URL` directly, while servers run on it (only one process at a time can use an embedded database).
+ * The commands `numbers list | add | token | set | remove`: the operator manages the numbers of all workspaces. The
+ * commands work on `DATABASE_URL` directly, while servers run on it (only one process at a time can use an embedded
+ * database).
  */
 import {
   Id,
@@ -181,12 +182,13 @@ const token = Command.make(
 // adding
 
 /**
- * The default provider of a new number: the provider that servers run with, or that of the workspace's other numbers.
+ * The default provider of a new number: the one that servers run with, or the provider of the workspace's newest
+ * number.
  */
 const providerOf = Effect.fnUntraced(function*(id: Id.WorkspaceId) {
   const { PROVIDER } = yield* OperatorCommand.Variables
   if (PROVIDER !== undefined && PROVIDER !== "") return PROVIDER
-  // the newest: a workspace with numbers of several providers moved from the sandbox to a real one
+  // the newest decides: a workspace with numbers of several providers has moved from the sandbox to a real one
   const all = yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.list(id))
   const newest = all.reduce<PhoneNumber.PhoneNumber | undefined>(
     (one, other) => one === undefined || one.id < other.id ? other : one,
@@ -232,7 +234,7 @@ const add = Command.make(
     if (!isOwn && (Option.isSome(given.baseUrl) || Option.isSome(given.apiVersion))) {
       return yield* new CannotDo({ message: "--base-url and --api-version require --token-from" })
     }
-    // before anything is written
+    // read before anything is written, because this may fail
     const credentials = isOwn ? yield* credentialsOf({ ...given, tokenFrom: tokenFrom.value }) : undefined
     const random = yield* SecureRandom.SecureRandom
     const added = PhoneNumber.fresh({
@@ -360,7 +362,7 @@ const remove = Command.make(
 
 export const numbers = Command.make("numbers").pipe(
   Command.withDescription("The phone numbers of all workspaces, in the storage of DATABASE_URL"),
-  // each subcommand separately: without one, the help is shown and no storage is opened
+  // provided for each subcommand: without a subcommand, only the help is shown and no storage is opened
   Command.withSubcommands([
     Command.provide(list, kept),
     Command.provide(add, kept),

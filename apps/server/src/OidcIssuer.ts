@@ -1,11 +1,11 @@
 /**
- * An OpenID Connect issuer (contract §12 `AUTH=oidc`): the code flow with PKCE, state and nonce.
+ * The client of an OpenID Connect issuer (contract §12 `AUTH=oidc`): the code flow with PKCE, state and nonce.
  */
 import { Errors, Issuer, PlainText } from "@wac/core"
 import { Effect, Layer, Redacted } from "effect"
 import * as client from "openid-client"
 
-/** The issuer and this service's client there. */
+/** The issuer, and this service's credentials as a client there. */
 export interface Options {
   readonly issuer: URL
   readonly clientId: string
@@ -14,7 +14,7 @@ export interface Options {
   readonly roleClaim: string
 }
 
-/** Characters of an identifier, as the standard allows (OpenID Connect Core 1.0, §2). */
+/** The maximum number of characters of a subject identifier (OpenID Connect Core 1.0, §2). */
 const maxSubject = 255
 
 /** Seconds that the issuer may take for one response. */
@@ -41,7 +41,7 @@ const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Is
       ...(issuer.protocol === "http:" ? { execute: [client.allowInsecureRequests] } : {})
     })
   let known: Promise<client.Configuration> | undefined
-  /** Discovered once, and again after a failure. */
+  /** The issuer's metadata, which is read once, and again after a failure. */
   const configuration = Effect.tryPromise({
     try: () =>
       known ??= discover().catch((cause: unknown) => {
@@ -91,7 +91,7 @@ const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Is
         : yield* asked(() => client.fetchUserInfo(config, tokens.access_token, ofToken.sub))
       const { iss, sub } = ofToken
       if (sub.length > maxSubject || PlainText.issueOf(sub) !== undefined) return yield* refused()
-      // an address counts only with the statement beside it
+      // an e-mail address counts only together with the `email_verified` beside it
       const { email, email_verified: emailVerified } = "email_verified" in ofToken ? ofToken : ofPerson
       return {
         identity: { issuer: iss, subject: sub },
@@ -104,5 +104,5 @@ const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Is
   }
 }
 
-/** The issuer of a configuration. */
+/** Makes a configured issuer the current one. */
 export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(Issuer.CurrentIssuer, make(options))

@@ -1,7 +1,7 @@
 /**
  * The shared parts of the operator's commands: the variables of the process, the storage that they name, the source of
- * a secret, the audit, and how a result is printed. They work on `DATABASE_URL` directly, while servers run on it; only
- * one process at a time can use an embedded database.
+ * a secret, the audit, and how a result is printed. The commands work on `DATABASE_URL` directly, while servers run on
+ * it; but only one process at a time can use an embedded database.
  */
 import { Audit, AuditStore, type Id, SenderCredentials } from "@wac/core"
 import { Composition } from "@wac/effect"
@@ -12,13 +12,13 @@ import { keptFromEnvironment, mailFromEnvironment, storageFromEnvironment } from
 import { BadVariable, type Environment } from "./Variable.ts"
 import * as Variable from "./Variable.ts"
 
-/** The command cannot be carried out. */
+/** The error of a command that cannot be carried out. Its message is for the operator. */
 export class CannotDo extends Schema.TaggedError<CannotDo>()("CannotDo", { message: Schema.String }) {}
 
 /** The variables of the process. */
 export class Variables extends Context.Service<Variables, Environment>()("@wac/server/OperatorCommand/Variables") {}
 
-/** The flag `--json` of every command: results and errors are for programs. */
+/** The flag `--json` of every command: results and errors are printed as JSON. */
 export const Json = GlobalFlag.Setting("json")({
   flag: Flag.Boolean("json").pipe(
     Flag.withDescription("Print the result as one line of JSON, and an error as JSON on standard error"),
@@ -39,14 +39,14 @@ const durable = (storage: Composition.BuiltInStorage): Effect.Effect<void, BadVa
     })
   )
 
-/** The storage, and the keys for the secrets in it. */
+/** The services of the storage, with the keys for its secrets. */
 export const kept = Layer.unwrap(Effect.gen(function*() {
   const config = yield* keptFromEnvironment(yield* Variables)
   yield* durable(config.storage)
   return SenderCredentials.SenderCredentials.layer.pipe(Layer.provideMerge(Composition.layerKept(config)))
 }))
 
-/** Only the storage, for commands that need no secret from it: the master key may be missing. */
+/** The services of the storage without its keys, for commands that need no secret: the master key may be missing. */
 export const unopened = Layer.unwrap(Effect.gen(function*() {
   const storage = yield* storageFromEnvironment(yield* Variables)
   yield* durable(storage)
@@ -67,8 +67,8 @@ const fromInput = Effect.map(
 )
 
 /**
- * A secret from a variable, from the file that the variable with `_FILE` names or, for `-`, from standard input; an
- * argument would appear in the list of processes.
+ * Reads a secret from the variable `source`, from the file that the variable with `_FILE` names or, for `-`, from
+ * standard input; an argument would appear in the list of processes. `name` is for the error message.
  */
 export const secretFrom = Effect.fnUntraced(function*(source: string, name: string) {
   const found = source === "-" ? yield* fromInput : (yield* Variable.secret(yield* Variables, source)) ?? ""

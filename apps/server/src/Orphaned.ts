@@ -1,12 +1,10 @@
 /**
- * `npm start` and `npx` run the server in a shell. A signal to npm ends the shell, but not the server, which would
- * continue without the requested graceful stop and keep the port from the next server.
+ * Notices when the shell is gone in which `npm start` and `npx` run the server. A signal to npm ends only the shell:
+ * the server would continue without the requested graceful stop, and keep the port from the next server.
  */
 import { Duration, Effect } from "effect"
 
-/**
- * The interval of the check, which is one system call. A person waits for the stop, so it must start within a second.
- */
+/** The interval of the check, which is one system call. A person waits for the stop, so it must start soon. */
 const every = Duration.seconds(1)
 
 /** Read when the module loads, because the shell may be gone before the server is ready. */

@@ -31,10 +31,10 @@ const loopMaxSeconds = Metric.gauge("nodejs_eventloop_lag_max_seconds", {
 
 const build = Metric.gauge("wac_build_info", { description: "1, with the versions of wac and of Node as labels" })
 
-/** How often the event loop's delay is sampled, in milliseconds: seldom enough to cost nothing. */
+/** The interval, in milliseconds, at which the event loop's delay is sampled: long enough to cost nothing. */
 const resolution = 20
 
-/** Measures the process. Readings of the event loop end with the scope. */
+/** Returns the effect that updates the metrics. Sampling of the event loop stops when the scope closes. */
 export const observer = Effect.gen(function*() {
   const loop = yield* Effect.acquireRelease(
     Effect.sync(() => {
@@ -55,7 +55,7 @@ export const observer = Effect.gen(function*() {
     const spent = (system + user) / 1e6
     const { heapTotal, heapUsed, rss } = process.memoryUsage()
     const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolution / 1000)
-    // no sample yet
+    // without a sample, the histogram has no usable values
     const [p99, max] = loop.count === 0 ? [0, 0] : [late(loop.percentile(99)), late(loop.max)]
     loop.reset()
     const measured = Effect.all([

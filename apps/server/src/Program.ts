@@ -8,7 +8,7 @@ import { formOf, teardown } from "./Teardown.ts"
 import type { Environment } from "./Variable.ts"
 import * as WacCommand from "./WacCommand.ts"
 
-/** Carries out the command line of `argv`, which begins with Node and the program, and ends the process. */
+/** Runs the command line `argv`, whose first two entries are Node and the program, and ends the process. */
 export const main = (environment: Environment, argv: ReadonlyArray<string>): void => {
   const args = argv.slice(2)
   const program = Effect.gen(function*() {

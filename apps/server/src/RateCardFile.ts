@@ -24,7 +24,7 @@ const rateOf = (row: Readonly<Record<string, string>>): Result.Result<RateCard.R
 
 /**
  * Reads a rate card: one row for each price, with a header row. `market` is a country (`DE`) or `*` for all others,
- * `price` that of one message (`0.0456`), `valid from` a day (`2026-07-01`). Fails with the first row that is wrong.
+ * `price` the price of one message (`0.0456`), `valid from` a day (`2026-07-01`). Fails at the first row that is wrong.
  */
 export const read = (text: string): Effect.Effect<RateCard.RateCard, BadVariable> =>
   Effect.gen(function*() {

@@ -1,5 +1,5 @@
 /**
- * The start: configuration, composition, first owner, and the terminal's output.
+ * Starts the server: reads the configuration, builds the services, and collects what is printed for the first owner.
  */
 import { Provider, Storage } from "@wac/core"
 import type { Composition } from "@wac/effect"
@@ -29,14 +29,15 @@ const codeOf = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown error"
 
 /**
- * For an address that means all addresses of the machine: the address at which local programs keep a session's cookie.
+ * Replaces an address that means all addresses of the machine by `localhost`, where programs keep a session's cookie.
  */
 const pasteable = (url: string): string => url.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=[:/]|$)/, "http://localhost")
 
 /**
- * If the first owner has not signed in yet: instructions for the terminal or, if the log is JSON, facts for programs.
+ * What is printed if the first owner has not signed in yet: a guide for people or, if the log is JSON, a summary for
+ * programs.
  */
-interface Told {
+interface Printed {
   readonly guide?: Guide
   readonly summary?: Omit<Guide, "signIn"> & {
     readonly signIn: SignIn | { readonly _tag: "SetupFile"; readonly path: string }
@@ -45,7 +46,7 @@ interface Told {
 
 /**
  * Runs the server in the current scope; completes when it listens. Returns its services and, if the first owner has not
- * signed in yet, how to.
+ * signed in yet, the `guide` or `summary` to print.
  */
 export const run = Effect.fnUntraced(function*(
   environment: Variable.Environment,
@@ -62,7 +63,7 @@ export const run = Effect.fnUntraced(function*(
       S3Refused: (error) => Effect.fail(refusedMediaStore(error))
     })
   )
-  const told: Told = yield* Effect.gen(function*() {
+  const printed: Printed = yield* Effect.gen(function*() {
     for (const name of Variable.unknown(Object.keys(environment))) {
       yield* Effect.logWarning(`${name} is not a variable of this service`)
     }
@@ -96,5 +97,5 @@ export const run = Effect.fnUntraced(function*(
   yield* Effect.addFinalizer(() =>
     Effect.provideContext(Effect.logInfo("stopping: requests, sends and deliveries in flight finish first"), services)
   )
-  return { services, ...told }
+  return { services, ...printed }
 })

@@ -34,7 +34,7 @@ const logging = (config: ServerConfig) =>
     Layer.effectDiscard(Effect.gen(function*() {
       const output = yield* LogOutput.Output
       const drop = yield* Metrics.logLineDropper
-      // exported before the first dropped line
+      // so that the metric exists before the first dropped line
       drop(0)
       output?.onDropped(drop)
     })),
@@ -54,15 +54,15 @@ const observation = ({ telemetry }: ServerConfig) =>
       )
     )
 
-/** The part of a module that is loaded only by servers that are configured to use it. */
+/** The layer of a module that is loaded only if the configuration needs it. */
 const loaded = <A, Out, E, R>(load: () => Promise<A>, layer: (module: A) => Layer.Layer<Out, E, R>) =>
   Layer.unwrap(Effect.map(Effect.promise(load), layer))
 
-/** Mail to people (contract §12 `SMTP_URL`). */
+/** The mailer, if one is configured (contract §12 `SMTP_URL`). */
 const mailer = ({ mail }: ServerConfig) =>
   mail === undefined ? Layer.empty : loaded(() => import("./MailerSmtp.ts"), ({ layer }) => layer(mail))
 
-/** The issuer at which people sign in (contract §12 `AUTH=oidc`). */
+/** The issuer at which people sign in, if one is configured (contract §12 `AUTH=oidc`). */
 const issuerOf = ({ oidc }: ServerConfig) =>
   oidc === undefined ? Layer.empty : loaded(() => import("./OidcIssuer.ts"), ({ layer }) => layer(oidc))
 
@@ -80,7 +80,10 @@ const publicUrl = ({ publicUrl }: ServerConfig) =>
     )
   )
 
-/** Stops first: requests that wait for another request's send give up, and connections end after their responses. */
+/**
+ * Stops the server before everything else: requests that wait for another request's send give up, and connections end
+ * after their responses.
+ */
 const draining = (server: ConnectionServer.ConnectionServer) =>
   Layer.effectDiscard(
     Effect.flatMap(Stopping.Stopping, (stopping) =>
@@ -124,8 +127,8 @@ const layerOn = (
     Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
     Layer.provide(Layer.effect(Gauges.MoreObserved, ProcessMetrics.observer))
   )
-  // every request's context starts with the services around the server and is copied several times, so few are around
-  // it
+  // every request's context starts with the services that the server is provided with, and is copied several times: so
+  // they are few
   const serving = HttpRouter.serve(app, {
     disableLogger: true,
     disableListenLog: true,
@@ -145,7 +148,8 @@ const layerOn = (
         host: config.host,
         disablePreemptiveShutdown: true
       }).pipe(
-        // the single composition is made before the server listens, so that every accepted request is served
+        // the composition, of which there is only one, is built before the server listens: every accepted request is
+        // served
         Layer.provide(composition)
       )
     ),

@@ -20,6 +20,7 @@ import type * as Telemetry from "./Telemetry.ts"
 import type { BadVariable, Environment } from "./Variable.ts"
 import * as Variable from "./Variable.ts"
 
+/** The configuration of the server. */
 export interface ServerConfig extends Composition.Config {
   readonly storage: Composition.BuiltInStorage
   readonly retention: Retention.Retention
@@ -122,7 +123,7 @@ const given = (environment: Environment) => <A>(config: Effect.Effect<A, BadVari
 export const fromEnvironment = (environment: Environment): Effect.Effect<ServerConfig, BadVariable> =>
   given(environment)(config)
 
-/** Reads the storage and its keys, for an operator's command that serves nothing. */
+/** Reads the variables of the storage and its keys, for operator's commands. */
 export const keptFromEnvironment = (environment: Environment): Effect.Effect<Kept, BadVariable> =>
   given(environment)(kept)
 

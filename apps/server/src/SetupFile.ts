@@ -1,5 +1,5 @@
 /**
- * The set-up link in a file instead of the log, which may be collected and read by many (contract §8 `WAC_SETUP_FILE`).
+ * Writes the set-up link to a file instead of the log, which many people may read (contract §8 `WAC_SETUP_FILE`).
  */
 import { Setup } from "@wac/core"
 import { Duration, Effect, Schedule, Schema } from "effect"
@@ -17,7 +17,7 @@ class SetupFileError extends Schema.TaggedError<SetupFileError>()("SetupFileErro
   }
 }
 
-/** How soon the file is removed once the link, or that of another process, has been used. */
+/** How often it is checked whether a set-up link, of this or another process, has been used. */
 const every = Duration.seconds(1)
 
 const codeOf = (cause: unknown): string =>

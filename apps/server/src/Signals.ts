@@ -1,5 +1,5 @@
 /**
- * Signals that would end a process immediately, besides SIGTERM and SIGINT, which `NodeRuntime` obeys.
+ * Handles SIGQUIT and SIGHUP, which would end the process immediately. `NodeRuntime` itself handles SIGTERM and SIGINT.
  */
 import { Effect } from "effect"
 

@@ -15,7 +15,7 @@ import * as Signals from "./Signals.ts"
 import * as StopDeadline from "./StopDeadline.ts"
 import { formOf } from "./Teardown.ts"
 
-/** The documentation is prepared after the start, once waiting requests have been served. */
+/** How long after the start the documentation is prepared: waiting requests are served first. */
 const documentationAfter = Duration.seconds(1)
 
 export const start = Command.make(

@@ -1,5 +1,5 @@
 /**
- * The last resort of a shutdown: whatever the database, the provider and receivers do, the process ends in time.
+ * The deadline of a shutdown: the process exits in time even if the database, the provider or receivers do not respond.
  */
 import { Effect, Exit } from "effect"
 import { type Form, teardown } from "./Teardown.ts"
@@ -10,9 +10,9 @@ const stopsWithin = 9500
 const signals = ["SIGTERM", "SIGINT", "SIGQUIT"] as const
 
 /**
- * After a signal, or after the end of the effect, the process has this time to close everything; then it exits. For its
- * work in progress that is like a crash, from which other processes recover everything. `form` is how an error is
- * printed.
+ * Runs an effect. {@link stopsWithin} after a signal, or after the effect's end, the process exits even if it has not
+ * closed everything. For its work in progress that is like a crash, from which other processes recover everything.
+ * `form` is how an error is printed.
  */
 export const enforced = <A, E, R>(main: Effect.Effect<A, E, R>, form: Form): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {

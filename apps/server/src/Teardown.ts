@@ -1,5 +1,5 @@
 /**
- * The end of the process.
+ * How the process ends: its exit code, and the form in which an error is printed.
  */
 import { Cause, Effect, Exit, Logger, Predicate, type Runtime } from "effect"
 import type { Environment } from "./Variable.ts"
@@ -10,7 +10,7 @@ import type { Environment } from "./Variable.ts"
  */
 export type Form = "text" | "json" | "log"
 
-/** The form that a command line and the environment ask for, even if the configuration is wrong otherwise. */
+/** The form that the command line and the environment choose, even if the rest of the configuration is invalid. */
 export const formOf = (
   environment: Environment,
   { isJson, isServer }: { readonly isJson: boolean; readonly isServer: boolean }

@@ -2,7 +2,7 @@
  * Traces, metrics and logs for an OpenTelemetry collector (contract §8 `OTEL_…`), in the semantic conventions' names.
  *
  * Exported spans name operations and ids. Paths and queries may hold a customer's number or a
- * token, and messages of errors may quote them, so spans have neither; the log has the messages.
+ * token, and error messages may quote them, so spans have none of these; the log has the messages.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Span } from "@wac/core"
@@ -13,12 +13,13 @@ import { OtlpExporter, OtlpLogger, OtlpMetrics, OtlpSerialization, OtlpTracer } 
 
 /** Decides which traces are collected. */
 interface Sampler {
-  /** Whether a trace that began elsewhere is collected as it was there. */
+  /** Whether a trace that began in another process is collected if that process collects it. */
   readonly isParentBased: boolean
   /** The share of the other traces, from 0 to 1. */
   readonly ratio: number
 }
 
+/** The collector, and what it gets. */
 export interface Config {
   readonly endpoint: string
   /** Headers of each request to the collector. */
@@ -54,7 +55,7 @@ export const isSampled = (
 /** Attributes that may hold a customer's number or a token. */
 const hidden: ReadonlySet<string> = new Set(["url.full", "url.path", "url.query"])
 
-/** The cause of a failure, as one word. */
+/** The kind of an error in one word, for the attribute `error.type`. */
 const typeOf = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return typeof error
   if ("reason" in error && typeof error.reason === "string") return error.reason
@@ -62,17 +63,17 @@ const typeOf = (error: unknown): string => {
   return error instanceof Error ? error.name : "object"
 }
 
-/** The failure of a span without the error's message. Where a defect happened stays, the log has the rest. */
+/** The failure of a span without the error's message, which only the log has. Of a defect, the stack remains. */
 const withoutMessage = (cause: Cause.Cause<unknown>, type: string): Exit.Exit<never, Error> => {
   const error = Cause.squash(cause)
-  const told = Object.assign(new Error(), { name: type, message: type })
-  told.stack = Cause.hasDies(cause) && error instanceof Error
+  const shown = Object.assign(new Error(), { name: type, message: type })
+  shown.stack = Cause.hasDies(cause) && error instanceof Error
     ? [type, ...(error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line))].join("\n")
     : type
-  return Exit.fail(told)
+  return Exit.fail(shown)
 }
 
-/** The tracer with our sampler, whose spans hold nothing that operators must not see. */
+/** A tracer with our sampler, whose spans have no attributes or messages that operators must not see. */
 export const guarded = (sampler: Sampler, tracer: Tracer.Tracer): Tracer.Tracer => ({
   ...tracer,
   span: (options) => {
@@ -94,7 +95,7 @@ export const guarded = (sampler: Sampler, tracer: Tracer.Tracer): Tracer.Tracer 
   }
 })
 
-/** Exports what the configuration says; nothing without a collector. */
+/** Exports the configured signals to the collector; without a collector, exports nothing. */
 export const layer = (config: Config | undefined): Layer.Layer<never> => {
   if (config === undefined) return Layer.empty
   const { attributes, endpoint, headers, sampler, serviceName, signals } = config
@@ -125,7 +126,7 @@ export const layer = (config: Config | undefined): Layer.Layer<never> => {
   )
 }
 
-/** Names the spans of requests by their routes; without a tracer they have no reader. */
+/** Names the spans of requests by their routes, if traces are exported. */
 export const spanNames = (config: Config | undefined) =>
   config?.signals.traces === true ? HttpApp.spanNames : Layer.empty
 

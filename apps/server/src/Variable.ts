@@ -1,7 +1,7 @@
 /**
- * The environment variables of the server (contract §8): which there are, which of them are secret, and how the text of
- * one is found. A secret can also be in a file, named by the variable's name and `_FILE`: what is in the environment of
- * a process is often seen by more than the process, in its description, its children and reports of its crashes.
+ * The environment variables of the server (contract §8): their names, which of them are secret, and how the text of
+ * one is found. A secret can also be in a file, whose path is in the variable with `_FILE` after its name: others can
+ * often see a process's environment, in the process's description, its children and its crash reports.
  */
 import { Retention } from "@wac/core"
 import { Effect, Schema } from "effect"
@@ -219,7 +219,7 @@ const ofClients = ["WAC_URL", "WAC_API_KEY", fileOf("WAC_API_KEY")]
 /** Every name that means something to the server or a command. */
 export const known: ReadonlyArray<string> = [...ofServer, ...ofClients]
 
-/** Variables that are gone: the value that says what holds anyway, and what holds. */
+/** Variables that no longer exist: the value that is still accepted, and what holds without the variable. */
 const removed = {
   RATE_LIMIT_STORE: {
     accepted: "storage",
@@ -227,12 +227,12 @@ const removed = {
   }
 }
 
-/** The names of variables that are gone. */
+/** The names of variables that no longer exist. */
 export const gone: ReadonlyArray<string> = Object.keys(removed)
 
 /**
- * The `WAC_…` names that are no variable of the server or a command, sorted. They only cause a warning: platforms
- * inject their own.
+ * Those of the names that begin with `WAC_` but are not variables of the server or a command, sorted. They only cause a
+ * warning, because platforms inject their own.
  */
 export const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.filter((name) => name.startsWith("WAC_") && !known.includes(name)).sort()
@@ -266,13 +266,13 @@ const refused = (bad: BadVariable | undefined): Effect.Effect<void, BadVariable>
   bad === undefined ? Effect.void : Effect.fail(bad)
 
 /**
- * Fails for a variable of the server that is gone, and for one whose name is probably misspelled: without this, the
- * server would run with a default in place of what was meant.
+ * Fails for a set variable that no longer exists, and for a set name that is probably a misspelled variable: without
+ * this, the server would run with a default instead of the intended value.
  */
 export const checkNames = (environment: Environment): Effect.Effect<void, BadVariable> =>
   refused(removedOf(environment) ?? misspelledOf(environment, ofServer))
 
-/** Fails for a variable of `mcp` whose name is probably misspelled. It runs beside programs that have their own. */
+/** Fails for a set name that is probably a misspelled variable of the command `mcp`. */
 export const checkClientNames = (environment: Environment): Effect.Effect<void, BadVariable> =>
   refused(misspelledOf(environment, ofClients))
 
@@ -291,7 +291,7 @@ const read = (name: string, path: string) => {
       try: () => withoutLineBreak(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
       catch: () => bad("is not UTF-8 text")
     })
-    // whoever names a file has a value, and without one a default would apply
+    // an empty text would count as not set, so that a default would apply
     return text === "" ? yield* bad("is empty") : text
   })
 }
@@ -312,7 +312,7 @@ export const secret = (environment: Environment, name: string): Effect.Effect<st
 export const text = (environment: Environment, name: Name): Effect.Effect<string | undefined, BadVariable> =>
   isSecret(name) ? secret(environment, name) : Effect.succeed(given(environment, name))
 
-/** An error about the value of a variable as one about the file that it came from, if it came from one. */
+/** Makes an error about a variable's value name the file that the value came from, if it came from a file. */
 export const located = (environment: Environment, error: BadVariable): BadVariable => {
   const path = given(environment, fileOf(error.variable))
   return isSecret(error.variable) && path !== undefined

@@ -22,7 +22,7 @@ import type { Environment } from "./Variable.ts"
 import { webhook } from "./WebhookCommand.ts"
 import { workspaces } from "./WorkspacesCommand.ts"
 
-/** Every command of the operator; each is told once, in its own file. */
+/** Every command. Each is defined in its own file. */
 const wac = Command.make("wac").pipe(
   Command.withDescription("A messaging service: the server, and its operator's commands"),
   Command.withSubcommands([
@@ -46,11 +46,11 @@ const wac = Command.make("wac").pipe(
   Command.withGlobalFlags([OperatorCommand.Json])
 )
 
-/** `LOG_LEVEL` sets the level of the server's log, and no command asks questions. */
+/** The flags that the library adds: not for the log's level, which `LOG_LEVEL` sets, nor for interactive questions. */
 const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
 
-/** Adds to the error of an embedded database in use what to do about it. */
-const said = <E>(error: E) =>
+/** Adds the remedy to the errors of a wrong master key and of an embedded database in use. */
+const withRemedy = <E>(error: E) =>
   Predicate.isTagged(error, "UnreadableSecret")
     ? wrongMasterKey
     : Predicate.isTagged(error, "OpenError") && error instanceof Error && "isInUse" in error && error.isInUse === true
@@ -60,15 +60,15 @@ const said = <E>(error: E) =>
     : error
 
 /**
- * Runs a command line. A command logs to standard error, so that its result is alone on standard output; the server's
- * log is its output. Returns 0, or 1 if the command line is wrong, which has then been reported. If the command cannot
- * be carried out, fails with an error whose message is one line.
+ * Runs a command line. A command logs to standard error, so that standard output has only its result; the server's
+ * output is its log. Returns 0, or 1 if the command line is wrong, which has then been reported. Fails with an error
+ * whose message is one line if the command cannot be carried out.
  */
 export const run = (environment: Environment, args: ReadonlyArray<string>) =>
   Command.runWith(wac, { version: Version.version })(args).pipe(
     Effect.as(0),
     Effect.catchTag("ShowHelp", () => Effect.succeed(1)),
-    Effect.mapError(said),
+    Effect.mapError(withRemedy),
     Effect.provideService(OperatorCommand.Variables, environment),
     Effect.provideService(CliConfig.CliConfig, { builtIns }),
     Effect.provideService(Logger.LogToStderr, true)

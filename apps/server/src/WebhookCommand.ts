@@ -1,6 +1,6 @@
 /**
- * The operator's commands `webhook show | test | resume | replay`. They use the storage of `DATABASE_URL`. `test`, and
- * `resume` of a paused webhook without `--force`, also post a test event to the receiver.
+ * The operator's commands `webhook show | test | resume | replay`: a workspace's webhook. They use the storage of
+ * `DATABASE_URL`. `test`, and `resume` of a paused webhook without `--force`, also post a test event to the receiver.
  */
 import { Replay, Replays, Time, Webhook, Webhooks, type WebhookStep } from "@wac/core"
 import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"

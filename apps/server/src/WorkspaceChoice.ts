@@ -1,5 +1,5 @@
 /**
- * Which workspace a command is for.
+ * How a command line names a workspace: a flag, an argument, and the choice if there is only one.
  */
 import { WorkspaceStore } from "@wac/core"
 import { Effect, Option } from "effect"
@@ -15,7 +15,7 @@ export const flag = Flag.String("workspace").pipe(
 /** The workspace as an argument. */
 export const argument = Argument.String("workspace").pipe(Argument.withDescription("The workspace's id (ws_…)"))
 
-/** The workspace of that id, or the only workspace. */
+/** The workspace with the given id; without one, the only workspace. Fails if that is not exactly one. */
 export const chosen = Effect.fnUntraced(function*(given: Option.Option<string>) {
   const all = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
   const found = Option.isNone(given) ? all : all.filter(({ id }) => id === given.value)

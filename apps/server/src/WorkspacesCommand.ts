@@ -42,7 +42,7 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("List every workspace with its limits, oldest first"))
 
-/** The provider of new numbers: the one that servers run with, or that of the newest number of all. */
+/** The provider of new numbers: the one that servers run with, or the provider of the newest number. */
 const providerOf = Effect.fnUntraced(function*(workspaces: ReadonlyArray<Workspace.Workspace>) {
   const { PROVIDER } = yield* OperatorCommand.Variables
   if (PROVIDER !== undefined && PROVIDER !== "") return PROVIDER

@@ -1,10 +1,11 @@
 /**
- * Has V8 make every object young. By default it learns where objects live long, and makes the next ones of that place
- * old from the start. What is made at a start lives as long as the process, and places that requests pass too were
- * learned with it. Then an old object keeps everything young that it refers to until the next major collection, and a
- * send cost Node up to twice the processor time (docs/decisions/0028-wac.md).
+ * Makes V8 allocate every object as young. By default, V8 learns at which places of the code objects live long, and
+ * allocates further objects of these places as old. Objects that are made at the start live as long as the process, but
+ * requests pass some of the same places, so V8 made their objects old too. An old object keeps all young objects that
+ * it refers to until the next major collection: a send took up to twice the processor time
+ * (docs/decisions/0028-wac.md).
  *
- * Has to be evaluated before the modules whose objects it is about; `NODE_OPTIONS` does not take this option.
+ * This module must be evaluated before the modules that make the objects; `NODE_OPTIONS` does not accept the option.
  */
 import { setFlagsFromString } from "node:v8"
 

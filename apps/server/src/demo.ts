@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: the service with a small receiver, and messages of several kinds and a campaign through both, step by
- * step. Afterwards the service stays up.
+ * `npm run demo`: starts the service and a small receiver, and sends several kinds of message and a campaign through
+ * them, step by step. Afterwards the service stays up.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
@@ -41,7 +41,7 @@ const picture = Buffer.from(
   "base64"
 )
 
-/** The customers of the campaign; one is there twice. */
+/** The file with the campaign's customers, one of whom it lists twice. */
 const customers = [
   "to,name,order",
   "+15551230001,Ana,1051",
@@ -131,11 +131,11 @@ const demo = Effect.gen(function*() {
   const { guide } = yield* run({
     LOG_LEVEL: "error",
     ...process.env,
-    // a demonstration leaves nothing behind, sends to no phone, and calls only itself
+    // the demonstration stores nothing, sends to no phone, and calls only itself
     DATABASE_URL: "memory:",
     PROVIDER: "sandbox",
     PUBLIC_URL: "",
-    // what it prints is for a person, and so is the set-up link
+    // its output, with the set-up link, is for a person
     LOG_FORMAT: "pretty",
     // the demo's receiver is on this machine and speaks http
     WEBHOOK_ALLOW_INSECURE: "true",
@@ -184,7 +184,9 @@ const demo = Effect.gen(function*() {
       body: message
     }, 200)
 
-  /** The next event of this type; each that comes is verified, and shown unless `only` this one is. */
+  /**
+   * Waits for the next event of this type. Verifies all events until then, and shows them; with `only`, just the last.
+   */
   const receive = (type: string, { only = false } = {}) =>
     Effect.gen(function*() {
       while (true) {
@@ -242,7 +244,7 @@ const demo = Effect.gen(function*() {
   }, 201)
   const at = `${publicUrl}/internal/campaigns/${created.body["id"]}`
   const act = (verb: string) => call(verb, `${at}/${verb}`, { method: "POST", headers: session }, 200)
-  /** Asks for the campaign until it has this status; `see` gets every answer. */
+  /** Requests the campaign until it has this status; calls `see` with every response. */
   const follow = (status: string, see: (campaign: FollowedCampaign) => Effect.Effect<void> = () => Effect.void) =>
     Effect.gen(function*() {
       while (true) {

@@ -2,8 +2,8 @@
 /**
  * `wac`: the server and the operator's commands. Exits with 0, or with 1 and an error message.
  *
- * This file imports nothing else of the program, so that an old Node gets a sentence instead of an error from a module
- * that does not load there, and so that V8 takes the compiled code of everything else from its cache.
+ * This file imports the rest of the program only after it has checked Node and enabled V8's code cache: an old Node
+ * gets a sentence instead of an error from a module that does not load there, and a new one starts faster.
  */
 import { readFileSync } from "node:fs"
 import * as module from "node:module"

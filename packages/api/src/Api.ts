@@ -11,7 +11,7 @@ const strict = { onExcessProperty: "error" } as const
 
 type Of = (typeof Endpoints)["groups"]
 
-/** By name, since written out it is longer than the compiler writes. */
+/** Named, because written out the type is longer than the compiler puts into a declaration. */
 type Groups = HttpApiGroup.AddMiddleware<Of[keyof Of], ErrorBoundary>
 
 const api: HttpApi.HttpApi<"wac", Groups> = Endpoints

@@ -1,6 +1,6 @@
 /**
- * Annotations of endpoints besides their schemas and access, for the server, the OpenAPI document and tests, so that
- * nothing is guessed from an endpoint's name.
+ * Annotations of endpoints: what their schemas and access do not express. The server, the OpenAPI document and tests
+ * read them, so that nothing is guessed from an endpoint's name.
  */
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -19,8 +19,8 @@ export const BindsIdempotencyKey = Context.Reference<boolean>("@wac/api/Endpoint
 })
 
 /**
- * The operation's parts bind keys of their own, so that doing it again does nothing more. Its answer is kept, and a
- * repetition does it again where the first request ended without one.
+ * The operation can be done again without further effect, because its parts bind keys of their own. Its answer is kept;
+ * if the first request ended without an answer, a repetition does the operation again.
  */
 export const IsRepeatable = Context.Reference<boolean>("@wac/api/EndpointAnnotations/IsRepeatable", {
   defaultValue: () => false
@@ -60,7 +60,7 @@ export const ChecksPasskey = Context.Reference<boolean>("@wac/api/EndpointAnnota
   defaultValue: () => false
 })
 
-/** The endpoint is given a challenge of a second factor, which may have ended. */
+/** The body contains the challenge of a second factor, which may have expired. */
 export const ChallengesFactor = Context.Reference<boolean>("@wac/api/EndpointAnnotations/ChallengesFactor", {
   defaultValue: () => false
 })
@@ -78,7 +78,7 @@ export const NeedsWebhook = Context.Reference<boolean>("@wac/api/EndpointAnnotat
   defaultValue: () => false
 })
 
-/** The body refers to something of the caller's by id; the response is 404 if it does not belong to the caller. */
+/** The body refers to a resource by id; the response is 404 if the resource does not belong to the caller. */
 export const NamesThing = Context.Reference<boolean>("@wac/api/EndpointAnnotations/NamesThing", {
   defaultValue: () => false
 })
@@ -91,7 +91,7 @@ export const ActsOnCampaign = Context.Reference<boolean>("@wac/api/EndpointAnnot
 /** The response continues until the caller disconnects. */
 export const Streams = Context.Reference<boolean>("@wac/api/EndpointAnnotations/Streams", { defaultValue: () => false })
 
-/** The media types of the file that is the body, which the handler reads as a stream; empty if the body is none. */
+/** The media types of a body that is a file, which the handler reads as a stream; empty if the body is not a file. */
 export const TakesFile = Context.Reference<ReadonlyArray<string>>("@wac/api/EndpointAnnotations/TakesFile", {
   defaultValue: () => []
 })
@@ -126,9 +126,9 @@ export const ServesFile = Context.Reference<boolean>("@wac/api/EndpointAnnotatio
 export const mutates = ({ method }: HttpApiEndpoint.Top): boolean => method !== "GET"
 
 /**
- * The use of an Idempotency-Key: the operation binds it, or the response is kept under it for 24 hours. Only POSTs
- * take one, and of those that anybody may call or that check a password none: one-time tokens and passwords guard them,
- * and nothing of a password may be stored.
+ * The use of an Idempotency-Key: the operation binds it, or the response is kept under it for 24 hours. Only POSTs take
+ * a key, except POSTs that are public or check a secret: one-time tokens and passwords guard these, and nothing of a
+ * password may be stored.
  */
 export const useOfKey = (endpoint: HttpApiEndpoint.Top): "none" | "bound" | "kept" =>
   endpoint.method !== "POST" || Context.getOrUndefined(endpoint.annotations, Access)?._tag === "Public" ||

@@ -1,5 +1,5 @@
 /**
- * The address at which an error is explained (contract §2 `doc_url`): each has an anchor on the page of errors. Pure.
+ * The address at which an error is explained (contract §2 `doc_url`): an anchor on the page of errors. Pure.
  */
 
 /** The path of the page of errors on every server. */

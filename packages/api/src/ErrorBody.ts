@@ -45,7 +45,7 @@ export const statusOf = (error: Errors.DomainError): number => {
   switch (error.code) {
     case "invalid_body":
       if (error.reason === "too_large") return 413
-      // a file of an unknown type is in a body of the right type
+      // a file of an unsupported type gets 400, because the body itself has the right type
       return error.reason === "unsupported_media_type" && error.param !== "file" ? 415 : 400
     case "unauthorized":
       return 401
@@ -76,7 +76,7 @@ export const statusOf = (error: Errors.DomainError): number => {
   }
 }
 
-/** The body of an error that the request `requestId` got from a server whose page of errors is at `errorsPage`. */
+/** The body of an error in the response to the request `requestId`. The page of errors is at `errorsPage`. */
 export const bodyOf = (error: Errors.DomainError, requestId: string, errorsPage: string): ErrorBody => {
   const reason = Errors.reasonOf(error)
   return {
@@ -93,12 +93,12 @@ export const bodyOf = (error: Errors.DomainError, requestId: string, errorsPage:
   }
 }
 
-/** The wait for errors that ask for one without a duration. */
+/** The wait for errors with status 503 that name none. */
 const defaultRetryAfter = Duration.seconds(1)
 
 /**
- * The wait that an error asks for: whole seconds, rounded up, never 0, so that a client that waits this long is not
- * refused again for the same reason.
+ * The wait before a retry that an error asks for, if any: in whole seconds, rounded up, never 0, so that a client that
+ * waits this long is not refused again for the same reason.
  */
 export const retryAfterOf = (error: Errors.DomainError): number | undefined => {
   const wait = Errors.retryAfterOf(error) ?? (statusOf(error) === 503 ? defaultRetryAfter : undefined)
@@ -120,7 +120,7 @@ const described = (body: ErrorBody["error"]) => ({
   ...(body.provider === undefined ? {} : { provider: body.provider })
 })
 
-/** Reads an error back, for clients. The wait is in the header, not in the body. */
+/** The fields of a domain error from a body, for clients. The wait is in the header, not in the body. */
 const fromBody = ({ error }: ErrorBody): unknown => {
   const fields = { ...described(error), reason: error.reason }
   switch (error.code) {
@@ -180,17 +180,17 @@ export const authenticated = [...always, unauthorized, forbidden, rateLimited] a
 /** The errors of an endpoint whose answers are kept under Idempotency-Keys. */
 export const kept = [...authenticated, conflict, gatewayTimeout] as const
 
-/** Errors of an endpoint that reads no body. */
+/** The errors of an endpoint whose requests have no body. */
 export const reading = [...authenticated, notFound] as const
 
-/** Errors of an endpoint that calls the provider and reads no body. */
+/** The errors of an endpoint that calls the provider, and whose requests have no body. */
 export const readingProvider = [...reading, badGateway] as const
 
-/** Errors of an endpoint that reads a body. */
+/** The errors of an endpoint whose requests have a body. */
 export const writing = [...reading, conflict, tooLarge, unsupportedMediaType] as const
 
-/** Errors of an endpoint that calls the provider. */
+/** The errors of an endpoint that calls the provider, and whose requests have a body. */
 export const asking = [...writing, badGateway] as const
 
-/** Errors of sending. */
+/** The errors of an endpoint that sends messages. */
 export const sending = [...asking, gatewayTimeout] as const

@@ -3,7 +3,7 @@
  */
 import type { Errors } from "@wac/core"
 
-/** Whether the same request can succeed later, in one sentence. */
+/** The sentences on whether the same request can succeed later. */
 export const retries = {
   no: "No: the same request is refused again.",
   waiting: "Yes, after the time in `Retry-After`; keep the Idempotency-Key.",

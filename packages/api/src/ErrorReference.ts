@@ -56,7 +56,7 @@ export interface Item {
   readonly entry: Entry
 }
 
-/** All of it, in the order of contract §2. */
+/** All errors, in the order of contract §2. */
 export const items: ReadonlyArray<Item> = [
   ...Object.entries(byCode).flatMap(([code, reasons]) =>
     Object.entries<Entry>(reasons).map(([reason, entry]): Item => ({

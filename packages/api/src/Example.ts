@@ -1,6 +1,6 @@
 /**
- * Examples of what goes over the wire, which stand beside the schema or the endpoint that they are examples of, for the
- * OpenAPI document. An endpoint shows the examples of its schemas, unless it has its own ({@link Shown}).
+ * Examples of requests and responses for the OpenAPI document. Each is an annotation of a schema or an endpoint. An
+ * endpoint shows the examples of its schemas, unless it has its own ({@link Shown}).
  */
 import { Context, type Schema, SchemaAST } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -13,42 +13,45 @@ export const shown = <S extends Schema.Top>(example: S["Encoded"]) => (schema: S
 
 const found = (schema: Schema.Constraint): unknown => SchemaAST.resolve(schema.ast)?.[key]
 
-/** The example of a schema. Throws if it has none, which its author forgot. */
+/** The example of a schema. Throws if the schema has none. */
 export const of = <S extends Schema.Constraint>(schema: S): S["Encoded"] => {
   const example = found(schema)
   if (example === undefined) throw new Error(`no example of ${SchemaAST.resolve(schema.ast)?.identifier ?? "a schema"}`)
   return example
 }
 
-/** The examples of an endpoint, in place of those of its schemas. */
+/** The examples of an endpoint that replace those of its schemas. */
 export interface Example {
   readonly request?: unknown
-  /** Several requests, by name, in place of one. */
+  /** Several requests by name, instead of `request`. */
   readonly requests?: { readonly [name: string]: unknown }
   readonly response?: unknown
 }
 
-/** The examples of an endpoint's own. */
+/** The annotation with an endpoint's own examples. */
 export const Shown = Context.Reference<Example>("@wac/api/Example/Shown", { defaultValue: () => ({}) })
 
-/** The response of an endpoint: the example of a schema in another state. */
+/** An example of a response: the example of its schema, with some fields changed. */
 export const changed = <S extends Schema.Constraint>(schema: S, changes: Partial<S["Encoded"]>) => ({
   response: { ...of(schema) as object, ...changes }
 })
 
-/** A page with these items. */
+/** An example of a page under `/v1`, with these items. */
 export const page = <Item>(items: ReadonlyArray<Item>) => ({ data: items, has_more: false, next_cursor: null })
 
-/** A page with these items under `/internal`. */
+/** An example of a page under `/internal`, with these items. */
 export const internalPage = <Item>(items: ReadonlyArray<Item>) => ({ data: items, hasMore: false, nextCursor: null })
 
-/** A list of a schema with an example has an example with one item. */
+/** The annotation with the example of a list: a page with the example of `item`. Empty if `item` has no example. */
 export const ofItem = (item: Schema.Constraint, pageOf: (items: ReadonlyArray<unknown>) => object) => {
   const example = found(item)
   return example === undefined ? {} : { [key]: pageOf([example]) }
 }
 
-/** A struct whose names differ on the wire has its example with these names, which `renamed` gives. */
+/**
+ * The annotation with the example of a struct under its names on the wire, which `rename` gives. Empty if `struct` has
+ * no example.
+ */
 export const renamed = (struct: Schema.Constraint, rename: (example: unknown) => unknown) => {
   const example = found(struct)
   return example === undefined ? {} : { [key]: rename(example) }
@@ -66,21 +69,21 @@ const firstOf = (schemas: Iterable<Schema.Constraint>): unknown => {
 const statusOf = ({ ast }: Schema.Constraint): unknown =>
   SchemaAST.resolve(ast)?.["httpApiStatus"] ?? ast.context?.annotations?.["httpApiStatus"] ?? 200
 
-/** What a response of an endpoint with a status is shown with. */
+/** The example of an endpoint's response with a status; `undefined` if there is none. */
 export const ofResponse = (endpoint: HttpApiEndpoint.Top, status: number): unknown => {
   const { response } = Context.get(endpoint.annotations, Shown)
   return response ??
     firstOf([...endpoint.success].filter((schema) => statusOf(schema) === status))
 }
 
-/** What the requests of an endpoint are shown with. */
+/** The examples of an endpoint: its own, and its schema's for a request if it has no own one. */
 export const ofEndpoint = (endpoint: HttpApiEndpoint.Top): Example => {
   const own = Context.get(endpoint.annotations, Shown)
   const request = firstOf([...endpoint.payload.values()].flatMap(({ schemas }) => schemas))
   return { ...request === undefined ? {} : { request }, ...own }
 }
 
-/** The names and ids of examples: the same thing has the same id everywhere. */
+/** The names and ids in examples: a resource has the same id in all examples. */
 export const request = "req_01K8ZQ4V5S8WV1K2M4N6P7Q9AB"
 export const workspace = "ws_01K8ZPZ0M4C6D8F2G3H5J7K9QR"
 export const apiKey = "key_01K8ZQ1B3C5D7E9F0G2H4J6K8M"

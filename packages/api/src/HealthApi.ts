@@ -1,5 +1,5 @@
 /**
- * Health (contract §1).
+ * Health checks (contract §1): whether the process is up, and whether it can reach its storage.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

@@ -1,5 +1,5 @@
 /**
- * JSON schemas on their own, made from those of the OpenAPI document. Pure.
+ * Copies JSON schemas out of the OpenAPI document, so that they stand alone. Pure.
  */
 import { Predicate } from "effect"
 import type { OpenApi } from "effect/http-api"
@@ -19,8 +19,8 @@ const nameIn = ({ $ref }: JsonSchema): string | undefined =>
   typeof $ref === "string" && $ref.startsWith(prefix) ? $ref.slice(prefix.length) : undefined
 
 /**
- * Copies schemas out of the document, and what they refer to into `defs`, for their `$defs`. Keywords with values that
- * `isOmitted` names are left out.
+ * Returns `copy`, which copies a schema out of the document, and `defs`, which collects the schemas that copies refer
+ * to, for their `$defs`. Keywords for whose values `isOmitted` is true are left out.
  */
 export const copier = (
   document: OpenApi.OpenAPISpec,
@@ -43,7 +43,7 @@ export const copier = (
     }
     return { ...part, $ref: `#/$defs/${name}` }
   }
-  /** A schema itself, if it is only referred to. */
+  /** The schema that a reference refers to; any other schema as it is. */
   const resolved = (part: JsonSchema): JsonSchema => {
     const name = nameIn(part)
     return name === undefined ? part : schemas[name]!

@@ -5,7 +5,7 @@ import { Page } from "@wac/core"
 import { Schema, SchemaIssue } from "effect"
 import * as Example from "./Example.ts"
 
-/** `limit` and `cursor`, for the query of a list. An embedding program gives them apart from the list's filter. */
+/** The fields `limit` and `cursor` of a list's query. A host passes them separately from the list's filter. */
 export const pageQuery = {
   limit: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Page.maxLimit })).annotate({
@@ -34,7 +34,7 @@ export const shortPage = (withFilter: string, items: string): string =>
 
 const nothing = Schema.Struct({})
 
-/** The query of an endpoint without parameters: an empty struct alone would accept any. */
+/** The query of an endpoint without parameters. It refuses every parameter; an empty struct alone would accept any. */
 export const noQuery = nothing.check(Schema.makeFilter((query) => {
   const [name] = Object.keys(query)
   return name === undefined || { path: [name], issue: new SchemaIssue.UnexpectedKey(nothing.ast) }

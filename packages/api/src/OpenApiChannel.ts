@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document of a service whose provider's channel has less than WhatsApp (contract §16): without the kinds of
- * message that cannot be sent, and without the endpoints of what is not there. Pure.
+ * The OpenAPI document of a service whose provider's channel lacks capabilities of WhatsApp (contract §16): without the
+ * kinds of message and without the endpoints that need them. Pure.
  */
 import { Capabilities, Message } from "@wac/core"
 import { Predicate, Struct } from "effect"
@@ -23,7 +23,7 @@ const schemaOf = (kind: Message.MessageType): string => `Send${kind.charAt(0).to
 
 const refTo = (name: string): string => `#/components/schemas/${name}`
 
-/** Whether a message of a kind that cannot be sent is in an example. */
+/** Whether an example contains a message of one of these kinds. */
 const isOf = (kinds: ReadonlySet<string>, example: unknown): boolean =>
   Array.isArray(example)
     ? example.some((one) => isOf(kinds, one))
@@ -37,7 +37,7 @@ const kept = (examples: unknown, kinds: ReadonlySet<string>): unknown =>
     ? Object.fromEntries(Object.entries(examples).filter(([, example]) => !isOf(kinds, example)))
     : examples
 
-/** The schemas that are still referred to, from the rest of the document and from one another. */
+/** The document with only those schemas that its other parts refer to, directly or through other schemas. */
 const reachable = (document: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
   const { schemas } = document.components
   const namesIn = (part: unknown): ReadonlyArray<string> =>

@@ -12,7 +12,7 @@ import { webhooks } from "./webhooks/OpenApiWebhooks.ts"
 const isDescription = (part: unknown): part is { readonly description: string } =>
   Predicate.hasProperty(part, "description") && Object.keys(part).length === 1
 
-/** The description of a field, beside its schema instead of in an intersection with it. */
+/** A field's schema with the description beside it, instead of in an intersection (`allOf`) with it. */
 const withDescription = (fields: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } => {
   const { allOf, ...others } = fields
   if (!Array.isArray(allOf) || !allOf.some(isDescription)) return fields
@@ -29,8 +29,8 @@ const withDescription = (fields: { readonly [key: string]: unknown }): { readonl
 }
 
 /**
- * Adapts schemas to linters and client generators: widths of integers, items of every list, no union of one, no
- * intersection with a description.
+ * Adapts schemas to linters and client generators: integers have a width, arrays have items, no union has one member,
+ * and no intersection has a description as a member.
  */
 const tidied = (part: unknown): unknown => {
   if (Array.isArray(part)) return part.map(tidied)
@@ -50,8 +50,8 @@ const tidied = (part: unknown): unknown => {
 }
 
 /**
- * Removes the schemas that differ from another one only by the number after its name: the generator makes them of the
- * same schema where it meets its encoded form.
+ * Removes the schemas that differ from another one only by a number after the name: the generator makes such copies of
+ * a schema where it meets the schema's encoded form.
  */
 const withoutCopies = (document: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
   const { schemas } = document.components
@@ -67,7 +67,7 @@ const withoutCopies = (document: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
       )
     )
   const textOf = (name: string): string => JSON.stringify(renamed(schemas[name]))
-  // they may refer to one another, so each counts as a copy until it differs
+  // copies may refer to one another, so each counts as a copy until a difference is found
   for (;;) {
     const differing = [...originals].filter(([name, original]) => textOf(name) !== textOf(original))
     if (differing.length === 0) break
@@ -89,7 +89,7 @@ const withRegisteredName = (scheme: OpenApi.OpenAPISecurityScheme): OpenApi.Open
 const operationOf = (operation: OpenApi.OpenAPISpecOperation) =>
   OpenApiOperation.complete(Endpoints.byOperation.get(operation.operationId)!, operation)
 
-/** The document as it is served. */
+/** Completes the generated document. */
 export const complete = (generated: OpenApi.OpenAPISpec) => {
   const document = withoutCopies(tidied(generated) as OpenApi.OpenAPISpec)
   return {

@@ -1,6 +1,6 @@
 /**
- * The errors of the OpenAPI document: those that requests to an endpoint can get, with an example of each. Endpoints
- * share lists of errors; the document omits errors that an endpoint cannot return. Pure.
+ * The errors in the OpenAPI document: those that requests to an endpoint can get, with an example of each. Endpoints
+ * share lists of statuses, so the document omits errors that an endpoint cannot return. Pure.
  */
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -89,7 +89,7 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         ? caller === "ApiKey"
         : reason === "login" && checksSecret
     case "server_error":
-      // what binds a key waits for another request with it, and may not learn what became of it
+      // a request with a key waits for an earlier request with the same key, and may not learn its outcome
       if (useOfKey === "kept") {
         if (reason === "in_progress") return true
         if (reason === "outcome_unknown") return !EndpointAnnotations.has(endpoint, EndpointAnnotations.IsRepeatable)
@@ -130,7 +130,7 @@ const elsewhere = new Set(["failed_handshake", "frequency_cap", "holdout"])
 
 const documented = items.filter(({ reason }) => reason === undefined || !elsewhere.has(reason))
 
-/** An example of each error that is documented, by its anchor on the page of errors. */
+/** An example of each documented error, by the error's anchor on the page of errors. */
 export const examples = Object.fromEntries(
   documented.map((
     item

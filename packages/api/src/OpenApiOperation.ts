@@ -1,6 +1,6 @@
 /**
- * The additions of the OpenAPI document to an endpoint's schemas: the headers of responses, the possible errors, and
- * examples, according to the endpoint's annotations (`Access`, `EndpointAnnotations`). Pure.
+ * What the OpenAPI document adds to the generated operation of an endpoint: the headers of responses, the possible
+ * errors, and examples, according to the endpoint's annotations (`Access`, `EndpointAnnotations`). Pure.
  */
 import { Idempotency } from "@wac/core"
 import { Context, Predicate, Record, Schema, SchemaAST } from "effect"
@@ -87,7 +87,7 @@ const headersOf = (endpoint: HttpApiEndpoint.Top, status: number) => {
   }
 }
 
-/** For a POST that does not require the header. */
+/** The parameter for a POST that accepts an Idempotency-Key but does not require it. */
 const optionalIdempotencyKey = {
   name: Idempotency.header.toLowerCase(),
   in: "header",
@@ -124,7 +124,7 @@ const withExamples = (content: OpenApi.OpenApiSpecContent | undefined, shown: ob
     ? {}
     : {
       content: Object.fromEntries(
-        // an endpoint that also answers with a file has its example in JSON
+        // if an endpoint can also return a file, only the JSON has the example
         Object.entries(content).map(([type, media], i) => [type, i === 0 ? { ...media, ...shown } : media])
       )
     }
@@ -164,13 +164,13 @@ const responsesOf = (
     return answer === undefined ? [] : [[key, { ...answer, headers }]]
   })
 
-/** The scope that an endpoint requires of API keys. */
+/** An endpoint's description, completed with the scope that it requires of API keys. */
 const scoped = (endpoint: HttpApiEndpoint.Top, { description }: OpenApi.OpenAPISpecOperation) => {
   const access = Context.getOrUndefined(endpoint.annotations, Access)
   return access?._tag === "ApiKey" ? { description: `${description} Requires the scope \`${access.scope}\`.` } : {}
 }
 
-/** The operation of an endpoint, completed. */
+/** Completes the generated operation of an endpoint. */
 export const complete = (
   endpoint: HttpApiEndpoint.Top,
   operation: OpenApi.OpenAPISpecOperation

@@ -47,7 +47,7 @@ export const prefer = {
   )
 }
 
-/** The header of an endpoint with `EndpointAnnotations.NeedsIdempotencyKey`, and its purpose. */
+/** The header of an endpoint with `EndpointAnnotations.NeedsIdempotencyKey`. `use` ends its description. */
 export const idempotencyKey = (use = "; the same again changes nothing a second time") => ({
   "idempotency-key": shown(keyForm, Idempotency.keyForm + use)
 })

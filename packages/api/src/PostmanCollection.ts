@@ -37,7 +37,7 @@ const written = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
 const described = (description: string | undefined) => description === undefined ? {} : { description }
 
-/** `{id}` of a path is `:id` in a URL of Postman. */
+/** A URL in Postman's form, in which `{id}` is `:id`. */
 const urlOf = (template: string, parameters: ReadonlyArray<Parameter>) => {
   const segments = template.slice(1).split("/").map((segment) => segment.replace(/^\{(.+)\}$/, ":$1"))
   const variables = parameters.filter((parameter) => parameter.in === "path")
@@ -60,10 +60,10 @@ const urlOf = (template: string, parameters: ReadonlyArray<Parameter>) => {
   }
 }
 
-/** Postman makes a new key for each request; a person who repeats one writes the key down. */
+/** The value of a header. Postman makes a new key for each request; to repeat a request, replace it by a fixed key. */
 const valueOf = (name: string): string => name === "idempotency-key" ? "{{$guid}}" : ""
 
-/** Outside a browser, a request that changes something says that it comes from the service's own pages. */
+/** The header by which a request outside a browser that changes something is accepted under `/internal`. */
 const ofOwnPages = { key: "Sec-Fetch-Site", value: "same-origin" }
 
 const headersOf = (
@@ -73,7 +73,7 @@ const headersOf = (
   type: string | undefined
 ) => [
   ...template.startsWith("/internal/") && method !== "get" ? [ofOwnPages] : [],
-  // Postman writes the type of a form with its boundary
+  // Postman itself adds the type of a form, with its boundary
   ...type === undefined || type.startsWith("multipart/") ? [] : [{ key: "Content-Type", value: type }],
   ...parameters.filter((parameter) => parameter.in === "header").map(({ description, name, required }) => ({
     key: name,
@@ -95,13 +95,13 @@ const bodyOf = (type: string | undefined, example: unknown) => {
   }
 }
 
-/** The examples of a body by name; one without a name if there is just one, or none. */
+/** The examples of a body by name. If there is only one example or none, one pair without a name. */
 const examplesOf = (content: Content | undefined): ReadonlyArray<readonly [name: string | undefined, value: unknown]> =>
   content?.examples === undefined
     ? [[undefined, content?.example]]
     : Object.entries(content.examples).map(([name, { value }]) => [name, value])
 
-/** The session's cookie comes from the sign-in, and Postman keeps it. */
+/** Only `/v1` needs credentials here: Postman keeps the session's cookie from the sign-in. */
 const authOf = (security: Operation["security"]) =>
   security?.some((scheme) => "apiKey" in scheme) === true ? {} : { auth: { type: "noauth" } }
 

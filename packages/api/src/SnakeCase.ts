@@ -1,6 +1,6 @@
 /**
- * Structs under the names that `/v1` gives to their fields (contract §1 *casing*), for what both doors show: the fields
- * are those of the dashboard, so that neither shape nor mapping is written a second time.
+ * Makes the structs of `/v1`, whose fields have names in snake_case (contract §1 *casing*), from those of the
+ * dashboard, so that neither the fields nor a mapping is written a second time.
  */
 import { Predicate, Record, Schema, SchemaAST } from "effect"
 import * as Example from "./Example.ts"
@@ -18,7 +18,7 @@ type Names<Fields, Renamed extends Renaming> = {
     : never
 }
 
-/** A struct with the same fields, which are in snake_case when it is encoded. Fields of its fields stay as they are. */
+/** A struct whose encoded form has names in snake_case. The fields of its fields keep their names. */
 type OnWire<S extends Schema.Struct<Schema.Struct.Fields>, Renamed extends Renaming = {}> = Schema.encodeKeys<
   S,
   Names<S["fields"], Renamed>
@@ -27,7 +27,7 @@ type OnWire<S extends Schema.Struct<Schema.Struct.Fields>, Renamed extends Renam
 /** A name in snake_case. */
 export const nameOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** An example under `/v1`: templates have the same names everywhere. */
+/** An example with names in snake_case, except within templates, whose fields have the same names everywhere. */
 export const exampleOnWire = (part: unknown): unknown =>
   Array.isArray(part)
     ? part.map(exampleOnWire)
@@ -39,8 +39,8 @@ export const exampleOnWire = (part: unknown): unknown =>
     : part
 
 /**
- * {@link OnWire}; `identifier` is its name in the OpenAPI document, and its description and example are those of
- * `model`, whose fields some of the struct's may replace. `renamed` has the fields with another name.
+ * Makes an {@link OnWire} of a struct. `identifier` is its name in the OpenAPI document. Its description and example
+ * are those of `model`, of which the struct may be a variant. `renamed` has the fields with a name of their own.
  */
 export const onWire = <S extends Schema.Struct<Schema.Struct.Fields>, const Renamed extends Renaming = {}>(
   struct: S,

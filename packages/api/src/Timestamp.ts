@@ -11,7 +11,7 @@ export const Timestamp = Schema.String.annotate({
   examples: ["2026-01-02T03:04:05.678Z"]
 })
 
-/** Existing days only: parsers read the 30th of February as a day in March. */
+/** Matches only days that exist: parsers read the 30th of February as a day in March. */
 const day = [
   String.raw`\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
   String.raw`\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
@@ -21,7 +21,7 @@ const day = [
 
 const minutes = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`
 
-// every store keeps milliseconds; finer fractions are accepted as far as programs write them
+// stores keep milliseconds; finer fractions are accepted, because programs write up to nanoseconds
 const iso8601 = new RegExp(
   String.raw`^(?:${day})(?:T${minutes}(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]${minutes})?)?$`,
   "u"
@@ -30,7 +30,7 @@ const iso8601 = new RegExp(
 /** The longest form: to the nanosecond, with an offset. */
 const maxLength = "2026-01-02T03:04:05.678901234+00:00".length
 
-/** A time in a request. In queries, clients take a `Date` for it too. */
+/** A time in a request. For queries, clients also accept a `Date`. */
 export const TimeGiven = Schema.String.check(
   Schema.isPattern(iso8601, {
     message: "must be a time in ISO 8601, such as 2026-01-02T03:04:05.678Z",

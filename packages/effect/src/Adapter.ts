@@ -25,6 +25,6 @@ export const storage = (layer: Layer.Layer<Ports.Ports, unknown>): LayerStorage 
  */
 export const provider = (layer: Composition.Adapters<unknown>["provider"]): LayerProvider => LayerOption.make(layer)
 
-/** A provider of `defineProvider` as a Layer of the port `Provider`, for its conformance suite and for `Composition`. */
+/** A provider of `defineProvider` as a Layer of the port `Provider`, for the suite of providers and `Composition`. */
 export const layerOf = (provider: CustomProvider): Layer.Layer<Provider.Provider> =>
   layerCustom(provider, (promise) => promise)

@@ -6,11 +6,11 @@ import { Effect, Exit, Scope } from "effect"
 
 /** Something that runs in the background. */
 export interface Job<E> {
-  /** What is done at once even if the job does not begin yet. Its failure refuses the job. */
+  /** Runs when the job is added, even if the job begins later. If it fails, the job is not added. */
   readonly prepare: Effect.Effect<void, E>
   /**
-   * Begins it in a scope, whose closing ends it at once. Returns an effect that ends it gracefully before, if that
-   * differs.
+   * Begins the job in a scope, whose closing ends the job immediately. Returns an effect that ends it gracefully, which
+   * runs before the scope is closed.
    */
   readonly begin: Effect.Effect<Effect.Effect<void>, E, Scope.Scope>
 }
@@ -19,7 +19,9 @@ export interface Job<E> {
 export interface Background {
   /** Adds a job. The returned effect ends it gracefully. */
   readonly add: <E>(job: Job<E>) => Effect.Effect<Effect.Effect<void>, E>
-  /** Runs every job during an effect, if they do not run anyway. Then ends them gracefully, within 9.5 seconds. */
+  /**
+   * Runs an effect, and with it every job, unless the jobs run always. Then ends them gracefully, within 9.5 seconds.
+   */
   readonly during: (effect: Effect.Effect<void>) => Effect.Effect<void>
 }
 
@@ -42,7 +44,7 @@ interface Added {
   end: Effect.Effect<void>
 }
 
-/** Jobs run only during {@link Background.during}: with several at once, until the last of them ends. */
+/** Jobs run only during {@link Background.during}: of several concurrent calls, until the last one ends. */
 export const inShifts = Effect.map(Effect.scope, (instance): Background => {
   const jobs = new Set<Added>()
   let shifts = 0

@@ -1,13 +1,13 @@
 /**
- * The options of a call that `createClient()` has too. One that is not known is refused by name: a misspelt `signal`
- * must not become a send that cannot be ended.
+ * Checks the options of a call, which are also those of calls of `createClient()`. An unknown option is refused by
+ * name: a misspelt `signal` must not become a send that cannot be aborted.
  */
 import { Errors, type Idempotency } from "@wac/core"
 import { Predicate, Result } from "effect"
 import type { CallOptions } from "./generated/Messaging.ts"
 import * as Input from "./Input.ts"
 
-/** The longest time that timers take, in milliseconds. */
+/** The longest time that a timer accepts, in milliseconds. */
 const longest = 2 ** 31 - 1
 
 const invalid = (param: string, message: string, reason: "invalid_field" | "unknown_field" = "invalid_field") =>
@@ -32,7 +32,7 @@ export const check = (
   return Result.succeed({ ...(signal === undefined ? {} : { signal }), ...(timeout === undefined ? {} : { timeout }) })
 }
 
-/** The key of a call: the one in its options, else a random one. */
+/** The idempotency key of a call: the one in its options, else a random one. */
 export const keyOf = (
   options: { readonly idempotencyKey?: string } | undefined
 ): Result.Result<Idempotency.IdempotencyKey, Errors.InvalidBody> =>

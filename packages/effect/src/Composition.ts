@@ -115,7 +115,7 @@ export interface PooledStorage {
  */
 export type Storage<E = never> = BuiltInStorage | PooledStorage | Layer.Layer<Ports.Ports, E>
 
-/** The storage, and what opens it. */
+/** The storage, its files, and the keys that open its secrets. */
 export interface Kept<E = never> {
   readonly storage: Storage<E>
   /**
@@ -141,7 +141,7 @@ export interface Config<E = never> extends Kept<E> {
   readonly receiverRules: ReceiverGuardDns.ReceiverRules
 }
 
-/** A durable storage was given no master key, so its secrets could not be opened after a restart. */
+/** The error if a durable storage has no master key: its secrets could not be opened after a restart. */
 export class MasterKeyMissing extends Schema.TaggedError<MasterKeyMissing>()("MasterKeyMissing", {
   storage: Schema.String
 }) {
@@ -189,7 +189,10 @@ const layerStorage = <E>(
 ): Layer.Layer<Ports.Ports, E | Layer.Error<ReturnType<typeof layerBuiltIn>>> =>
   isLayer(storage) ? storage : layerBuiltIn(storage)
 
-/** A key for this run is enough only if what it encrypts is lost with the process too. */
+/**
+ * The master key if none is configured: embedded PostgreSQL's own, or a new one if the storage is lost with the
+ * process. Fails for any other storage.
+ */
 const keyWithout = Effect.fnUntraced(function*<E>(storage: Storage<E>) {
   if (!isLayer(storage) && storage._tag === "Embedded") return yield* MasterKeyFile.load(storage.directory)
   const { durable, name } = yield* CoreStorage.Storage
@@ -203,20 +206,20 @@ const masterKeys = Effect.fnUntraced(function*<E>({ masterKey, previousMasterKey
   return { current, ...(previousMasterKey === undefined ? {} : { previous: previousMasterKey }) }
 })
 
-/** The object store in front of the storage's own place for bytes. */
+/** The object store, if one is configured: the bytes of files are there instead of in the storage. */
 const mediaBytes = ({ mediaStore }: Pick<Kept, "mediaStore">) =>
   mediaStore === undefined ? Layer.empty : S3MediaBytes.layer(mediaStore)
 
 /**
- * Fails if the object store refuses access, which an operator must correct. If it is only unreachable, messages without
- * files are sent all the same.
+ * Fails if the object store refuses access, which an operator must correct. If the store is only unreachable, this is
+ * logged, because messages without files can still be sent.
  */
 const mediaStoreChecked = ({ mediaStore }: Pick<Kept, "mediaStore">) =>
   mediaStore === undefined ? Layer.empty : Layer.effectDiscard(
     Effect.catchTag(S3MediaBytes.check(mediaStore), "S3Unreachable", ({ message }) => Effect.logWarning(message))
   )
 
-/** The storage with its vault, and nothing that runs: for operator commands, with or without servers running. */
+/** The storage with its vault, and nothing in the background: for operator commands, even while servers run. */
 export const layerKept = <E = never>(config: Kept<E>, cryptography = Cryptography.layer) =>
   Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer)).pipe(
     Layer.provideMerge(mediaBytes(config)),
@@ -303,12 +306,12 @@ export const services = <E, EAdapters, EInFront>(
     Layer.provideMerge(beneath(config, inFront, cryptography))
   )
 
-/** Sets up the provider's number over the services, and retries until that succeeds. */
+/** Sets up the provider's number and templates at the start, and retries until that succeeds. */
 export const ensured = PhoneNumbers.layerEnsured
 
 /**
- * Everything that runs in the background, over the services. Closing its scope stops it gracefully: claims of deliveries
- * in flight are released, and sends in flight finish.
+ * Everything that runs in the background, over the services. Closing its scope stops it gracefully: claims of
+ * deliveries in flight are released, and sends in flight finish.
  */
 export const background = Layer.mergeAll(
   AlertRunner.layer,

@@ -11,7 +11,7 @@ export type Span =
   | number
   | `${number} ${"millis" | "second" | "seconds" | "minute" | "minutes" | "hour" | "hours" | "day" | "days"}`
 
-/** The milliseconds of a duration, or `undefined` if it is none. */
+/** The milliseconds of a duration; `undefined` for any other value. */
 export const spanMillis = (span: unknown): number | undefined => {
   const millis = typeof span === "number"
     ? span
@@ -51,12 +51,12 @@ const quietTurns = 3
  * milliseconds. It is counted in {@link slices}, since a timer that is due after the process was suspended runs before
  * the responses that arrived meanwhile are read: a suspension, however long, costs one slice.
  */
-const patience = 1000
+const timeLimit = 1000
 
 const slices = 10
 
 /** How many seconds of clock time may pass while an instance closes: more than any part of it waits. */
-const patienceAtClose = 60
+const mostSecondsAtClose = 60
 
 interface Sleeper {
   readonly at: number
@@ -78,10 +78,10 @@ export interface Steered {
   readonly scheduler: Scheduler.Scheduler
   readonly during: <A>(promise: Promise<A>) => Promise<A>
   /**
-   * Makes the clock wait for work of this package outside of fibers, which always ends, however busy the machine is.
+   * Makes the clock wait for work of this package outside of fibers. There is no time limit, because it always ends.
    */
   readonly hold: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Makes the clock wait for work that may never end, such as a receiver's response, as long as its patience. */
+  /** Makes the clock wait for work that may never end, such as a receiver's response: for at most a second. */
   readonly await: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Lets time pass, second by second, until a promise has settled, since closing may wait for timers. */
   readonly runUntil: (promise: Promise<void>) => Promise<void>
@@ -106,8 +106,8 @@ export const fakeClock = (options: { readonly now?: TimeInput } = {}): FakeClock
   let time = options.now === undefined ? beginning : millisOf(options.now, "now")
   const start = time
   /**
-   * Latest first, so that `pop` returns the next to wake. Sleepers of the same time wake in the order in which they
-   * went to sleep.
+   * The waiting fibers, the latest first, so that `pop` returns the next to wake. Fibers with the same time wake in the
+   * order in which they began to wait.
    */
   const sleepers: Array<Sleeper> = []
   let tasks = 0
@@ -170,11 +170,11 @@ export const fakeClock = (options: { readonly now?: TimeInput } = {}): FakeClock
     }
   }
 
-  /** {@link wait}, until the clock's patience ends. */
-  const waitPatiently = (): () => void => {
+  /** {@link wait}, for at most {@link timeLimit}. */
+  const waitLimited = (): () => void => {
     const end = wait()
     let left = slices
-    const timer = setInterval(() => --left > 0 || release(), patience / slices)
+    const timer = setInterval(() => --left > 0 || release(), timeLimit / slices)
     const release = () => {
       clearInterval(timer)
       end()
@@ -197,14 +197,14 @@ export const fakeClock = (options: { readonly now?: TimeInput } = {}): FakeClock
     await settle()
     while (sleepers.length > 0 && sleepers.at(-1)!.at <= to) {
       time = sleepers.at(-1)!.at
-      // everything due at one moment, then whatever follows from it
+      // wakes everything that is due at one moment, then waits for what follows from it
       while (sleepers.at(-1)?.at === time) sleepers.pop()!.wake()
       await settle()
     }
     time = to
   }
 
-  /** One movement after another: two at once would each skip what the other makes due. */
+  /** Moves the clock after earlier moves have ended: two at once would each skip what the other makes due. */
   const next = (to: () => number): Promise<void> => {
     const moved = moving.then(() => move(to()))
     moving = moved.catch(() => {})
@@ -235,12 +235,12 @@ export const fakeClock = (options: { readonly now?: TimeInput } = {}): FakeClock
         waiting.isOver = true
       })
       await settle()
-      for (let seconds = 0; !waiting.isOver && seconds < patienceAtClose; seconds++) await next(() => time + 1000)
+      for (let seconds = 0; !waiting.isOver && seconds < mostSecondsAtClose; seconds++) await next(() => time + 1000)
       await settled
     },
     hold: holding(wait),
-    await: holding(waitPatiently),
-    during: (promise) => promise.finally(waitPatiently())
+    await: holding(waitLimited),
+    during: (promise) => promise.finally(waitLimited())
   })
   return fake
 }

@@ -20,7 +20,7 @@ export type Handler = (request: Request) => Promise<Response>
  */
 export type NodeHandler = NodeExchange.NodeHandler
 
-/** A path without a route. */
+/** A path that has no route. */
 const nowhere = "//"
 
 type App<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
@@ -91,7 +91,7 @@ export type Needs = Exclude<
 >
 
 /**
- * Builds both handlers in the present scope, which ends requests in flight when it closes. `context` holds services for
+ * Builds both handlers in the current scope, which ends requests in flight when it closes. `context` holds services for
  * every request, as in `Running.make`.
  */
 export const make = Effect.fnUntraced(function*(
@@ -114,27 +114,27 @@ export const make = Effect.fnUntraced(function*(
     NodeExchange.makeHandler(app, yield* Effect.scope),
     (_: Context.Context<never>) => context
   )
-  const tell = () => void Effect.runForkWith(context)(Effect.logError(wasRead.message))
+  const logWasRead = () => void Effect.runForkWith(context)(Effect.logError(wasRead.message))
   return {
     web: (request) => {
       if (request instanceof IncomingMessage) {
         return Promise.reject(new TypeError("handler takes a Fetch API Request; for node:http use nodeHandler"))
       }
       if (!request.bodyUsed) return web(request)
-      tell()
+      logWasRead()
       return refuseWeb(wasRead)
     },
     node: (request, response) => {
       if (!request.readableDidRead || !hasBody(request)) return node(request, response)
-      tell()
+      logWasRead()
       refuseNode(wasRead, response)
     }
   }
 })
 
 /**
- * Counts requests of both handlers as work in flight, until `settled` has followed them. Once that is stopped, requests
- * are refused.
+ * Counts requests of both handlers as work in flight, until the response has ended and then `settled` has resolved.
+ * Once `inFlight` is stopped, requests are refused.
  */
 export const counted = (
   handlers: { readonly web: Handler; readonly node: NodeHandler },

@@ -1,10 +1,10 @@
 /**
- * The machine's clock, whose timers do not keep the process alive: what an instance waits for without a call under way
- * must not.
+ * The machine's clock with timers that do not keep the process alive, for an instance with `background: false`: between
+ * calls, it must not keep the process alive.
  */
 import { Clock, Duration, Effect } from "effect"
 
-/** The longest timer of the runtime, in milliseconds. */
+/** The longest time that a timer accepts, in milliseconds. */
 const longest = 2 ** 31 - 1
 
 const sleep = (duration: Duration.Duration): Effect.Effect<void> => {

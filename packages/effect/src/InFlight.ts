@@ -4,31 +4,32 @@
 import { Stopping } from "@wac/core"
 import { Duration } from "effect"
 
-/** How long closing waits, in milliseconds: as long as a server's stop. Sends finish within the provider's 8 s. */
-const patience = Duration.toMillis(Stopping.timeout)
+/** How long `stop` waits, in milliseconds: as long as a server's stop. Sends finish within the provider's 8 s. */
+const timeLimit = Duration.toMillis(Stopping.timeout)
 
-/** A timer keeps the process alive; how often it fires does not matter. */
-const often = 2 ** 31 - 1
+/** The interval of a timer that does nothing but keep the process alive: the longest that there is. */
+const interval = 2 ** 31 - 1
 
-const keepAlive = () => setInterval(() => {}, often)
+const keepAlive = () => setInterval(() => {}, interval)
 
+/** The work in flight of one instance: requests, operations, and functions of the host that it calls. */
 export class InFlight {
   readonly #keepsAlive: boolean
   #alive: NodeJS.Timeout | undefined
 
-  /** `keepsAlive` if nothing else keeps the process alive during a call. */
+  /** `keepsAlive` is whether work in flight must keep the process alive, because nothing else does. */
   constructor(keepsAlive = false) {
     this.#keepsAlive = keepsAlive
   }
 
   #count = 0
-  /** How many of them are functions of the host. */
+  /** How many functions of the host are in flight. */
   #hosted = 0
   #isStopped = false
   #isOver = false
   #ended: (() => void) | undefined
 
-  /** Whether nothing new is begun: no request, and no call of a function of the host. */
+  /** Whether nothing new may begin: no request, and no call of a function of the host. */
   get isStopped(): boolean {
     return this.#isStopped
   }
@@ -75,7 +76,7 @@ export class InFlight {
     this.#isStopped = true
     if (this.#count > 0) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, patience)
+        const timer = setTimeout(resolve, timeLimit)
         this.#ended = () => {
           clearTimeout(timer)
           resolve()

@@ -1,6 +1,6 @@
 /**
- * Checks the host's input as a request body is checked: unknown fields are refused by name. A field that is `undefined`
- * counts as omitted.
+ * Checks the host's input by the same schemas as request bodies: unknown fields are refused by name. A field that is
+ * `undefined` counts as omitted.
  */
 import { Errors, Idempotency } from "@wac/core"
 import { InvalidInput } from "@wac/http"
@@ -36,13 +36,13 @@ export const reader = <A, I>(schema: Schema.Codec<A, I>) => {
       const read = decode(input, strict)
       if (Result.isSuccess(read)) return Result.succeed(read.success)
       if (!Predicate.isObject(input)) return invalid("an object is expected")
-      // only after a failure, so that valid input does not pay for it
+      // fields that are `undefined` are removed only after a failure, so that valid input costs no copy
       return Result.mapError(
         decode(given(input), strict),
         (error) => InvalidInput.of({ kind: "Payload", issue: error.issue }, input)
       )
     } catch {
-      // what a getter or a proxy throws
+      // a getter or a proxy threw
       return invalid("it could not be read")
     }
   }
@@ -63,7 +63,7 @@ export const idempotencyKey = (key: unknown): Result.Result<Idempotency.Idempote
     )
   }
   return Result.mapError(
-    // a number or an object is a mistake, and as text it could be the key of another call
+    // a number or an object is a mistake, and its text could be the key of another call
     Idempotency.parseKey(typeof key === "string" ? key : ""),
     ({ reason }) => new Errors.InvalidBody({ reason, param, message: `${param} must be ${Idempotency.keyForm}` })
   )

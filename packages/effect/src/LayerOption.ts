@@ -1,6 +1,6 @@
 /**
  * A Layer as an option of `createWac`. A Layer works only with the copy of Effect that built it, and the package `wac`
- * has a copy of its own, so only the options that this copy made are taken.
+ * has a copy of its own, so only options that this copy made are accepted.
  */
 import { Layer } from "effect"
 import { badOption } from "./WacError.ts"
@@ -20,7 +20,7 @@ export const make = (layer: object): LayerOption => {
   return option
 }
 
-/** The Layer of an option. Throws if it is none, or was made for another copy of `createWac`. */
+/** The Layer of an option. Throws if the option has no Layer, or was made for another copy of `createWac`. */
 export const layerOf = (option: LayerOption, name: "provider" | "storage"): Layer.Layer<never, unknown, unknown> => {
   if (!made.has(option)) {
     throw badOption(

@@ -1,5 +1,5 @@
 /**
- * Lists: page by page, or by iterating over everything.
+ * Lists as the host gets them: read page by page, or by iterating over everything.
  */
 import { Lists } from "@wac/api"
 import { Page as Core } from "@wac/core"
@@ -14,7 +14,7 @@ export type { Listing }
 const Query = Schema.Struct(Lists.pageQuery)
 const readQuery = Input.read(Query)
 
-/** Builds a list from a list of the domain. `options` are the host's, for each page. */
+/** Builds a list from a list of the domain. `options` are the host's call options, which apply to each page. */
 export const make = <A, B>(
   { run }: Running,
   list: (page: Core.PageRequest) => Effect.Effect<Core.Page<A>, Failure>,

@@ -1,5 +1,5 @@
 /**
- * An instance's log for its operator: goes to the host's function or, by default, errors only to stderr.
+ * An instance's log for its operator, which goes to the host's function. By default, only errors are logged, to stderr.
  */
 import { Cause, Layer, Logger, References } from "effect"
 
@@ -33,7 +33,7 @@ const textOf = (message: unknown): string =>
     ? message
     : JSON.stringify(message)
 
-/** The text of an error. What a provider or a listener throws may throw again when it is read. */
+/** The text of an error. Reading an error of a provider or a listener may throw again. */
 const shown = (cause: Cause.Cause<unknown>): string => {
   try {
     return Cause.pretty(cause)
@@ -42,7 +42,7 @@ const shown = (cause: Cause.Cause<unknown>): string => {
   }
 }
 
-const telling = (log: Log) =>
+const loggerOf = (log: Log) =>
   Logger.make<unknown, void>(({ cause, date, logLevel, message }) => {
     const error = cause.reasons.length === 0 ? {} : { error: shown(cause) }
     try {
@@ -52,7 +52,7 @@ const telling = (log: Log) =>
     }
   })
 
-/** For a host without a log: a mistake in a listener, or a wrongly mounted handler, must still be visible. */
+/** The log of a host that has none: a mistake in a listener, or a wrongly mounted handler, must still be visible. */
 const toStderr: Log = ({ error, message }) => {
   process.stderr.write(error === undefined ? `wac: ${message}\n` : `wac: ${message}\n${error}\n`)
 }
@@ -60,6 +60,6 @@ const toStderr: Log = ({ error, message }) => {
 /** Sends every line to this function. Without one, only errors are logged, to stderr. */
 export const layer = (log: Log | undefined) =>
   Layer.mergeAll(
-    Logger.layer([telling(log ?? toStderr)]),
+    Logger.layer([loggerOf(log ?? toStderr)]),
     Layer.succeed(References.MinimumLogLevel, log === undefined ? "Error" : "Debug")
   )

@@ -1,6 +1,6 @@
 /**
- * Requests and responses of `node:http` for an app of Effect. Effect's own adapter is in a package for which npm
- * installs clients of Redis and WebSockets, and which bundlers for Node cannot all load.
+ * Connects requests and responses of `node:http` to an app of Effect. Effect's own adapter is in a package for which
+ * npm installs clients of Redis and WebSockets, and which bundlers for Node cannot all load.
  */
 import { Cause, Channel, Context, Effect, Exit, Fiber, Inspectable, Option, Scope, Stream } from "effect"
 import {
@@ -25,8 +25,8 @@ const streamOf = (source: IncomingMessage, failure: (cause: unknown) => Failure)
     Effect.suspend(() => {
       let end: Exit.Exit<never, Failure | Cause.Done> | undefined
       let wake = () => {}
-      const tell = () => wake()
-      source.on("readable", tell)
+      const wakeUp = () => wake()
+      source.on("readable", wakeUp)
       const forget = finished(source, { writable: false }, (error) => {
         end = Exit.fail(error ? failure(error) : Cause.Done())
         wake()
@@ -42,7 +42,7 @@ const streamOf = (source: IncomingMessage, failure: (cause: unknown) => Failure)
         return Effect.andThen(more, pull)
       })
       const leave = Effect.sync(() => {
-        source.off("readable", tell)
+        source.off("readable", wakeUp)
         forget()
       })
       return Effect.as(Scope.addFinalizer(scope, leave), pull)
@@ -112,7 +112,7 @@ class NodeRequest extends Inspectable.Class implements HttpServerRequest.HttpSer
     return Cookies.parseHeader(this.headers["cookie"] ?? "")
   }
 
-  // no member is `#private`, because a request with another body is an heir of this one
+  // no member is `#private`, because a request with a different body is an object that inherits from this one
   private readonly failure = (cause: unknown): Failure =>
     new HttpServerError.HttpServerError({ reason: new HttpServerError.RequestParseError({ request: this, cause }) })
 
@@ -159,7 +159,7 @@ class NodeRequest extends Inspectable.Class implements HttpServerRequest.HttpSer
   }
 }
 
-/** How much of a request that already has its response is read at most, and how long it is awaited. */
+/** The most that is read of a request that already has its response, and the longest time that this may take. */
 const leftover = { bytes: 256 * 1024, milliseconds: 500 }
 
 /**
@@ -184,11 +184,11 @@ const drained = (request: IncomingMessage): Effect.Effect<void> =>
     return Effect.sync(leave)
   })
 
-/** Ends a response whose bytes are all written. */
+/** Ends a response after all of its bytes were written, once the rest of the request was read. */
 const end = (request: IncomingMessage, response: ServerResponse): Effect.Effect<void> =>
   Effect.andThen(drained(request), Effect.sync(() => void response.end()))
 
-/** Writes in the pace of the connection. Never ends if the client left, which interrupts the request. */
+/** Writes at the pace of the connection. Does not complete if the client leaves: that interrupts the request. */
 const write = (response: ServerResponse, pieces: ReadonlyArray<Uint8Array>): Effect.Effect<void> =>
   Effect.suspend(() => {
     let isTaken = true
@@ -250,8 +250,8 @@ const respond = (
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * Makes a handler. The scope interrupts requests in flight when it closes, and so does a client that leaves before it
- * has its response.
+ * Makes a handler. A request in flight is interrupted when the scope closes, or when its client leaves before it has
+ * the response.
  */
 export const makeHandler = <E, R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,

@@ -119,7 +119,7 @@ export interface WacOptions {
   readonly limits?: Limits
   /** How long each kind of record is kept, in days. */
   readonly retention?: Retention
-  /** The provider's prices, by which `usage` tells what messages cost. Defaults to none. */
+  /** The provider's prices, by which `usage` computes costs. Defaults to none. */
   readonly rateCard?: ReadonlyArray<Rate>
   /**
    * When customers' files are downloaded from the provider: as soon as they arrive (`keep`, the default), or when they
@@ -129,7 +129,7 @@ export interface WacOptions {
   /** Where the bytes of files are: `s3("s3://bucket/prefix")`. Defaults to the storage. */
   readonly mediaStore?: MediaStore
   /**
-   * Says that the storage was restored from a backup: campaigns that were running wait until they are resumed. A
+   * Whether the storage was restored from a backup: if so, campaigns that were running wait until they are resumed. A
    * restored PostgreSQL is usually recognized without it. Set it for one start. Defaults to false.
    */
   readonly restored?: boolean
@@ -138,8 +138,8 @@ export interface WacOptions {
   readonly log?: Log
   /**
    * Whether deliveries, queued messages, campaigns, subscriptions, listeners and sweeps run in the background. With
-   * `false` they run only during `work`, which a timer of the host calls; nothing keeps the process alive between calls.
-   * Defaults to true.
+   * `false` they run only during `work`, which a timer of the host calls; nothing keeps the process alive between
+   * calls. Defaults to true.
    */
   readonly background?: boolean
   /** A clock of `fakeClock()`, for tests. */
@@ -239,7 +239,7 @@ const rulesOf = (rules: ReceiverRules = {}): ReceiverGuardDns.ReceiverRules => {
   return { allowInsecure, allowedCidrs: cidrs.success }
 }
 
-/** Checks what a type checker may not have seen: throws on unknown option names and on values of the wrong type. */
+/** Checks the options of a host without a type checker: throws on unknown names and on values of the wrong type. */
 export const check = (options: WacOptions): void => {
   if (!Predicate.isObject(options)) throw badOption("options", "options must be an object with storage and provider")
   KnownOptions.check(options, names)
@@ -284,6 +284,7 @@ export const configOf = (options: WacOptions): Composition.Config<unknown> => {
  */
 const unknownUrl = "https://unknown.invalid"
 
+/** The option `publicUrl`, or a placeholder. Throws unless it is an http or https URL. */
 export const publicUrlOf = ({ publicUrl = unknownUrl }: WacOptions): URL => {
   if (!URL.canParse(publicUrl) || !/^https?:$/.test(new URL(publicUrl).protocol)) {
     throw badOption("publicUrl", "publicUrl must be an http or https URL")
@@ -291,7 +292,7 @@ export const publicUrlOf = ({ publicUrl = unknownUrl }: WacOptions): URL => {
   return new URL(publicUrl)
 }
 
-/** The origins in the form that browsers use, so that nothing else reaches a header. */
+/** The option `portalOrigins`. Throws unless each is an origin as browsers write it, because they become a header. */
 export const portalOriginsOf = ({ portalOrigins = [] }: WacOptions): ReadonlyArray<string> => {
   const isOrigin = (origin: unknown) => typeof origin === "string" && Core.Portal.isOrigin(origin)
   if (!Array.isArray(portalOrigins) || !portalOrigins.every(isOrigin)) {
@@ -300,7 +301,7 @@ export const portalOriginsOf = ({ portalOrigins = [] }: WacOptions): ReadonlyArr
   return portalOrigins
 }
 
-/** The look of the portal. */
+/** The option `portalTheme`. Throws on an invalid field. */
 export const portalThemeOf = (
   { portalTheme = {} }: WacOptions,
   origins: ReadonlyArray<string>
@@ -319,6 +320,7 @@ export const portalBaseOf = (options: WacOptions, prefix: string): string | unde
 
 const isName = Schema.is(Core.Workspace.Name)
 
+/** The option `workspaceName`. Throws on an invalid name. */
 export const workspaceNameOf = ({ workspaceName = "wac" }: WacOptions): string => {
   if (!isName(workspaceName)) throw badOption("workspaceName", "workspaceName must have 1 to 100 characters")
   return workspaceName

@@ -1,6 +1,6 @@
 /**
- * Runs the domain's operations for hosts that do not use Effect: each is a promise of the value, or rejects with a
- * {@link WacError} or the reason of the host's signal.
+ * Runs the domain's operations for hosts that do not use Effect: each returns a promise, which rejects with a
+ * {@link WacError}, or with the reason of the host's signal if the host aborts the call.
  */
 import { type Errors, Provider, StoreError } from "@wac/core"
 import { Cause, type Context, Effect, Exit, Option, Result } from "effect"
@@ -25,7 +25,10 @@ interface Call {
   readonly requestId?: () => string | undefined
   /** The key that errors carry. */
   readonly idempotencyKey?: string | undefined
-  /** Whether the operation stops when the call is ended. By default it runs to its end, as a send must. */
+  /**
+   * Whether the operation is interrupted if the call is aborted or times out. By default it runs to its end, as a send
+   * must.
+   */
   readonly stops?: boolean
   /** How many lines of the stack errors show, at most; by default as many as the host's errors. Each takes 0.4 µs. */
   readonly lines?: number
@@ -60,8 +63,8 @@ const ofFailure = (failure: Failure, called: Called): WacError => {
 }
 
 /**
- * `context` holds services for every fiber: clock, log, metrics. The fewer, the cheaper each operation is. `afterwards`
- * follows each operation, before its promise settles.
+ * Makes a {@link Running}. `context` holds services for every fiber: clock, log, metrics. The fewer, the cheaper each
+ * operation is. `afterwards` runs after each operation, before its promise settles.
  */
 export const make = (
   context: Context.Context<never>,
@@ -84,7 +87,7 @@ export const make = (
 
   return {
     run: (operation, { idempotencyKey, lines = Infinity, names, options, requestId, stops = false } = {}) => {
-      // errors are made when an operation has ended, where nothing leads back to its caller
+      // an error is made when the operation has ended, where the stack no longer has the caller: it is captured here
       const site: { readonly stack?: string } = {}
       const { stackTraceLimit } = Error
       Error.stackTraceLimit = Math.min(stackTraceLimit, lines)
@@ -92,7 +95,7 @@ export const make = (
       Error.stackTraceLimit = stackTraceLimit
       return new Promise((resolve, reject) => {
         const refuse = (error: WacError) => {
-          // a host's own format of stacks need not be text
+          // if the host formats stacks itself, the result need not be text
           const stack: unknown = site.stack
           if (typeof stack === "string") error.stack = `${error.name}: ${error.message}${stack.replace(/^.*/, "")}`
           reject(error)
@@ -129,7 +132,7 @@ export const make = (
           timer?.interruptUnsafe()
           if (isStopped) return
           if (Exit.isSuccess(exit)) return resolve(exit.value)
-          // nothing catches what an observer throws, and the promise would never settle
+          // if this observer threw, nothing would catch it, and the promise would never settle
           try {
             refuse(rejection(exit.cause, called()))
           } catch (error) {

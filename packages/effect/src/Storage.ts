@@ -28,8 +28,8 @@ export interface PostgresStorage {
   /** Whether to bring the schema up to date at start (the default). If false, opening fails unless it is up to date. */
   readonly migrate?: boolean
   /**
-   * The schema of everything of wac's, made when it is missing. Defaults to `wac`, or to `public` if an earlier version
-   * made the tables there. Instances with different schemas share a database.
+   * The schema that holds everything of wac. It is created if it does not exist. Defaults to `wac`, or to `public` if
+   * an earlier version made the tables there. Instances with different schemas share a database.
    */
   readonly schema?: string
 }
@@ -44,12 +44,12 @@ export interface PooledStorage {
   readonly pool: { readonly options: object; readonly connect: () => Promise<object> }
   /**
    * Whether one more connection, made from the pool's options, listens for what other processes do (the default). If
-   * false, it is noticed by polling, within two seconds.
+   * false, polling notices it within two seconds.
    */
   readonly listen?: boolean
-  /** As that of {@link PostgresStorage}. */
+  /** As in {@link PostgresStorage}. */
   readonly migrate?: boolean
-  /** As that of {@link PostgresStorage}. */
+  /** As in {@link PostgresStorage}. */
   readonly schema?: string
 }
 
@@ -57,7 +57,7 @@ export interface PooledStorage {
 export interface PgliteStorage {
   readonly type: "pglite"
   readonly directory: string
-  /** As that of {@link PostgresStorage}. */
+  /** As in {@link PostgresStorage}. */
   readonly schema?: string
 }
 
@@ -106,7 +106,7 @@ const schemaOf = (schema: unknown): { readonly schema?: string } => {
   return { schema: schema as string }
 }
 
-/** The options of all of several kinds. */
+/** The names of all options in a union of kinds. */
 type KeyOf<Kind> = Kind extends unknown ? keyof Kind : never
 
 /** The options that only a URL has. */

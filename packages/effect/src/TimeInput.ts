@@ -6,7 +6,7 @@ import { DateTime, Option, Predicate } from "effect"
 /** A point in time: a `Date`, ISO 8601 text, or milliseconds since 1970. */
 export type TimeInput = Date | string | number
 
-/** In milliseconds; `undefined` if it is not a point in time. */
+/** A point in time in milliseconds since 1970; `undefined` if the value is not a point in time. */
 export const millis = (time: TimeInput): number | undefined =>
   Option.getOrUndefined(Option.map(DateTime.make(time), DateTime.toEpochMillis))
 
@@ -37,7 +37,10 @@ export const inMillis = <Others extends object>(
   ...(until === undefined ? {} : { until: DateTime.toEpochMillis(until) })
 })
 
-/** As ISO 8601 text. An invalid time becomes invalid text, and anything else is left for a schema to refuse. */
+/**
+ * A point in time as ISO 8601 text, for a schema to decode. An invalid time becomes invalid text, and any other value
+ * stays as it is: the schema refuses both.
+ */
 export const iso = (time: TimeInput | undefined): unknown => {
   if (typeof time !== "number" && !Predicate.isDate(time)) return time
   return Option.getOrElse(Option.map(DateTime.make(time), DateTime.formatIso), () => "")

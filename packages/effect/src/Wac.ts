@@ -134,9 +134,9 @@ export interface Wac extends Workspace {
   readonly work: (options: WorkOptions) => Promise<void>
   /**
    * Closes the instance gracefully. Nothing new is begun, and requests, sends, listeners and handlers of subscriptions
-   * that are running finish first, within 9.5 seconds together; then claims are released and the storage is closed. While
-   * a listener or handler is running, operations are still carried out, since it may need them; otherwise they are
-   * refused as soon as this is called. Calling it again is safe.
+   * that are running finish first, within 9.5 seconds together; then claims are released and the storage is closed.
+   * While a listener or handler is running, operations are still carried out, since it may need them; otherwise they
+   * are refused as soon as this is called. Calling it again is safe.
    */
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -170,7 +170,7 @@ const adaptersOf = (
   provider: providerOf(provider, during)
 })
 
-/** The services for every fiber. */
+/** The services of every fiber: the log, the metrics and, if it is not the machine's, the clock. */
 const ground = (options: Options.WacOptions, steered: Steered | undefined) =>
   Layer.mergeAll(
     Log.layer(options.log),
@@ -179,7 +179,7 @@ const ground = (options: Options.WacOptions, steered: Steered | undefined) =>
       options.background === false ? Layer.effect(Clock.Clock, IdleClock.make) : Layer.empty :
       Layer.mergeAll(
         Layer.succeed(Clock.Clock, steered.clock),
-        // a database in the process reads the machine's clock
+        // a database in the process would judge times by the machine's clock
         Layer.succeed(StorageTime.JudgedBy, "asker"),
         Layer.succeed(Scheduler.Scheduler, steered.scheduler)
       )
@@ -233,7 +233,7 @@ const firstWorkspace = Effect.fnUntraced(function*(name: string, owner: Setup.Ow
   return yield* Workspaces.first(name)
 })
 
-/** All operations on an instance's services. */
+/** Returns the function that makes the operations of a workspace, from an instance's services. */
 const operations = Effect.gen(function*() {
   const messages = yield* Messages.make
   const media = yield* Media.make
@@ -323,7 +323,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
   const steered = options.clock === undefined ? undefined : steeredOf(options.clock)
   const during: Provider.During = steered === undefined ? (promise) => promise : steered.during
   let workspace: Core.Workspace | undefined
-  // people sign in only once the service is ready
+  // the workspace is read at a sign-in, and people sign in only once the service is ready
   const adapters = adaptersOf(options, () => workspace!.id, during)
   const config = Options.configOf(options)
   const prefix = Handlers.prefixOf(options.prefix)
@@ -340,7 +340,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
   const isAlways = options.background !== false
   const inFlight = new InFlight(!isAlways)
   const flushes: Array<Effect.Effect<void>> | null = isAlways ? null : []
-  // the process may be stopped as soon as a call has settled
+  // without a background, the host may stop the process as soon as a call has settled, so records are written before
   const flush = flushes === null
     ? null
     : Effect.suspend(() => Effect.forEach(flushes, (each) => each, { concurrency: "unbounded", discard: true }))
@@ -390,7 +390,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
             Effect.void
           )
         }
-        // a provider that is slow to answer does not keep the runners waiting
+        // the runners start without waiting for the provider
         yield* Effect.all([background.add(runners), Layer.build(Composition.ensured)], {
           concurrency: "unbounded",
           discard: true

@@ -29,7 +29,7 @@ interface WacErrorConstructor {
   readonly prototype: WacError
 }
 
-// the class has no name of its own, which a bundler would change where both names meet
+// the class has no name of its own, because bundlers would change it where it meets the name of the type
 /** The class of {@link WacError}, for `instanceof`. */
 export const WacError = class extends Error {
   override readonly name = "WacError"
@@ -55,7 +55,7 @@ export const WacError = class extends Error {
   }
 } as unknown as WacErrorConstructor
 
-/** The call that failed, as its error names it. */
+/** What an error says about the call that failed. */
 export type Called = Pick<ErrorDetails, "requestId" | "idempotencyKey">
 
 /** Converts a domain error to a {@link WacError}. */

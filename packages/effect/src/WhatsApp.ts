@@ -1,5 +1,5 @@
 /**
- * The upstream provider: WhatsApp, through Meta's Cloud API.
+ * The provider WhatsApp as an option of an instance: it sends through Meta's Cloud API.
  */
 import { Effect, Layer, Redacted } from "effect"
 import type * as Composition from "./Composition.ts"

@@ -1,6 +1,6 @@
 /**
- * All that `wac` exports, which is this module with everything that it needs in one package. From here, `createWac` uses
- * the host's `effect`, so that it takes Layers by `Adapter`.
+ * Everything that `wac` exports: the package `wac` is this module, with everything that it needs in one package. From
+ * here, `createWac` uses the host's own `effect`, so that it accepts Layers (`Adapter`).
  */
 import "./NodeVersion.ts"
 

@@ -60,7 +60,7 @@ export const layer = Layer.effect(
               Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
             )
           ),
-          // what a session does is recorded where it is done (`SessionAuthentication`)
+          // the changes of a session are recorded in `SessionAuthentication`
           Effect.tap((response) => audit(endpoint, response))
         )
         : httpEffect

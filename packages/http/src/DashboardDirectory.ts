@@ -5,11 +5,11 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /**
- * `dist/dashboard` of the package that this file is in. It is right from `src`, from `dist`, and from the one `dist` of
- * a program that bundles this code and copies the pages, as `@wac/server` does; for that, this file is one level deep.
- * Throws in a bundle in CommonJS, which has no address.
+ * Returns the path of `dist/dashboard` in the package that this file is in. The path is right in `src`, in `dist`, and
+ * in the `dist` of a program that bundles this code and copies the pages, as `@wac/server` does; therefore this file
+ * must be exactly one level below the package. Throws in a CommonJS bundle, which has no `import.meta.url`.
  *
- * Asked for when the pages are read, and put together of parts: bundlers take `new URL("…", import.meta.url)` for a file
- * that they must find.
+ * The path is computed only when the pages are read, and joined from parts, because bundlers treat
+ * `new URL("…", import.meta.url)` as a file that they must find.
  */
 export const directory = (): string => join(fileURLToPath(import.meta.url), "../../dist/dashboard")

@@ -6,6 +6,7 @@ import { ErrorAddress } from "@wac/api"
 import { type ApiKeys, type Audit, type AuditEntry, type Errors, Id, type RateLimit } from "@wac/core"
 import { type Cause, Context, Effect } from "effect"
 
+/** What is known of a request and its response so far. Handlers fill in its fields. */
 export interface Exchange {
   /** The request's own id, even if its response carries the id of a replayed request. */
   readonly ownId: Id.RequestId
@@ -25,7 +26,7 @@ export interface Exchange {
   confirm: Effect.Effect<void, Errors.DomainError>
   /** The readings of the limiters that the request spent. */
   readonly readings: Array<RateLimit.Reading>
-  /** Whether the response repeats that of an earlier request. */
+  /** Whether the response repeats the response to an earlier request. */
   isReplayed: boolean
   /** Whether the response is as the header `Prefer` asked (RFC 7240). */
   isPreferenceApplied: boolean

@@ -1,5 +1,5 @@
 /**
- * `/healthz` and `/readyz`.
+ * The handlers of `/healthz` (the process is up) and `/readyz` (the storage is reachable).
  */
 import { Api } from "@wac/api"
 import { Readiness } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * The whole HTTP side.
+ * All routes of the API and the pages, and the middleware around every request.
  */
 import { Api, ErrorAddress } from "@wac/api"
 import {
@@ -133,7 +133,8 @@ const unanswered = (routes: Routes.Routes) => {
 }
 
 /**
- * Characters at which the router ends a path although only `?` does: for a proxy's rules, `/metrics;x` is different.
+ * Matches a URL in which the router would end the path at `;` or `#`, although only `?` ends it: for a proxy's rules,
+ * `/metrics;x` differs from `/metrics`.
  */
 const endsEarly = /^[^?]*[;#]/
 
@@ -153,7 +154,7 @@ const headersOf = (
   ...(exchange.isPreferenceApplied ? { "preference-applied": Prefer.respondAsync } : {})
 })
 
-/** Provides the exchange to an effect. */
+/** Adds the exchange to a context, and observers that note the API key, the limits and a replay in the exchange. */
 const observing = (exchange: Exchange.Exchange) =>
 (
   context: Context.Context<HttpServerRequest.HttpServerRequest>
@@ -246,7 +247,7 @@ const surrounding = HttpRouter.middleware(
   { global: true }
 )
 
-/** The methods of routes. A stranger's request may have any other word. */
+/** A method in a span's name: `HTTP` for methods that no route has, because a stranger may send any word. */
 const nameOf = (method: string): string => HttpMetrics.methods.has(method) ? method : "HTTP"
 
 /** Names the span of a request by its method and its route's template, as OpenTelemetry's conventions do. */

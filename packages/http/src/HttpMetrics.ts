@@ -12,7 +12,7 @@ const requests = Metric.counter("wac_http_requests_total", {
   incremental: true
 })
 
-/** From a cached response, below a millisecond, to a send that joins another one, 10 s. */
+/** The bounds reach from a cached response (below 1 ms) to a send that joins another one (10 s). */
 const seconds = LatencyHistogram.make("wac_http_request_duration_seconds", {
   description: "Time from a request's arrival to the start of its response, by method and template of the route",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -26,7 +26,7 @@ export interface CompletedRequest {
   readonly method: string
   readonly route: string
   readonly status: number
-  /** The machine-readable reason of its error. Only failed requests are counted by it: refusals have many. */
+  /** The machine-readable reason of its error. Counters have it as a label only from status 500 on. */
   readonly reason: string | undefined
   /** When it arrived. */
   readonly at: number
@@ -35,7 +35,7 @@ export interface CompletedRequest {
   readonly span: Tracer.AnySpan | undefined
 }
 
-/** A failure of a request, as it is counted. */
+/** The labels under which failed requests are counted. */
 interface Failure {
   readonly method: string
   readonly route: string
@@ -43,7 +43,7 @@ interface Failure {
   readonly reason: string
 }
 
-/** Every failure that a request of the public API can get: alerts watch them. */
+/** Every failure (from status 500 on) that a request to `/v1` can get. Alerts watch these. */
 const watched = (): ReadonlyArray<Failure> => {
   const failures: Array<Failure> = []
   HttpApi.reflect(Api, {
@@ -62,11 +62,11 @@ const watched = (): ReadonlyArray<Failure> => {
 }
 
 /**
- * Returns the function that counts requests in the registry of `context`, which has the failures of the public API from
- * 0 on: a counter that begins with a first burst would show no increase.
+ * Returns the function that counts requests in the registry of `context`. The counters of the public API's failures
+ * exist at 0 from the start: a counter that begins with its first burst would show no increase.
  */
 export const make = (context: Context.Context<never>): (request: CompletedRequest) => void => {
-  // each is made once: as many as there are routes, times the statuses that one can have
+  // each is made at its first use; there are no more than methods and routes, times statuses and reasons
   const counters = new Map<string, ReturnType<typeof counterOf>>()
   const timers = new Map<string, ReturnType<typeof timerOf>>()
   const counterOf = (method: string, route: string, status: number, reason: string | undefined) =>

@@ -59,13 +59,13 @@ const notAnObject = invalid("invalid_field", "", "the body must be a JSON object
 
 /**
  * The error for a request part that did not decode. For a `Payload`, `input` is the body, and for a `Query` its
- * parameters, in which one that is given more than once is an array.
+ * parameters; a parameter that is given more than once is an array there.
  */
 export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
   if (error.kind === "Payload" && !Predicate.isObject(input)) return notAnObject
   const { leaf, path } = SchemaWords.leafOf(error.issue)
   const param = paramOf(path)
-  // no parameter is a list, so the schema would only say that it is not text
+  // no parameter is a list, so the schema's issue would only be that an array is not text
   if (error.kind === "Query" && path.length === 1 && Array.isArray(valueAt(input, path))) {
     return onlyOnce(param)
   }
@@ -80,7 +80,7 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
         : invalid("unknown_field", param, `there is no field ${param} here`)
     }
     case "AnyOf": {
-      // no member of a union fits: of kinds, which their field `type` distinguishes, or of anything else
+      // no member of a union fits; unions of objects with a field `type` get a message about that field
       const enumerated = wordsOf(leaf.ast)
       if (enumerated !== undefined) return invalid("invalid_field", param, `${param} must be ${listed(enumerated)}`)
       if (!leaf.ast.types.every(isKind)) return inWords(error, param)

@@ -1,5 +1,5 @@
 /**
- * Pages between the wire and the stores (contract §1 *lists*).
+ * Translates the pages of lists between the wire and the stores (contract §1 *lists*).
  */
 import { type Errors, Page } from "@wac/core"
 import { DateTime, Effect } from "effect"
@@ -14,7 +14,7 @@ export const request = (query: {
     (after) => ({ limit: query.limit ?? Page.defaultLimit, after })
   )
 
-/** The filter of a query's times. */
+/** A store's filter by time, from the `since` and `until` of a query. */
 export const between = (since: DateTime.Utc | undefined, until: DateTime.Utc | undefined) => ({
   ...(since === undefined ? {} : { since: DateTime.toEpochMillis(since) }),
   ...(until === undefined ? {} : { until: DateTime.toEpochMillis(until) })

@@ -3,6 +3,7 @@
  */
 import { Context } from "effect"
 
+/** The public address of the service; a guess if {@link IsGiven} is false. */
 export class PublicUrl extends Context.Service<PublicUrl, URL>()("@wac/http/PublicUrl") {}
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Requests without a route: 404, or 405 with `Allow` if the path has different methods (contract §2).
+ * The response to requests without a route: 404, or 405 with `Allow` if the path has different methods (contract §2).
  */
 import { Errors } from "@wac/core"
 import { Effect } from "effect"
@@ -7,11 +7,11 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ErrorResponse from "./ErrorResponse.ts"
 import type { Routes } from "./Routes.ts"
 
-/** Returns the response to requests without a route. */
+/** Returns the function that responds to requests without a route. */
 export const make = (routes: Routes) =>
   Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
     const methods = routes.allowed(request.url)
-    // an address that fits a template but that no router would read (`%zz`, an endless id) does not exist
+    // an address may fit a template although the router cannot read it (`%zz`, an endless id): it does not exist
     if (methods.length === 0 || methods.includes(request.method)) {
       return yield* ErrorResponse.of(new Errors.NotFound({ message: "there is nothing at this address" }))
     }

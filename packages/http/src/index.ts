@@ -1,5 +1,5 @@
 /**
- * The HTTP API's handlers.
+ * The public modules of `@wac/http`: the HTTP server, the handlers of the API, and the pages.
  */
 export * as BodyRoom from "./bodies/BodyRoom.ts"
 export * as CampaignsHandlers from "./campaigns/CampaignsHandlers.ts"

@@ -6,7 +6,7 @@ import { BadVariable } from "../Variable.ts"
 import type * as Variable from "../Variable.ts"
 import { flag, optional, read, WebAddress } from "./Reading.ts"
 
-/** Pairs as OpenTelemetry writes them: `name=value`, separated by commas, with values that are percent-encoded. */
+/** Reads pairs in OpenTelemetry's form: `name=value`, separated by commas, with percent-encoded values. */
 const pairs = Effect.fnUntraced(function*(variable: Variable.Name, isName: RegExp) {
   const expected = "NAME=VALUE, separated by commas, with values that are percent-encoded"
   const text = yield* read(variable, Schema.String, expected, "")

@@ -1,5 +1,5 @@
 /**
- * The storage, its files and its keys.
+ * Reads where the storage and the files are, and the storage's keys.
  */
 import type { Composition } from "@wac/effect"
 import * as SchemaName from "@wac/postgres/SchemaName"
@@ -11,7 +11,7 @@ import type * as Variable from "../Variable.ts"
 import { limits } from "./Limits.ts"
 import { optional, read, secret, VisibleAscii, WebAddress } from "./Reading.ts"
 
-/** The storage and its keys, as an operator's command needs them too. */
+/** The configuration of the storage, its files and its keys, which operator's commands also need. */
 export interface Kept extends Composition.Kept {
   readonly storage: Composition.BuiltInStorage
 }
@@ -28,7 +28,7 @@ const serverUrl = (variable: Variable.Name, text: string) =>
     Redacted.make(text)
   )
 
-/** The schema of everything in PostgreSQL, if one is asked for (contract §16 `DATABASE_SCHEMA`). */
+/** The schema that holds everything in PostgreSQL, if one is configured (contract §16 `DATABASE_SCHEMA`). */
 const schemaName = Effect.gen(function*() {
   const variable = "DATABASE_SCHEMA"
   const expected = "the name of a schema in the database"
@@ -40,7 +40,7 @@ const schemaName = Effect.gen(function*() {
     : yield* new BadVariable({ variable, expected: `${expected}, which ${wrong}` })
 })
 
-/** Where everything but files may be (contract §8 `DATABASE_URL`). */
+/** The storage of everything, files excepted if `MEDIA_STORE` names an object store (contract §8 `DATABASE_URL`). */
 export const storage = Effect.gen(function*() {
   const variable = "DATABASE_URL"
   const expected = "postgres://…, pglite:DIRECTORY or memory:"
@@ -64,11 +64,11 @@ export const storage = Effect.gen(function*() {
 /** The values of `MEDIA_STORE`. */
 const mediaStoreExpected = "storage or s3://BUCKET/PREFIX"
 
-/** The object store refuses access, or the package that speaks to it is not installed. */
+/** The error if the object store refuses access, or the package for it is not installed. */
 export const refusedMediaStore = ({ message }: S3MediaBytes.S3Refused | S3MediaBytes.S3ClientMissing): BadVariable =>
   new BadVariable({ variable: "MEDIA_STORE", expected: `${mediaStoreExpected}; ${message}` })
 
-/** The storage's secrets were sealed with a different key from the configured ones. */
+/** The error if the storage's secrets were sealed with a key that is not configured. */
 export const wrongMasterKey = new BadVariable({
   variable: "WAC_MASTER_KEY",
   expected: "the key that encrypts this storage's secrets, or that key in WAC_MASTER_KEY_PREVIOUS"
@@ -79,7 +79,7 @@ const Key = Schema.Uint8ArrayFromBase64.check(
 )
 const keyExpected = "32 random bytes in base64, as `openssl rand -base64 32` makes them"
 
-/** Several processes share a database server, so a process cannot generate the key. */
+/** The master key. It is required with a database server: several processes share that, so none can generate a key. */
 const masterKey = Effect.fnUntraced(function*(storage: Composition.BuiltInStorage["_tag"]) {
   const variable = "WAC_MASTER_KEY"
   const key = yield* secret(variable, Key, keyExpected)
@@ -116,7 +116,7 @@ const mediaStore = Effect.gen(function*() {
   } satisfies S3MediaBytes.Options
 })
 
-/** The storage and its keys. */
+/** Reads the configuration of the storage, its files and its keys. */
 export const kept = Effect.gen(function*() {
   const chosen = yield* storage
   const files = yield* mediaStore

@@ -5,7 +5,7 @@ import { Limits } from "@wac/core"
 import { Schema, Struct } from "effect"
 import { parts } from "./Parts.ts"
 
-/** The content of `WAC_LIMITS`: any part of `Limits`, which replaces that part of the standard limits. */
+/** The content of `WAC_LIMITS`: parts of `Limits`, each of which replaces that part of the standard limits. */
 const LimitsPatch = Schema.fromJsonString(
   Schema.Struct({
     ...Limits.Limits.fields,

@@ -1,5 +1,5 @@
 /**
- * A variable with many parts as JSON, each of which may be omitted.
+ * Reads a variable that holds many settings as one JSON object, each of which may be omitted.
  */
 import { Effect, Schema, SchemaIssue } from "effect"
 import { BadVariable } from "../Variable.ts"
@@ -9,8 +9,8 @@ import { read } from "./Reading.ts"
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /**
- * The path of the first invalid part, and what it must be; `undefined` if the whole value is invalid. Contains no
- * value.
+ * Describes the first invalid part: its path, and what it must be. Returns `undefined` if the whole value is invalid.
+ * Never contains a value.
  */
 const partOf = (issue: SchemaIssue.Issue): string | undefined => {
   const [first] = issuesOf(issue).issues
@@ -24,7 +24,7 @@ const partOf = (issue: SchemaIssue.Issue): string | undefined => {
     : `${path} to be ${words}`
 }
 
-/** Reads the parts that are given and completes them; an error names the first part that is invalid. */
+/** Reads the given parts by the schema `patch` and passes them to `complete`. Errors name the first invalid part. */
 export const parts = Effect.fnUntraced(
   function*<Patch, A>(
     variable: Variable.Name,

@@ -1,5 +1,5 @@
 /**
- * Who signs in and how, mail to people, the portal's origins, and where vulnerabilities are reported.
+ * Reads who signs in and how, mail to people, the portal's origins, and where vulnerabilities are reported.
  */
 import { SessionApi } from "@wac/api"
 import { Password, Portal, Workspace } from "@wac/core"
@@ -74,7 +74,7 @@ export const securityContact = Effect.gen(function*() {
     : yield* new BadVariable({ variable, expected })
 })
 
-/** Mail to people (contract §12 `SMTP_URL`). */
+/** The mail server and the sender's address; `undefined` if mail is not configured (contract §12 `SMTP_URL`). */
 export const mail = Effect.fnUntraced(function*(publicHost: string) {
   const url = yield* secret("SMTP_URL", SmtpUrl, smtpExpected)
   const from = yield* read("SMTP_FROM", Schema.String, "an e-mail address", `wac@${publicHost}`)

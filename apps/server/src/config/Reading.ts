@@ -1,11 +1,11 @@
 /**
- * How a variable is read: its text by a schema, with the words for what it must be. Actual values are never shown.
+ * Reads environment variables by schemas. Errors name the variable and what is expected, but never its value.
  */
 import { Context, Effect, Redacted, Schema } from "effect"
 import { BadVariable, type Environment } from "../Variable.ts"
 import * as Variable from "../Variable.ts"
 
-/** The variables that are read. */
+/** The environment that is read. */
 export class Variables extends Context.Service<Variables, Environment>()("@wac/server/config/Reading/Variables") {}
 
 /** The value of a variable, or the fallback if it is not set. */
@@ -28,7 +28,7 @@ export const read = Effect.fnUntraced(function*<A, I>(
 export const optional = <A, I>(variable: Variable.Name, schema: Schema.Codec<A, I>, expected: string) =>
   read(variable, Schema.UndefinedOr(schema), expected, undefined)
 
-/** The same for a secret, redacted. */
+/** The value of a secret variable, redacted; `undefined` if it is not set. */
 export const secret = <A, I>(variable: Variable.Name, schema: Schema.Codec<A, I>, expected: string) =>
   Effect.map(optional(variable, schema, expected), (value) => value === undefined ? undefined : Redacted.make(value))
 

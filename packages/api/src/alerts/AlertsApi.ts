@@ -1,5 +1,5 @@
 /**
- * `/internal/alerts` (contract §12 *Alerts*).
+ * `/internal/alerts` (contract §12 *Alerts*): problems that a person should look at, and who is notified of them.
  */
 import { Alert as Core, EmailAddress } from "@wac/core"
 import { Schema } from "effect"

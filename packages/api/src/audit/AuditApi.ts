@@ -1,5 +1,5 @@
 /**
- * `/internal/audit` (contract §12 *Audit*).
+ * `/internal/audit` (contract §12 *Audit*): the changes that people, API keys and the operator made in a workspace.
  */
 import { AuditEntry as Core, PlainText } from "@wac/core"
 import { Schema } from "effect"

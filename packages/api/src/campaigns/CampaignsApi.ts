@@ -58,7 +58,7 @@ const meaning = {
   quietHours: { description: "When nothing is sent, by each recipient's own clock" }
 }
 
-/** An example of what a campaign is made with. */
+/** The fields with which the example of a campaign is created. */
 const offer = {
   name: "Spring offer",
   template: { name: "spring_offer", language: "en_US", bodyParams: ["{{first_name}}"] },
@@ -383,7 +383,7 @@ export const rowFilter = {
   )
 }
 
-/** The filters of the list of campaigns. The longest part of a name is a whole one. */
+/** The filters of the list of campaigns. A searched part of a name may be as long as a name. */
 export const filter = {
   status: Schema.optionalKey(Model.CampaignStatus),
   nameContains: Schema.optionalKey(Model.CampaignName).annotateKey({
@@ -489,11 +489,11 @@ const rows: ReadonlyArray<typeof CampaignRow["Encoded"]> = [
   }
 ]
 
-/** The description of an endpoint under both prefixes. */
+/** The documentation of an endpoint, which is the same under `/v1` and `/internal`. */
 interface Said {
   readonly summary: string
   readonly description: string
-  /** The change that it makes; the others only read. */
+  /** The audit's name for the change that the endpoint makes; omitted if it only reads. */
   readonly change?: AuditEntry.Action
   /** The campaign as the endpoint leaves it, if that is not the state of its example. */
   readonly campaign?: typeof Campaign.Encoded
@@ -570,7 +570,9 @@ const said = {
   }
 } as const satisfies { readonly [endpoint: string]: Said }
 
-/** The endpoints of a door, by what it has of its own: its callers, and the form of what it takes and shows. */
+/**
+ * The endpoints under a prefix. `door` has what differs there: the callers, and the forms of requests and responses.
+ */
 const endpointsOf = <
   const Prefix extends "/v1" | "/internal",
   ActionHeaders extends Schema.Struct.Fields,
@@ -669,7 +671,7 @@ const endpointsOf = <
   ] as const
 }
 
-/** Campaigns as programs make and run them. A key that is bound to numbers has the campaigns of these alone. */
+/** Campaigns as programs make and run them. A key that is bound to numbers reaches only their campaigns. */
 export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
   ...endpointsOf({
     prefix: "/v1",

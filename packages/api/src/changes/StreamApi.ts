@@ -1,5 +1,5 @@
 /**
- * `/internal/stream` (contract §12).
+ * `/internal/stream` (contract §12): the changes in a workspace, streamed to open pages.
  */
 import { Change } from "@wac/core"
 import { Schema } from "effect"

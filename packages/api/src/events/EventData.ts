@@ -9,7 +9,7 @@ import { Failure, Pricing } from "../messages/MessagesApi.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { ReceivedContext, withContent } from "./ReceivedContent.ts"
 
-/** The common part of the examples of a message's events. */
+/** The common fields in the examples of events about a message. */
 const ofMessage = {
   message_id: Example.sent.id,
   provider_message_id: Example.sent.providerId,

@@ -1,6 +1,6 @@
 /**
- * The content that customers write (contract §9), as `message.received` and `message.echoed` have it: under the name of
- * its type.
+ * The schemas of what customers write (contract §9), in the events `message.received` and `message.echoed`: the content
+ * is in a field with the name of its type.
  */
 import { Schema, Struct } from "effect"
 
@@ -12,11 +12,11 @@ const text = (description: string) => Text.annotate({ description })
 
 const Fields = Schema.Record(Schema.String, Schema.Json)
 
-/** The provider's own objects: the fields that it documents, and any other. */
+/** An object of the provider: the fields that the provider documents, and any others. */
 const open = <const Own extends Schema.Struct.Fields>(fields: Own) =>
   Schema.StructWithRest(Schema.Struct(fields), [Fields])
 
-/** A name that is none of these. Clients narrow by their literals, which a plain string would not leave. */
+/** A name other than the known ones. With a plain string, comparing with a known name would not narrow the type. */
 const unknownName = (known: ReadonlyArray<string>) =>
   Text.check(Schema.makeFilter((name: string) => !known.includes(name) || `${name} is known`))
     .annotate({ plainType: "UnknownName" })

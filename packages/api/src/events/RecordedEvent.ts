@@ -1,9 +1,9 @@
 /**
- * Recorded events, in combined form: with the same id and body as in deliveries with that envelope.
+ * The schema of recorded events in combined form, which have the same id and body in lists as in deliveries with that
+ * envelope.
  *
- * The schema describes what this version records, for documents, types and tests. Responses are not encoded by it: an
- * event is answered as it was recorded, with the fields of an older or newer version, and of contents that the provider
- * passes on.
+ * It describes what this version records, for documents, types and tests. Responses are not encoded by it: they have an
+ * event as it was recorded, even with fields of an older or newer version or of contents that the provider passed on.
  */
 import type { Event } from "@wac/core"
 import { Record, Schema, SchemaAST } from "effect"
@@ -32,7 +32,7 @@ const recorded = (type: Event.EventType) =>
     data: Example.of(EventData[type])
   }))
 
-/** `MessageSent` of `message.sent`. */
+/** The name of a type's schema: `MessageSent` for `message.sent`. */
 export const nameOf = (type: Event.EventType): string =>
   type.replaceAll(/(?:^|\.)(\w)/gu, (_, letter: string) => letter.toUpperCase())
 

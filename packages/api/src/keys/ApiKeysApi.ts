@@ -1,5 +1,6 @@
 /**
- * `/internal/api-keys` (specification §4 *Internal dashboard-only endpoints*, contract §5).
+ * `/internal/api-keys` (specification §4 *Internal dashboard-only endpoints*, contract §5): listing, creating and
+ * revoking API keys.
  */
 import { ApiScope, KeyBinding, PlainText } from "@wac/core"
 import { Schema, Struct } from "effect"

@@ -25,12 +25,12 @@ const remedies: ReadonlyMap<string, string> = new Map(
   ) => [`${code}/${reason}`, `${entry.remedy} Can the same call succeed: ${entry.retry}`])
 )
 
-/** The one error whose remedy is different without a header to change. */
+/** The remedy of `idempotency_conflict`: the one in the reference is to change a header, which a model cannot do. */
 const ofChangedContent = "Nothing was sent now. Under this intent, a message with other content was sent to this " +
   "recipient, or tried. If you only wanted to repeat that send, repeat the call with exactly the same message, or " +
   "leave it: it is done. If the user asked for a further or a corrected message, use a new intent."
 
-/** The addition for a send to a remedy that names a header. */
+/** The addition to a remedy that names the Idempotency-Key, for tools that send. */
 const ofKey =
   " The Idempotency-Key is made from `intent` and the recipient: to keep it, repeat the call exactly; for a " +
   "new one, use a new intent."
@@ -57,7 +57,7 @@ export const failed = (
 /** Whether a body is an error of the API. */
 export const isErrorBody = Schema.is(ErrorBody)
 
-/** The result of a call whose response was lost: what it asked for may have been done. */
+/** The result of a call whose response was lost, although the request may have been carried out. */
 export const lost = (why: string): Result =>
   result({
     error: {

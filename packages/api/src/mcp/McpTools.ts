@@ -1,5 +1,5 @@
 /**
- * The tools that AI agents have by the Model Context Protocol (contract §18). Each tool is one operation of `/v1`: its
+ * The tools for AI agents in the Model Context Protocol (contract §18). Each tool is one operation of `/v1`: its
  * parameters are those of the OpenAPI document, its scope is the endpoint's, and a call becomes one request. A channel
  * has only the tools whose operations and kinds of message are in its document. Pure.
  */
@@ -33,7 +33,7 @@ export interface Description {
   }
 }
 
-/** A request of the API. */
+/** The request to the API that a call of a tool becomes. */
 export interface Call {
   readonly method: string
   /** Path and query. */
@@ -47,13 +47,13 @@ export interface Call {
 export interface Tool {
   readonly description: Description
   readonly scope: ApiScope.ApiScope
-  /** Whether its requests can require a signature, which no call of a tool has. */
+  /** Whether a key can require signatures for its requests; a call of a tool cannot be signed. */
   readonly takesSignature: boolean
   /** Whether it sends a message. */
   readonly sends: boolean
   /**
-   * The request of a call with these arguments. What is wrong with their values is for the API to say, except with the
-   * intent; an argument or a kind of message that the tool does not describe is refused.
+   * The request for a call with these arguments. Refuses arguments and kinds of message that the tool does not
+   * describe, and an invalid intent. The API checks all other values.
    */
   readonly callOf: (args: Arguments) => Result.Result<Call, Errors.InvalidBody>
 }
@@ -68,8 +68,9 @@ interface Definition {
   readonly operation: OperationId
   readonly title: string
   readonly description: string
-  /** For a send, the kinds of message; for others, the parameters out of those of the operation, by default all. */
+  /** For a send: whether the tool takes this kind of message. */
   readonly kinds?: (kind: string) => boolean
+  /** For other operations: which of the operation's parameters the tool has; all by default. */
   readonly parameters?: ReadonlyArray<string>
   readonly required?: ReadonlyArray<string>
 }
@@ -91,10 +92,10 @@ const sender = "`from` is only needed if the workspace has several numbers. "
 
 const pages = Object.keys(pageQuery)
 
-/** Kinds whose schemas are larger than all others together. A model reads every tool with every turn. */
+/** Kinds of message whose schemas are larger than all others together. A model reads every tool at every turn. */
 const spacious = new Set(["interactive", "contacts"])
 
-/** The kinds of {@link spacious} are left out. */
+/** Names what `send_message` can send, which excludes the kinds in {@link spacious}. */
 const freeForm = ({ location, media, reactions, uploads }: Capabilities.Capabilities): string =>
   new Intl.ListFormat("en-GB", { type: "disjunction" }).format([
     "a text",
@@ -187,7 +188,9 @@ const intent = {
     "do not matter. When the user asks for the same message once more, add a number: `order-1042-shipped-2`"
 }
 
-/** The constraints that every string and integer of the API has. A model would read them hundreds of times. */
+/**
+ * Constraints that every string or integer of the API has. They are omitted, or a model would read them at each one.
+ */
 const tacit: JsonSchema = {
   pattern: "^[^\\x00]*$",
   minLength: 1,
@@ -206,14 +209,14 @@ const operationOf = (document: OpenApi.OpenAPISpec, { method, path }: HttpApiEnd
 const bodyOf = ({ requestBody }: OpenApi.OpenAPISpecOperation): JsonSchema | undefined =>
   requestBody?.content["application/json"]?.schema as JsonSchema | undefined
 
-/** The kinds of message that a send takes, by the word in `type`. */
+/** The schemas in the body of a send of those kinds of message that `isWanted` accepts, by their `type`. */
 const kindsOf = (body: JsonSchema, resolved: (part: JsonSchema) => JsonSchema, isWanted: (kind: string) => boolean) =>
   (resolved(body)["anyOf"] as ReadonlyArray<JsonSchema>).filter((kind) => {
     const { type } = resolved(kind)["properties"] as { readonly type: { readonly enum: readonly [string] } }
     return isWanted(type.enum[0])
   })
 
-/** A kind without the times of a message that is sent later: a tool's message is sent at once. */
+/** The schema of a kind without the times for sending later: a tool's message is sent immediately. */
 const sentAtOnce = (kind: JsonSchema): JsonSchema => ({
   ...kind,
   properties: Struct.omit(kind["properties"] as JsonSchema, ["send_at", "send_until"])
@@ -314,7 +317,7 @@ const requestOf = ({ method, path, payload }: HttpApiEndpoint.Top) => (args: Arg
   })
 }
 
-/** The tools, with their parameters from the OpenAPI document, which is that of a channel with these capabilities. */
+/** The tools of a channel with these capabilities, whose OpenAPI document has their parameters. */
 export const make = (
   document: OpenApi.OpenAPISpec,
   capabilities: Capabilities.Capabilities = Capabilities.all

@@ -1,5 +1,5 @@
 /**
- * `/v1/media` (contract §10).
+ * `/v1/media` (contract §10): the files of messages.
  */
 import { Media } from "@wac/core"
 import { Schema } from "effect"

@@ -10,7 +10,7 @@ const to = Example.customer
 /** A template to a customer. */
 export const template = { to, type: "template", template: Example.template } as const
 
-/** By kind; a kind without an example does not compile. */
+/** The content of each kind of message. A kind without an example does not compile. */
 const contents: { readonly [Kind in Message.MessageType]: Schema.Json } = {
   template: Example.template,
   text: { body: "See https://shop.example/1042", preview_url: true },
@@ -38,7 +38,7 @@ const contents: { readonly [Kind in Message.MessageType]: Schema.Json } = {
 }
 
 /**
- * Bodies of `POST /v1/messages`, by kind, and one each that quotes a customer's message and that goes to a customer
+ * Bodies of `POST /v1/messages` by name: one of each kind, one that quotes a customer's message, and one to a customer
  * without a phone number.
  */
 export const requests: { readonly [name: string]: Schema.Json } = {

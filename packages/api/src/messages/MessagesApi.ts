@@ -1,5 +1,5 @@
 /**
- * `/v1/messages` (specification §4, contract §3).
+ * `/v1/messages` and `/internal/messages` (specification §4, contract §3): sending, reading and cancelling messages.
  */
 import { Addressee, Batch, Conversation, Errors, Idempotency, Message, PlainText, SendTimes } from "@wac/core"
 import { Duration, Record, Schema, SchemaAST, Struct } from "effect"
@@ -60,13 +60,13 @@ const kindsOnWire = <Kinds extends { readonly [kind: string]: Schema.Struct<Sche
       )
   ) as never
 
-/** Every kind of the core. Contents already have the provider's names, except a text's. */
+/** The schema of each kind of message. Contents already have the provider's names, except a text's. */
 const outbounds = Message.outbounds({
   ...Message.contents,
   text: Message.TextContent.pipe(Schema.encodeKeys({ previewUrl: "preview_url" }), describedAs(Message.TextContent))
 })
 
-/** A message to be sent, in the names of programs: its content as in {@link SendMessage}, the rest in camelCase. */
+/** A message to be sent, for hosts: its content has the names of {@link SendMessage}, the rest is in camelCase. */
 export const NewMessage = Schema.Union(Object.values(outbounds)).annotate({
   identifier: "SendMessage",
   description: "A message to be sent. A comparison of `type` narrows it."
@@ -74,13 +74,15 @@ export const NewMessage = Schema.Union(Object.values(outbounds)).annotate({
 
 const kinds = kindsOnWire(outbounds)
 
-/** A message in the names of {@link SendMessage}, whose times are given apart from it (contract §16). */
+/**
+ * A message with the names of {@link SendMessage}, but without its times, which are stored separately (contract §16).
+ */
 export const EnqueuedMessage: Schema.Codec<Message.OutboundMessage, object> = Schema.Union(Object.values(
   Record.map(outbounds, (kind) => kind.pipe(Schema.encodeKeys({ clientReference: names.clientReference } as never)))
 )) as never
 
 /**
- * The body of a send, in the wire's names: snake_case, but for those of templates, as the specification writes
+ * The body of a send. Its names are in snake_case, except within templates, where the specification has names such as
  * `bodyParams`.
  */
 export const SendMessage = Schema.Union(Object.values(kinds)).annotate({
@@ -126,8 +128,7 @@ export const QueuedMessage = Schema.Struct({
 }))
 
 /**
- * A message of a batch. Its own decoder is that of {@link SendMessage}, which the handler runs for each: a message that
- * does not decode is refused alone.
+ * A message of a batch. The handler decodes each by {@link SendMessage}, so that an invalid one is refused alone.
  */
 const BatchItem = Schema.Record(Schema.String, Schema.Unknown).annotate({
   identifier: "BatchItem",
@@ -208,7 +209,7 @@ export const MarkRead = Schema.Struct({
   Example.shown({ typing: true })
 )
 
-/** The answer to it. */
+/** The response to {@link MarkRead}. */
 export const ReadMessage = Schema.Struct({
   message_id: Schema.String,
   status: Schema.Literal("read")
@@ -307,7 +308,7 @@ const inbound = {
   received_at: Timestamp.annotateKey({ description: "The message's own time" })
 }
 
-/** A message of a customer. What they wrote is answered as it was recorded, whatever its type. */
+/** A customer's message. Its content is returned as it was recorded, whatever its type. */
 export const InboundMessage = Schema.StructWithRest(
   Schema.Struct({ ...inbound, type: Schema.String, context: Schema.Json.annotateKey(contextMeaning) }),
   [Schema.Record(Schema.String, Schema.Json)]
@@ -491,7 +492,7 @@ const cancelled = {
   delivered_at: null
 } as const
 
-/** What lists of messages leave out (`Campaign.isUnstarted`). */
+/** The words of descriptions for the messages that lists leave out (`Campaign.isUnstarted`). */
 const noUnstarted = "without those of campaigns that nobody has started"
 
 const pageMayBeShort = shortPage("With a filter, or beside such a campaign,", "messages")

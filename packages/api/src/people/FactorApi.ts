@@ -16,7 +16,7 @@ import { Session } from "./SessionApi.ts"
 
 const recoveryCode = "4k2m-x9qd-7hwt"
 
-/** A code of the authenticator app, or where it says so a recovery code. */
+/** A code of the authenticator app or, where the endpoint accepts it, a recovery code. */
 export const Code = Schema.RedactedFromValue(PlainText.between(1, 64))
 
 export const Factor = Schema.Struct({

@@ -1,5 +1,5 @@
 /**
- * `/internal/members` and `/internal/invitations` (contract §12 *Members*).
+ * `/internal/members` and `/internal/invitations` (contract §12 *Members*): the people of a workspace.
  */
 import { EmailAddress, Member as Core, Password, PlainText } from "@wac/core"
 import { Schema, Struct } from "effect"

@@ -1,5 +1,6 @@
 /**
- * `/internal/factor/passkeys` and the options of passkeys (contract §17): what browsers are asked for, and report.
+ * `/internal/factor/passkeys` and the options of passkeys (contract §17): what the service asks browsers for, and what
+ * they return.
  */
 import { Passkey as Passkeys, PlainText } from "@wac/core"
 import { Duration, Schema } from "effect"
@@ -30,10 +31,10 @@ const base64url = (maxLength: number) => {
   )
 }
 
-/** An id of a credential has at most 1,023 bytes. */
+/** The id of a credential: at most 1,023 bytes. */
 const CredentialId = base64url(1364)
 
-/** Far more than a browser or an authenticator writes. */
+/** A part of a credential. The limit is far above what browsers and authenticators write. */
 const Part = base64url(16_384)
 
 const Transports = Schema.Array(PlainText.between(1, 32)).check(Schema.isMaxLength(16))

@@ -1,5 +1,6 @@
 /**
- * `/internal/session` and `/internal/setup` (contract §5 and §6).
+ * `/internal/session`, `/internal/sign-in` and `/internal/setup` (contract §5 and §6): how people sign in and out, and
+ * create the first workspace.
  */
 import { EmailAddress, Member, Password, PlainText, Workspace } from "@wac/core"
 import { Schema } from "effect"

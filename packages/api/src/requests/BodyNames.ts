@@ -1,5 +1,5 @@
 /**
- * The names of fields in bodies of requests: whatever else a body has may be anything that a caller wrote.
+ * The names of all fields that the API defines in request bodies. Any other name in a body is the caller's own text.
  */
 import { type Schema, SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
@@ -26,7 +26,7 @@ const search = (): ReadonlySet<string> => {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
       for (const codec of endpoint.payload.get("application/json")?.schemas ?? []) {
-        // a codec has the schema that it was made from
+        // a codec for JSON has the schema that it was made from
         const { ast } = "schema" in codec ? codec.schema as Schema.Top : codec
         collect(SchemaAST.toEncoded(ast), names, seen)
       }
@@ -37,5 +37,5 @@ const search = (): ReadonlySet<string> => {
 
 let found: ReadonlySet<string> | undefined
 
-/** Finds them in the definition of the API. Only the first call walks through all of it, which takes milliseconds. */
+/** Returns the names. Only the first call walks through the definition of the API, which takes milliseconds. */
 export const find = (): ReadonlySet<string> => found ??= search()

@@ -1,5 +1,5 @@
 /**
- * `/internal/requests` (contract §12 *Requests*).
+ * `/internal/requests` (contract §12 *Requests*): the recorded requests of a workspace, and the values of their bodies.
  */
 import { BodyShape, BodyValues, Id } from "@wac/core"
 import { Schema, Struct } from "effect"

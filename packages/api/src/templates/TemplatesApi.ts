@@ -1,5 +1,6 @@
 /**
- * `/v1/templates` and `/internal/templates` (specification §4, contract §6 and §7).
+ * `/v1/templates` and `/internal/templates` (specification §4, contract §6 and §7): the approved texts that a workspace
+ * can send at any time.
  */
 import { PlainText, Template as Core, TemplateDraft, TemplateNames } from "@wac/core"
 import { Schema } from "effect"
@@ -14,7 +15,7 @@ import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
 
-/** The fields of an example that have one name in both forms. */
+/** The fields of an example whose names are the same under `/v1` and `/internal`. */
 const inEither = {
   id: "tpl_01K8ZPZ1P6E8F0G4H5J7K9M1TV",
   name: Example.template.name,
@@ -113,7 +114,7 @@ const one = { params: byId, query: noQuery }
 
 const word = Schema.optionalKey(PlainText.PlainText)
 
-/** The provider has not reviewed it yet. */
+/** The example of a template that the provider has not reviewed yet. */
 const unreviewed = Example.changed(ShownTemplate, {
   status: "pending",
   components: [{ type: "BODY", text: "Your order is on its way." }],
@@ -130,7 +131,7 @@ const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   description: "The filters of the list of templates, which match exactly."
 })
 
-/** The longest part of a name is a whole one. */
+/** A searched part of a name may be as long as a name. */
 const shownQuery = Schema.Struct({
   ...filter,
   nameContains: Schema.optionalKey(PlainText.between(1, TemplateNames.name.maxLength)).annotateKey({

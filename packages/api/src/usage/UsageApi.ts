@@ -1,5 +1,5 @@
 /**
- * `/internal/usage` (contract §12).
+ * `/internal/usage` (contract §12): a workspace's activity, quota and costs over time.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -9,13 +9,13 @@ import { reading } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 
-/** Sums of money. */
+/** Sums of money, one for each currency. */
 export const costs = Schema.Array(Schema.Struct({
   currency: Schema.String,
   amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" })
 }))
 
-/** How often each activity occurred. */
+/** The fields with how often each activity occurred. */
 const totals = {
   sendsAccepted: Schema.Int.annotate({ description: "Sends that the provider accepted" }),
   sendsFailed: Schema.Int.annotate({ description: "Sends that the provider refused or did not accept" }),

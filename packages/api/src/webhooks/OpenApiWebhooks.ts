@@ -1,5 +1,5 @@
 /**
- * The webhooks of the OpenAPI document: deliveries of events (specification §6, contract §6).
+ * The webhooks in the OpenAPI document: the requests that deliver events (specification §6, contract §6).
  */
 import { Event } from "@wac/core"
 import { exampleOf, nameOf } from "../events/RecordedEvent.ts"

@@ -1,5 +1,6 @@
 /**
- * `/internal/webhook` (specification §2 *Webhook configuration*, contract §6).
+ * `/internal/webhook` (specification §2 *Webhook configuration*, contract §6): the one receiver of a workspace's
+ * events.
  */
 import { Event, Url as Urls } from "@wac/core"
 import { Duration, Schema } from "effect"
@@ -37,7 +38,7 @@ export const Url = Schema.String.check(
     "http and private addresses"
 })
 
-/** An example of what every answer about a webhook has. */
+/** The fields of examples that every response about a webhook has. */
 const configured = {
   ...Example.webhook,
   status: "active",

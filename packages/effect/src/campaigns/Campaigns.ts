@@ -23,7 +23,7 @@ const readChange = Input.read(CampaignsApi.EditCampaign)
 const readFilter = Input.read(Schema.Struct(CampaignsApi.filter))
 const readRowFilter = Input.read(Schema.Struct(CampaignsApi.rowFilter))
 
-/** Times as ISO 8601 text, for a schema to decode. */
+/** A plan with its times as ISO 8601 text, for a schema to decode. */
 const timed = <Fields extends { readonly startAt?: TimeInput | null; readonly notAfter?: TimeInput | null }>(
   fields: Fields
 ) =>
@@ -52,7 +52,9 @@ export const make = Effect.gen(function*() {
 
   return (running: Running, workspaceId: Id.WorkspaceId): Campaigns => {
     const { run } = running
-    /** Does work once for each key, whose answer equal calls get; `asked` is read before. */
+    /**
+     * Does work once for each idempotency key: equal calls get its answer. `asked` is the input, which is read before.
+     */
     const once = <Asked>(
       route: string,
       asked: Effect.Effect<Asked, Failure>,
@@ -65,7 +67,7 @@ export const make = Effect.gen(function*() {
         Effect.gen(function*() {
           const read = yield* asked
           const { result } = yield* keep(
-            // apart from the keys of the HTTP API, whose answers have the names of the wire
+            // separate from the keys of the HTTP API, whose answers have the wire's names
             { workspaceId, caller: "host", route, key: yield* Effect.fromResult(key) },
             { body: body === undefined ? null : JSON.parse(JSON.stringify(body)), token: crypto.randomUUID() },
             shown(work(read)),

@@ -14,9 +14,9 @@ import type { Running } from "../Running.ts"
 /** The contacts of a workspace. */
 export interface Contacts extends Messaging.Contacts {
   /**
-   * Customers who have written, or have opted in or out, by phone number, and then by the customer's number or, if it
-   * is not known, user id. Iterating over all of them misses nobody, whoever writes meanwhile, except a customer whose
-   * number becomes known.
+   * Lists the customers who have written, or have opted in or out, ordered by phone number, and then by the customer's
+   * number or, if it is not known, user id. Iterating over all of them misses nobody even if customers write meanwhile,
+   * except a customer whose number becomes known.
    */
   readonly list: (filter?: ContactFilter) => Listing.Listing<Contact>
   /** Gets a contact by its id, or by the phone number's id, `:`, and any other number or user id of the customer. */

@@ -1,11 +1,11 @@
 /**
- * The records of one customer of a workspace: exported, or erased.
+ * Exports and erases the records of one customer of a workspace.
  */
 import { Customers as Service, type Id } from "@wac/core"
 import { Effect, Stream } from "effect"
 import type { Running } from "../Running.ts"
 
-/** A record of a customer, as it is stored. Times are in milliseconds since 1970, but in events and posts. */
+/** A record of a customer, as it is stored. Times are in milliseconds since 1970, except in events and posts. */
 export interface CustomerRecord {
   readonly kind:
     | "contact"
@@ -44,10 +44,10 @@ export interface Customers {
    */
   readonly export: (customer: string) => Promise<ReadonlyArray<CustomerRecord>>
   /**
-   * Erases all of that, and returns how much it was. Messages keep their id, status and times, so that counts stay
-   * right; messages that wait in a campaign are skipped. The audit gets an entry without personal data. An opt-out
-   * stays, under a keyed hash of each name. Rejects with `in_progress` if a send to the customer does not end. Calling
-   * it again is safe.
+   * Erases what `export` returns, and returns the number of records of each kind. Messages keep their id, status and
+   * times, so that counts stay right; messages that wait in a campaign are skipped. The audit gets an entry without
+   * personal data. An opt-out stays, under a keyed hash of each name. Rejects with `in_progress` if a send to the
+   * customer does not end. Calling it again is safe.
    */
   readonly erase: (customer: string) => Promise<Erasure>
 }

@@ -41,10 +41,10 @@ const readFilter = Input.read(Schema.Struct({ ...EventsApi.filter, order: Events
 /** An event as the host gets it. The core's constructors determine the fields of each type. */
 export const shown = (event: Core.Event): Event => Core.combined(event) as unknown as Event
 
-/** Events read at once for a listener. */
+/** How many events are read at a time for a listener. */
 const pageSize = 100
 
-/** The longest wait for a hint, since other processes give none. */
+/** How often a listener looks for events of other processes, of which this process is not notified. */
 const pollEvery = Duration.seconds(1)
 
 /** How long a listener waits after a failed read. */
@@ -71,7 +71,10 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
   get: (id) => running.run(Effect.map(events.get(workspaceId, id), shown))
 }))
 
-/** Each listener follows the recorded events on its own, so a slow one does not delay the others. */
+/**
+ * Returns the function that adds listeners. Each listener follows the recorded events on its own, so a slow one does
+ * not delay the others.
+ */
 export const listening = Effect.gen(function*() {
   const events = yield* Service.Events
   const recorded = yield* Recorded
@@ -81,8 +84,8 @@ export const listening = Effect.gen(function*() {
     const fork = Effect.runForkWith(context)
     const clock = Context.get(context, Clock.Clock)
 
-    /** Follows the events of a workspace from a time on. Begun again, it continues after the last event it told. */
-    const follow = (workspaceId: Id.WorkspaceId, since: number, tell: (event: Core.Event) => Effect.Effect<void>) => {
+    /** Follows the events of a workspace from a time on. If it begins again, it continues after the last event. */
+    const follow = (workspaceId: Id.WorkspaceId, since: number, notify: (event: Core.Event) => Effect.Effect<void>) => {
       let after: string | null = null
       return (turn: Semaphore.Semaphore): Effect.Effect<never> =>
         Effect.gen(function*() {
@@ -91,12 +94,12 @@ export const listening = Effect.gen(function*() {
           for (const event of page.items) {
             yield* turn.withPermits(1)(Effect.suspend(() => {
               after = event.id
-              return tell(event)
+              return notify(event)
             }))
           }
           if (page.next === null) yield* Effect.raceFirst(recorded.after(seen), polling.rest("events", pollEvery))
         }).pipe(
-          // continues where it was once the storage is back
+          // once the storage is available again, continues after the last event
           RepeatedFailure.watch("reading events for a listener"),
           Effect.catchCause(() => Effect.sleep(retryAfter)),
           Effect.forever
@@ -106,10 +109,10 @@ export const listening = Effect.gen(function*() {
     return (workspaceId: Id.WorkspaceId): On => (type, listener) => {
       if (!Schema.is(Core.EventType)(type)) throw badOption("type", "type must be an event type such as message.sent")
       if (typeof listener !== "function") throw badOption("listener", "listener must be a function")
-      const tell = (event: Core.Event) =>
+      const notify = (event: Core.Event) =>
         event.type !== type ?
           Effect.void :
-          // it ends with the instance
+          // the instance is closing: the listener gets no more events
           inFlight.isStopped ?
           Effect.never :
           Effect.promise(() =>
@@ -122,13 +125,13 @@ export const listening = Effect.gen(function*() {
               )
             )
       const since = clock.currentTimeMillisUnsafe()
-      const following = follow(workspaceId, since, tell)
+      const following = follow(workspaceId, since, notify)
       const added = fork(background.add<never>({
         prepare: Effect.void,
         begin: Effect.gen(function*() {
           const turn = yield* Semaphore.make(1)
           yield* Effect.forkScoped(following(turn))
-          // the last one: no listener is called after this
+          // waits for the running call, and keeps the permit, so that the listener is not called again
           return Effect.asVoid(turn.take(1))
         })
       }))

@@ -5,9 +5,11 @@
 import { ContactStore, MessageStore } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 
+/** The number of recordings in this process, which listeners watch. */
 export class Recorded extends Context.Service<Recorded, {
-  /** How often something may have been recorded. */
+  /** How often an event may have been recorded. */
   readonly count: () => number
+  /** Counts a recording, and wakes the listeners that wait. */
   readonly note: Effect.Effect<void>
   /** Waits until the count differs from this one. */
   readonly after: (count: number) => Effect.Effect<void>

@@ -74,10 +74,10 @@ interface FromCustomer {
  */
 export type CustomerMessage = FromCustomer & OneContent
 
-/** One item of a provider's report. */
+/** One item that a provider reports. */
 export type Told = StatusReport | CustomerMessage
 
-/** What became of a reported item. A repeated one is applied, and changes nothing more. */
+/** The result for a reported item. A repeated item counts as applied, and changes nothing more. */
 export type Received =
   | { readonly applied: true }
   | {
@@ -93,9 +93,10 @@ export type Received =
 export interface Inbound {
   /**
    * Applies the reports of a provider of your own. With `sandbox()`, whose number is `sandbox-1`, a test uses it to
-   * report what a customer writes. Items may come in any order and repeatedly. Resolves to what became of each: an item
-   * about an unknown message or number, or about a message of more than 30 days ago, changes nothing. An invalid item rejects the call, by its place (`[0].from`), before anything is applied. If the call
-   * rejects for another reason, repeat all of it.
+   * report what a customer writes. Items may come in any order and repeatedly. Resolves to the result of each: an item
+   * about an unknown message or number, or about a message of more than 30 days ago, changes nothing. An invalid item
+   * rejects the call before anything is applied; `param` names it (`[0].from`). If the call rejects for another reason,
+   * repeat it with all items.
    */
   readonly receive: (told: ReadonlyArray<Told>) => Promise<ReadonlyArray<Received>>
 }
@@ -267,8 +268,8 @@ const cleaned = (json: Schema.Json): Schema.Json =>
 const digest = /^[0-9a-f]{64}$/i
 
 /**
- * A customer's file, for a provider that downloads files: then our id stands in the place of the provider's. Every
- * other content stays as it was given.
+ * The content of a message with a file, and the file, for a provider that downloads files. The content lacks the
+ * provider's id and URL, which our id will replace.
  */
 const withFile = (
   content: Schema.Json,
@@ -322,7 +323,7 @@ const itemOf = (told: Read, now: number, takesFiles: boolean): InboundItem.Inbou
 }
 
 const receivedOf = (ignored: IgnoredItems.IgnoredItem | undefined): Received =>
-  // every reason to ignore a status or a message is named
+  // every ignored status or message has a reason
   ignored === undefined ? { applied: true } : { applied: false, reason: ignored.reason! }
 
 export const make = Effect.map(

@@ -25,7 +25,7 @@ export interface ApiKeys {
   readonly revoke: (id: string) => Promise<void>
 }
 
-/** Whose idempotency keys they are: another one's than those of persons in the dashboard. */
+/** The owner of the idempotency keys: the keys of people in the dashboard are separate. */
 const caller = "the application"
 
 const readKey = Input.read(ApiKeysApi.CreateApiKey)

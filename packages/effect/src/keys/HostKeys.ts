@@ -23,7 +23,7 @@ const prefix = "embedded"
 /** Times of use are written at most this often, well within the promised 60 s. */
 const touchEvery = Duration.seconds(20)
 
-/** Stands in for a token's hash. After a revocation, the next generation follows. */
+/** The text in the place of a token's hash. A key that is made after a revocation has the next generation. */
 const markOf = (workspaceId: Id.WorkspaceId, generation: number): string => `embedded:${workspaceId}:${generation}`
 
 interface Known {
@@ -31,6 +31,7 @@ interface Known {
   touchedAt: number
 }
 
+/** Finds or creates the host's key in each workspace. */
 export class HostKeys extends Context.Service<HostKeys, {
   /**
    * The host's key in a workspace, created when first needed. If somebody revokes it, the host's sends are refused as
@@ -64,7 +65,7 @@ export class HostKeys extends Context.Service<HostKeys, {
           revokedAt: null,
           lastUsedAt: null
         }
-        // if processes start at the same time, one creates it, and the others get the same key
+        // if processes start at the same time, one creates the key, and the others get the same one
         const issued = yield* store.issue(key, {
           key: Idempotency.IdempotencyKey.make(mark),
           fingerprint: mark

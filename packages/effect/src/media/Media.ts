@@ -32,7 +32,7 @@ const notBytes = "bytes must be a Uint8Array, or a stream of them without an enc
 
 const names: ReadonlyArray<string> = ["bytes", "filename"] satisfies ReadonlyArray<keyof NewFile>
 
-/** Throws on what is not a file to upload. */
+/** Throws if a value is not a file to upload. */
 const check = (file: NewFile): void => {
   const unknown = Object.keys(Object(file)).find((name) => !names.includes(name))
   if (unknown !== undefined) throw badOption(unknown, `there is no option ${unknown}`, "unknown_field")
@@ -44,7 +44,7 @@ const check = (file: NewFile): void => {
   if (filename !== undefined && typeof filename !== "string") throw badOption("filename", "filename must be text")
 }
 
-/** A place in a file, from 0 to its size. */
+/** A position in a file, limited to the range from 0 to its size. Throws if it is not a whole number. */
 const placeOf = (name: "start" | "end", place: number, size: number): number => {
   const within = Math.min(Math.max(0, place), size)
   if (!Number.isInteger(within)) throw badOption(name, `${name} must be a whole number`)

@@ -1,5 +1,5 @@
 /**
- * `MediaInspector` with `file-type` and Node's SHA-256, which takes a file in pieces.
+ * The port `MediaInspector`, with the library `file-type` and Node's SHA-256, which takes a file in pieces.
  */
 import { MediaInspector } from "@wac/core"
 import { Effect, Layer } from "effect"
@@ -9,8 +9,8 @@ import { createHash } from "node:crypto"
 const fileType = Effect.promise(() => import("#file-type"))
 
 /**
- * The time limit for recognizing a type: some formats nest, and a file may be made to take long. Loading the library is
- * no part of it, or else the first file would have no known type on a busy machine.
+ * The time limit for recognizing a type: some formats nest, and a file may be made to take long. Loading the library
+ * does not count, or the type of the first file would be unknown on a busy machine.
  */
 const timeout = "2 seconds"
 
@@ -25,7 +25,7 @@ export const layer = Layer.succeed(
       Effect.flatMap(fileType, ({ fileTypeFromBuffer }) =>
         Effect.promise(() => fileTypeFromBuffer(head)).pipe(
           Effect.map((type) => type?.mime as string | undefined),
-          // a file that it cannot parse is of no known type
+          // if the library cannot parse a file, the type is unknown
           Effect.catchCause(() => Effect.undefined),
           Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.undefined })
         ))

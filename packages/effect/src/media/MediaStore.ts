@@ -29,7 +29,7 @@ export type MediaStore = S3MediaStore
 
 /**
  * Stores the bytes of files in an S3-compatible object store. Requires the package `@aws-sdk/client-s3`, which is not
- * installed with this one. Files of a store that was configured before cannot be read any more.
+ * installed with this one. Files in a store that was configured before can no longer be read.
  */
 export const s3 = (options: string | Omit<S3MediaStore, "type">): S3MediaStore => ({
   type: "s3",

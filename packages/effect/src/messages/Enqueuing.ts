@@ -28,17 +28,17 @@ export interface InTransaction extends EnqueueOptions {
   readonly tx: Transaction.Transaction
 }
 
-/** A message that counts once its transaction commits. */
+/** An enqueued message. It is sent only if its transaction commits. */
 export interface EnqueuedMessage {
   readonly status: "queued"
-  /** The message can be read under it once the transaction has committed and the message was taken up. */
+  /** The message can be read by this id once its transaction has committed and the message has entered the queue. */
   readonly messageId: string
   readonly workspaceId: string
-  /** It is not sent before this time; `null` for as soon as possible. */
+  /** The message is not sent before this time; `null` stands for as soon as possible. */
   readonly sendAt: string | null
 }
 
-/** A message that was read. */
+/** A checked message, with its key and times. */
 interface Readable {
   readonly key: Idempotency.IdempotencyKey
   readonly message: Message.OutboundMessage
@@ -64,7 +64,7 @@ export const make = Effect.gen(function*() {
   const numbers = yield* PhoneNumberStore.PhoneNumberStore
   const { name: provider } = yield* Provider.Provider
 
-  /** Refuses a number from which the workspace cannot send. Whatever else may refuse the message comes later. */
+  /** Fails if the workspace cannot send from the number. All other refusals come after the transaction. */
   const checkSender = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, message: Message.OutboundMessage) {
     const { from } = message
     const own = yield* numbers.list(workspaceId)
@@ -84,7 +84,7 @@ export const make = Effect.gen(function*() {
     if (refusal !== undefined) return yield* refusal
   })
 
-  /** Checks everything, and returns how to enqueue. */
+  /** Checks the options and the sender, and returns the statement to run. */
   return (workspaceId: Id.WorkspaceId, { key, message, times }: Readable, tx: unknown) =>
     Effect.gen(function*() {
       if (enqueueFunction === null) {
@@ -121,6 +121,6 @@ export const make = Effect.gen(function*() {
     })
 })
 
-/** Whether a call is in a transaction. */
+/** Whether the options of a call name a transaction. */
 export const isIn = (options: CallOptions | InTransaction | undefined): options is InTransaction =>
   typeof options === "object" && options !== null && "tx" in options && options.tx !== undefined

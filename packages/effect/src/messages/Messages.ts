@@ -45,7 +45,7 @@ import { inMillis, written, writtenTimes } from "../TimeInput.ts"
 import { ofDomain } from "../WacError.ts"
 import * as Enqueuing from "./Enqueuing.ts"
 
-/** A message of any other kind, only within 24 hours after the recipient last wrote. */
+/** A message of any kind but a template. It can be sent only within 24 hours after the recipient last wrote. */
 export type FreeFormMessage = Exclude<NewMessage, TemplateMessage>
 
 /** The messages of a workspace. */
@@ -54,8 +54,8 @@ export interface Messages extends Messaging.Messages {
     /**
      * Enqueues a message in your own transaction: it is sent if the transaction commits, through any crash, and not if
      * it is rolled back. Checks the message and its sender; what refuses the message later, such as a missing template,
-     * makes it `failed`, with its event. The key is of this kind of call alone, and a different message under it rejects
-     * with `idempotency_conflict`. Errors of your library, such as a failed serialization, are its own.
+     * makes it `failed`, with its event. The key counts only for this kind of call, and a different message under it
+     * rejects with `idempotency_conflict`. Errors of your library, such as a failed serialization, are its own.
      */
     (message: NewMessage, options: Enqueuing.InTransaction): Promise<Enqueuing.EnqueuedMessage>
     (...given: Parameters<Messaging.Messages["enqueue"]>): ReturnType<Messaging.Messages["enqueue"]>
@@ -77,7 +77,7 @@ const readQuery = Input.read(Schema.Struct(MessagesApi.conversation))
 
 const shown = (message: Core.Message) => MessagesHandlers.shown(message) as Message
 
-/** The times as milliseconds; errors use the host's names. */
+/** Reads the times of a queued message, in milliseconds. Errors use the host's names. */
 const askedTimes = (times: SendTimes): Result.Result<Asked.Asked, Errors.InvalidBody> =>
   Result.map(
     readTimes(writtenTimes({ sendAt: times?.sendAt, sendUntil: times?.sendUntil })),
@@ -86,7 +86,7 @@ const askedTimes = (times: SendTimes): Result.Result<Asked.Asked, Errors.Invalid
 
 const hostNames = new Map([["send_at", "sendAt"], ["send_until", "sendUntil"]])
 
-/** An error of the times in the host's names. */
+/** Renames the times in an error to the host's names. */
 const inHostNames = (error: Errors.DomainError): Errors.DomainError => {
   if (error._tag !== "InvalidBody" || !hostNames.has(error.param ?? "")) return error
   return new Errors.InvalidBody({
@@ -97,8 +97,8 @@ const inHostNames = (error: Errors.DomainError): Errors.DomainError => {
 }
 
 /**
- * The answer to a send. The key of a queued message conflicts with it: the host is told that the message was not sent
- * by this call.
+ * The answer to `send`. Fails with a conflict if the key belongs to a queued message, so that the host learns that this
+ * call did not send it.
  */
 export const sentAtOnce = <Answer extends SendBinding.Sent | SendBinding.Queued>(
   answer: Answer
@@ -110,7 +110,7 @@ export const sentAtOnce = <Answer extends SendBinding.Sent | SendBinding.Queued>
     })
   )
 
-/** A message that was read and can be queued. */
+/** A checked message, with its key and times. */
 interface Readable {
   readonly key: Idempotency.IdempotencyKey
   readonly message: Core.OutboundMessage
@@ -144,7 +144,7 @@ const received = (message: ReceivedMessage.ReceivedMessage) =>
 const either = (entry: Conversation.Entry): AnyMessage =>
   entry.direction === "inbound" ? received(entry.message) : shown(entry.message)
 
-const spoken = (entry: Conversation.Entry): AnyMessage =>
+const conversationMessage = (entry: Conversation.Entry): AnyMessage =>
   entry.direction === "inbound"
     ? received(entry.message)
     : { ...shown(entry.message), ...MessagesHandlers.contentOf(entry.message) }
@@ -158,7 +158,7 @@ export const make = Effect.gen(function*() {
   const workspaces = yield* WorkspaceStore.WorkspaceStore
   const spend = yield* WorkspaceTokens.spender
 
-  /** Asks for a send with the host's key in a workspace. `named` gets the request's id. */
+  /** Requests a send with the host's API key in a workspace. Calls `named` with the request's id. */
   const ask = Effect.fnUntraced(function*(
     workspaceId: Id.WorkspaceId,
     command: Pick<Service.SendRequest, "key" | "later" | "message">,
@@ -175,7 +175,7 @@ export const make = Effect.gen(function*() {
         replayed = true
       }
     )
-    // only API keys bind keys of this route
+    // under idempotency keys of this route, only API keys send
     return { ...answer, apiKeyId: answer.apiKeyId ?? own, replayed }
   })
 
@@ -196,7 +196,7 @@ export const make = Effect.gen(function*() {
     return result
   }
 
-  /** How a call with a key of its own is run, and the place for its id in the log. */
+  /** How a call with an idempotency key is run. `note` takes the request's id, which errors show. */
   const keyed = (options: Messaging.SendOptions | undefined, ...names: ReadonlyArray<string>) => {
     const key = CallOptions.keyOf(options)
     const noted: { requestId?: Id.RequestId } = {}
@@ -206,7 +206,7 @@ export const make = Effect.gen(function*() {
       call: {
         options,
         names: ["idempotencyKey", ...names],
-        // two are of this package
+        // the first two lines are frames of this package
         lines: 4,
         requestId: () => noted.requestId,
         idempotencyKey: Result.getOrUndefined(key)
@@ -256,7 +256,7 @@ export const make = Effect.gen(function*() {
             })
           }
           const found = yield* workspaces.get(workspaceId)
-          // one that does not exist has no key, and the answers say so
+          // if the workspace does not exist, each item is refused below
           if (Option.isSome(found)) yield* spend(found.value, { tokens: Batch.costOf(items.length), paid: 0 })
           return yield* Effect.forEach(
             items as ReadonlyArray<QueueItem>,
@@ -319,7 +319,7 @@ export const make = Effect.gen(function*() {
             readQuery(filter),
             (query) => messages.conversation(workspaceId, query, page)
           ),
-        spoken,
+        conversationMessage,
         options
       ),
     list: (filter = {}, options) =>

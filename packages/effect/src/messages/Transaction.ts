@@ -1,5 +1,6 @@
 /**
- * A host's own transaction, by the shape of what its library hands over: no library is loaded.
+ * Runs statements in a host's own transaction. Its library is recognized by the shape of the transaction, so that no
+ * library is loaded.
  */
 import { Predicate } from "effect"
 
@@ -25,18 +26,19 @@ export type Transaction =
 
 type Method = (...given: Array<unknown>) => PromiseLike<unknown>
 
-/** One library. */
+/** How transactions of one library are recognized and used. */
 interface Library {
-  /** The method by which a transaction is known. */
+  /** The method that runs a statement, by which a transaction is recognized. */
   readonly method: string
-  /** A sign of what belongs to a pool, and not to a transaction: what runs there is committed by itself. */
+  /** Whether an object is a pool and not a transaction: a statement there would be committed on its own. */
   readonly isPool: (tx: { readonly [name: string]: unknown }) => boolean
+  /** The arguments of the method, for a statement. */
   readonly given: (text: string, params: ReadonlyArray<string | null>) => Array<unknown>
 }
 
 const has = (name: string): Library["isPool"] => (tx) => tx[name] !== undefined
 
-/** In this order: some have a method of others too. */
+/** The libraries in the order in which they are tried: some also have the method of a later one. */
 const libraries: ReadonlyArray<Library> = [
   { method: "$queryRawUnsafe", isPool: has("$connect"), given: (text, params) => [text, ...params] },
   {
@@ -61,7 +63,7 @@ const libraries: ReadonlyArray<Library> = [
 /** Why something is not a transaction: `unknown`, or it is a `pool`. */
 export type Fault = "pool" | "unknown"
 
-/** How statements run in a transaction. */
+/** Returns the function that runs statements in a transaction, or why `tx` is not one. A function is used as it is. */
 export const queryOf = (tx: unknown): Query | Fault => {
   if (!Predicate.isObject(tx) && typeof tx !== "function") return "unknown"
   const given = tx as unknown as { readonly [name: string]: unknown }
@@ -72,16 +74,16 @@ export const queryOf = (tx: unknown): Query | Fault => {
     await (given[library.method] as Method).apply(tx, library.given(text, params)) as Awaited<ReturnType<Query>>
 }
 
-/** The deepest error within another. */
+/** How many levels of errors within errors are searched. */
 const deepest = 8
 
-/** What is not a code of Prisma's, such as `P2010`. */
+/** Whether a code is an SQLSTATE, and not a code of Prisma's own, such as `P2010`. */
 const isState = (code: unknown): code is string =>
   typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^P\d{4}$/.test(code)
 
 /**
- * The SQLSTATE of an error of any of the libraries, in the error itself or in what it wraps: Prisma has it as `meta.code`,
- * or as `originalCode` of the error of its adapter.
+ * The SQLSTATE of an error of any of the libraries, in the error itself or in what it wraps: Prisma has it as
+ * `meta.code`, or as `originalCode` of the error of its adapter.
  */
 export const stateOf = (error: unknown): string | undefined => {
   let found: ReadonlyArray<unknown> = [error]

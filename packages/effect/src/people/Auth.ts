@@ -32,11 +32,11 @@ export interface SessionRequest {
   readonly node: IncomingMessage | undefined
 }
 
-/** Sessions come from the host, which signs people in and out itself. */
+/** Sessions of the host, which signs people in and out itself. */
 export interface HostAuth {
   /**
-   * Returns who makes this request, or `null` for nobody. If it throws, the error is logged and the response is a
-   * server error.
+   * Returns the person who makes this request, or `null` if nobody is signed in. If it throws, the error is logged and
+   * the response is a server error.
    */
   readonly session: (
     request: SessionRequest
@@ -58,6 +58,7 @@ export type Auth = HostAuth | LocalAuth
  */
 export const local = (options: { readonly owner: LocalAuth["owner"] }): LocalAuth => ({ type: "local", ...options })
 
+/** Whether accounts are built in. */
 export const isLocal = (auth: Auth | undefined): auth is LocalAuth => auth !== undefined && "type" in auth
 
 const readEmail = Schema.decodeUnknownOption(SessionApi.SetUp.fields.email)

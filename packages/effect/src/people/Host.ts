@@ -11,6 +11,7 @@ import { HostKeys } from "../keys/HostKeys.ts"
 import * as MessagesOfHost from "../messages/Messages.ts"
 import * as Workspaces from "../workspaces/Workspaces.ts"
 
+/** The host's own workspace, and sends in it. */
 export class Host extends Context.Service<Host, {
   /** The default workspace: the first one, created with the provider's number if there was none. */
   readonly workspaceId: Id.WorkspaceId

@@ -1,23 +1,25 @@
 /**
- * `PasskeyVerifier` with `@simplewebauthn/server`.
+ * The port `PasskeyVerifier`, with the library `@simplewebauthn/server`.
  */
 import { Passkey, PasskeyVerifier } from "@wac/core"
 import { Effect, Layer } from "effect"
 
-/** The formats of statements for which the library knows who signs them. */
+/** The formats of attestation statements for which the library has root certificates. */
 const formats = ["android-key", "android-safetynet", "apple"] as const
 
 /** Loaded on demand: few people have passkeys, and it is large. */
 const webAuthn = Effect.promise(async () => {
   const library = await import("#webauthn")
-  // nobody asks who made an authenticator, and to check it would load lists from addresses that a statement names
+  // the maker of an authenticator does not matter, and checking it would load lists from addresses in the statement
   for (const identifier of formats) library.SettingsService.setRootCertificates({ identifier, certificates: [] })
   return library
 })
 
 type Library = Effect.Success<typeof webAuthn>
 
-/** The library throws for whatever is not right, and names challenges in its messages. */
+/**
+ * Runs a check of the library, which throws if anything is wrong. Its messages contain challenges, so they are dropped.
+ */
 const verified = <A>(check: (library: Library) => Promise<A>): Effect.Effect<A, PasskeyVerifier.NotVerified> =>
   Effect.flatMap(webAuthn, (library) =>
     Effect.tryPromise({
@@ -50,7 +52,7 @@ export const layer = Layer.succeed(
         ),
         (found) => {
           const credential = found.registrationInfo?.credential
-          // the id within what the authenticator made
+          // the id in the authenticator's own data counts
           if (!found.verified || credential?.id !== id) return Effect.fail(refused)
           return Effect.succeed({ credentialId: id, publicKey: credential.publicKey, counter: credential.counter })
         }
@@ -70,7 +72,7 @@ export const layer = Layer.succeed(
             expectedOrigin: expected.party.origin,
             expectedRPID: expected.party.id,
             requireUserVerification: false,
-            // a copy, whose buffer is no shared one
+            // a copy, because the library does not accept a shared buffer
             credential: { id: credentialId, publicKey: new Uint8Array(publicKey), counter }
           })
         ),

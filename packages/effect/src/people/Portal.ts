@@ -15,8 +15,8 @@ export interface PortalTheme {
    */
   readonly accent?: string
   /**
-   * An image at the head of the pages: a URL at one of the `portalOrigins`, or a `data:` URL in base64 of at most 32,768
-   * characters (PNG, JPEG, GIF, WebP, AVIF or SVG).
+   * An image at the head of the pages: a URL at one of the `portalOrigins`, or a `data:` URL in base64 of at most
+   * 32,768 characters (PNG, JPEG, GIF, WebP, AVIF or SVG).
    */
   readonly logo?: string
   /** The corners of cards in CSS pixels, 0 to 24; those of fields and buttons are in proportion. Defaults to 10. */
@@ -43,7 +43,7 @@ export interface NewPortalLink {
   readonly theme?: PortalTheme
   /**
    * The language of the pages' texts, dates and numbers: English (the default), Spanish or Portuguese. `auto` takes the
-   * first of the visitor's own languages that is among them. What the service says of an error stays in English.
+   * first of the visitor's own languages that is among them. Error messages of the service stay in English.
    */
   readonly language?: "auto" | "en" | "es" | "pt"
 }
@@ -82,7 +82,7 @@ const newLink = {
   language: Schema.optionalKey(Core.Language)
 }
 
-/** What links of an instance have in common. */
+/** The settings that all links of an instance share. */
 export interface PortalSettings {
   /** The public URL with the path at which the routes are mounted; `undefined` if unknown. */
   readonly base: string | undefined

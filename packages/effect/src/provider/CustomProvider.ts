@@ -1,5 +1,5 @@
 /**
- * A provider of the host, for the type checker: what it gets, what it returns, and what its channel has.
+ * The types of a host's own provider: what it gets, what it returns, and what its channel has.
  */
 import type { ErrorReasons } from "../generated/ErrorReasons.ts"
 import type { TemplateButton, TemplateCard, TemplateHeader, TemplateValue } from "../generated/MessageContents.ts"
@@ -73,8 +73,8 @@ export type ProviderOutcome =
   /** The provider refused it for good: the message fails, and retrying gets the same answer. */
   | ({ readonly status: "refused" } & (Refusal<"invalid_body"> | Refusal<"forbidden">))
   /**
-   * The provider certainly sent nothing, and may accept the same message later. `retryAfter` is in milliseconds, at most
-   * 24 hours; it defaults to a second.
+   * The provider certainly sent nothing, and may accept the same message later. `retryAfter` is in milliseconds, at
+   * most 24 hours; it defaults to a second.
    */
   | (
     & { readonly status: "not_sent" }
@@ -102,8 +102,8 @@ export interface ProviderTemplate {
 }
 
 /**
- * What a provider's channel has; what is omitted, it has not. A rule of what it has not is not enforced, and a message
- * that needs it is refused as `invalid_body`, with the field as `param`.
+ * What a provider's channel has. It lacks the capabilities that are omitted: their rules are not enforced, and messages
+ * that need them are refused as `invalid_body`, with the field as `param`.
  */
 export interface Capabilities {
   /**
@@ -141,7 +141,7 @@ interface Identity {
 
 /** The methods that a capability requires. */
 interface Methods {
-  /** Every template of the number's account, of every status. It has a minute. */
+  /** Returns every template of the number's account, of every status, within a minute. */
   readonly templates: (sender: Sender) => Promise<ReadonlyArray<ProviderTemplate>>
   /** Marks a customer's message as read, by your own id of it. */
   readonly markRead: (

@@ -22,7 +22,7 @@ const names: { readonly [name in keyof Required<CustomProvider>]: "value" | "met
 /** The capabilities that require a method. */
 const methods = { templates: "templates", readMarks: "markRead", uploads: "upload" } as const
 
-/** What the provider's channel has. */
+/** The capabilities of a provider: those that it declares, or by default what WhatsApp has. */
 export const capabilitiesOf = ({ capabilities, upload }: CustomProvider): Capabilities.Capabilities =>
   capabilities === undefined
     ? { ...Capabilities.all, uploads: upload !== undefined }
@@ -54,7 +54,7 @@ const checkCapabilities = (provider: CustomProvider): void => {
   for (const capability of ["templates", "readMarks", "uploads"] as const) {
     const method = methods[capability]
     const isThere = provider[method] !== undefined
-    // without capabilities, a provider may lack read receipts
+    // a provider that declares no capabilities may lack read receipts
     if (has[capability] && !isThere && (capabilities !== undefined || capability === "templates")) {
       throw badOption(`provider.${method}`, `the capability ${capability} requires the method ${method}`)
     }
@@ -69,7 +69,7 @@ const isKnown = (name: string): name is keyof typeof names => Object.hasOwn(name
 
 const isPlain = (object: object): boolean => [null, Object.prototype].includes(Object.getPrototypeOf(object))
 
-/** Every name of an object, those of its class included. */
+/** Every name of an object's members, including those of its class. */
 const allNames = (object: object): ReadonlyArray<string> => {
   const all: Array<string> = []
   for (let one: object | null = object; one !== null && one !== Object.prototype; one = Object.getPrototypeOf(one)) {
@@ -79,10 +79,10 @@ const allNames = (object: object): ReadonlyArray<string> => {
 }
 
 /**
- * The first name that is not one of a provider's. An object of a class has names of its own, so there only those count
- * that are written like a known one but for the case.
+ * The first name that a provider must not have; `undefined` if there is none. An instance of a class may have other
+ * members, so of its names only those count that differ from a known one in case alone.
  */
-const strange = (provider: object): string | undefined =>
+const unknownIn = (provider: object): string | undefined =>
   isPlain(provider)
     ? Object.keys(provider).find((name) => !isKnown(name))
     : allNames(provider).find((name) =>
@@ -93,6 +93,7 @@ const isName = Schema.is(PlainText.between(1, 64))
 const isProviderId = Schema.is(ProviderAnswer.ProviderId)
 const isNumber = Schema.is(PhoneNumber.E164)
 
+/** Throws on an invalid provider. The error names the field. */
 export const check = (provider: CustomProvider): void => {
   if (typeof provider !== "object" || provider === null || provider.send === undefined) {
     throw badOption(
@@ -100,7 +101,7 @@ export const check = (provider: CustomProvider): void => {
       "provider must be sandbox(), whatsapp({…}), or an object with phoneNumber and send; see defineProvider"
     )
   }
-  const unknown = strange(provider)
+  const unknown = unknownIn(provider)
   if (unknown !== undefined) {
     throw badOption(`provider.${unknown}`, `a provider has no ${unknown}; it has ${Object.keys(names).join(", ")}`)
   }

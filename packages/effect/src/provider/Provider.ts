@@ -1,5 +1,5 @@
 /**
- * The providers of an instance, as options: the one that delivers messages to phones.
+ * The providers that an instance can have, as options. A provider delivers messages to phones.
  */
 import { Errors, PhoneNumber, Provider as Port, TemplateFit } from "@wac/core"
 import { Clock, Effect, Layer, Stream } from "effect"
@@ -96,7 +96,7 @@ const listTimeout = "1 minute"
 
 export type { During } from "./ProviderResult.ts"
 
-/** Adapts a provider of the host to our port. */
+/** Adapts a provider of the host to the port `Provider`. Throws on an invalid provider. */
 export const layerCustom = (provider: CustomProvider, during: ProviderResult.During): Layer.Layer<Port.Provider> => {
   CustomProviderOption.check(provider)
   const { name = "custom", phoneNumber } = provider

@@ -1,6 +1,6 @@
 /**
- * What the methods of a host's provider return or throw. Nothing is believed: JavaScript returns anything, and getters,
- * thenables and proxies may throw or never end.
+ * Reads what the methods of a host's provider return or throw. Everything is checked: JavaScript may return anything,
+ * and getters, thenables and proxies may throw or never end.
  */
 import {
   Errors,
@@ -16,7 +16,7 @@ import { DateTime, Duration, Option, Predicate, Result, Schema } from "effect"
 /** Makes a fake clock wait for a promise of the host (see `FakeClock`). */
 export type During = <A>(promise: Promise<A>) => Promise<A>
 
-/** What a method returned. In a box, since a promise would follow a thenable, even one that leads to itself. */
+/** What a method returned, in an object: a promise would follow a thenable, even one that resolves to itself. */
 export interface Returned {
   readonly value: unknown
 }
@@ -31,7 +31,7 @@ export const calling = (during: During) => (call: () => unknown): Promise<Return
         : undefined
       if (typeof then !== "function") return resolve({ value: returned })
       const followed: unknown = then.call(returned, (value: unknown) => resolve({ value }), reject)
-      // an async `then` rejects the promise that it returns, which nobody else looks at
+      // an async `then` returns a promise, whose rejection nothing else handles
       if (followed instanceof Promise) Promise.prototype.then.call(followed, undefined, reject)
     })
   )
@@ -64,7 +64,7 @@ const reasonOf = <Reason extends string>(schema: Schema.Schema<Reason>, code: st
   return reason
 }
 
-/** The wait after a refusal of a provider that does not name one. */
+/** The wait after a `rate_limited` of a provider that does not name one, in milliseconds. */
 const defaultRetryAfter = 1000
 
 const retryAfterOf = (millis: unknown = defaultRetryAfter): Duration.Duration => {
@@ -78,7 +78,7 @@ const unknownCode = (status: string) => new TypeError(`the code of a result with
 
 const { Forbidden, InvalidBody, RateLimited, ServerError } = Errors
 
-/** The outcome that `send` returned. Throws if it is none, which the core treats as an unknown outcome. */
+/** The outcome that `send` returned. Throws if it is invalid, which the core treats as an unknown outcome. */
 export const outcomeOf = ({ value }: Returned): Port.ProviderOutcome => {
   if (!Predicate.isObject(value)) throw new TypeError("the provider's result must be an object with a status")
   const { status } = value
@@ -191,7 +191,7 @@ export const templatesOf = (value: unknown): ReadonlyArray<Template.ProviderTemp
   return value.map(templateOf)
 }
 
-/** What an error of {@link templatesOf} says; nothing for what the provider's own objects throw. */
+/** The message of an error of {@link templatesOf}, after a colon; empty for other errors. */
 export const placeOf = (error: unknown): string => {
   try {
     return error instanceof TypeError ? `: ${error.message}` : ""
@@ -202,7 +202,7 @@ export const placeOf = (error: unknown): string => {
 
 const keptFor = Duration.days(30)
 
-/** The file that `upload` returned. Throws if it is none. */
+/** The file that `upload` returned. Throws if it is invalid. */
 export const uploadOf = ({ value }: Returned, now: Time.Instant): MediaStore.ProviderMedia => {
   if (!Predicate.isObject(value)) throw new TypeError("the uploaded file must be an object with providerMediaId")
   const { expiresAt, providerMediaId } = value
@@ -216,7 +216,7 @@ export const uploadOf = ({ value }: Returned, now: Time.Instant): MediaStore.Pro
   return { providerMediaId, expiresAt: expires }
 }
 
-/** The bytes of a file that `download` returned. */
+/** The bytes of a file that `download` returned. Throws on a piece that is not a `Uint8Array`. */
 export const bytesOf = async function*(file: unknown): AsyncGenerator<Uint8Array> {
   for await (const piece of file as AsyncIterable<unknown>) {
     if (!(piece instanceof Uint8Array)) throw new TypeError("a piece of a file must be a Uint8Array")

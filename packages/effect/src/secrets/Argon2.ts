@@ -1,5 +1,6 @@
 /**
- * Argon2id on every Node that the package takes: `node:crypto` has it from Node 24.7 on, and only if its OpenSSL does.
+ * Argon2id on every Node version that the package supports: `node:crypto` has it from Node 24.7 on, and only if its
+ * OpenSSL does.
  */
 import { Effect, Layer } from "effect"
 import { CryptoError, Kdf } from "effect/crypto"

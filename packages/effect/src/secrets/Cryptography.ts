@@ -35,7 +35,7 @@ const mac = Layer.unwrap(Effect.sync(() => {
   })
 }))
 
-/** Bytes fetched at once; Node keeps about as many for `randomUUID`. */
+/** How many random bytes are fetched at a time; Node keeps about as many for `randomUUID`. */
 const poolSize = 4096
 
 /** Random bytes from a pool. Bytes that are handed out are wiped from it. */

@@ -33,7 +33,10 @@ const read = (path: string): string | undefined => {
   }
 }
 
-/** Throws if another process has created it meanwhile. Flushed to disk before anything is sealed with the key. */
+/**
+ * Creates the file. Throws if another process has created it meanwhile. The file is flushed to disk, because secrets
+ * are sealed with the key from then on.
+ */
 const write = (path: string, text: string): void => {
   const file = openSync(path, "wx", ownerOnly)
   try {
@@ -44,7 +47,7 @@ const write = (path: string, text: string): void => {
   }
 }
 
-/** Reads the key of an existing data directory, or creates it. */
+/** Reads the key in a data directory, or creates one if there is none. */
 export const load = Effect.fnUntraced(function*(directory: string) {
   const path = join(directory, "master.key")
   const random = yield* SecureRandom.SecureRandom

@@ -96,18 +96,18 @@ export interface Subscriptions {
    * Later events of its message may have been handled meanwhile. Resolves to how many are tried again.
    */
   readonly retry: (name: string, eventId?: string) => Promise<number>
-  /** Gives up an event that was set aside, or all of the subscription. Resolves to how many. */
+  /** Gives up an event that was set aside, or all of the subscription. Resolves to how many were given up. */
   readonly discard: (name: string, eventId?: string) => Promise<number>
   /**
    * Deletes a subscription with its place, so that events no longer wait for it. Stop it first: a running one begins
-   * anew with later events.
+   * again with later events.
    */
   readonly remove: (name: string) => Promise<void>
 }
 
 const readName = Schema.is(PlainText.between(1, Subscription.maxName))
 
-/** A name, or the error that it is none. */
+/** Checks the name of a subscription. */
 const nameOf = (name: unknown): Effect.Effect<string, Errors.InvalidBody> =>
   readName(name) ? Effect.succeed(name) : Effect.fail(
     new Errors.InvalidBody({
@@ -131,7 +131,7 @@ const readOptions = Input.read(
 
 const iso = (at: number): string => DateTime.formatIso(DateTime.makeUnsafe(at))
 
-/** What a handler threw or rejected with, in words. */
+/** The text of what a handler threw or rejected with. */
 const reasonOf = (error: unknown): string => {
   const text = error instanceof Error && error.message !== "" ? error.message : String(error)
   return PlainText.cleaned(text)
@@ -142,7 +142,7 @@ const chosen = (eventId: string | undefined): Effect.Effect<Id.EventId | null, E
     ? Effect.succeed(null)
     : Lookup.find("event", Id.parse(Id.EventId, eventId), (id) => Effect.succeedSome(id))
 
-/** One event that was named must be there. */
+/** Fails if an event was named and none was changed. */
 const counted = (eventId: string | undefined, count: number): Effect.Effect<number, Errors.NotFound> =>
   eventId !== undefined && count === 0
     ? Effect.fail(new Errors.NotFound({ message: "the subscription has set no such event aside" }))
@@ -199,7 +199,7 @@ export const make = Effect.map(SubscriptionStore.SubscriptionStore, (store) => {
 
 type Needs = Effect.Services<ReturnType<typeof SubscriptionRunner.start>>
 
-/** Starts subscriptions, and stops them all. */
+/** Returns the functions that start subscriptions (`of`), and that stop all of them (`stopAll`). */
 export const subscribing = Effect.gen(function*() {
   const services = yield* Effect.context<Needs>()
   const recorded = yield* Recorded
@@ -236,7 +236,7 @@ export const subscribing = Effect.gen(function*() {
           }
           return yield* background.add({
             prepare: Effect.provideContext(SubscriptionRunner.open(chosen), services),
-            // in its own scope, not in the instance's
+            // the runner runs in the job's scope, not in the instance's
             begin: Effect.gen(function*() {
               const scope = yield* Effect.scope
               const { stop } = yield* Effect.provideContext(
@@ -254,7 +254,7 @@ export const subscribing = Effect.gen(function*() {
         await promise(stop).finally(inFlight.end)
       }
       stops.add(end)
-      // closing has stopped only those that were there
+      // the instance began to close meanwhile, and has stopped only the subscriptions that existed then
       if (inFlight.isStopped) void end()
       return end
     }

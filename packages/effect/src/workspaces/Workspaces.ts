@@ -94,7 +94,7 @@ const findOrCreate = Effect.fnUntraced(function*(name: string) {
   if (present !== undefined) return present
   return yield* Effect.catch(
     Effect.map(create(name, yield* provider.firstNumber), ({ workspace }) => workspace),
-    // if processes start at the same time, another has created it, since its number is unique
+    // processes may start at the same time: the number is unique, so another process has created the workspace
     (error) => Effect.flatMap(store.list, ([made]) => made === undefined ? Effect.fail(error) : Effect.succeed(made))
   )
 })
@@ -106,7 +106,7 @@ const findOrCreate = Effect.fnUntraced(function*(name: string) {
 export const first = Effect.fnUntraced(function*(name: string) {
   const workspace = yield* findOrCreate(name)
   const templates = yield* Templates.Templates
-  // before the first send; later syncs run in the background
+  // the templates are needed before the first send; later syncs run in the background
   yield* templates.sync(workspace.id).pipe(
     Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
   )

@@ -1,5 +1,5 @@
 /**
- * `/internal/alerts`.
+ * The handlers of `/internal/alerts`: problems that a person should look at, and who is notified of them.
  */
 import { Api, Caller } from "@wac/api"
 import { type Alert, Alerts, StoreError, Time } from "@wac/core"

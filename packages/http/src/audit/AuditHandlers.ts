@@ -1,5 +1,5 @@
 /**
- * `/internal/audit`.
+ * The handler of `/internal/audit`: the changes that people, API keys and the operator made in a workspace.
  */
 import { Api, Caller } from "@wac/api"
 import { Audit, type AuditEntry, StoreError, Time } from "@wac/core"

@@ -1,6 +1,6 @@
 /**
  * Records what a person or an API key changed with a request, once the request succeeded (contract §12 *Audit*), and
- * notifies those who must hear of it (contract §17).
+ * notifies the people whom it concerns (contract §17).
  */
 import { Audited } from "@wac/api"
 import { Audit, Notices } from "@wac/core"

@@ -8,10 +8,10 @@ import { Effect, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Readable } from "node:stream"
 
-/** Why there are no bytes. */
+/** Why a body could not be read. */
 export type Missing = "too large" | "not whole" | "late" | "no room"
 
-/** Calls a function when the time is over, unless the returned function is called before. */
+/** Starts a timer that calls `miss` at its end; the returned function stops the timer. */
 export type Deadline = (miss: () => void) => () => void
 
 /** The limits of a body. */
@@ -28,7 +28,7 @@ type Bytes = Effect.Effect<Uint8Array<ArrayBuffer>, Missing>
 
 const endless: Deadline = () => () => {}
 
-/** Gathers a body; each piece may show that it exceeds the limits. */
+/** Gathers the pieces of a body; `take` returns the reason if a piece exceeds a limit. */
 const gathering = ({ limit, room = () => true }: Bounds) => {
   const gathered = new GatheredBytes()
   return {
@@ -52,7 +52,7 @@ const ofReadable = (source: Readable, bounds: Bounds): Bytes =>
     }
     const take = (piece: Uint8Array) => {
       const missing = gathered.take(piece)
-      // the rest flows, but is ignored
+      // the rest is read and ignored
       if (missing !== undefined) leave(Effect.fail(missing))
     }
     const end = () => leave(Effect.succeed(gathered.all()))
@@ -85,7 +85,7 @@ const ofStream = (source: ReadableStream<Uint8Array>, bounds: Bounds): Bytes =>
     return Effect.sync(leave)
   })
 
-/** For a request with `Expect: 100-continue`: Node sends 100 once the request's own stream is read. */
+/** Reads the body of a request with `Expect: 100-continue` by its own stream: reading that makes Node send 100. */
 const onceTold = (stream: HttpServerRequest.HttpServerRequest["stream"], bounds: Bounds): Bytes =>
   Effect.suspend(() => {
     const gathered = gathering(bounds)
@@ -104,7 +104,7 @@ const onceTold = (stream: HttpServerRequest.HttpServerRequest["stream"], bounds:
     )
   })
 
-/** Whether a request has a body. Its headers say so only over a connection: a host makes a `Request` without them. */
+/** Whether a request has a body. Headers declare it only on a connection: a `Request` of a host may lack them. */
 export const isSent = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
   source instanceof Readable
     ? headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0

@@ -1,6 +1,6 @@
 /**
- * The memory for request bodies that are read before their sender is known. The number of bytes that are held at once is
- * limited, and so is the time in which a body must arrive.
+ * The memory for request bodies that are read before their sender is known. The number of bytes that are held at once
+ * is limited, and so is the time in which a body must arrive.
  */
 import { type Errors, Timeouts } from "@wac/core"
 import { ByteSize, Context, Duration, Effect, type Scope } from "effect"
@@ -9,7 +9,8 @@ import * as BodyBytes from "./BodyBytes.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 /**
- * The most bytes of such bodies that one process holds at once. A provider's post has some kilobytes, so bursts fit in.
+ * The maximum number of bytes of such bodies that one process holds at once. A provider post has some kilobytes, so
+ * bursts fit in.
  */
 export const Capacity = Context.Reference<ByteSize.ByteSize>("@wac/http/BodyRoom/Capacity", {
   defaultValue: () => ByteSize.mebibytes(64)
@@ -18,6 +19,7 @@ export const Capacity = Context.Reference<ByteSize.ByteSize>("@wac/http/BodyRoom
 /** The provider sends a post within a second; a body that takes longer than this occupies memory that others need. */
 const arrivalTimeout = Duration.seconds(20)
 
+/** The memory that is left for request bodies. */
 export interface BodyRoom {
   /**
    * Reads a body and runs `use` with its bytes, which count until `use` ends. The body is refused as soon as it exceeds

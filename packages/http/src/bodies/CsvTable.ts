@@ -8,7 +8,7 @@ type Cell = string | number | null
 
 /** A table's lines, written in pieces. */
 export interface CsvTable<Column extends string> {
-  /** The first line, with its mark. */
+  /** The first line, with the names of the columns, after a byte order mark. */
   readonly header: string
   /** The lines of some rows. */
   readonly lines: (rows: ReadonlyArray<Readonly<Record<Column, Cell>>>) => string

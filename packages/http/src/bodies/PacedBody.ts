@@ -1,14 +1,14 @@
 /**
- * A body that is streamed and may take long, but not forever (contract §10): it must keep a pace.
+ * Reads the body of an upload as a stream (contract §10), which must arrive at a minimum rate and within a time limit.
  */
 import { Elapsed, Errors, Media } from "@wac/core"
 import { Clock, Duration, Effect, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
-/** The time over which the pace is judged, counted while we wait for the caller. */
+/** The period over which the rate is judged, in milliseconds. Only time in which we wait for the caller counts. */
 const paceOver = Duration.toMillis(Duration.seconds(30))
 
-/** The bytes that must arrive within it: 64 KiB per second. */
+/** How many bytes must arrive in that period: 64 KiB per second. */
 const least = 30 * 64 * 1024
 
 /** The error for a body that broke off. */
@@ -27,7 +27,7 @@ const longest = Media.uploadTimeout
 const tooLong = () =>
   new Errors.InvalidBody({ reason: "malformed_json", message: "the body did not arrive within 30 minutes" })
 
-/** Carries out what reads the body, in the time that an upload has. */
+/** Runs an effect that reads a body. Fails if it takes longer than an upload may. */
 export const inTime = <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E | Errors.InvalidBody, R> =>
   Effect.timeoutOrElse(reading, { duration: longest, orElse: () => Effect.fail(tooLong()) })
 
@@ -43,7 +43,7 @@ export const read = (
         const clock = yield* Clock.Clock
         const begun = Elapsed.of(clock)
         const pieces = yield* Effect.timeoutOrElse(pull, {
-          // a body that was fast enough has another period
+          // a body that is already fast enough in this period may wait through the next one
           duration: (arrived < least ? paceOver : 2 * paceOver) - waited,
           orElse: () => Effect.fail(late())
         })

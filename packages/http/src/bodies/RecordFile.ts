@@ -9,20 +9,23 @@ import { Readable } from "node:stream"
 import { setImmediate as turn } from "node:timers/promises"
 
 /**
- * The maximum size of a row in bytes. A longer one ends the upload, so that a file without line breaks is no danger.
+ * The maximum size of a row in bytes. A longer one ends the upload, so that a file without line breaks cannot fill the
+ * memory.
  */
 const maxRow = 65_536
 
 /**
- * How many bytes are parsed, and how many records read, before other work of the process gets its turn: a few
- * milliseconds.
+ * How many bytes are parsed before other work of the process gets its turn. Parsing them takes a few milliseconds at
+ * most.
  */
 export const bytesAtOnce = 8192
+
+/** How many records are read before other work of the process gets its turn. */
 export const recordsAtOnce = 100
 
 const form = {
   max_record_size: maxRow,
-  // files are joined from others
+  // a file that was joined from others may have several kinds of line break
   record_delimiter: ["\r\n", "\n", "\r"] as Array<string>,
   relax_column_count: true,
   skip_empty_lines: true
@@ -41,7 +44,7 @@ export interface FileRecord {
 export const refused = (reason: "invalid_field" | "too_large" | "malformed_json", message: string) =>
   new Errors.InvalidBody({ reason, message })
 
-/** Why the file could not be read. Says where, but repeats nothing of the file. */
+/** The error for a file that could not be read. It names the place, but repeats nothing of the file. */
 const failure = (error: unknown): Errors.InvalidBody => {
   if (Errors.isDomainError(error) && error._tag === "InvalidBody") return error
   if (error instanceof CsvError) {
@@ -61,10 +64,10 @@ const lineBreaks = /\r\n?|\n/g
 /**
  * A parser whose records are arrays of any length. Even with `relax_column_count`, csv-parse makes an error with a
  * stack and copies of its options and the record for each record that is not as long as the first, which takes some
- * thirty times as long as parsing it. Before the first record it compares with nothing.
+ * thirty times as long as parsing it. So every record is made to look like the first, which is compared with nothing.
  */
 const parserOf = (options: Options, firstLine: number): Parser => {
-  // csv-parse tells the last line of a record, and takes CRLF in a value for two line breaks
+  // csv-parse reports the last line of a record, and counts CRLF in a value as two line breaks
   let surplus = 1 - firstLine
   const all: Options = {
     ...form,
@@ -97,7 +100,7 @@ async function* pieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** The file's text, without its mark. */
+/** The file's text, without its byte order mark. */
 async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let decoder: TextDecoder | undefined
   let begin = new Uint8Array()
@@ -129,7 +132,8 @@ const beginningOf = async (texts: AsyncIterator<string, void>, isWanted: (column
 }
 
 /**
- * The records of a file, with a turn of the event loop between some of them. `opened` gets what ends the reading early.
+ * The records of a file, with a turn of the event loop between some of them. Calls `opened` with the function that ends
+ * the reading early.
  */
 async function* recordsOf(
   bytes: AsyncIterable<Uint8Array>,
@@ -163,8 +167,8 @@ async function* recordsOf(
 }
 
 /**
- * The result that a reader makes of a file's records. `isWanted` tells the columns by which a delimiter of CSV is
- * found. A file that cannot be read further, or an error that the reader throws, ends the stream with an error.
+ * The result that a reader makes of a file's records. `isWanted` is whether a column with this name is expected, by
+ * which the delimiter of CSV is found. The stream fails if the file becomes unreadable or the reader throws.
  */
 export const read = <A, E>(
   bytes: Stream.Stream<Uint8Array, E>,

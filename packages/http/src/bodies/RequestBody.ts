@@ -12,7 +12,7 @@ import { Exchange } from "../Exchange.ts"
 import * as InvalidInput from "../InvalidInput.ts"
 import * as BodyBytes from "./BodyBytes.ts"
 
-/** How deep a body may nest: free JSON, and the levels of our own around it. */
+/** The maximum depth of a body: that of free JSON, and the levels of our own around it. */
 const maxDepth = 64
 
 /** The time limit from the first read of the body; even over a slow line, any size arrives within it. */
@@ -46,7 +46,7 @@ export const refusal = (
 }
 
 /**
- * The fault of a `Content-Type` for JSON in UTF-8; `undefined` if nothing. Parameters that JSON does not define are
+ * The fault of a `Content-Type` for JSON in UTF-8; `undefined` if it is right. Parameters that JSON does not define are
  * ignored (RFC 9110 §8.3.1).
  */
 const wrongType = (contentType: string | undefined): string | undefined => {
@@ -74,7 +74,7 @@ type Endpoint = Pick<HttpApiEndpoint.Top, "annotations" | "method" | "payload">
 /** Whether requests to this endpoint carry a body. */
 const takesBody = (endpoint: Endpoint): boolean => endpoint.payload.size > 0 && endpoint.method !== "GET"
 
-/** The media type of a `Content-Type`, without its parameters; empty if it is none. */
+/** The media type of a `Content-Type`, without its parameters; empty if the header is missing or malformed. */
 export const essenceOf = (contentType: string | undefined): string => {
   try {
     return contentType === undefined ? "" : new MIMEType(contentType).essence
@@ -88,7 +88,7 @@ const isCompressed = ({ headers }: HttpServerRequest.HttpServerRequest): boolean
 
 const compressed = unsupported("Content-Encoding", "the body must not be compressed: omit Content-Encoding")
 
-/** The refusal of a body that is no file of the endpoint's types, by its headers. */
+/** The error if a request's headers show that its body is not a file of the endpoint's types. */
 export const fileRefusal = (
   types: ReadonlyArray<string>,
   request: HttpServerRequest.HttpServerRequest
@@ -123,8 +123,9 @@ export type Reader = (
 ) => Effect.Effect<Read, Errors.InvalidBody | Errors.ServerError>
 
 /**
- * Reads the body and stores it in the exchange: at most {@link EndpointAnnotations.BodyLimit} within {@link timeout}. Refuses a body that is
- * compressed, is not UTF-8, or is not JSON according to its header.
+ * Returns the function that reads a body, which must have at most {@link EndpointAnnotations.BodyLimit} and arrive
+ * within {@link timeout}, and stores it in the exchange. It refuses a body that is compressed, is not UTF-8, or is not
+ * JSON according to its header.
  */
 export const reader: Effect.Effect<Reader, never, Scope.Scope> = Effect.map(
   Timeouts.make,
@@ -140,7 +141,7 @@ const read = (
   const types = Context.get(endpoint.annotations, EndpointAnnotations.TakesFile)
   if (types.length > 0) return file(types, request)
   if (EndpointAnnotations.has(endpoint, EndpointAnnotations.BodyIsOptional) && !BodyBytes.isSent(request)) {
-    // what was sent is what a signature covers
+    // a signature covers what was sent: no bytes
     return Effect.succeed({ bytes: new Uint8Array(), request: having(request, new TextEncoder().encode("{}")) })
   }
   const wrong = wrongType(request.headers["content-type"])
@@ -153,7 +154,7 @@ const read = (
         ? Effect.flatMap(Exchange, (exchange) => {
           exchange.body = bytes
           if (PlainJson.hasTooMany(bytes)) return Effect.fail(tooMany)
-          // before anything walks through the JSON that calls itself for each level
+          // checked before any recursive walk through the JSON
           if (PlainJson.isDeeper(bytes, maxDepth)) return Effect.flatMap(json, tooDeep)
           return Effect.as(turn(bytes), { bytes, request: having(request, bytes) })
         })
@@ -170,7 +171,7 @@ const tooMany = new Errors.InvalidBody({
 /** How many bytes of JSON are walked through before other work of the process gets its turn. */
 const bytesAtOnce = 64 * 1024
 
-/** A turn of the event loop after a walk through a body that is longer. */
+/** Gives other work a turn after a walk through a body that is longer than {@link bytesAtOnce}. */
 export const turn = ({ length }: Uint8Array): Effect.Effect<void> =>
   length > bytesAtOnce ? Effect.yieldNow : Effect.void
 
@@ -187,7 +188,7 @@ const having = (
   request: HttpServerRequest.HttpServerRequest,
   { buffer }: Uint8Array<ArrayBuffer>
 ): HttpServerRequest.HttpServerRequest =>
-  // a copy and not an heir: what is made a prototype is slow from then on
+  // a copy, because V8 makes an object slow once it is a prototype
   Object.defineProperty(request.modify({}), "arrayBuffer", { value: Effect.succeed(buffer) })
 
 /** Names the part of a body that is too deep. */

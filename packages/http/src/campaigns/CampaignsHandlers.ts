@@ -1,5 +1,5 @@
 /**
- * `/v1/campaigns` and `/internal/campaigns`.
+ * The handlers of `/v1/campaigns` and `/internal/campaigns`: making, running and reporting on campaigns.
  */
 import { Api, Caller, type CampaignsApi } from "@wac/api"
 import {
@@ -105,7 +105,7 @@ const shownProblems = (
   }))
 })
 
-/** The report as a file. If the storage fails on the way, the response is incomplete and its connection ends. */
+/** The report as a CSV file. If the storage fails meanwhile, the response is incomplete and its connection ends. */
 const csvOf = <E>(id: string, pieces: Stream.Stream<ReadonlyArray<CheckedRow.CheckedRow>, E>) =>
   HttpServerResponse.stream(
     Stream.encodeText(Stream.concat(Stream.make(RecipientReport.header), Stream.map(pieces, RecipientReport.lines))),
@@ -118,7 +118,7 @@ type PageQuery = Parameters<typeof Paging.request>[0]
 
 type Times = { readonly startAt?: DateTime.Utc | null; readonly notAfter?: DateTime.Utc | null }
 
-/** The plan of a body, with its times as instants. */
+/** The plan in a request's body, with its times in milliseconds. */
 export const planOf = <Body extends Times>({ notAfter, startAt, ...plan }: Body) => ({
   ...plan,
   ...(startAt === undefined ? {} : { startAt: startAt && DateTimes.toEpochMillis(startAt) }),
@@ -131,7 +131,10 @@ interface Held {
   readonly campaigns: Campaigns.Operations
 }
 
-/** The handlers of one door: for its callers, with its form of pages. */
+/**
+ * The handlers under `/v1` or `/internal`. `held` finds the caller's workspace, and `pages` gives lists the form that
+ * they have there.
+ */
 const handlersFor = <R, List, RowList>(
   held: Effect.Effect<Held, never, R>,
   pages: {

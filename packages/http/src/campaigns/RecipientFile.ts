@@ -5,13 +5,13 @@ import { type Errors, Recipient, WrittenName } from "@wac/core"
 import type { Stream } from "effect"
 import { type FileRecord, type FileType, read, refused, undecodable } from "../bodies/RecordFile.ts"
 
-/** The column of the recipients' names, unless the upload tells another. */
+/** The column of the recipients' names, unless the upload names another. */
 const defaultColumn = "to"
 
-/** The column of the recipients' time zones. Every column that is neither is a variable of its name. */
+/** The column of the recipients' time zones. Every column besides these two is a variable with the column's name. */
 const zoneColumn = "timeZone"
 
-/** The uploader's statements about a file. */
+/** How a file is read, as the caller of the upload chose. */
 export interface Reading {
   /** The country of numbers without a country code. */
   readonly defaultCountry?: string
@@ -19,7 +19,7 @@ export interface Reading {
   readonly toColumn?: string
 }
 
-/** Columns for every variable, the phone number and the time zone. */
+/** The maximum number of columns: one for each variable, the recipient's name and the time zone. */
 const maxColumns = Recipient.maxVariables + 2
 
 /** The text of cells. Spreadsheets write empty ones at the end of rows, or leave out some of those. */
@@ -34,14 +34,14 @@ const isBlank = ({ values }: FileRecord): boolean => values.every((value) => val
 const isNamed = (column: string, { toColumn }: Reading): boolean =>
   toColumn === undefined ? column.toLowerCase() === defaultColumn : column === toColumn.trim()
 
-/** A name of the file in a message. */
+/** A column's name, shortened for an error message. */
 const cut = (name: string): string => name.slice(0, 64).toWellFormed()
 
-/** The columns of a file. Those that have no name are not read. */
+/** The columns of a file. Columns without a name are not read. */
 interface Columns {
   readonly names: ReadonlyArray<string>
   readonly to: number
-  /** -1 if there is none. */
+  /** The index of the column of time zones; -1 if there is none. */
   readonly timeZone: number
 }
 
@@ -86,10 +86,10 @@ const rowOf =
     }, { line, country: defaultCountry })
   }
 
-/** Each line is a record of one value. */
+/** Reads the rows of NDJSON, whose records have one value: the line. */
 const lineOf = ({ defaultCountry }: Reading) => ({ line, values }: FileRecord): Recipient.Row => {
   const text = values.join("")
-  // UTF-16 without its mark has the byte that the parser takes for a separator
+  // UTF-16 without a byte order mark contains NUL, at which the parser divides the line
   return values.length > 1 || text.includes(undecodable)
     ? Recipient.misread("the line is not UTF-8", undefined, line)
     : Recipient.parseLine(text, { line, country: defaultCountry })
@@ -108,8 +108,8 @@ const reader = (type: FileType, reading: Reading) =>
   }
 
 /**
- * The rows of a file. A row that is no recipient is a row with a problem; a file that cannot be read further ends the
- * stream with an error.
+ * The rows of a file. An invalid row is returned as a row with a problem; the stream fails if the file becomes
+ * unreadable.
  */
 export const rows = <E>(
   bytes: Stream.Stream<Uint8Array, E>,

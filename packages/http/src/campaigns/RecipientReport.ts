@@ -20,6 +20,7 @@ const { header, lines: linesOf } = CsvTable.of([
   "value"
 ])
 
+/** The first line of the report, with the names of its columns. */
 export { header }
 
 const cellsOf = (row: CheckedRow.CheckedRow) => {

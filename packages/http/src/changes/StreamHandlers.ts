@@ -1,5 +1,5 @@
 /**
- * `/internal/stream`: the changes in the session's workspace, as server-sent events.
+ * The handler of `/internal/stream`: the changes in the session's workspace, as server-sent events.
  */
 import { Api, Caller, type StreamApi } from "@wac/api"
 import { Accounts, type Change, Changes, PageReceiver, type Session, Stopping, StoreError } from "@wac/core"
@@ -8,7 +8,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
 
-/** How often the session is checked, and proxies are shown that the stream is alive. */
+/** How often the session is checked and a comment is sent, so that proxies keep the stream open. */
 const beat = Duration.seconds(10)
 
 /**
@@ -44,16 +44,16 @@ export const layer = HandlerGroup.layer(
       next: Effect.Effect<ReadonlyArray<Change.Topic>>,
       receiver: PageReceiver.PageReceiver | undefined
     ) => {
-      const told = Stream.map(Stream.fromEffectRepeat(next), (topics) => frame("change", { topics }))
+      const changeFrames = Stream.map(Stream.fromEffectRepeat(next), (topics) => frame("change", { topics }))
       const received = receiver === undefined ? Stream.empty : Stream.fromEffectRepeat(
-        // the next check finds what this one cannot
+        // events that this poll cannot read come with the next one
         Effect.delay(Effect.catch(receiver.next, () => Effect.succeed([])), Changes.pollEvery)
       ).pipe(
         Stream.flatMap((deliveries) => Stream.fromIterable(deliveries)),
         Stream.map((each) => frame("delivery", each))
       )
       const beats = Stream.fromEffectRepeat(
-        // an unavailable storage does not end a session
+        // the stream continues while the storage is unavailable
         Effect.delay(Effect.catch(isLive(session), () => Effect.succeed(true)), beat)
       ).pipe(Stream.map((live) => live ? heartbeat : undefined))
       const first = receiver === undefined
@@ -61,7 +61,7 @@ export const layer = HandlerGroup.layer(
         : [opening, frame("receiver", { signingSecret: receiver.signingSecret })]
       return Stream.fromIterable(first).pipe(
         Stream.concat(
-          Stream.mergeAll([told, received, beats], { concurrency: "unbounded" }).pipe(
+          Stream.mergeAll([changeFrames, received, beats], { concurrency: "unbounded" }).pipe(
             Stream.takeWhile((frame): frame is Uint8Array<ArrayBuffer> => frame !== undefined)
           )
         ),

@@ -1,5 +1,5 @@
 /**
- * The HTTP server's connections: how many requests one may send before it has read its responses, how long it may take,
+ * The HTTP server's connections: how many requests a client may send before it has read the responses, the time limits,
  * and how all connections end when the service stops (contract §8 *SIGTERM*).
  *
  * A connection's requests start one at a time, in their order. So pipelined requests cost one response at a time, and
@@ -76,7 +76,7 @@ const pieceOfBody = 16 * 1024
 const strangersShare = 5
 
 /**
- * The maximum number of their requests that start in a turn. Most of a request's cost comes in later turns, once its
+ * The maximum number of such requests that start in a turn. Most of a request's cost comes in later turns, once its
  * body has arrived and its handler continues: turns stay short only if few requests are at each of these steps.
  */
 const strangersATurn = 4
@@ -133,7 +133,7 @@ export class ConnectionServer extends Server {
       requestTimeout: Duration.toMillis(times.request),
       keepAliveTimeout: Duration.toMillis(times.idle),
       connectionsCheckingInterval: Duration.toMillis(times.every),
-      // refused here, with a body
+      // `RequestHead` refuses requests without `Host`, and its response has a body
       requireHostHeader: false
     })
     this.setTimeout(Duration.toMillis(times.taking), (socket) => {
@@ -295,7 +295,7 @@ export class ConnectionServer extends Server {
     return true
   }
 
-  /** All connections, including those that have not sent anything yet. */
+  /** Closes idle connections, and those that have not sent anything yet, except at the start of a shutdown. */
   override closeIdleConnections(): void {
     if (this.#keepsIdle) return
     super.closeIdleConnections()

@@ -1,5 +1,5 @@
 /**
- * Requests that arrive after the server listens and before there is a handler: Node would never respond to them.
+ * Keeps requests that arrive after the server listens and before it has a handler: Node would never respond to them.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 

@@ -1,5 +1,6 @@
 /**
- * Connections of authenticated callers, by a key or a session: their requests do not wait behind those of strangers.
+ * The connections on which a caller was authenticated, by an API key or a session: their requests do not wait behind
+ * those of strangers.
  */
 import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
@@ -12,4 +13,5 @@ export const note = ({ source }: HttpServerRequest.HttpServerRequest): void => {
   if (source instanceof IncomingMessage) known.add(source.socket)
 }
 
+/** Whether a request on this connection was authenticated. */
 export const has = (socket: Socket): boolean => known.has(socket)

@@ -9,7 +9,7 @@ import { IncomingMessage } from "node:http"
 const isOpen = ({ source }: HttpServerRequest.HttpServerRequest): boolean =>
   source instanceof IncomingMessage && !source.complete
 
-/** Bytes that arrived in one piece with the head are read in the current turn of the event loop. */
+/** Waits one turn of the event loop, in which Node reads the bytes that arrived together with the head. */
 const aTurn = Effect.callback<void>((resume) => {
   setImmediate(() => resume(Effect.void))
 })

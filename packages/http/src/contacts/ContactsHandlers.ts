@@ -1,5 +1,5 @@
 /**
- * `/internal/contacts`.
+ * The handlers of `/internal/contacts`: a workspace's customers, their conversations and their opt-outs.
  */
 import { Api, Caller } from "@wac/api"
 import { Contact, Contacts, type Conversation, Messages, NumberPart, OptOuts, StoreError, Time } from "@wac/core"
@@ -23,7 +23,7 @@ export const shown = ({ contact, windowOpenUntil }: Contacts.ContactState) => ({
 })
 
 /** A message of a conversation as the dashboard shows it. */
-const spoken = (entry: Conversation.Entry) => {
+const conversationMessage = (entry: Conversation.Entry) => {
   if (entry.direction === "inbound") {
     const { content, context, from, id, receivedAt, to, type } = entry.message
     return {
@@ -42,7 +42,7 @@ const spoken = (entry: Conversation.Entry) => {
   return { id, direction: entry.direction, status, from, to, type, ...said(entry.message), at: Time.iso(createdAt) }
 }
 
-/** The most customers that are found at once. */
+/** The maximum number of customers in the response to a search. */
 const foundAtOnce = 20
 
 export const layer = HandlerGroup.layer(
@@ -56,7 +56,7 @@ export const layer = HandlerGroup.layer(
         const { contact: { key, phoneNumberId } } = yield* contacts.get(workspaceId, id)
         yield* optOuts.choose(workspaceId, { name: key, phoneNumberId, preference, source: "person" })
         const exchange = yield* Exchange
-        // the audit outlives what is known of the customer
+        // the audit outlives the customer's data, so it gets only a hash
         exchange.changed = { target: yield* optOuts.hashOf(key) }
         return shown(yield* contacts.get(workspaceId, id))
       }, StoreError.orUnavailable)
@@ -82,7 +82,10 @@ export const layer = HandlerGroup.layer(
         messages: Effect.fnUntraced(function*({ params, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
           const page = yield* Paging.request(query)
-          return Paging.internalList(yield* messages.conversationWith(workspaceId, params.id, page), spoken)
+          return Paging.internalList(
+            yield* messages.conversationWith(workspaceId, params.id, page),
+            conversationMessage
+          )
         }, StoreError.orUnavailable),
         optOut: choose("opt_out"),
         optIn: choose("opt_in")

@@ -1,6 +1,6 @@
 /**
- * Files of names (contract §13): NDJSON, where each line is a name or an object with a `name`, or CSV, whose first row
- * may name its columns. Read as a stream.
+ * Files of customers' names, for importing opt-outs (contract §13): NDJSON, where each line is a name or an object with
+ * a `name`, or CSV, whose first row may name its columns. Read as a stream.
  */
 import { type Errors, type OptOuts, WrittenName } from "@wac/core"
 import { Predicate, type Stream } from "effect"
@@ -9,7 +9,7 @@ import { type FileRecord, type FileType, read } from "../bodies/RecordFile.ts"
 /** The columns of a CSV that hold names; without any of them, the first row is not a header. */
 const columns = ["name", "to", "phone"]
 
-/** The customer that a text names; the fault of the text, if it names nobody. */
+/** Reads a customer's name from a text: the customer, or the reason why the text is not a name. */
 const named = ({ line }: FileRecord, text: string): OptOuts.Line => {
   const read = WrittenName.read(text, undefined)
   return "to" in read ? { line, value: read.to } : { line, value: text, reason: `name ${read.issue}` }
@@ -50,7 +50,7 @@ const reader = (type: FileType) =>
     }
   }
 
-/** The names in a file; a file that cannot be read further ends the stream with an error. */
+/** The names in a file, with the reason for each that is invalid. The stream fails if the file becomes unreadable. */
 export const lines = <E>(
   bytes: Stream.Stream<Uint8Array, E>,
   type: FileType

@@ -24,7 +24,7 @@ const exported = ({ at, name, phoneNumberId, source }: ContactStore.OptOut) => (
 /** The workspace's words as the dashboard shows them. */
 const settingsOf = (words: OptOutWords.Settings) => ({ ...words, defaults: OptOutWords.defaults })
 
-/** A JSON object whose names are written while they are read. */
+/** The export as JSON, written while the opt-outs are read. `others` counts opt-outs whose names were erased. */
 const jsonOf = <E>(others: number, pieces: Stream.Stream<ReadonlyArray<ContactStore.OptOut>, E>) => {
   let isFirst = true
   const names = Stream.map(pieces, (piece) =>
@@ -54,7 +54,7 @@ const csvOf = <E>(pieces: Stream.Stream<ReadonlyArray<ContactStore.OptOut>, E>) 
     }
   )
 
-/** A refusal of a choice, by the body's name of the field. */
+/** The error of a choice, in which `param` is the name of the field in the body. */
 const onWire = (error: Errors.InvalidBody | StoreError.StoreError) =>
   error._tag === "InvalidBody" && error.param === "phoneNumberId"
     ? new Errors.InvalidBody({ reason: error.reason, param: "phone_number_id", message: error.message })

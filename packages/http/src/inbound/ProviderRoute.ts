@@ -8,8 +8,10 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as BodyRoom from "../bodies/BodyRoom.ts"
 import * as ErrorResponse from "../ErrorResponse.ts"
 
+/** The path to which a provider posts. */
 export const path = (webhook: ProviderWebhook.ProviderWebhook): `/${string}` => `/providers/${webhook.name}/webhook`
 
+/** The methods of the route: a GET is the handshake, a POST delivers reports. */
 export const methods = ["GET", "POST"] as const
 
 /** A provider post has up to 3 MiB. */

@@ -1,5 +1,5 @@
 /**
- * `/internal/api-keys`.
+ * The handlers of `/internal/api-keys`: listing, creating and revoking API keys.
  */
 import { Api, Caller } from "@wac/api"
 import { type ApiKey, ApiKeys, Idempotency, StoreError, Time } from "@wac/core"

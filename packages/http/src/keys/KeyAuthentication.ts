@@ -22,7 +22,7 @@ import * as KeptAnswers from "../requests/KeptAnswers.ts"
 export const tokenOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +([^\s]+)$/i.exec(authorization)?.[1] ?? ""
 
-/** Whether what a key changes at an endpoint is recorded; what most of them do all day is not. */
+/** Whether the audit records the requests of API keys to an endpoint. Most, such as sends, are not recorded. */
 const isAudited = (endpoint: HttpApiEndpoint.Top): boolean =>
   (Context.getOrUndefined(endpoint.annotations, Audited.Audited) ?? null) !== null
 
@@ -72,7 +72,7 @@ export const layer = Layer.effect(
       if (refusal !== undefined) return yield* refusal
     })
 
-    /** A streamed body, whose signature is checked once it has passed; a missing one is refused at once. */
+    /** A request whose body is streamed: its signature is checked at the end, and refused at once if it is missing. */
     const passing = Effect.fnUntraced(function*(
       endpoint: HttpApiEndpoint.Top,
       request: HttpServerRequest.HttpServerRequest,

@@ -11,7 +11,10 @@ export const spender = Effect.map(
   (spend) => ({ workspace }: ApiKeys.Principal) => spend(workspace, { tokens: 1, paid: 0 })
 )
 
-/** Returns the function that spends what a request costs beyond the token that it has spent: all of that, or nothing. */
+/**
+ * Returns the function that spends the rest of a request's cost of `tokens`, of which authentication has spent one: it
+ * spends all of the rest, or nothing.
+ */
 export const surcharge = Effect.map(
   WorkspaceTokens.spender,
   (spend) =>
@@ -19,7 +22,7 @@ export const surcharge = Effect.map(
       const { readings } = yield* Exchange
       const before = readings.splice(0)
       yield* spend(workspace, { tokens, paid: 1 })
-      // the bucket is described once, as it is in the end
+      // the headers describe the bucket once, in its final state
       if (readings.length === 0) readings.push(...before)
     })
 )

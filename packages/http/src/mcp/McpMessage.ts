@@ -7,7 +7,7 @@ import { Predicate } from "effect"
 /** The versions of the protocol that the server speaks, newest first: those with Streamable HTTP. */
 export const versions: ReadonlyArray<string> = ["2025-11-25", "2025-06-18", "2025-03-26"]
 
-/** The version for a client that asks for this one: the same, or the newest. */
+/** The version that a client gets that asks for `asked`: the same if the server speaks it, else the newest. */
 export const versionFor = (asked: unknown): string => versions.find((version) => version === asked) ?? versions[0]!
 
 type Id = string | number
@@ -29,7 +29,7 @@ export const isObject = (value: unknown): value is Params => Predicate.isObject(
 
 const isId = (id: unknown): id is Id => typeof id === "string" || (typeof id === "number" && Number.isFinite(id))
 
-/** Reads a client's message from JSON. `version` is the version of the protocol that its header names, if it does. */
+/** Reads a client's message from JSON. `version` is the one in the request's header, if it has one. */
 export const read = (json: unknown, version?: string): Incoming => {
   if (version !== undefined && !versions.includes(version)) {
     return { _tag: "Invalid", id: null, message: `MCP-Protocol-Version must be one of ${versions.join(", ")}` }

@@ -23,7 +23,7 @@ import * as McpMessage from "./McpMessage.ts"
 /** The path of the protocol. */
 export const path = "/mcp"
 
-/** For what is common to all bodies: their type, their size, their encoding. */
+/** An endpoint for `RequestBody`, so that the body's type, size and encoding are checked as everywhere. */
 const taking = HttpApiEndpoint.post("mcp", path, { payload: Schema.Json })
 
 const instructionsFor = (messages: string): string =>
@@ -40,7 +40,7 @@ const toolsOf = (tools: ReadonlyArray<McpTools.Tool>, { key }: ApiKeys.Principal
 
 const respond = (body: object, status = 200) => Effect.succeed(HttpServerResponse.jsonUnsafe(body, { status }))
 
-/** Makes a request to the routes of this process as the caller of the present one. */
+/** Makes a request to the routes of this process with the API key and the client address of the current request. */
 const requested = Effect.fnUntraced(function*(
   router: HttpRouter.HttpRouter,
   { body, keyText, method, target }: McpTools.Call
@@ -57,7 +57,7 @@ const requested = Effect.fnUntraced(function*(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
-  // the address of a `Request` is resolved: two dots for an id would lead to another endpoint
+  // a `Request` resolves its URL, so an id of two dots would lead to another endpoint
   const own = HttpServerRequest.fromWeb(inner).modify({ url: target, remoteAddress: request.remoteAddress })
   const response = HttpServerResponse.toWeb(
     yield* Effect.provideService(Effect.orDie(router.asHttpEffect()), HttpServerRequest.HttpServerRequest, own)
@@ -67,9 +67,9 @@ const requested = Effect.fnUntraced(function*(
 
 /** What a channel offers. */
 interface Offer {
-  /** Made when they are first asked for. */
+  /** The tools, made at the first call. */
   readonly tools: () => ReadonlyArray<McpTools.Tool>
-  /** What is sent, in a word or two. */
+  /** The name of what the channel sends, in a word or two. */
   readonly messages: string
 }
 
@@ -139,7 +139,7 @@ const make = Effect.gen(function*() {
     }
     const { sends } = tool
     const call = tool.callOf(args)
-    // the request of the API spends for itself
+    // the request that a valid call becomes spends the limit itself
     if (Result.isSuccess(call)) return McpMessage.answer(id, yield* called(call.success, sends))
     yield* spend(principal)
     const { errorsPage, requestId } = yield* Exchange

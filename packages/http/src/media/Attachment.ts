@@ -2,7 +2,7 @@
  * The header `Content-Disposition` of a download (RFC 6266): a browser saves the file and never shows it. Pure.
  */
 
-/** Characters that need no encoding in a parameter's value (RFC 8187), besides letters and digits. */
+/** A name, percent-encoded for the value of a parameter (RFC 8187). */
 const encoded = (name: string): string =>
   encodeURIComponent(name).replace(/['()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`)
 

@@ -11,7 +11,7 @@ export type Selection =
 
 const form = /^bytes=(\d{0,16})-(\d{0,16})$/
 
-/** Several ranges, other units and malformed ranges are ignored, as the RFC permits. */
+/** What a `Range` selects. Several ranges, other units and malformed ranges are ignored, as the RFC permits. */
 const partOf = (range: string, size: number): Selection => {
   const [, first, last] = form.exec(range) ?? []
   if (first === undefined || last === undefined || (first === "" && last === "")) return { _tag: "Whole" }

@@ -6,13 +6,13 @@
 import { Errors } from "@wac/core"
 import { Effect, Stream } from "effect"
 
-/** The bytes of a part's headers, at most. */
+/** The maximum size of a part's headers, in bytes. */
 const maxHeaders = 16_384
 
-/** The bytes before the first boundary, and those after the last one, at most. Nobody reads them. */
+/** The maximum number of bytes before the first boundary, and after the last one. They are ignored. */
 const maxAround = 4096
 
-/** The blanks after a boundary, at most. */
+/** The maximum number of blanks after a boundary. */
 const maxPadding = 64
 
 const invalid = (reason: Errors.InvalidBody["reason"], message: string) =>
@@ -25,7 +25,7 @@ const headersEnd = Buffer.from("\r\n\r\n")
 
 const token = /^[!#$%&'*+.^_`|~\w-]+$/
 
-/** A parameter and its value, each from where the last one ends. */
+/** A parameter and its value, matched at `lastIndex`, where the previous parameter ends. */
 const parameter = /;[ \t]*([!#$%&'*+.^_`|~\w-]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[!#$%&'*+.^_`|~\w-]+)[ \t]*/y
 
 /** The value of a parameter whose name ends with `*` (RFC 8187). */
@@ -44,11 +44,11 @@ const decoded = (value: string): string | undefined => {
 /** The name and filename of a form's part. */
 interface Part {
   readonly name: string
-  /** `undefined` if it is a field and no file. */
+  /** `undefined` if the part is a field and not a file. */
   readonly filename: string | undefined
 }
 
-/** The parameters of a header's value; `undefined` if it is malformed or has one twice. */
+/** The parameters of a header's value; `undefined` if it is malformed or a parameter occurs twice. */
 const parametersOf = (value: string): ReadonlyMap<string, string> | undefined => {
   const found = new Map<string, string>()
   let at = value.indexOf(";")
@@ -64,7 +64,7 @@ const parametersOf = (value: string): ReadonlyMap<string, string> | undefined =>
   return found
 }
 
-/** The headers of a part by their names in lower case; `undefined` if one is malformed. */
+/** The headers of a part by their names in lower case; `undefined` if one is malformed or occurs twice. */
 const headersOf = (block: string): ReadonlyMap<string, string> | undefined => {
   const headers = new Map<string, string>()
   for (const line of block.split("\r\n")) {
@@ -94,15 +94,15 @@ const partOf = (block: string): Part | undefined => {
   return { name, filename: filename ?? (isBytes ? name : undefined) }
 }
 
-/** Reads one form. */
+/** Returns a reader of one form, which gets the body piece by piece. */
 const reader = (boundary: string) => {
   const delimiter = Buffer.from(`\r\n--${boundary}`, "latin1")
   let state: "before" | "boundary" | "headers" | "content" | "after" = "before"
   // the first boundary has no line break before it
   let held: Buffer = lineBreak
-  /** The bytes before the first boundary, or after the last. */
+  /** The number of bytes read before the first boundary, or after the last. */
   let around = -lineBreak.length
-  /** The bytes before the content that are not part of it. */
+  /** How many of the next bytes are not part of the content: the line break that ends the headers. */
   let inFront = 0
   let filename: string | undefined
 
@@ -156,7 +156,7 @@ const reader = (boundary: string) => {
     if (held.subarray(0, end).includes(delimiter)) throw malformed()
     open(held.subarray(lineBreak.length, Math.max(end, lineBreak.length)))
     state = "content"
-    // a part may have no content: then the boundary's line break is the one that ends the headers
+    // if the part has no content, the line break that ends the headers also begins the boundary
     held = held.subarray(end + lineBreak.length)
     inFront = lineBreak.length
     return true
@@ -164,7 +164,7 @@ const reader = (boundary: string) => {
 
   return {
     filename: () => filename,
-    /** The bytes of the file that this piece completes. Throws the refusal of the form. */
+    /** Takes a piece of the body and returns the bytes of the file that it completes. Throws if the form is invalid. */
     write: (piece: Uint8Array): Uint8Array => {
       held = held.length === 0
         ? Buffer.from(piece.buffer, piece.byteOffset, piece.length)
@@ -175,7 +175,7 @@ const reader = (boundary: string) => {
           case "before":
           case "content": {
             const found = held.indexOf(delimiter)
-            // what may be the beginning of a boundary is held
+            // bytes that may begin a boundary are held until the next piece
             const end = found < 0 ? Math.max(0, held.length - delimiter.length + 1) : found
             if (state === "before") skip(end)
             else {
@@ -201,7 +201,7 @@ const reader = (boundary: string) => {
         }
       }
     },
-    /** The refusal of a form that ends here; `undefined` if it is complete. */
+    /** Returns the error if the body ends here although the form is incomplete; `undefined` if it is complete. */
     end: (): Errors.InvalidBody | undefined =>
       state !== "after"
         ? malformed()
@@ -211,7 +211,7 @@ const reader = (boundary: string) => {
   }
 }
 
-/** The file of a form. Its bytes end when the whole form has arrived. */
+/** The file of a form. The stream of its bytes ends once the whole form has arrived, and fails if it is invalid. */
 export interface FormFile {
   readonly bytes: Stream.Stream<Uint8Array, Errors.InvalidBody>
   /** The file's name, once its bytes have arrived. */

@@ -1,5 +1,5 @@
 /**
- * `/v1/media`.
+ * The handlers of `/v1/media`: uploading, downloading and deleting files.
  */
 import { Api, Caller } from "@wac/api"
 import { Idempotency, Media, MediaLibrary, Time } from "@wac/core"
@@ -81,7 +81,7 @@ export const layer = HandlerGroup.layer(
             workspaceId: workspace.id,
             key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
             filename,
-            // a form is larger than its file, so that a little less is judged before it arrives
+            // the size is judged before the file arrives: at least about this much of the form is the file
             size: Math.max(0, Number(request.headers["content-length"] ?? 0) - UploadBody.envelope),
             bytes,
             confirm: exchange.confirm

@@ -9,7 +9,7 @@ import { MIMEType } from "node:util"
 import * as PacedBody from "../bodies/PacedBody.ts"
 import * as FormFile from "./FormFile.ts"
 
-/** The bytes of a form beside its file, at most. */
+/** How many bytes a form has besides its file, generously estimated. */
 export const envelope = 4096
 
 const unsupported = (header: string, message: string) =>
@@ -25,7 +25,7 @@ const boundaryOf = (contentType: string | undefined): string | undefined => {
   }
 }
 
-/** The refusal of a body that is no form, by its headers. */
+/** The error if a request's headers show that its body is not a form, or is compressed. */
 export const refusal = ({ headers }: HttpServerRequest.HttpServerRequest): Errors.InvalidBody | undefined =>
   boundaryOf(headers["content-type"]) === undefined
     ? unsupported("Content-Type", "the body must be a form: Content-Type: multipart/form-data; boundary=…")
@@ -33,13 +33,13 @@ export const refusal = ({ headers }: HttpServerRequest.HttpServerRequest): Error
     ? undefined
     : unsupported("Content-Encoding", "the body must not be compressed: omit Content-Encoding")
 
-/** HMAC-SHA-256 of what passes. */
+/** An HMAC-SHA-256 of bytes that arrive in pieces: `take` adds a piece, `end` returns the digest in hex. */
 export const macOf = (secret: string) => {
   const mac = createHmac("sha256", secret)
   return { take: (bytes: Uint8Array) => void mac.update(bytes), end: () => mac.digest("hex") }
 }
 
-/** The request with a body that is seen by `take` as it passes. */
+/** A request like the given one, which calls `take` with each piece of its body as it is read. */
 export const passing = (
   request: HttpServerRequest.HttpServerRequest,
   take: (bytes: Uint8Array) => void

@@ -1,5 +1,5 @@
 /**
- * A message of a batch: each is decoded as the body of a send, so that one that does not decode is refused alone.
+ * Decodes the messages of a batch. Each is decoded as the body of a send, so that an invalid one is refused alone.
  */
 import { EndpointAnnotations, MessagesApi } from "@wac/api"
 import { Errors, Idempotency, type Message } from "@wac/core"
@@ -31,7 +31,7 @@ const keyOf = (given: unknown): Result.Result<Idempotency.IdempotencyKey, Errors
   )
 }
 
-/** The bytes of a message as JSON, at most: those of the body of a send. */
+/** The maximum size of a message as JSON, in bytes: the same as for the body of a send. */
 export const maxBytes = EndpointAnnotations.bodyLimit
 
 const tooLarge = new Errors.InvalidBody({
@@ -58,7 +58,7 @@ const readOne = (item: { readonly [name: string]: unknown }): Result.Result<Batc
   })
 }
 
-/** A message of a batch as it was sent. */
+/** A message of a batch as the caller sent it. */
 type Given = Parameters<typeof readOne>[0]
 
 /** Decodes the messages of a batch. Other work of the process gets its turn after every {@link maxBytes}. */

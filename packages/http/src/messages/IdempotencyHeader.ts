@@ -1,5 +1,5 @@
 /**
- * The header `Idempotency-Key`, before the body is decoded (contract §3 *Order of checks*).
+ * Checks the header `Idempotency-Key` before the body is decoded (contract §3 *Order of checks*).
  */
 import { EndpointAnnotations } from "@wac/api"
 import { type Errors, Idempotency } from "@wac/core"

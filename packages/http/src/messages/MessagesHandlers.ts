@@ -1,5 +1,5 @@
 /**
- * `/v1/messages` and `/internal/messages`.
+ * The handlers of `/v1/messages` and `/internal/messages`: sending, reading and cancelling messages.
  */
 import { Api, Caller, ErrorBody } from "@wac/api"
 import {
@@ -77,7 +77,7 @@ const timesOf = ({ sendAt, sendUntil }: TimesGiven): SendTimes.Asked => ({
   ...(sendUntil === undefined ? {} : { sendUntil: DateTime.toEpochMillis(sendUntil) })
 })
 
-/** How a message is to be queued; `null` to send it. `isAsked` if the request prefers it, whatever its times. */
+/** How a message is queued; `null` if it is sent now. `isAsked` is whether the header `Prefer` asks for queueing. */
 const laterOf = (
   given: TimesGiven,
   isAsked: boolean
@@ -97,7 +97,7 @@ const laterOf = (
 
 type Answer = SendBinding.Sent | SendBinding.Queued
 
-/** The answer to a send with an API key; only API keys are bound to keys of this route. */
+/** The response to a send with an API key. Only sends of other routes have no API key in their answer. */
 const answered = (answer: Answer, ownKey: Id.ApiKeyId) => {
   const { apiKeyId, messageId, workspaceId } = answer
   return answer._tag === "Sent"
@@ -117,7 +117,7 @@ const answered = (answer: Answer, ownKey: Id.ApiKeyId) => {
     }
 }
 
-/** The sent content, as in the request; a text's content is the only one with other names there. */
+/** A message's content, with the field names of the request. They differ from the stored names only for a text. */
 export const contentOf = (message: Message.Message) => {
   const content = Conversation.contentOf(message) as { readonly text?: Message.TextContent }
   const { text } = content
@@ -147,7 +147,7 @@ const either = (entry: Conversation.Entry) =>
   entry.direction === "inbound" ? received(entry.message) : shown(entry.message)
 
 /** A message of a conversation. */
-const spoken = (entry: Conversation.Entry) =>
+const conversationMessage = (entry: Conversation.Entry) =>
   entry.direction === "inbound" ? received(entry.message) : { ...shown(entry.message), ...contentOf(entry.message) }
 
 const publicLayer = HandlerGroup.layer(
@@ -234,7 +234,7 @@ const publicLayer = HandlerGroup.layer(
             if (refusal !== undefined) return yield* refusal
             return Paging.list(
               yield* messages.conversation(workspace.id, asked, yield* Paging.request(query)),
-              spoken
+              conversationMessage
             )
           }
           const filter = {

@@ -2,7 +2,7 @@
  * The header `Prefer` (RFC 7240). Pure.
  */
 
-/** The preference for an answer before the work is done. */
+/** The preference for a response before the work is done. */
 export const respondAsync = "respond-async"
 
 /** The preferences in a header, with their values and parameters: commas in quoted strings do not divide them. */
@@ -26,8 +26,8 @@ const preferencesIn = (header: string): ReadonlyArray<string> => {
 const preference = /^[ \t]*([^ \t=;]+)[ \t]*(?:=[ \t]*([^;]*))?/
 
 /**
- * Whether a header asks for {@link respondAsync}. Names are equal in any case, an empty value is none, parameters and
- * unknown preferences are ignored, and of a preference that is given more than once the first counts.
+ * Whether a header asks for {@link respondAsync}. Names are equal in any case, an empty value counts as none,
+ * parameters and unknown preferences are ignored, and the first of several equal preferences counts.
  */
 export const asksForAsync = (header: string | undefined): boolean => {
   if (header === undefined) return false

@@ -1,5 +1,5 @@
 /**
- * `/internal/phone-numbers`.
+ * The handlers of `/internal/phone-numbers`: the numbers that a workspace sends from.
  */
 import { Api, Caller } from "@wac/api"
 import { PhoneNumbers, SenderBlock, StoreError, Time } from "@wac/core"

@@ -32,11 +32,11 @@ const forEver = { "cache-control": "public, max-age=31536000, immutable" }
 const fresh = { "cache-control": "no-cache" }
 
 /**
- * Only scripts and styles from this service run, and no string can become markup or script. Images may also come from
- * where the pages come from that frame these: a host's logo.
+ * The headers of a page: only scripts and styles from this service run, and no string can become markup or script.
+ * Images, such as a host's logo, may also come from the origins that may frame the page.
  */
 const policyFor = (frameAncestors: string) => ({
-  // a page that shows the portal in a frame may itself forbid what other origins have not opened
+  // a page that frames the portal may require that other origins permit the use of their content
   ...(frameAncestors === noFrame ? {} : { "cross-origin-resource-policy": "cross-origin" }),
   "content-security-policy": [
     "default-src 'none'",

@@ -61,23 +61,23 @@ const document = once(() => OpenApi.fromApi(Api))
 const asJson = (value: unknown): StaticFile.StaticFile =>
   StaticFile.make({ text: JSON.stringify(value), contentType: "application/json", headers: briefly })
 
-/** The document of a service whose provider's channel has this. */
+/** The OpenAPI document, and what is made from it, for a service whose provider's channel has these capabilities. */
 const documentOf = (capabilities: Capabilities.Capabilities) => {
   const made = once(() => OpenApiChannel.of(document(), capabilities))
   return {
-    /** At the root of a server. */
+    /** The document for routes at the root of a server. */
     made,
-    /** For routes that are mounted at a path, with server-relative addresses below it. */
+    /** The document as a file for routes that are mounted at a path: its addresses are relative to the server. */
     mounted: StaticFile.byPlace((mount) => asJson(OpenApiDocument.mountedAt(made(), mount))),
-    /** For the service's own address: clients keep it as a file. */
+    /** The Postman collection for the service's own absolute address, because clients keep it as a file. */
     collection: StaticFile.byPlace((base) => asJson(PostmanCollection.of(made(), base)))
   }
 }
 
-/** Services of one process mostly have the same channel. */
+/** Shared, because the services of one process mostly have the same channel. */
 const ofWhole = documentOf(Capabilities.all)
 
-/** The OpenAPI document of a service whose provider's channel has this, made at its first use. */
+/** The documents of a service whose provider's channel has these capabilities; each is made at its first use. */
 export const documentFor = (capabilities: Capabilities.Capabilities) =>
   Capabilities.missingIn(capabilities).length === 0 ? ofWhole : documentOf(capabilities)
 

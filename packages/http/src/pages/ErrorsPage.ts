@@ -5,7 +5,7 @@ import { ErrorReference } from "@wac/api"
 
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
-/** A sentence of the reference, without links to the project's documentation, which is not served here. */
+/** A sentence of the reference as HTML. Links become text, because the documents that they name are not served here. */
 const words = (text: string): string =>
   escaped(text).replaceAll(/\[([^[\]]+)\]\([^()]+\)/g, "$1").replaceAll(/`([^`]+)`/g, "<code>$1</code>")
 

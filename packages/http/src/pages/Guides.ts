@@ -35,7 +35,7 @@ const link = /(!?)\[((?:[^[\]`]|`[^`]*`)*)\]\(([^()\s]+)\)/g
 
 const isRelative = (target: string): boolean => !/^(?:#|\/|[a-z][a-z+.-]*:)/i.test(target)
 
-/** A link for readers at another address: of a link to a file that is not served, only its words stay. */
+/** The link to a guide with its `address`. Of a link to a file that is not served, only its text remains. */
 const linked = (guides: ReadonlyArray<Guide>, from: Guide, address: (guide: Guide) => string) =>
 (
   whole: string,
@@ -49,7 +49,7 @@ const linked = (guides: ReadonlyArray<Guide>, from: Guide, address: (guide: Guid
   return to === undefined ? words : `${mark}[${words}](${address(to)}${hash})`
 }
 
-/** The text as it is served: guides link to each other, which all are in one folder. Pure. */
+/** The text as it is served. Links to other guides become relative, because all are served in one folder. Pure. */
 export const textOf = (guides: ReadonlyArray<Guide>, guide: Guide): string =>
   guide.text.split(fenced).map((part, i) =>
     i % 2 === 1 ? part : part.replaceAll(link, linked(guides, guide, (to) => servedAt(to).slice("/docs/".length)))
@@ -87,7 +87,7 @@ export const listOf = (guides: ReadonlyArray<Guide>, base: string): string => {
   ].join("\n\n") + "\n"
 }
 
-/** As for the other documentation. */
+/** Guides are cached as long as the other documentation. */
 const headers = { "cache-control": "public, max-age=300" }
 
 export const layer = HttpRouter.use((router) =>

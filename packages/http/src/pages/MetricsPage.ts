@@ -20,10 +20,10 @@ export const MetricsToken = Context.Reference<Redacted.Redacted | undefined>("@w
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
-/** Whether a proxy forwarded the request. Trusted or not, a proxy on this machine acts for a remote client. */
+/** Headers that a proxy adds. Trusted or not, a proxy on this machine acts for a remote client. */
 const forwarding = ["forwarded", "x-forwarded-for", "x-real-ip", "via"]
 
-/** Whether `Host` is local. A stranger's page in a browser on this machine can only use its own name. */
+/** Whether `Host` is this machine. Requests of a stranger's page, even one in a browser here, have that page's host. */
 const isToLoopback = (host: string | undefined): boolean => {
   const name = HostName.of(host)
   return name !== undefined && HostName.isLoopback(name)

@@ -7,6 +7,7 @@ import type { LatencyHistogram } from "@wac/core"
 /** The media type that a scraper of this format accepts. */
 export const mediaType = "application/openmetrics-text"
 
+/** The media type of the result of {@link of}. */
 export const contentType = `${mediaType}; version=1.0.0; charset=utf-8`
 
 /** The comment of a counter, whose name has its suffix only in samples. */
@@ -15,7 +16,7 @@ const counterComment = /^(# (?:HELP|TYPE) \S+?)_total /
 /** A bucket's sample: its series without the bound, the bound, and its count. */
 const bucket = /^(\w+)_bucket\{(.*?),?le="([^"]+)"\} (\d+)$/
 
-/** A number as the format has bounds: with a point. */
+/** A bound of a bucket as the format writes it: with a decimal point. */
 const boundOf = (text: string): string => /^\d+$/.test(text) ? `${text}.0` : text
 
 const exemplarOf = ({ at, seconds, spanId, traceId }: LatencyHistogram.Exemplar): string =>

@@ -4,7 +4,7 @@
 import { HttpServerResponse } from "effect/http"
 import * as PageHeaders from "./PageHeaders.ts"
 
-/** The document of a page; `root` is the relative address of `/`, `head` what else its head has. */
+/** The HTML of a page. `root` is the relative address of `/`; `head` has more elements for the page's `<head>`. */
 export const document = (
   title: string,
   body: string,
@@ -30,7 +30,7 @@ ${body}
 </html>
 `
 
-/** The response with a document, which may load only what is its own. */
+/** The response with a page. Only the page's own scripts and styles run. */
 export const response = (text: string, status = 200): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(text, {
     status,

@@ -1,5 +1,5 @@
 /**
- * The pages for people.
+ * The pages for people besides the dashboard: the first page, the icon, the documentation, the status.
  */
 import { ErrorAddress } from "@wac/api"
 import { Effect, Layer } from "effect"

@@ -21,7 +21,7 @@ const words: { readonly [condition in ServiceStatus.Condition]: readonly [part: 
   down: ["Down", "Something does not work"]
 }
 
-/** How often a page that is left open looks again, in seconds. */
+/** How often an open page reloads, in seconds. */
 const refresh = 30
 
 const documentOf = ({ checkedAt, parts, status }: ServiceStatus.ServiceStatus): string => {

@@ -1,5 +1,5 @@
 /**
- * `/internal/workspaces`, `/internal/sessions` and `/internal/password`.
+ * The handlers of `/internal/workspaces`, `/internal/sessions` and `/internal/password`: a person's own account.
  */
 import { Api, Caller } from "@wac/api"
 import { Accounts, StoreError, Time } from "@wac/core"

@@ -67,12 +67,13 @@ const claimsOf = (request: HttpServerRequest.HttpServerRequest): Claims => ({
   host: request.headers["host"]
 })
 
+/** The checks of a request's origin. */
 export class CrossSite extends Context.Service<CrossSite, {
   /** Refuses an unsafe `/internal` request that does not prove that it comes from our own pages. */
   readonly check: (
     endpoint: HttpApiEndpoint.Top
   ) => Effect.Effect<void, Errors.Forbidden, HttpServerRequest.HttpServerRequest>
-  /** Refuses a request with an `Origin` that is not ours. Programs send none. */
+  /** Refuses a request with an `Origin` that is not ours. Programs outside a browser send none. */
   readonly checkOrigin: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void, Errors.Forbidden>
 }>()("@wac/http/people/CrossSite") {
   static readonly layer = Layer.effect(

@@ -1,5 +1,6 @@
 /**
- * `/internal/factor` and `/internal/session/factor`.
+ * The handlers of `/internal/factor` (a person's own second factor) and `/internal/session/factor` (the second step of
+ * a sign-in).
  */
 import { Api, Caller } from "@wac/api"
 import { Authenticator, Factors, Notices, Passkeys, RefusedSignIns, StoreError } from "@wac/core"

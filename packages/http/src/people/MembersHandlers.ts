@@ -1,5 +1,5 @@
 /**
- * `/internal/members` and `/internal/invitations`.
+ * The handlers of `/internal/members` and `/internal/invitations`: the people of a workspace.
  */
 import { Api, Caller } from "@wac/api"
 import { Authenticator, Factors, type Invitation, type Member, Members, StoreError, Time } from "@wac/core"

@@ -24,7 +24,7 @@ export const paths: ReadonlyArray<string> = [begin, callback]
 /** The parameter of the dashboard's address to which the person returns. */
 const pageParameter = "page"
 
-/** The parameter with which people prove again who they are (contract §17). */
+/** The parameter that asks for a new proof of who the person is (contract §17). */
 const freshParameter = "fresh"
 
 /** A longer address would not fit into a cookie. */

@@ -1,5 +1,5 @@
 /**
- * `/internal/factor/passkeys`, and the options of passkeys.
+ * The handlers of `/internal/factor/passkeys`, and of the options with which browsers create and use passkeys.
  */
 import { Api, Caller } from "@wac/api"
 import { Authenticator, type Passkey, Passkeys, StoreError, Time } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * `/internal/portal`.
+ * The handler of `/internal/portal`, which opens a portal session with the token of a host's link.
  */
 import { Api } from "@wac/api"
 import { Portals, StoreError } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * The one proof that a request of a person has: a password, a code or a passkey.
+ * Reads the proof in a person's request, which must have exactly one: a password, a code or a passkey.
  */
 import { type Accounts, type Authenticator, Errors, type Passkey } from "@wac/core"
 import { Effect, type Redacted } from "effect"
@@ -33,7 +33,7 @@ const refusal = (given: Given, accepted: ReadonlyArray<keyof Given>): Errors.Inv
   })
 }
 
-/** The proof by the second factor. `party` finds the service as the browser knows it, for a passkey. */
+/** Reads the proof of the second factor. `party` finds the relying party of a passkey. */
 export const ofFactor = Effect.fnUntraced(function*<E, R>(
   given: GivenFactor,
   party: Effect.Effect<Passkey.RelyingParty, E, R>
@@ -44,7 +44,7 @@ export const ofFactor = Effect.fnUntraced(function*<E, R>(
   return credential === undefined ? { code: code! } : { credential, party: yield* party }
 })
 
-/** The proof of presence. `party` finds the service as the browser knows it, for a passkey. */
+/** Reads the proof of presence. `party` finds the relying party of a passkey. */
 export const ofPresence = Effect.fnUntraced(function*<E, R>(
   given: Given,
   party: Effect.Effect<Passkey.RelyingParty, E, R>

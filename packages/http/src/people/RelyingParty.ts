@@ -1,12 +1,15 @@
 /**
- * The service as the browser of a request knows it: passkeys are bound to its domain name.
+ * The relying party of passkeys: the service under the domain name that the browser of a request uses.
  */
 import { Errors, Passkey } from "@wac/core"
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { IsGiven, PublicUrl } from "../PublicUrl.ts"
 
-/** Makes the effect that finds it, within a request whose `Origin` was checked (`CrossSite`). */
+/**
+ * Returns the effect that finds the relying party of a request, whose `Origin` must have been checked (`CrossSite`). It
+ * fails with `not_found` if the service has no domain name there.
+ */
 export const make = Effect.gen(function*() {
   const publicUrl = yield* PublicUrl
   const isGiven = yield* IsGiven

@@ -1,5 +1,6 @@
 /**
- * Authentication of the dashboard: session, own pages, role, limits of the body (specification §5, contract §5).
+ * Authentication of the dashboard, in this order: session, own pages, role, recent proof of presence, body and
+ * Idempotency-Key (specification §5, contract §5).
  */
 import { Access, Caller } from "@wac/api"
 import { ApiKey, Authenticator, Errors, Member, Portals, type Session, StoreError } from "@wac/core"
@@ -87,7 +88,7 @@ export const layer = Layer.effect(
         Effect.flatMap(
           StoreError.orUnavailable(authenticate(endpoint)),
           ({ request, session }) => {
-            // within what is kept: there a caller who hangs up stops neither the work nor its record
+            // recorded inside the kept work, which continues with its record even if the caller disconnects
             const recorded = Effect.tap(httpEffect, (response) => audit(endpoint, response))
             return Effect.updateContext(
               around(

@@ -1,5 +1,5 @@
 /**
- * `/internal/session` and `/internal/setup`.
+ * The handlers of `/internal/session` (sign-in, the current session, sign-out) and `/internal/setup` (the first owner).
  */
 import { Api, Caller } from "@wac/api"
 import { Authenticator, Notices, Portals, RefusedSignIns, Setup, StoreError } from "@wac/core"

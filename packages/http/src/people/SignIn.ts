@@ -1,5 +1,6 @@
 /**
- * The content of a request that signs a person in, and the headers of its response.
+ * What the routes that sign people in share: the client's data, the record of refusals, the notice of a new device, and
+ * the response with its cookies.
  */
 import { type Authenticator, type Notices, RefusedSignIns, type Session } from "@wac/core"
 import { Effect, Option, Predicate } from "effect"
@@ -13,7 +14,7 @@ export const addressOf = Effect.map(
   ({ remoteAddress }) => Option.getOrElse(remoteAddress, () => "unknown")
 )
 
-/** The client of a new session, and the session that it replaces. */
+/** The client's data for a new session, with the tokens of its current session and its device. */
 export const opening = Effect.gen(function*() {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const cookie = yield* SessionCookie
@@ -31,8 +32,8 @@ const isRefusal = (error: unknown): error is RefusedSignIns.Refused["error"] =>
 const refusals = ["Unauthorized", "Forbidden", "RateLimited"]
 
 /**
- * Records a sign-in if it is refused. A demand for the second factor is no refusal. `account` is the one that the
- * sign-in concerns, if there is one.
+ * Records a sign-in if it is refused. A demand for the second factor is no refusal. `account` is what the sign-in
+ * names: an e-mail address, or a known account in each of its workspaces; `undefined` if it names neither.
  */
 export const recorded = <A, E, R>(account: RefusedSignIns.Refused["account"], signIn: Effect.Effect<A, E, R>) =>
   Effect.tapError(signIn, (error) =>

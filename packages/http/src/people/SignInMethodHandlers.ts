@@ -1,5 +1,5 @@
 /**
- * `/internal/sign-in`.
+ * The handler of `/internal/sign-in`: the method by which people sign in at this server.
  */
 import { Api } from "@wac/api"
 import { Issuer } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * `/internal/queue`.
+ * The handlers of `/internal/queue`: messages that are held after a restore of the database, and their release.
  */
 import { Api, Caller } from "@wac/api"
 import { QueueStore, StoreError, Time } from "@wac/core"

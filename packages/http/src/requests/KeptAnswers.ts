@@ -1,6 +1,6 @@
 /**
- * Answers to requests, kept under their Idempotency-Keys (contract §14): the request that owns a key does
- * its work once, equal ones get its answer.
+ * Keeps answers to requests under their Idempotency-Keys (contract §14): the first request with a key does its work
+ * once, and equal requests get its answer.
  */
 import { EndpointAnnotations } from "@wac/api"
 import {
@@ -33,7 +33,7 @@ const inProgress = new Errors.ServerError({
   retryAfter: Idempotency.joinRetryAfter
 })
 
-/** The body of a request as JSON, or the bytes that are none, which its decoder refuses. */
+/** The body of a request as JSON; `null` if it is empty, and text if it is not JSON, which its decoder refuses. */
 const jsonOf = (bytes: Uint8Array): unknown => {
   const text = new TextDecoder().decode(bytes)
   try {
@@ -43,12 +43,12 @@ const jsonOf = (bytes: Uint8Array): unknown => {
   }
 }
 
-/** The person of a session, as the caller to whom an Idempotency-Key belongs. */
+/** The text that identifies the person of a session as the caller to whom an Idempotency-Key belongs. */
 export const callerOf = ({ email, userId }: Pick<Session.Session, "email" | "userId">): string => `${userId} ${email}`
 
 /**
- * API keys, as the caller to whom an Idempotency-Key belongs: the same for all keys with the same numbers, so that
- * changing a key does not break a retry, and no key gets an answer about the numbers of another.
+ * The text that identifies API keys as the caller to whom an Idempotency-Key belongs. It is the same for all keys with
+ * the same numbers, so that changing a key does not break a retry, and no key gets an answer about other numbers.
  */
 export const programOf = Effect.fnUntraced(function*(
   digest: Digest.Digest["Service"],
@@ -73,7 +73,7 @@ const responseOf = ({ body, status }: KeptAnswer.Answer): HttpServerResponse.Htt
     ? HttpServerResponse.empty({ status })
     : HttpServerResponse.text(body, { status, contentType: "application/json" })
 
-/** Surrounds the handling of a caller's request to an endpoint. */
+/** Handles a caller's request to an endpoint, or returns the kept answer to an equal request. */
 type Around = <E, R>(
   endpoint: HttpApiEndpoint.Top,
   caller: Pick<KeptAnswer.Place, "workspaceId" | "caller">,
@@ -85,16 +85,16 @@ type Around = <E, R>(
   R
 >
 
-/** How the result of work is kept, and read again. */
+/** How the result of work becomes a kept answer, and a kept answer a result. */
 export interface Kept<A> {
-  /** `null` if it is not kept, and the key is free again. */
+  /** `null` if the result is not kept; the key is then free again. */
   readonly answerOf: (result: A) => KeptAnswer.Answer | null
   readonly resultOf: (answer: KeptAnswer.Answer) => A
 }
 
 /**
- * Does work once for each place: an equal request gets its result, marked as replayed. `token` is the request's own.
- * Work that may be repeated is done again where the first request is lost.
+ * Does work once for each place: an equal request gets its result, marked as replayed. `token` identifies the request.
+ * If the first request ended without an answer, work that may be repeated is done again.
  */
 type Keep = <A, E, R>(
   place: KeptAnswer.Place,
@@ -120,7 +120,7 @@ export const keeper = Effect.gen(function*() {
       while (true) {
         const now = yield* Clock.currentTimeMillis
         const verdict = yield* store.claim(place, asked, now).pipe(
-          // it may have been claimed all the same
+          // the claim may have succeeded despite the error
           Effect.tapError(() => Effect.ignore(store.settle(place, asked.token, null, now)))
         )
         if (verdict._tag !== "Running" || (yield* Elapsed.now) >= until) return verdict
@@ -146,12 +146,13 @@ export const keeper = Effect.gen(function*() {
         case "Claimed": {
           const recorded = work.pipe(
             Effect.tap((result) => record(place, token, answerOf(result))),
-            // work that a stop cut off may have been done: its key stays claimed, and later answers that nobody knows
+            // interrupted work may have been done: its key stays claimed, and later requests learn that its outcome
+            // is unknown
             Effect.onError((cause) =>
               Cause.hasInterrupts(cause) && !isRepeatable ? Effect.void : record(place, token, null)
             )
           )
-          // a caller who hangs up does not stop it half-way
+          // work that has begun continues even if its caller disconnects
           const result = yield* Effect.flatMap(Effect.forkIn(recorded, scope), Fiber.join)
           return { isReplayed: false, result }
         }
@@ -193,7 +194,7 @@ export const make = Effect.gen(function*() {
           token: exchange.ownId,
           isRepeatable: EndpointAnnotations.has(endpoint, EndpointAnnotations.IsRepeatable)
         },
-        // the body is walked through once more to decode it
+        // decoding walks through the body again, so other work gets its turn before it
         Effect.andThen(RequestBody.turn(bytes), handled),
         { answerOf: (response) => answerOf(response, secrets), resultOf: responseOf }
       )

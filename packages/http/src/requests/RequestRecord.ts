@@ -1,7 +1,7 @@
 /**
  * The record of a request (contract §12 *Requests*, §17): its route's template, its result, its duration, what it was
- * about and the shape of its body, but never a value of a body or a header. The values of an API key's request go
- * another way, while the workspace's owner has switched them on.
+ * about and the shape of its body, but never a value of a body or a header. While the workspace's owner has switched
+ * that on, the values in the bodies of API keys' requests are recorded separately.
  */
 import { BodyNames } from "@wac/api"
 import { ApiRequest, BodyShape, BodyValues, Errors, type RequestValuesRecorder, ValuesSwitch } from "@wac/core"
@@ -24,24 +24,24 @@ const callerOf = ({ actors, caller }: Exchange): Pick<ApiRequest.ApiRequest, "ca
 
 const utf8 = new TextDecoder()
 
-/** The body's JSON, if it is to be described. */
+/** The body's JSON; `null` if the body is empty, too large to be described, or not JSON. */
 const jsonOf = (body: Uint8Array | undefined): { readonly json: unknown } | null => {
   if (body === undefined || body.length === 0 || body.length > maxBytes) return null
   try {
-    // the framework keeps nothing of what it has parsed; to do it again costs a microsecond
+    // the framework does not keep the parsed body; parsing it again costs a microsecond
     return { json: JSON.parse(utf8.decode(body)) }
   } catch {
     return null
   }
 }
 
-/** Where records of requests go, and values of their bodies. */
+/** The functions that store records of requests and the values of their bodies. */
 export interface Recorders {
   readonly record: (request: ApiRequest.ApiRequest) => void
   readonly keepValues: (values: RequestValuesRecorder.TakenValues) => void
 }
 
-/** Returns the function that records a completed request; a request whose caller is not known belongs to no workspace. */
+/** Returns the function that records a completed request, unless its caller, and so its workspace, is unknown. */
 export const make =
   ({ keepValues, record }: Recorders) => (line: Line & { readonly at: number; readonly url: string }): void => {
     const { durationMs, exchange, method, route, status, url } = line
@@ -62,7 +62,7 @@ export const make =
       at: line.at,
       durationMs,
       fields: read && BodyShape.of(read.json, BodyNames.find()),
-      // what a refused request names need not be of the workspace
+      // a refused request may name a resource of another workspace
       subject: error === undefined ? ApiRequest.subjectOf(changed.target, ...url.split(/[/?]/)) : null
     })
     const kept = exchange.caller?.valuesSwitch ?? null

@@ -1,5 +1,6 @@
 /**
- * `/internal/requests` and `/internal/settings/request-values`.
+ * The handlers of `/internal/requests` (the recorded requests of a workspace and the values of their bodies) and
+ * `/internal/settings/request-values` (whether such values are recorded).
  */
 import { Api, Caller } from "@wac/api"
 import { type ApiRequest, Requests, RequestValues, StoreError, Time } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * `/v1/templates` and `/internal/templates`.
+ * The handlers of `/v1/templates` and `/internal/templates`: listing templates, changing them, and their sync.
  */
 import { Api, Caller } from "@wac/api"
 import { Provider, StoreError, type Template, Templates, Time } from "@wac/core"

@@ -1,5 +1,5 @@
 /**
- * `/internal/usage`.
+ * The handler of `/internal/usage`: a workspace's activity, quota and costs over time.
  */
 import { Api, Caller } from "@wac/api"
 import { StoreError, Time, Usage } from "@wac/core"

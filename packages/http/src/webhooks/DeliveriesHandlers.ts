@@ -1,5 +1,5 @@
 /**
- * `/internal/webhook/deliveries`.
+ * The handlers of `/internal/webhook/deliveries`: the deliveries of events, their attempts, and retries.
  */
 import { Api, Caller } from "@wac/api"
 import {

@@ -1,5 +1,5 @@
 /**
- * `/internal/webhook/replays`.
+ * The handlers of `/internal/webhook/replays`: jobs that deliver a range of events again.
  */
 import { Api, Caller } from "@wac/api"
 import { type Replay, Replays, StoreError, Time } from "@wac/core"

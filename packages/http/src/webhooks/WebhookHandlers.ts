@@ -1,5 +1,5 @@
 /**
- * `/internal/webhook`.
+ * The handlers of `/internal/webhook`: the receiver of a workspace's events, its settings and its health.
  */
 import { Api, Caller } from "@wac/api"
 import { ReceiverReports, StoreError, Time, Webhook, Webhooks } from "@wac/core"
@@ -9,7 +9,7 @@ import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
 import { attempt } from "./DeliveriesHandlers.ts"
 
-/** A webhook after it was set. */
+/** A webhook's configuration, as the response to setting it shows it. */
 export const configuration = (webhook: Webhook.Webhook) => ({
   id: webhook.id,
   url: webhook.url,
