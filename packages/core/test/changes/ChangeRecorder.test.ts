@@ -29,7 +29,6 @@ it.effect("the changes of a second are published once each, however many a busy 
     yield* advance("1 second")
     assert.deepStrictEqual(published, [[messages, usage, ofQuiet], [usage]])
   }).pipe(
-    Effect.provide(Layer.provideMerge(ChangeRecorder.layer, Layer.succeed(ChangeStore, store))),
-    Effect.provide(crypto)
+    Effect.provide(Layer.merge(Layer.provide(ChangeRecorder.layer, Layer.succeed(ChangeStore, store)), crypto))
   )
 })

@@ -4,7 +4,7 @@ import * as QueueWorkStep from "../../src/queue/QueueWorkStep.ts"
 import { id, start } from "../samples.ts"
 
 it("a process takes no more messages of a number than it has room for, and looks again soon", () => {
-  const phoneNumberId = id("num")
+  const phoneNumberId = id("pn")
   const lane = { phoneNumberId, workspaceId: id("ws"), workAt: start, nextSlot: start }
   const decided = (room: number) =>
     QueueWorkStep.work(
