@@ -179,7 +179,9 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       const begun = clock.now()
       const target = `${url.pathname}${url.search}`
       const secrets = await credentials.headersOf({ method, target, idempotencyKey, body: signed }, begun)
-      for (const [name, value] of Object.entries(secrets)) headers.set(name, value)
+      // a copy, because a hook may have kept its headers
+      const complete = new Headers(headers)
+      for (const [name, value] of Object.entries(secrets)) complete.set(name, value)
       let lastResponse: LastResponse
       // stays undefined if the caller reads the body itself (`opened`)
       let text: string | undefined
@@ -187,7 +189,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       try {
         const response = await (options.fetch ?? fetch)(url, {
           method,
-          headers,
+          headers: complete,
           ...(content === undefined ? {} : { body: content }),
           // following a redirect would send the key to its target; workers do not support "error"
           redirect: "manual",

@@ -430,7 +430,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     account: {
       workspaces: (options) => call("GET /internal/workspaces", {}, options),
       switchWorkspace: (body, options) => keyed("POST /internal/session/workspace", { body }, options),
-      confirmSession: (body, options) => call("POST /internal/session/confirm", { body }, options),
+      confirmSession: (body, options) => call("POST /internal/session/confirm", { body, once: true }, options),
       sessions: (options) => call("GET /internal/sessions", {}, options),
       endOtherSessions: (options) => call("DELETE /internal/sessions", {}, options),
       endSession: (id, options) => call("DELETE /internal/sessions/:id", { id }, options),

@@ -335,10 +335,12 @@ describe("a send", () => {
     const { baseUrl, seen } = await serve(throttled, broken, failing(403, "forbidden", "opted_out"))
     const told: Array<readonly [name: string, report: Readonly<Record<string, unknown>>]> = []
     const tell = (name: string) => (report: object) => void told.push([name, { ...report }])
+    const kept: Array<Headers> = []
     const { client } = clientOf(baseUrl, {
       signingSecret: "whsec_secret",
       hooks: {
         onRequest: (request) => {
+          kept.push(request.headers)
           told.push(["request", { ...request, headers: Object.fromEntries(request.headers) }])
           request.headers.set("traceparent", `of-${request.attempt}`)
         },
@@ -366,6 +368,12 @@ describe("a send", () => {
     }
     assert.deepEqual(seen.map(({ headers }) => headers["traceparent"]), ["of-1", "of-2", "of-3"])
     assert.notMatch(JSON.stringify(told), /wac_live_x|whsec_|v1=|authorization/i)
+    // a hook may keep the headers and read them after the request was sent
+    for (const headers of kept) {
+      assert.deepStrictEqual([headers.get("authorization"), headers.get("x-service-signature")], [null, null])
+    }
+    assert.strictEqual(seen[0]!.headers.authorization, "Bearer wac_live_x")
+    assert.isString(seen[0]!.headers["x-service-signature"])
   })
 
   it("the hooks get the response with a file, as that with JSON", async () => {

@@ -2,7 +2,7 @@
  * What runs in the background of an instance: always, or only while the host lets it (`work`).
  */
 import { Stopping } from "@wac/core"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Scope, Semaphore } from "effect"
 
 /** Something that runs in the background. */
 export interface Job<E> {
@@ -30,7 +30,7 @@ const begun = Effect.fnUntraced(function*<E>({ begin }: Job<E>, instance: Scope.
   const scope = yield* Scope.fork(instance)
   const close = Scope.close(scope, Exit.void)
   const end = yield* Effect.onError(Scope.provide(begin, scope), () => close)
-  return Effect.andThen(end, close)
+  return Effect.ensuring(end, close)
 })
 
 /** Jobs run from when they are added, until they are ended or the scope is closed. */
@@ -41,49 +41,57 @@ export const always = Effect.map(Effect.scope, (instance): Background => ({
 
 interface Added {
   readonly job: Job<unknown>
-  end: Effect.Effect<void>
+  /** Held while the job begins or ends. */
+  readonly turn: Semaphore.Semaphore
+  /** Ends the job gracefully, if it has begun. */
+  end: Effect.Effect<void> | undefined
 }
 
 /** Jobs run only during {@link Background.during}: of several concurrent calls, until the last one ends. */
 export const inShifts = Effect.map(Effect.scope, (instance): Background => {
   const jobs = new Set<Added>()
   let shifts = 0
-  const end = (added: Added): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      const { end } = added
-      added.end = Effect.void
-      return end
+  /** Begins a job that should run and does not, or ends one that should not run and does. Follows every change of this. */
+  const settle = (added: Added): Effect.Effect<void> => {
+    const step: Effect.Effect<void> = Effect.suspend(() => {
+      const { end, job } = added
+      const isWanted = shifts > 0 && jobs.has(added)
+      if (isWanted === (end !== undefined)) return Effect.void
+      if (end !== undefined) {
+        added.end = undefined
+        return end
+      }
+      return Effect.matchCauseEffect(begun(job, instance), {
+        onSuccess: (end) => {
+          added.end = end
+          // it may have been removed meanwhile, or work may have ended, which waits for this only for a time
+          return step
+        },
+        onFailure: (cause) => Effect.logWarning("a part of the background could not begin", cause)
+      })
     })
-  const begin = (added: Added): Effect.Effect<void> =>
-    begun(added.job, instance).pipe(
-      Effect.map((end) => {
-        added.end = end
-      }),
-      Effect.catchCause((cause) => Effect.logWarning("a part of the background could not begin", cause))
-    )
-  const endAll = Effect.suspend(() => Effect.forEach(jobs, end, { concurrency: "unbounded", discard: true }))
+    return added.turn.withPermit(step)
+  }
+  const settleAll = (concurrency: 1 | "unbounded") =>
+    Effect.suspend(() => Effect.forEach(jobs, settle, { concurrency, discard: true }))
   return {
-    add: ({ begin: begins, prepare }) =>
-      Effect.map(prepare, () => {
-        const added: Added = { job: { begin: begins, prepare }, end: Effect.void }
+    add: (job) =>
+      Effect.flatMap(job.prepare, () => {
+        const added: Added = { job, turn: Semaphore.makeUnsafe(1), end: undefined }
         jobs.add(added)
-        return { added, isOn: shifts > 0 }
-      }).pipe(
-        Effect.tap(({ added, isOn }) => isOn ? begin(added) : Effect.void),
-        Effect.map(({ added }) =>
-          Effect.suspend(() => {
-            jobs.delete(added)
-            return end(added)
-          })
-        )
-      ),
+        const remove = Effect.suspend(() => {
+          jobs.delete(added)
+          return settle(added)
+        })
+        return Effect.as(settle(added), remove)
+      }),
     during: (effect) =>
       Effect.acquireUseRelease(
-        Effect.suspend(() => shifts++ > 0 ? Effect.void : Effect.forEach(jobs, begin, { discard: true })),
+        Effect.suspend(() => shifts++ > 0 ? Effect.void : settleAll(1)),
         () => effect,
         () =>
           Effect.suspend(() =>
-            --shifts > 0 ? Effect.void : Effect.asVoid(Effect.timeoutOption(endAll, Stopping.timeout))
+            --shifts > 0 ? Effect.void : Effect.asVoid(Effect.timeoutOption(settleAll("unbounded"), Stopping.timeout))
           )
       )
   }

@@ -147,6 +147,8 @@ export const counted = (
     return handlers.web(request).finally(settled).finally(inFlight.end)
   },
   node: (request, response) => {
+    // the client left before the host passed the request on, and `close` was emitted
+    if (response.destroyed) return
     if (inFlight.isStopped) return refuseNode(stopping, response)
     inFlight.begin()
     response.once("close", () => void settled().finally(inFlight.end))

@@ -54,7 +54,10 @@ const loggerOf = (log: Log) =>
 
 /** The log of a host that has none: a mistake in a listener, or a wrongly mounted handler, must still be visible. */
 const toStderr: Log = ({ error, message }) => {
-  process.stderr.write(error === undefined ? `wac: ${message}\n` : `wac: ${message}\n${error}\n`)
+  process.stderr.write(error === undefined ? `wac: ${message}\n` : `wac: ${message}\n${error}\n`, (failure) => {
+    // emitted next, which ends a process that does not listen; `console.error` ignores only the first failure
+    if (failure) process.stderr.once("error", () => {})
+  })
 }
 
 /** Sends every line to this function. Without one, only errors are logged, to stderr. */

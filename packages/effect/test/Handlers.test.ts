@@ -156,6 +156,17 @@ describe.each(ways)("through %s", (_, reach) => {
     }
   })
 
+  it("requests for the head of the stream of changes leave room for pages that watch it", async () => {
+    const { ask } = await reach({ auth: owner })
+    // one more than pages may watch a workspace
+    for (let n = 0; n <= 100; n++) {
+      assert.strictEqual((await ask("/internal/stream", { method: "HEAD" })).status, 200)
+    }
+    const page = await ask("/internal/stream")
+    assert.strictEqual(page.status, 200)
+    await page.body!.cancel()
+  })
+
   it("errors have their status, body and headers", async () => {
     const { ask, wac } = await reach()
     const { apiKey } = await wac.keys.create({ name: "caller" })

@@ -1,7 +1,8 @@
-import { execFile } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
 import { promisify } from "node:util"
 import { assert, it } from "vitest"
-import { failure, fresh, hello, start } from "./instance.ts"
+import { closing, failure, fresh, hello, start, until } from "./instance.ts"
 
 const program = `
   import { createWac, fakeClock, memory, sandbox } from "wac"
@@ -28,6 +29,49 @@ it("a listener's error goes to stderr with its stack, or to log if given, and no
   assert.include(stderr, "thrown by the host")
   assert.strictEqual(stderr.match(/^wac: /gm)?.length, 1)
   assert.match(stdout, /^a listener to message\.sent failed at evt_\w+\n$/)
+})
+
+/** It logs an error once its stderr has no reader. */
+const withoutReader = `
+  import { createWac, fakeClock, memory, sandbox } from "wac"
+  import { once } from "node:events"
+  const clock = fakeClock()
+  const wac = await createWac({ storage: memory(), provider: sandbox(), clock })
+  let thrown = 0
+  wac.on("message.sent", () => {
+    thrown++
+    throw new Error("thrown by the host")
+  })
+  console.log("ready")
+  await once(process.stdin, "data")
+  for (const to of ["+15551234567", "+15551234568"]) {
+    await wac.messages.send(
+      { to, type: "template", template: { name: "hello_world", language: "en_US" } },
+      { idempotencyKey: to }
+    )
+    await clock.advance("1 second")
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await wac.close()
+  console.log("thrown " + thrown + ", left on stderr " + process.stderr.listenerCount("error"))
+  process.stdin.destroy()
+`
+
+it("a process whose stderr has lost its reader continues after an error is logged", async () => {
+  const child = spawn(process.execPath, ["--conditions=source", "--input-type=module", "--eval", withoutReader], {
+    cwd: import.meta.dirname
+  })
+  closing(async () => void child.kill("SIGKILL"))
+  let text = ""
+  child.stdout.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece
+  })
+  await until(() => text === "ready\n")
+  child.stderr.destroy()
+  await once(child.stderr, "close")
+  child.stdin.end("go")
+  const [code] = await once(child, "close")
+  assert.deepStrictEqual([code, text], [0, "ready\nthrown 2, left on stderr 0\n"])
 })
 
 it("log must be a function, and an exception in it changes nothing", async () => {

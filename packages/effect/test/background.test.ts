@@ -4,6 +4,22 @@ import { assert, describe, it } from "vitest"
 import { fakeClock, memory } from "../src/promises.ts"
 import { failure, fresh, hello, serve, start, startLive, until } from "./instance.ts"
 
+/** What a program with such an instance prints until its process ends by itself. */
+const printed = async (code: string): Promise<string> => {
+  const program = `
+    import { createWac, memory, sandbox } from ${JSON.stringify(new URL("../src/promises.ts", import.meta.url).href)}
+    import { once } from "node:events"
+    import { createServer } from "node:http"
+    const wac = await createWac({ storage: memory(), provider: sandbox(), background: false })
+    ${code}`
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--conditions=source", "--input-type=module", "--eval", program],
+    { timeout: 45_000, cwd: import.meta.dirname }
+  )
+  return stdout
+}
+
 describe("an instance without background work", () => {
   it("a queued message waits for work, and is sent during it", async () => {
     const { clock, wac } = await start({ background: false })
@@ -122,18 +138,30 @@ describe("an instance without background work", () => {
   })
 
   it("a process with an instance that is not closed ends by itself", { timeout: 60_000 }, async () => {
-    const program = `
-      import { createWac, memory, sandbox } from ${JSON.stringify(new URL("../src/promises.ts", import.meta.url).href)}
-      const wac = await createWac({ storage: memory(), provider: sandbox(), background: false })
+    const text = await printed(`
       wac.on("message.sent", () => console.log("heard"))
       await wac.messages.send(${JSON.stringify(hello())}, { idempotencyKey: "1" })
       await wac.work({ for: 500 })
-      console.log("done")`
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ["--conditions=source", "--input-type=module", "--eval", program],
-      { timeout: 45_000, cwd: import.meta.dirname }
-    )
-    assert.strictEqual(stdout, "heard\ndone\n")
+      console.log("done")`)
+    assert.strictEqual(text, "heard\ndone\n")
+  })
+
+  it("a process ends if a client had left before its request reached the handler", { timeout: 60_000 }, async () => {
+    const text = await printed(`
+      const caller = new AbortController()
+      const server = createServer(async (request, response) => {
+        caller.abort()
+        await once(response, "close")
+        wac.nodeHandler(request, response)
+        server.close()
+      })
+      await once(server.listen(0, "127.0.0.1"), "listening")
+      const closed = once(server, "close")
+      const url = "http://127.0.0.1:" + server.address().port + "/healthz"
+      await fetch(url, { signal: caller.signal }).catch(() => console.log("left"))
+      await closed
+      await wac.close()
+      console.log("done")`)
+    assert.strictEqual(text, "left\ndone\n")
   })
 })

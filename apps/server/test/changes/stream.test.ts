@@ -2,6 +2,7 @@
  * `/internal/stream`: what changes, as server-sent events (contract §12).
  */
 import { assert, it } from "@effect/vitest"
+import { Changes } from "@wac/core"
 import { Effect, Exit, Scope } from "effect"
 import * as checks from "../checks.ts"
 import { call, createKey, hello, ready, send, signIn } from "../harness.ts"
@@ -34,6 +35,18 @@ it.live("the stream reports nothing of a different workspace", () =>
     yield* createKey(url, session, { name: "new" })
     // the other's came before
     yield* page.until("apiKeys")
+  }).pipe(Effect.scoped))
+
+it.live("HEAD requests do not count as pages that watch the workspace", () =>
+  Effect.gen(function*() {
+    const { session, url } = yield* ready({ environment: checks.unlimited })
+    for (let n = 0; n <= Changes.maxWatchers; n++) {
+      const { headers, status } = yield* Effect.promise(() =>
+        fetch(`${url}/internal/stream`, { method: "HEAD", headers: session })
+      )
+      assert.deepStrictEqual([status, headers.get("content-type")], [200, "text/event-stream"])
+    }
+    yield* listen(url, session)
   }).pipe(Effect.scoped))
 
 it.live("the stream ends with the session", () =>

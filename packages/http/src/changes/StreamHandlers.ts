@@ -3,7 +3,7 @@
  */
 import { Api, Caller, type StreamApi } from "@wac/api"
 import { Accounts, type Change, Changes, PageReceiver, type Session, Stopping, StoreError } from "@wac/core"
-import { Duration, Effect, Exit, Scope, Stream } from "effect"
+import { Duration, Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
@@ -75,13 +75,13 @@ export const layer = HandlerGroup.layer(
       handlers.handleAll({
         open: Effect.fnUntraced(function*({ query }) {
           const session = yield* Caller.CurrentSession
-          const scope = yield* Scope.make()
           const receiver = query.receive === undefined ? undefined : yield* receivers.open(session.workspaceId)
-          const next = yield* Scope.provide(changes.watch(session.workspaceId), scope)
-          return HttpServerResponse.stream(
-            Stream.ensuring(frames(session, next, receiver), Scope.close(scope, Exit.void)),
-            { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } }
-          )
+          // in the request's scope, which closes after the response whether or not the stream was sent
+          const next = yield* changes.watch(session.workspaceId)
+          return HttpServerResponse.stream(frames(session, next, receiver), {
+            contentType: "text/event-stream",
+            headers: { "x-accel-buffering": "no" }
+          })
         }, StoreError.orUnavailable)
       }))
   })
