@@ -9,6 +9,7 @@ import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest, type HttpServerR
 import { IncomingMessage, type ServerResponse } from "node:http"
 import type { InFlight } from "./InFlight.ts"
 import * as NodeExchange from "./NodeExchange.ts"
+import * as OptionValue from "./OptionValue.ts"
 import { badOption } from "./WacError.ts"
 
 /** Handles a request of the Fetch API. */
@@ -52,8 +53,9 @@ const mounted = <R>(app: App<R>, prefix: string): App<R | HttpServerRequest.Http
   })
 
 /** Validates the option `prefix`: `/messaging`, or empty. */
-export const prefixOf = (prefix: string | undefined): string => {
-  const path = (prefix ?? "").replace(/\/$/, "")
+export const prefixOf = (prefix: string = ""): string => {
+  OptionValue.checkText("prefix", prefix)
+  const path = prefix.replace(/\/$/, "")
   if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(path)) throw badOption("prefix", "prefix must be a path such as /messaging")
   return path
 }
