@@ -4,7 +4,11 @@
 import { HttpServerResponse } from "effect/http"
 import * as PageHeaders from "./PageHeaders.ts"
 
-/** The document of a page; `root` is the relative address of `/`, `head` what else its head has. */
+/** Escapes text for an attribute between double quotes. Pure. */
+export const quoted = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("\"", "&quot;").replaceAll("<", "&lt;")
+
+/** The document of a page; `root` is the address of `/`, `head` what else its head has. */
 export const document = (
   title: string,
   body: string,
