@@ -46,7 +46,7 @@ export interface Connecting {
   readonly destroy: () => void
 }
 
-/** Begins a connection and notes in `exchange` how it goes. Whoever has no more need of it destroys it. */
+/** Begins a connection to the host of a URL, and notes in `exchange` how it goes. Destroy it when it is not needed. */
 export type Connector = (
   to: { readonly hostname: string; readonly port: string; readonly protocol: string },
   callback: (...ended: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
@@ -79,12 +79,13 @@ export const make = (rules: ReceiverRules): Connector => {
       callback(blocked(`has a host that is ${verdict.reason}`), null)
       return undefined
     }
-    if (literal(hostname) !== undefined) exchange.enter("connect")
+    const address = literal(hostname)
+    if (address !== undefined) exchange.enter("connect")
     const isSecure = protocol === "https:"
 
     const open = (lookup: LookupFunction, failed: (error: Error) => void): Socket => {
       const options = {
-        host: hostname,
+        host: address ?? hostname,
         port: Number(port) || (isSecure ? 443 : 80),
         lookup,
         // makes net ask for all addresses, the one form that guardedLookup answers
@@ -92,7 +93,7 @@ export const make = (rules: ReceiverRules): Connector => {
         autoSelectFamilyAttemptTimeout: Duration.toMillis(addressTimeout)
       }
       const socket = isSecure
-        ? connectTls({ ...options, servername: isIP(hostname) === 0 ? hostname : "", ALPNProtocols: ["http/1.1"] })
+        ? connectTls({ ...options, servername: address === undefined ? hostname : "", ALPNProtocols: ["http/1.1"] })
         : connectTcp(options)
       socket.setKeepAlive(true, Duration.toMillis(probeAfter)).setNoDelay(true)
       socket.on("connectionAttempt", (address) => {
