@@ -331,7 +331,7 @@ export const createClient = (options: ClientOptions): Client => {
         const size = Number(headers.get("content-range")?.split("/")[1])
         return {
           id,
-          mimeType: headers.get("content-type")!.split(";")[0]!,
+          mimeType: headers.get("content-type")?.split(";")[0] ?? "application/octet-stream",
           size,
           stream: (range = {}) => {
             const place = (name: "start" | "end", otherwise: number) => {

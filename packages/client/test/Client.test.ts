@@ -378,6 +378,14 @@ describe("a send", () => {
     assert.deepStrictEqual(told, [[206, `${baseUrl}/media/med_1`]])
   })
 
+  it("an empty file whose response names no type has the general type", async () => {
+    const { baseUrl } = await serve((response) => response.writeHead(416, { "content-range": "bytes */0" }).end())
+    const { client } = clientOf(baseUrl)
+    const { mimeType, size, stream } = await client.media.open("med_1")
+    assert.deepEqual([mimeType, size], ["application/octet-stream", 0])
+    assert.strictEqual(await new Response(stream()).text(), "")
+  })
+
   it("a send goes out even if a hook throws, and the hook's error is printed", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {})
     onTestFinished(() => printed.mockRestore())

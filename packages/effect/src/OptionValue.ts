@@ -21,7 +21,7 @@ export const checkCount = (name: string, value: unknown): void => {
   }
 }
 
-/** The values of an option of several settings, with the defaults of those that are omitted; what is no object stays. */
+/** The values of an option with several settings, and the defaults of those omitted; what is no object stays. */
 export const over = <A extends object>(defaults: A, value: unknown = {}): unknown =>
   Predicate.isObject(value)
     ? { ...defaults, ...Object.fromEntries(Object.entries(value).filter(([, setting]) => setting !== undefined)) }
