@@ -207,7 +207,7 @@ export const createClient = (options: ClientOptions): Client => {
   }
 
   const upload: Client["campaigns"]["upload"] = async (id, { bytes, type }, asked) => {
-    const { defaultCountry, replace, toColumn, ...options } = given(asked)
+    const { defaultCountry, replace, timeout = Limits.uploadTimeout, toColumn, ...options } = given(asked)
     return named<Campaign>(
       call("PUT /v1/campaigns/:id/recipients", {
         id,
@@ -215,7 +215,7 @@ export const createClient = (options: ClientOptions): Client => {
         content: { bytes: bytes.slice(), type },
         // a file in place of all rows may be put there twice
         once: replace !== true
-      }, { timeout: Limits.uploadTimeout, ...options }),
+      }, { ...options, timeout }),
       true
     )
   }

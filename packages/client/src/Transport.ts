@@ -150,9 +150,11 @@ export const onlyKnown = (options: object, names: ReadonlyArray<string>): void =
   }
 }
 
-/** A call's options, with the client's as defaults; throws a {@link WacError} for invalid ones. */
-const limitsOf = (options: TransportOptions & CallOptions) => {
-  const { retries = defaultRetries, signal, timeout = defaultTimeout } = options
+/** The options of a client or a call, with these defaults; throws a {@link WacError} for invalid ones. */
+const limitsOf = (
+  defaults: Required<Pick<TransportOptions, "retries" | "timeout">>,
+  { retries = defaults.retries, signal, timeout = defaults.timeout }: TransportOptions & CallOptions
+) => {
   if (typeof timeout !== "number" || !(timeout > 0 && timeout <= longestTimeout)) {
     throw badOption("timeout", `timeout must be a number of milliseconds above 0, at most ${longestTimeout}`)
   }
@@ -203,7 +205,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
   credentials: Credentials,
   options: TransportOptions
 ): Transport<Routes> => {
-  limitsOf(options)
+  const defaults = limitsOf({ retries: defaultRetries, timeout: defaultTimeout }, options)
   const { clock = wallClock, hooks = {} } = options
   const root = base.pathname.replace(/\/$/, "")
 
@@ -212,7 +214,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
     const callOptions: CallOptions = given(asked)
     onlyKnown(callOptions, ["signal", "timeout", "retries"])
     const { body, content: form, id = "", idempotencyKey, once = false, opened, query } = call
-    const { retries, timeout } = limitsOf({ ...options, ...callOptions })
+    const { retries, timeout } = limitsOf(defaults, callOptions)
     const { signal } = callOptions
     const deadline = clock.now() + timeout
     const [method, path] = route.split(" ") as [string, string]

@@ -255,6 +255,15 @@ describe("a send", () => {
     assert.strictEqual(seen.length, 4)
   })
 
+  it("a call's options that are undefined count as omitted, so that the client's hold", async () => {
+    const { baseUrl, seen } = await serve(throttled)
+    const { client } = clientOf(baseUrl, { retries: 0 })
+    const undefinedOptions: object = { retries: undefined, timeout: undefined, signal: undefined }
+    await apiError(client.messages.get("msg_1", undefinedOptions))
+    await apiError(client.messages.send(hello, undefinedOptions))
+    assert.strictEqual(seen.length, 2)
+  })
+
   it.each([
     [{ timeout: 0 }, "timeout", "invalid_field"],
     [{ timeout: NaN }, "timeout", "invalid_field"],
