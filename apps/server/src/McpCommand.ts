@@ -44,8 +44,9 @@ interface Message {
   readonly method?: unknown
 }
 
-const isRequest = (message: unknown): message is Message =>
-  Predicate.isObject(message) && "id" in message && "method" in message
+/** Whether a message is a notification or a response, to which nothing is answered. */
+const isSilent = (message: Message): boolean =>
+  "method" in message ? !("id" in message) : "result" in message || "error" in message
 
 /** The server's response, or why there is none. */
 type Response =
@@ -87,7 +88,10 @@ const refusal = (id: unknown, code: number, message: string, data?: unknown) => 
   error: { code, message, ...(data === undefined ? {} : { data }) }
 })
 
-/** The response to the program that asked: for a call of a tool, every error is a result that its model reads. */
+/**
+ * The response to the program that asked: for a call of a tool, every error is a result that its model reads. A message
+ * without an id, such as a batch, has the server's error about it.
+ */
 const answerOf = ({ id, method }: Message, response: Response): object => {
   const isCall = method === "tools/call"
   if (response.status === undefined) {
@@ -96,7 +100,7 @@ const answerOf = ({ id, method }: Message, response: Response): object => {
       : refusal(id, -32000, response.why)
   }
   const { body, status } = response
-  if (Predicate.hasProperty(body, "jsonrpc")) return { ...body, id }
+  if (Predicate.hasProperty(body, "jsonrpc")) return { ...body, ...(id === undefined ? {} : { id }) }
   if (!McpAnswer.isErrorBody(body)) return answerOf({ id, method }, { status: undefined, why: `status ${status}` })
   return isCall
     ? { jsonrpc: "2.0", id, result: McpAnswer.failed(body, { sends: false }) }
@@ -115,7 +119,8 @@ const passOn = Effect.fnUntraced(function*(server: Server, line: string) {
   const message = parsed(line)
   if (message === undefined) return yield* Console.log(JSON.stringify(refusal(null, -32700, "a line must be JSON")))
   const response = yield* posted(server, line)
-  if (isRequest(message)) yield* Console.log(JSON.stringify(answerOf(message, response)))
+  const asked: Message = Predicate.isObject(message) ? message : {}
+  if (!isSilent(asked)) yield* Console.log(JSON.stringify(answerOf(asked, response)))
 })
 
 export const mcp = Command.make(

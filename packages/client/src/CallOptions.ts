@@ -5,11 +5,11 @@ import { badOption } from "./ClientError.ts"
 import type { CallOptions as OptionsOfCall } from "./generated/Messaging.ts"
 import type { Hooks } from "./Hooks.ts"
 
-/** The default timeout of a call with all retries. It suits an interactive caller; give a job more. */
-const defaultTimeout = 30_000
-
-/** As many retries as fit into 30 s with waits of half a second to eight seconds. */
-const defaultRetries = 7
+/**
+ * The settings of a client that gives none: a timeout that suits an interactive caller, and as many retries as fit into
+ * it with waits of half a second to eight seconds.
+ */
+export const standard = { retries: 7, timeout: 30_000 }
 
 /** The longest time that timers take, in milliseconds. */
 const longestTimeout = 2 ** 31 - 1
@@ -57,9 +57,14 @@ export const onlyKnown = (options: object, names: ReadonlyArray<string>): void =
   }
 }
 
-/** Returns the retries and the timeout, with their defaults. Throws a {@link WacError} for the first invalid option. */
-export const limitsOf = (options: TransportOptions & CallOptions) => {
-  const { retries = defaultRetries, signal, timeout = defaultTimeout } = options
+/**
+ * Returns the retries and the timeout of a client or of a call, with these defaults. Throws a {@link WacError} for the
+ * first invalid option.
+ */
+export const limitsOf = (
+  defaults: Required<Pick<TransportOptions, "retries" | "timeout">>,
+  { retries = defaults.retries, signal, timeout = defaults.timeout }: TransportOptions & CallOptions
+) => {
   if (typeof timeout !== "number" || !(timeout > 0 && timeout <= longestTimeout)) {
     throw badOption("timeout", `timeout must be a number of milliseconds above 0, at most ${longestTimeout}`)
   }

@@ -213,7 +213,7 @@ export const createClient = (options: ClientOptions): Client => {
   }
 
   const upload: Client["campaigns"]["upload"] = async (id, { bytes, type }, asked) => {
-    const { defaultCountry, replace, toColumn, ...options } = given(asked)
+    const { defaultCountry, replace, timeout = Limits.uploadTimeout, toColumn, ...options } = given(asked)
     return named<Campaign>(
       call("PUT /v1/campaigns/:id/recipients", {
         id,
@@ -221,7 +221,7 @@ export const createClient = (options: ClientOptions): Client => {
         content: { bytes: bytes.slice(), type },
         // a file that replaces all rows can be uploaded twice without harm
         once: replace !== true
-      }, { timeout: Limits.uploadTimeout, ...options }),
+      }, { ...options, timeout }),
       true
     )
   }
@@ -337,7 +337,7 @@ export const createClient = (options: ClientOptions): Client => {
         const size = Number(headers.get("content-range")?.split("/")[1])
         return {
           id,
-          mimeType: headers.get("content-type")!.split(";")[0]!,
+          mimeType: headers.get("content-type")?.split(";")[0] ?? "application/octet-stream",
           size,
           stream: (range = {}) => {
             const place = (name: "start" | "end", otherwise: number) => {

@@ -1,7 +1,15 @@
 /**
  * Makes the requests of a call: attempts, retries, deadlines, hooks. Both clients use it.
  */
-import { type CallOptions, type Clock, given, limitsOf, onlyKnown, type TransportOptions } from "./CallOptions.ts"
+import {
+  type CallOptions,
+  type Clock,
+  given,
+  limitsOf,
+  onlyKnown,
+  standard,
+  type TransportOptions
+} from "./CallOptions.ts"
 import { type ErrorBody, errorOf, WacError } from "./ClientError.ts"
 import type { ErrorReason } from "./generated/Messaging.ts"
 import { type RequestSummary, tell } from "./Hooks.ts"
@@ -142,7 +150,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
   options: TransportOptions,
   nameOf?: (param: string) => string
 ): Transport<Routes> => {
-  limitsOf(options)
+  const defaults = limitsOf(standard, options)
   const { clock = wallClock, hooks = {} } = options
   const root = base.pathname.replace(/\/$/, "")
 
@@ -151,7 +159,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
     const callOptions: CallOptions = given(asked)
     onlyKnown(callOptions, ["signal", "timeout", "retries"])
     const { body, content: form, id = "", idempotencyKey, once = false, opened, query } = call
-    const { retries, timeout } = limitsOf({ ...options, ...callOptions })
+    const { retries, timeout } = limitsOf(defaults, callOptions)
     const { signal } = callOptions
     const deadline = clock.now() + timeout
     const [method, path] = route.split(" ") as [string, string]

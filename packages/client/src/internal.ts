@@ -484,10 +484,10 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       create: (body, options) => keyed("POST /internal/campaigns", { body }, options),
       edit: (id, body, options) => call("PATCH /internal/campaigns/:id", { id, body }, options),
       remove: (id, options) => call("DELETE /internal/campaigns/:id", { id }, options),
-      upload: (id, { bytes, type }, query, options) =>
+      upload: (id, { bytes, type }, query, { timeout = Limits.uploadTimeout, ...options } = {}) =>
         call("PUT /internal/campaigns/:id/recipients", { id, query, content: { bytes, type }, once: true }, {
-          timeout: Limits.uploadTimeout,
-          ...options
+          ...options,
+          timeout
         }),
       check: (id, options) => keyed("POST /internal/campaigns/:id/check", { id }, options),
       start: (id, options) => keyed("POST /internal/campaigns/:id/start", { id }, options),
@@ -544,8 +544,8 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       words: (options) => call("GET /internal/settings/opt-out", {}, options),
       setWords: (body, options) => call("PUT /internal/settings/opt-out", { body }, options),
       export: (options) => call("GET /internal/suppressions", {}, options),
-      import: ({ bytes, type }, options) =>
-        call("PUT /internal/suppressions", { content: { bytes, type } }, { timeout: Limits.uploadTimeout, ...options })
+      import: ({ bytes, type }, { timeout = Limits.uploadTimeout, ...options } = {}) =>
+        call("PUT /internal/suppressions", { content: { bytes, type } }, { ...options, timeout })
     },
     phoneNumbers: {
       list: list((query?: ListQuery, options?) => call("GET /internal/phone-numbers", { query }, options))

@@ -255,6 +255,15 @@ describe("a send", () => {
     assert.strictEqual(seen.length, 4)
   })
 
+  it("a call's options that are undefined count as omitted, so that the client's hold", async () => {
+    const { baseUrl, seen } = await serve(throttled)
+    const { client } = clientOf(baseUrl, { retries: 0 })
+    const undefinedOptions: object = { retries: undefined, timeout: undefined, signal: undefined }
+    await apiError(client.messages.get("msg_1", undefinedOptions))
+    await apiError(client.messages.send(hello, undefinedOptions))
+    assert.strictEqual(seen.length, 2)
+  })
+
   it.each([
     [{ timeout: 0 }, "timeout", "invalid_field"],
     [{ timeout: NaN }, "timeout", "invalid_field"],
@@ -384,6 +393,14 @@ describe("a send", () => {
     const { client } = clientOf(baseUrl, { hooks: { onResponse: ({ status, url }) => void told.push([status, url]) } })
     await client.media.open("med_1")
     assert.deepStrictEqual(told, [[206, `${baseUrl}/media/med_1`]])
+  })
+
+  it("an empty file whose response names no type has the general type", async () => {
+    const { baseUrl } = await serve((response) => response.writeHead(416, { "content-range": "bytes */0" }).end())
+    const { client } = clientOf(baseUrl)
+    const { mimeType, size, stream } = await client.media.open("med_1")
+    assert.deepEqual([mimeType, size], ["application/octet-stream", 0])
+    assert.strictEqual(await new Response(stream()).text(), "")
   })
 
   it("a send goes out even if a hook throws, and the hook's error is printed", async () => {

@@ -9,6 +9,7 @@ import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest, type HttpServerR
 import { IncomingMessage, type ServerResponse } from "node:http"
 import type { InFlight } from "./InFlight.ts"
 import * as NodeExchange from "./NodeExchange.ts"
+import * as OptionValue from "./OptionValue.ts"
 import { badOption } from "./WacError.ts"
 
 /** Handles a request of the Fetch API. */
@@ -25,11 +26,15 @@ const nowhere = "//"
 
 type App<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
 
+const before = (target: string, url: string): string | undefined =>
+  target.endsWith(url) ? target.slice(0, target.length - url.length) : undefined
+
 /** Splits a request's target into the mount path and our own path. Outside of the prefix, the path has no route. */
 const split = (target: string, url: string, prefix: string): readonly [mount: string, path: string] => {
   if (prefix === "") {
-    // Express and Connect remove their mount path from `url`, and keep the whole target as `originalUrl`
-    return target.endsWith(url) ? [target.slice(0, target.length - url.length), url] : ["", url]
+    // Express and Connect remove their mount path from `url`, and keep the whole target as `originalUrl`. If the path
+    // ends with the mount, they add the slash with which `url` begins.
+    return [before(target, url) ?? before(target.replace(/\?|$/, "/$&"), url) ?? "", url]
   }
   if (!target.startsWith(prefix)) return ["", nowhere]
   const rest = target.slice(prefix.length)
@@ -52,8 +57,9 @@ const mounted = <R>(app: App<R>, prefix: string): App<R | HttpServerRequest.Http
   })
 
 /** Validates the option `prefix`: `/messaging`, or empty. */
-export const prefixOf = (prefix: string | undefined): string => {
-  const path = (prefix ?? "").replace(/\/$/, "")
+export const prefixOf = (prefix: string = ""): string => {
+  OptionValue.checkText("prefix", prefix)
+  const path = prefix.replace(/\/$/, "")
   if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(path)) throw badOption("prefix", "prefix must be a path such as /messaging")
   return path
 }

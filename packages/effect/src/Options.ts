@@ -11,6 +11,7 @@ import * as Input from "./Input.ts"
 import * as KnownOptions from "./KnownOptions.ts"
 import type { Log } from "./Log.ts"
 import { composed as composedMediaStore, type MediaStore } from "./media/MediaStore.ts"
+import * as OptionValue from "./OptionValue.ts"
 import type { Auth } from "./people/Auth.ts"
 import type { PortalTheme } from "./people/Portal.ts"
 import type { Provider } from "./provider/Provider.ts"
@@ -185,7 +186,11 @@ const readLimits = Input.reader(Core.Limits.Limits)
 
 const limitsOf = (limits: Limits = {}): Core.Limits.Limits => {
   const { standard } = Core.Limits
-  const read = readLimits({ ...standard, ...limits, defaults: { ...standard.defaults, ...limits.defaults } })
+  const read = readLimits(
+    Predicate.isObject(limits)
+      ? OptionValue.over(standard, { ...limits, defaults: OptionValue.over(standard.defaults, limits.defaults) })
+      : limits
+  )
   if (Result.isSuccess(read)) return read.success
   const { message, param } = read.failure
   throw badOption(param === undefined ? "limits" : `limits.${param}`, `limits: ${message}`)
@@ -193,8 +198,8 @@ const limitsOf = (limits: Limits = {}): Core.Limits.Limits => {
 
 const readRetention = Input.reader(Core.Retention.Retention)
 
-const retentionOf = (retention: Retention = {}): Core.Retention.Retention => {
-  const read = readRetention({ ...Core.Retention.standard, ...retention })
+const retentionOf = (retention?: Retention): Core.Retention.Retention => {
+  const read = readRetention(OptionValue.over(Core.Retention.standard, retention))
   if (Result.isSuccess(read)) return read.success
   const { message, param } = read.failure
   throw badOption(param === undefined ? "retention" : `retention.${param}`, `retention: ${message}`)
@@ -232,6 +237,7 @@ const rulesOf = (rules: ReceiverRules = {}): ReceiverGuardDns.ReceiverRules => {
     "receivers."
   )
   const { allowCidrs = [], allowInsecure = false } = rules
+  OptionValue.checkBoolean("receivers.allowInsecure", allowInsecure)
   const cidrs = ReceiverAddress.parseCidrs(Array.isArray(allowCidrs) ? allowCidrs.join(",") : "none")
   if (Result.isFailure(cidrs)) {
     throw badOption("receivers.allowCidrs", "receivers.allowCidrs must be an array of ranges such as 10.0.0.0/8")
@@ -243,17 +249,9 @@ const rulesOf = (rules: ReceiverRules = {}): ReceiverGuardDns.ReceiverRules => {
 export const check = (options: WacOptions): void => {
   if (!Predicate.isObject(options)) throw badOption("options", "options must be an object with storage and provider")
   KnownOptions.check(options, names)
-  if (options.dashboard !== undefined && typeof options.dashboard !== "boolean") {
-    throw badOption("dashboard", "dashboard must be true or false")
-  }
+  for (const name of ["dashboard", "restored", "background"] as const) OptionValue.checkBoolean(name, options[name])
   if (![undefined, "keep", "on_demand"].includes(options.inboundMedia)) {
     throw badOption("inboundMedia", "inboundMedia must be keep or on_demand")
-  }
-  if (options.restored !== undefined && typeof options.restored !== "boolean") {
-    throw badOption("restored", "restored must be true or false")
-  }
-  if (options.background !== undefined && typeof options.background !== "boolean") {
-    throw badOption("background", "background must be true or false")
   }
   if (options.log !== undefined && typeof options.log !== "function") throw badOption("log", "log must be a function")
 }

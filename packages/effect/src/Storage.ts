@@ -9,6 +9,7 @@ import { type Layer, Redacted, Result } from "effect"
 import type * as Composition from "./Composition.ts"
 import * as KnownOptions from "./KnownOptions.ts"
 import * as LayerOption from "./LayerOption.ts"
+import * as OptionValue from "./OptionValue.ts"
 import { badOption } from "./WacError.ts"
 
 /** Everything is lost with the process. For tests and for trying things out. */
@@ -115,15 +116,13 @@ const onlyWithUrl = ["url", "listenUrl", "maxConnections"] as const
 const pooled = (storage: PooledStorage): Composition.PooledStorage => {
   const { listen, migrate, pool, schema } = storage
   for (const name of onlyWithUrl) {
-    if (name in storage) {
+    if ((storage as Partial<PostgresStorage>)[name] !== undefined) {
       throw badOption(`storage.${name}`, `storage.${name} cannot be given with storage.pool, which has its own`)
     }
   }
   const wrong = HostPool.wrongPool(pool)
   if (wrong !== undefined) throw badOption("storage.pool", `storage.pool ${wrong}`)
-  if (listen !== undefined && typeof listen !== "boolean") {
-    throw badOption("storage.listen", "storage.listen must be true or false")
-  }
+  OptionValue.checkBoolean("storage.listen", listen)
   return {
     _tag: "Pooled",
     pool,
@@ -132,6 +131,9 @@ const pooled = (storage: PooledStorage): Composition.PooledStorage => {
     ...schemaOf(schema)
   }
 }
+
+const isPooled = (storage: PostgresStorage | PooledStorage): storage is PooledStorage =>
+  "pool" in storage && storage.pool !== undefined
 
 /** The options of each kind of storage. */
 const names: {
@@ -164,9 +166,13 @@ export const composed = (storage: Storage): Composition.Storage<unknown> => {
       }
       return { _tag: "Embedded", directory: storage.directory, ...schemaOf(storage.schema) }
     case "postgres": {
-      if ("pool" in storage) return pooled(storage)
-      if ("listen" in storage) throw badOption("storage.listen", "storage.listen needs storage.pool")
+      OptionValue.checkBoolean("storage.migrate", storage.migrate)
+      if (isPooled(storage)) return pooled(storage)
+      if ("listen" in storage && storage.listen !== undefined) {
+        throw badOption("storage.listen", "storage.listen needs storage.pool")
+      }
       const { listenUrl, maxConnections, migrate, schema, url } = storage
+      OptionValue.checkCount("storage.maxConnections", maxConnections)
       return {
         _tag: "Server",
         url: serverUrl("storage.url", url),

@@ -58,10 +58,12 @@ const ways: ReadonlyArray<readonly [name: string, reach: Reach]> = [
     await app.register(async (scope) => {
       scope.removeAllContentTypeParsers()
       scope.addContentTypeParser("*", (_request, _payload, done) => done(null))
-      scope.all("/messaging/*", (request, reply) => {
-        reply.hijack()
-        wac.nodeHandler(request.raw, reply.raw)
-      })
+      for (const path of ["/messaging", "/messaging/*"]) {
+        scope.all(path, (request, reply) => {
+          reply.hijack()
+          wac.nodeHandler(request.raw, reply.raw)
+        })
+      }
     })
     closing(() => app.close())
     return { wac, ask: over(`${await app.listen({ port: 0, host: "127.0.0.1" })}/messaging`), prefix: "/messaging" }
@@ -140,19 +142,21 @@ describe.each(ways)("through %s", (_, reach) => {
     }
   })
 
-  it("without the dashboard, the root page links to the documentation", async () => {
+  it("without the dashboard, the root page links to the documentation, with and without a slash at its end", async () => {
     const { ask, prefix } = await reach()
     assert.strictEqual((await ask("/dashboard")).status, 404)
     assert.strictEqual((await ask("/setup")).status, 404)
-    const page = await ask("/")
-    const text = await page.text()
-    assert.strictEqual(page.status, 200)
-    assert.include(text, "sends WhatsApp messages")
-    const links = [...text.matchAll(/href="([^"#]+)"/g)].map(([, link]) => link!)
-    assert.includeMembers(links, ["docs", "openapi.json", "llms.txt", "docs/errors", "readyz", "healthz"])
-    for (const link of links) {
-      const { pathname } = new URL(link, `http://127.0.0.1${prefix}/`)
-      assert.strictEqual((await ask(pathname.slice(prefix.length))).status, 200, link)
+    const linked = ["/docs", "/openapi.json", "/llms.txt", "/docs/errors", "/readyz", "/healthz"]
+    for (const end of ["/", ""]) {
+      const page = await ask(end)
+      const text = await page.text()
+      assert.strictEqual(page.status, 200)
+      assert.include(text, "sends WhatsApp messages")
+      const links = [...text.matchAll(/href="([^"#]+)"/g)].map(([, link]) =>
+        new URL(link!, `http://127.0.0.1${prefix}${end}`).pathname
+      )
+      assert.includeMembers(links, linked.map((path) => `${prefix}${path}`))
+      for (const link of links) assert.strictEqual((await ask(link.slice(prefix.length))).status, 200, link)
     }
   })
 
@@ -295,6 +299,17 @@ describe("a request", () => {
     )
     assert.deepStrictEqual(statuses, [404, 404, 404, 200, 200])
   })
+
+  it.each(["/messaging", "/messaging?x", "/messaging/", "/messaging/?x"])(
+    "the address at which Express mounts it leads to the dashboard below the mount: %s",
+    async (path) => {
+      const wac = await startLive({ auth: owner, dashboard: true })
+      const app = express()
+      app.use("/messaging", wac.nodeHandler)
+      const first = await over(await serve(createServer(app)))(path, { redirect: "manual" })
+      assert.deepStrictEqual([first.status, first.headers.get("location")], [302, "/messaging/dashboard"])
+    }
+  )
 
   it("a host's session function gets everything that identifies a request", async () => {
     const asked: Array<SessionRequest> = []

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
+import { configOf } from "../src/Options.ts"
 import {
   createWac,
   type CustomProvider,
@@ -331,6 +332,7 @@ describe("an invalid option", () => {
     connect: () => Promise.reject(new Error("no server")),
     Client: class {}
   })
+  const shared = pool(3)
   const valid = { storage: memory(), provider: sandbox() }
   const meta = { accessToken: "a", phoneNumberId: "1", businessAccountId: "1", appSecret: "a", verifyToken: "b" }
   const wrong: ReadonlyArray<readonly [param: string, options: unknown]> = [
@@ -383,6 +385,41 @@ describe("an invalid option", () => {
     }],
     ["storage.listen", { ...valid, storage: { ...postgres("postgres://localhost/x"), listen: false } }],
     ["storage.listen", { ...valid, storage: { ...postgres({ pool: pool(3) }), listen: 1 } }],
+    ["storage.maxConnections", {
+      ...valid,
+      storage: postgres({ url: "postgres://localhost/x", maxConnections: Number.NaN })
+    }],
+    ["storage.maxConnections", {
+      ...valid,
+      storage: postgres({ url: "postgres://localhost/x", maxConnections: Infinity })
+    }],
+    ["storage.maxConnections", {
+      ...valid,
+      storage: postgres({ url: "postgres://localhost/x", maxConnections: 0 })
+    }],
+    ["storage.maxConnections", {
+      ...valid,
+      storage: postgres({ url: "postgres://localhost/x", maxConnections: 2.5 })
+    }],
+    ["storage.maxConnections", {
+      ...valid,
+      storage: postgres({ url: "postgres://localhost/x", maxConnections: "10" as never })
+    }],
+    ["storage.migrate", {
+      ...valid,
+      storage: postgres({ url: "postgres://localhost/x", migrate: "false" as never })
+    }],
+    ["storage.migrate", { ...valid, storage: postgres({ pool: pool(3), migrate: "false" as never }) }],
+    ["receivers.allowInsecure", { ...valid, receivers: { allowInsecure: "false" } }],
+    ["receivers", { ...valid, receivers: null }],
+    ["limits", { ...valid, limits: null }],
+    ["limits", { ...valid, limits: 5 }],
+    ["limits.defaults", { ...valid, limits: { defaults: null } }],
+    ["retention", { ...valid, retention: 30 }],
+    ["mediaStore.region", { ...valid, mediaStore: s3({ url: "s3://bucket", region: 1 as never }) }],
+    ["prefix", { ...valid, prefix: 5 }],
+    ["auth", { ...valid, auth: null }],
+    ["auth", { ...valid, auth: "local" }],
     ["storage.schema", { ...valid, storage: postgres({ pool: pool(3), schema: "pg_x" }) }],
     ["masterKey", { ...valid, storage: postgres({ pool: pool(3), migrate: false }) }],
     ["storage.migrate", { ...valid, storage: { ...pglite("data"), migrate: true } }],
@@ -408,6 +445,27 @@ describe("an invalid option", () => {
   it.each(wrong)("an invalid option is named: %s", async (param, options) => {
     const error = await failure(createWac(options as WacOptions))
     assert.deepInclude(error, { code: "invalid_body", reason: "invalid_field", param })
+  })
+
+  const url = "postgres://localhost/x"
+  const masterKey = new Uint8Array(32)
+  const omitted: ReadonlyArray<readonly [name: string, given: object, omitting: object]> = [
+    ["retention", { ...valid, retention: { events: undefined } }, valid],
+    ["limits", { ...valid, limits: { pair: undefined, workspaceTiers: undefined } }, valid],
+    ["limits.defaults", { ...valid, limits: { defaults: { monthlyQuota: undefined } } }, valid],
+    [
+      "storage with a url",
+      { ...valid, masterKey, storage: postgres({ url, pool: undefined, listen: undefined } as never) },
+      { ...valid, masterKey, storage: postgres(url) }
+    ],
+    [
+      "storage with a pool",
+      { ...valid, masterKey, storage: postgres({ pool: shared, url: undefined, maxConnections: undefined } as never) },
+      { ...valid, masterKey, storage: postgres({ pool: shared }) }
+    ]
+  ]
+  it.each(omitted)("an option that is undefined counts as omitted: %s", (_, given, omitting) => {
+    assert.deepStrictEqual(configOf(given as WacOptions), configOf(omitting as WacOptions))
   })
 
   it("tiers without the default tier are refused by the name of the invalid part", async () => {

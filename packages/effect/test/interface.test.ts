@@ -4,6 +4,7 @@
  */
 import { createClient, WacError as ClientError } from "@wac/client"
 import type { Client, Messaging as OfClient } from "@wac/client"
+import { Readable } from "node:stream"
 import { assert, describe, expectTypeOf, it } from "vitest"
 import { type Messaging, type ProviderOutcome, type Wac, WacError, type WacOptions } from "../src/promises.ts"
 import { hello, serve, startLive, until } from "./instance.ts"
@@ -439,6 +440,26 @@ describe("a mistake that no type allows", () => {
     const { service } = await open()
     const results = await service.messages.enqueueMany([null as never, { ...hello(), idempotencyKey: "a" }])
     assert.deepStrictEqual(results.map(({ status }) => status), ["refused", "queued"])
+  })
+
+  it.each(doors)("an empty file of a customer has a type, and no bytes, through %s", async (_, open) => {
+    const { service, wac } = await open({
+      provider: {
+        phoneNumber: "+15005550100",
+        send: () => Promise.resolve({ status: "accepted", providerMessageId: "1" }),
+        templates: () => Promise.resolve([]),
+        download: () => Promise.resolve(Readable.from([]))
+      },
+      inboundMedia: "on_demand"
+    })
+    await wac.inbound.receive([
+      { type: "message", providerNumberId: "+15005550100", providerMessageId: "1", from: customer, image: { id: "1" } }
+    ])
+    const [event] = (await wac.events.list({ type: "message.received" }).page()).data
+    const { image } = event!.data as { readonly image?: { readonly media_id?: string } }
+    const { mimeType, size, stream } = await service.media.open(image!.media_id!)
+    assert.deepStrictEqual([mimeType, size], ["application/octet-stream", 0])
+    assert.strictEqual(await new Response(stream()).text(), "")
   })
 
   it.each(doors)("a range of a file is cut to the file, and must be of whole numbers, through %s", async (_, open) => {

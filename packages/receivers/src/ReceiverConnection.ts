@@ -139,9 +139,7 @@ export class ReceiverConnection {
       this.#socket.setTimeout(0)
       return this.#send(this.#socket, request, running)
     }
-    const { hostname, port, protocol } = new URL(this.origin)
-    const to = { hostname: hostname.replace(/^\[|\]$/g, ""), port, protocol }
-    this.#connecting = connector(to, (error, socket) => {
+    this.#connecting = connector(new URL(this.origin), (error, socket) => {
       if (error !== null) return running.end(error, false)
       if (this.#isClosed) return void socket.destroy()
       this.#socket = socket

@@ -46,7 +46,10 @@ export interface Connecting {
   readonly destroy: () => void
 }
 
-/** Begins a connection and records its phases in `exchange`. The caller destroys the result if it needs it no more. */
+/**
+ * Begins a connection to the host of a URL, and records its phases in `exchange`. The caller destroys the result if it
+ * needs it no more.
+ */
 export type Connector = (
   to: { readonly hostname: string; readonly port: string; readonly protocol: string },
   callback: (...ended: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
@@ -79,12 +82,13 @@ export const make = (rules: ReceiverRules): Connector => {
       callback(blocked(`has a host that is ${verdict.reason}`), null)
       return undefined
     }
-    if (literal(hostname) !== undefined) exchange.enter("connect")
+    const address = literal(hostname)
+    if (address !== undefined) exchange.enter("connect")
     const isSecure = protocol === "https:"
 
     const open = (lookup: LookupFunction, failed: (error: Error) => void): Socket => {
       const options = {
-        host: hostname,
+        host: address ?? hostname,
         port: Number(port) || (isSecure ? 443 : 80),
         lookup,
         // makes node:net ask for all addresses, the only form of question that guardedLookup supports
@@ -92,7 +96,7 @@ export const make = (rules: ReceiverRules): Connector => {
         autoSelectFamilyAttemptTimeout: Duration.toMillis(addressTimeout)
       }
       const socket = isSecure
-        ? connectTls({ ...options, servername: isIP(hostname) === 0 ? hostname : "", ALPNProtocols: ["http/1.1"] })
+        ? connectTls({ ...options, servername: address === undefined ? hostname : "", ALPNProtocols: ["http/1.1"] })
         : connectTcp(options)
       socket.setKeepAlive(true, Duration.toMillis(probeAfter)).setNoDelay(true)
       socket.on("connectionAttempt", (address) => {

@@ -14,6 +14,7 @@ export type { EventHandler, Problem, ReceiverOptions } from "./Receiver.ts"
 export interface NodeRequest {
   readonly headers: { readonly [name: string]: string | Array<string> | undefined }
   readonly readableDidRead?: boolean
+  readonly destroyed?: boolean
   readonly body?: unknown
   readonly rawBody?: unknown
   on(event: string, listener: (chunk: Uint8Array) => void): unknown
@@ -76,6 +77,10 @@ const bodyOf = (request: NodeRequest, maxBytes: number): unknown =>
 /** The bytes of the stream; `undefined` if they do not all arrive. */
 const read = (request: NodeRequest, maxBytes: number): Promise<unknown> =>
   new Promise((resolve) => {
+    if (request.destroyed === true) {
+      // no event follows
+      return resolve(undefined)
+    }
     if (Number(request.headers["content-length"]) > maxBytes) {
       return resolve(tooLarge)
     }

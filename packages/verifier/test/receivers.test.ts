@@ -207,6 +207,29 @@ describe("a body without a length", () => {
   }
 })
 
+it("node:http: a request that ended before a middleware passed it on is refused", async () => {
+  const refused = Promise.withResolvers<string>()
+  const receiver = ForExpress.webhook(
+    { secret, onRefused: ({ reason }) => refused.resolve(reason) },
+    () => assert.fail("called")
+  )
+  const { body, headers } = await delivery()
+  const arrived = Promise.withResolvers<void>()
+  const listener: RequestListener = async (request, response) => {
+    arrived.resolve()
+    await new Promise((resolve) => request.once("close", resolve))
+    await receiver(request, response)
+  }
+  await overHttp(listener, async (send) => {
+    const sender = new AbortController()
+    const sending = send({ body, headers, signal: sender.signal }).catch(() => {})
+    await arrived.promise
+    sender.abort()
+    await sending
+    assert.strictEqual(await refused.promise, "invalid_body")
+  })
+})
+
 it("an unusable limit, as from a missing variable, counts as the default", async () => {
   const [within, over] = [1_048_576, 1_048_577].map((length) => new Uint8Array(length))
   for (const maxBytes of [NaN, -1]) {

@@ -80,6 +80,26 @@ describe.concurrent("tools over standard input and output", () => {
       assert.notInclude(JSON.stringify(said) + agent.stderr(), apiKey)
     }))
 
+  it.live("a line that is neither a request, a notification nor a response is answered by an error", () =>
+    Effect.gen(function*() {
+      const { key, url } = yield* ready()
+      const ping = { jsonrpc: "2.0", id: 7, method: "ping" }
+      const wrong = [[ping, { ...ping, id: 8 }], [], 7, null, { jsonrpc: "2.0", id: "9" }, { jsonrpc: "2.0" }]
+      const unanswered = [{ jsonrpc: "2.0", method: "notifications/initialized" }, {
+        ...ping,
+        method: undefined,
+        result: 1
+      }]
+      const input = [...wrong, ...unanswered].map((message) => JSON.stringify(message)).join("\n")
+      const { stdout } = yield* commandLine.wac({ WAC_URL: `${url}/v1`, WAC_API_KEY: key.apiKey })("mcp", { input })
+      const answers = stdout.split("\n").map((line) => JSON.parse(line))
+      assert.deepStrictEqual(answers.map(({ error }) => error.code), wrong.map(() => -32600))
+      assert.sameMembers(answers.map(({ id }) => id), [null, null, null, null, "9", null])
+      const lost = commandLine.wac({ WAC_URL: "http://127.0.0.1:9/v1", WAC_API_KEY: key.apiKey })
+      const { stdout: refused } = yield* lost("mcp", { input })
+      assert.lengthOf(refused.split("\n"), wrong.length)
+    }))
+
   it.live("without a server, a call is an error that says to repeat it, whatever variables other programs have", () =>
     Effect.gen(function*() {
       const wac = commandLine.wac({

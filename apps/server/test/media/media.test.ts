@@ -109,6 +109,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("file
       for (const beyond of ["bytes=1000-", "bytes=-0", "bytes=5000-6000"]) {
         const refused = yield* part(beyond)
         assert.deepStrictEqual([refused.status, refused.headers.get("content-range")], [416, "bytes */1000"], beyond)
+        assert.strictEqual(refused.headers.get("content-type"), "text/plain; charset=utf-8", beyond)
       }
       const overlapping = `bytes=${Array.from({ length: 200 }, () => "0-").join(",")}`
       for (const ignored of [overlapping, "bytes=9-1", "bytes=a-b", "lines=1-2", "bytes=--1", "bytes=1e3-"]) {

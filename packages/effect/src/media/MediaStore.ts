@@ -4,6 +4,7 @@
 import { S3Location, type S3MediaBytes } from "@wac/s3"
 import { Redacted } from "effect"
 import * as KnownOptions from "../KnownOptions.ts"
+import * as OptionValue from "../OptionValue.ts"
 import { badOption } from "../WacError.ts"
 
 /**
@@ -70,6 +71,7 @@ export const composed = (store: MediaStore): S3MediaBytes.Options => {
     throw badOption("mediaStore.url", "mediaStore.url must have the form s3://bucket/prefix")
   }
   const { endpoint, region } = store
+  OptionValue.checkText("mediaStore.region", region)
   if (endpoint !== undefined && !(URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol))) {
     throw badOption("mediaStore.endpoint", "mediaStore.endpoint must be an http or https URL")
   }

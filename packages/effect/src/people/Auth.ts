@@ -3,7 +3,7 @@
  */
 import { SessionApi } from "@wac/api"
 import { Authenticator, type Id, LocalAuthenticator, Member, Password, type Session, WorkspaceStore } from "@wac/core"
-import { Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { Effect, Layer, Option, Predicate, type Redacted, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import type * as Composition from "../Composition.ts"
@@ -59,7 +59,7 @@ export type Auth = HostAuth | LocalAuth
 export const local = (options: { readonly owner: LocalAuth["owner"] }): LocalAuth => ({ type: "local", ...options })
 
 /** Whether accounts are built in. */
-export const isLocal = (auth: Auth | undefined): auth is LocalAuth => auth !== undefined && "type" in auth
+export const isLocal = (auth: Auth | undefined): auth is LocalAuth => Predicate.hasProperty(auth, "type")
 
 const readEmail = Schema.decodeUnknownOption(SessionApi.SetUp.fields.email)
 const readPassword = Schema.decodeUnknownOption(Password.Password)
@@ -133,7 +133,7 @@ export const layer = (
   during: During
 ): Composition.Adapters["authenticator"] => {
   if (isLocal(auth)) return LocalAuthenticator.layer
-  if (auth !== undefined && typeof auth.session !== "function") {
+  if (auth !== undefined && typeof auth?.session !== "function") {
     throw badOption("auth", "auth must be local({…}), or an object with the method session")
   }
   return hosted(auth ?? { session: () => null }, defaultWorkspace, during)

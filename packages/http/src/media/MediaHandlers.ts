@@ -47,7 +47,7 @@ const responseOf = (
     case "Unsatisfiable":
       return HttpServerResponse.empty({
         status: 416,
-        headers: { ...headers, "content-range": `bytes */${media.size}` }
+        headers: { ...headers, "content-type": contentType, "content-range": `bytes */${media.size}` }
       })
     case "Whole":
       return HttpServerResponse.stream(read({ start: 0, end: media.size }), {

@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { directory } from "../DashboardDirectory.ts"
 import { MountPath } from "../MountPath.ts"
 import { version } from "../Version.ts"
+import * as Page from "./Page.ts"
 import * as StaticFile from "./StaticFile.ts"
 
 /** Whether the pages are served. An embedding host enables them; the standalone server always serves them. */
@@ -101,17 +102,13 @@ const built = (): Promise<Built | undefined> => {
   return reading
 }
 
-/** Escapes text for an attribute between double quotes. Pure. */
-const quoted = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("\"", "&quot;").replaceAll("<", "&lt;")
-
 /** The page for a mount path, with what its script must know before sign-in. Pure. */
 const indexFor = (index: string, mount: string, about: { readonly [name: string]: string | undefined }): string => {
   const meta = { root: `${mount}/`, version, ...about }
   const elements = Object.entries(meta).flatMap(([name, content]) =>
-    content === undefined ? [] : [`\n<meta name="wac-${name}" content="${quoted(content)}">`]
+    content === undefined ? [] : [`\n<meta name="wac-${name}" content="${Page.quoted(content)}">`]
   )
-  return index.replaceAll("=\"./", () => `="${quoted(mount)}${rootPath}/`).replace(
+  return index.replaceAll("=\"./", () => `="${Page.quoted(mount)}${rootPath}/`).replace(
     "<head>",
     () => `<head>${elements.join("")}`
   )
@@ -150,7 +147,7 @@ const notBuilt = (mount: string) =>
 <p>The service is running. <code>npm start</code> builds its pages, and so does
 <code>npm run build --workspace @wac/dashboard</code>. A program that is bundled finds them if its bundler leaves
 <code>wac</code> out.</p>
-<p><a href="${quoted(mount)}/docs">API documentation</a></p>
+<p><a href="${Page.quoted(mount)}/docs">API documentation</a></p>
 </main>
 </body>
 </html>

@@ -4,6 +4,10 @@
 import { HttpServerResponse } from "effect/http"
 import * as PageHeaders from "./PageHeaders.ts"
 
+/** Escapes text for an attribute between double quotes. Pure. */
+export const quoted = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("\"", "&quot;").replaceAll("<", "&lt;")
+
 /** The HTML of a page. `root` is the relative address of `/`; `head` has more elements for the page's `<head>`. */
 export const document = (
   title: string,

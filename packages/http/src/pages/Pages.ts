@@ -29,19 +29,28 @@ export const paths = [
 
 const running = `wac ${version}`
 
-/** The first page without a dashboard: names the service and links to its pages. */
-const home = Page.document(
-  "wac",
-  `<h1>wac</h1>
+/**
+ * The first page without a dashboard: names the service and links to its pages. A mount path without a slash at its end
+ * serves this page too, and from there relative links would lead out of the mount.
+ */
+const home = (mount: string): string => {
+  const root = mount === "" ? "" : `${Page.quoted(mount)}/`
+  return Page.document(
+    "wac",
+    `<h1>wac</h1>
 <p>This is ${running}: it sends WhatsApp messages for a workspace, issues API keys, and reports what happened through
 signed webhooks. The service is running.</p>
 <ul>
-<li><a href="docs">API documentation</a> (<a href="openapi.json">OpenAPI</a>, <a href="llms.txt">llms.txt</a>)</li>
-<li><a href="docs/errors">Every error</a>, and what to do about it</li>
-<li><a href="status">Status</a>, for people</li>
-<li><a href="readyz">Readiness</a>, for load balancers; <a href="healthz">health</a>, for whatever restarts it</li>
-</ul>`
-)
+<li><a href="${root}docs">API documentation</a> (<a href="${root}openapi.json">OpenAPI</a>,
+<a href="${root}llms.txt">llms.txt</a>)</li>
+<li><a href="${root}docs/errors">Every error</a>, and what to do about it</li>
+<li><a href="${root}status">Status</a>, for people</li>
+<li><a href="${root}readyz">Readiness</a>, for load balancers;
+<a href="${root}healthz">health</a>, for whatever restarts it</li>
+</ul>`,
+    { root }
+  )
+}
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <path d="M4 5h24v17H15l-7 6v-6H4z" fill="#0b7a4b"/>
@@ -54,7 +63,7 @@ const first = HttpRouter.use((router) =>
   Effect.gen(function*() {
     const response = (yield* Dashboard.IsServed)
       ? Effect.map(MountPath, (mount) => HttpServerResponse.redirect(`${mount}${Dashboard.home}`))
-      : Effect.succeed(Page.response(home))
+      : Effect.map(MountPath, (mount) => Page.response(home(mount)))
     yield* router.add("GET", "/", response)
   })
 )
