@@ -34,7 +34,7 @@ interface Call {
   readonly lines?: number
 }
 
-/** Runs operations until it is closed, and yields to the event loop between them. */
+/** Runs operations until the instance is closed, and yields to the event loop before each. */
 export interface Running {
   readonly run: <A>(operation: Effect.Effect<A, Failure>, call?: Call) => Promise<A>
 }

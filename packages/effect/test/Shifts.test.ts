@@ -41,10 +41,10 @@ describe("a background in shifts", () => {
       const background = yield* Background.inShifts
       const [slow, added, over] = [yield* jobOf(), yield* jobOf(), yield* Latch.make()]
       yield* slow.mayBegin.close
-      yield* background.add(slow.job)
+      yield* Effect.asVoid(background.add(slow.job))
       const shift = yield* working(background, over)
       yield* settled
-      yield* background.add(added.job)
+      yield* Effect.asVoid(background.add(added.job))
       yield* slow.mayBegin.open
       yield* settled
       assert.deepStrictEqual([slow.now, added.now], [
@@ -87,7 +87,7 @@ describe("a background in shifts", () => {
       yield* TestClock.adjust("10 seconds")
       yield* Fiber.join(shift)
       yield* slow.mayBegin.open
-      yield* Fiber.join(adding)
+      yield* Effect.asVoid(Fiber.join(adding))
       assert.deepStrictEqual(slow.now, { asked: 1, begun: 1, running: 0 })
     }))
 
@@ -96,7 +96,7 @@ describe("a background in shifts", () => {
       const background = yield* Background.inShifts
       const [slow, over] = [yield* jobOf(), yield* Latch.make()]
       yield* slow.mayEnd.close
-      yield* background.add(slow.job)
+      yield* Effect.asVoid(background.add(slow.job))
       const shift = yield* working(background, over)
       yield* over.open
       yield* TestClock.adjust("10 seconds")
@@ -117,7 +117,7 @@ describe("a background in shifts", () => {
       const background = yield* Background.inShifts
       const [slow, first, second] = [yield* jobOf(), yield* Latch.make(), yield* Latch.make()]
       yield* slow.mayEnd.close
-      yield* background.add(slow.job)
+      yield* Effect.asVoid(background.add(slow.job))
       const earlier = yield* working(background, first)
       yield* settled
       yield* first.open

@@ -119,7 +119,7 @@ const find = (asked: string | undefined): Effect.Effect<string, OpenError | SqlE
     return former
   })
 
-/** The schema of a database, chosen when the layer is built ({@link find}). */
+/** The schema of a database, chosen when the layer is built. */
 export const layer = (asked?: string): Layer.Layer<Schema, OpenError, PgClient.PgClient> =>
   Layer.effect(Schema, Effect.map(find(asked), make)).pipe(
     Layer.catchTag(

@@ -1,5 +1,6 @@
 /**
- * The names of all fields that the API defines in request bodies. Any other name in a body is the caller's own text.
+ * The names of all fields that the API defines in request bodies. Records of requests keep only these names (contract
+ * §17, core's `BodyShape`): any other name is the caller's own text, and may be customer data.
  */
 import { type Schema, SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"

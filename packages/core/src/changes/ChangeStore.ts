@@ -1,5 +1,5 @@
 /**
- * Port: passes change notices between processes. Notices may be lost.
+ * Port: passes notices of changes between processes, so that open pages reload (`Changes`). Notices may be lost.
  */
 import { Context, type Effect, type Scope } from "effect"
 import type { StoreError } from "../StoreError.ts"
@@ -12,8 +12,9 @@ export class ChangeStore extends Context.Service<ChangeStore, {
   /** Publishes to every listener in this process and in others. */
   readonly publish: (changes: ReadonlyArray<Change>) => Effect.Effect<void, StoreError>
   /**
-   * Waits for the next change. `null` means that some may have been missed. A listener that falls far behind loses the
-   * oldest.
+   * Listens while the scope is open. The returned effect waits for the next change; `null` means that some may have been
+   * missed, as while a connection was lost. A listener that falls more than {@link kept} behind loses the oldest, and is
+   * not told.
    */
   readonly changes: Effect.Effect<Effect.Effect<Change | null>, never, Scope.Scope>
 }>()("@wac/core/changes/ChangeStore") {}

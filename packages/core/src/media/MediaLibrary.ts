@@ -61,7 +61,7 @@ export const PassageObserver = Context.Reference<(bytes: number) => void>(
   { defaultValue: () => () => {} }
 )
 
-/** How long a download from the provider may take. After {@link downloadLease}, another process may try. */
+/** How long a download from the provider may take. After five minutes, another process may try. */
 export const downloadTimeout = Duration.minutes(4)
 const downloadLease = Duration.minutes(5)
 

@@ -39,8 +39,11 @@ export interface Moved {
   readonly quota: QuotaChange | null
 }
 
-/** Whether the outcome of the send is known from the provider. */
-export const isSettled = (message: Message.Message): boolean =>
+/**
+ * Whether the message has an outcome: it is not `queued`, `sending` or `unknown`, and did not fail only because its
+ * outcome never became known (`delivery_unknown`).
+ */
+const isSettled = (message: Message.Message): boolean =>
   message.status !== "queued" && message.status !== "sending" && message.status !== "unknown" &&
   !Message.isDeliveryUnknown(message)
 
@@ -65,7 +68,7 @@ export const silences: ReadonlyArray<{
   { status: "sending", after: Message.retryTimeout, ofQueue: false }
 ]
 
-/** When silence or the key's age next changes the send; `null` if never. */
+/** When the key's age, the end of the claim's lease, or silence next changes the send; `null` if never. */
 export const deadlineOf = ({ binding, message }: Pick<KeyedMessage, "binding" | "message">): Instant | null => {
   if (binding === null) return null
   const silence = silences.find(({ ofQueue, status }) =>
@@ -210,7 +213,7 @@ export const failQueued = (send: KeyedMessage, error: Message.MessageError, ids:
 export const cancel = (send: KeyedMessage, now: Instant): Moved =>
   answer(unchanged({ ...send, message: { ...send.message, status: "cancelled", statusAt: now } }), null, now)
 
-/** What silence leads to (`unknown`, `failed`), or the age of a key (`forgotten`). */
+/** What the end of a lease (`unknown`), silence (`failed`) or the age of a key (`forgotten`) leads to. */
 export type Conclusion = "unknown" | "failed" | "forgotten"
 
 const fail = (send: KeyedMessage, error: Message.MessageError, ids: EventIds, now: Instant): Moved => {

@@ -48,7 +48,7 @@ export interface Issuer {
   readonly complete: (callback: URL, kept: Kept) => Effect.Effect<Claims, Unauthorized | ServerError>
 }
 
-/** The issuer at which people sign in; `undefined` if they sign in elsewhere. */
+/** The issuer at which people sign in; `undefined` if they do not sign in at one. */
 export const CurrentIssuer = Context.Reference<Issuer | undefined>("@wac/core/people/Issuer/CurrentIssuer", {
   defaultValue: () => undefined
 })
@@ -57,7 +57,8 @@ const isEmail = Schema.is(EmailAddress.EmailAddress)
 
 /**
  * The normalized address by which an issuer's person may be recognized at their first sign-in; `null` unless the issuer
- * states, as a boolean, that it has verified the address, and the address looks like no other. Pure.
+ * states, as a boolean, that it has verified the address, and the address has no characters that could be taken for
+ * others (`EmailAddress`). Pure.
  */
 export const verifiedEmail = ({ email, emailVerified }: Pick<Claims, "email" | "emailVerified">): string | null =>
   emailVerified === true && isEmail(email) ? EmailAddress.normalize(email) : null

@@ -22,7 +22,7 @@ export interface FieldValue {
 /** The values of a body. */
 export interface BodyValues {
   readonly fields: ReadonlyArray<FieldValue>
-  /** How many of the first {@link maxLooked} values were left out because {@link maxBytes} was reached. */
+  /** How many of the first 1,000 values were left out because {@link maxBytes} was reached. */
   readonly omitted: number
 }
 

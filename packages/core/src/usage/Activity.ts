@@ -73,7 +73,7 @@ const stepLengths = [1, 3, 6, 24].map((hours) => hours * hourLength)
 /** The maximum number of steps: as many bars as a person can tell apart, and touch on a phone. */
 const maxSteps = 48
 
-/** The step for a range of this length, both in milliseconds: the shortest within {@link maxSteps}, at most a day. */
+/** The step for a range of this length, both in milliseconds: the shortest that gives at most 48 steps, a day if none does. */
 export const stepOf = (length: number): number => stepLengths.find((step) => length <= maxSteps * step) ?? dayLength
 
 /**

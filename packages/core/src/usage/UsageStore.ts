@@ -35,7 +35,7 @@ export class UsageStore extends Context.Service<UsageStore, {
   readonly months: (
     workspaceId: WorkspaceId
   ) => Effect.Effect<ReadonlyArray<{ readonly month: string; readonly used: number }>, StoreError>
-  /** A workspace's counts of messages by price for the hours of a range, each count once. */
+  /** A workspace's counts of messages by price for the hours of a range, one count for each hour and price. */
   readonly priced: (
     workspaceId: WorkspaceId,
     range: Range

@@ -1,5 +1,6 @@
 /**
- * Counts of callers' queued messages by workspace. The transactions that change the queue write them; they lock these
+ * Counts of callers' queued messages by workspace, so that *accept* judges the queue's limit (contract §15), and the
+ * backlog is reported, without counting the queue. The transactions that change the queue write them; they lock these
  * rows after the queue's and in the order of their keys.
  */
 import type { Id } from "@wac/core"
@@ -19,7 +20,7 @@ export const counting = (source: string, by: 1 | -1): string =>
   order by 1
   on conflict (workspace_id, shard) do update set queued = s.queued + excluded.queued`
 
-/** Loads how many messages wait in workspaces. */
+/** Loads how many messages callers have queued in workspaces. */
 export const load = statement(
   { workspaceIds: list<Id.WorkspaceId>("text") },
   ({ workspaceIds }) =>
