@@ -93,7 +93,7 @@ export const bugs: ReadonlyArray<Bug> = [
         Effect.as(Effect.forkDetach(Effect.delay(store.applyReport(command), "1 second")), undefined)
     })),
     breaks: "every-event",
-    seed: 11,
+    seed: 7,
     within: 20
   },
   {
@@ -190,7 +190,7 @@ export const bugs: ReadonlyArray<Bug> = [
       )
     ),
     breaks: "campaign-once",
-    seed: 2,
+    seed: 3,
     within: 50
   },
   {
@@ -603,7 +603,7 @@ export const bugs: ReadonlyArray<Bug> = [
       claimDue: (command) => store.claimDue({ ...command, leaseUntil: command.leaseUntil + days(2) })
     })),
     breaks: "delivered-at-least-once",
-    seed: 5,
+    seed: 1,
     within: 5
   },
   {
