@@ -13,24 +13,6 @@ export const make = (count: number): Occupy => {
   /** Who waits, by party, in the order of their turns. */
   const waiting = new Map<string, Array<() => void>>()
 
-  const take = (party: string): Effect.Effect<void> =>
-    Effect.callback((resume) => {
-      if (free > 0) {
-        free--
-        return resume(Effect.void)
-      }
-      const line = waiting.get(party) ?? []
-      // resuming runs the fiber immediately: who gives a place goes on first
-      const enter = () => resume(Effect.yieldNow)
-      line.push(enter)
-      waiting.set(party, line)
-      return Effect.sync(() => {
-        const place = line.indexOf(enter)
-        if (place >= 0) line.splice(place, 1)
-        if (line.length === 0) waiting.delete(party)
-      })
-    })
-
   const give = Effect.sync(() => {
     const [next] = waiting
     if (next === undefined) {
@@ -44,6 +26,27 @@ export const make = (count: number): Occupy => {
     if (line.length > 0) waiting.set(party, line)
     enter()
   })
+
+  const take = (party: string): Effect.Effect<void> =>
+    Effect.callback((resume) => {
+      if (free > 0) {
+        free--
+        return resume(Effect.void)
+      }
+      const line = waiting.get(party) ?? []
+      // resuming runs the fiber immediately: who gives a place goes on first
+      const enter = () => resume(Effect.yieldNow)
+      line.push(enter)
+      waiting.set(party, line)
+      return Effect.suspend(() => {
+        const place = line.indexOf(enter)
+        // it was given a place, in which it does not begin
+        if (place < 0) return give
+        line.splice(place, 1)
+        if (line.length === 0) waiting.delete(party)
+        return Effect.void
+      })
+    })
 
   return (party) => (work) =>
     Effect.uninterruptibleMask((restore) => Effect.andThen(restore(take(party)), Effect.ensuring(restore(work), give)))

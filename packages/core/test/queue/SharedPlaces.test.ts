@@ -30,3 +30,21 @@ it.effect("a place that becomes free goes to the waiting parties in turn, and no
     yield* occupy("d")(Effect.sync(() => void entered.push("d1")))
     assert.strictEqual(entered.at(-1), "d1")
   }))
+
+it.effect("a place is not lost when the one that it was given to is interrupted before it begins", () =>
+  Effect.gen(function*() {
+    const entered: Array<number> = []
+    for (let turns = 0; turns < 4; turns++) {
+      const occupy = SharedPlaces.make(1)
+      const first = Latch.makeUnsafe(false)
+      yield* Effect.forkChild(occupy("a")(Latch.await(first)), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(occupy("b")(Effect.never), { startImmediately: true })
+      Latch.openUnsafe(first)
+      for (let turn = 0; turn < turns; turn++) yield* Effect.yieldNow
+      yield* Fiber.interrupt(waiting)
+      yield* Effect.forkChild(occupy("b")(Effect.sync(() => void entered.push(turns))), { startImmediately: true })
+      yield* Effect.forkChild(occupy("c")(Effect.sync(() => void entered.push(turns))), { startImmediately: true })
+      for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
+    }
+    assert.deepStrictEqual(entered, [0, 0, 1, 1, 2, 2, 3, 3])
+  }))
