@@ -77,9 +77,7 @@ export const run = Effect.fnUntraced(function*(
     // a port that the system chose is known only now
     const publicUrl = pasteable(config.port === 0 ? listening : config.publicUrl.href.replace(/\/$/, ""))
     if (signIn === undefined) {
-      yield* Effect.logInfo(
-        `sign in with POST ${publicUrl}/internal/session; the API is documented at ${publicUrl}/docs`
-      )
+      yield* Effect.logInfo(`sign in at ${publicUrl}/; the API is documented at ${publicUrl}/docs`)
       return {}
     }
     const facts = {

@@ -636,7 +636,7 @@ describe("embedded storage", () => {
         assert.notInclude(second.output().stdout, "Try it")
         assert.include(
           second.output().stdout,
-          `sign in with POST ${url}/internal/session; the API is documented at ${url}/docs`
+          `sign in at ${url}/; the API is documented at ${url}/docs`
         )
         assert.deepStrictEqual((yield* stop(second)).ended, obeyed)
       }).pipe(Effect.scoped),
