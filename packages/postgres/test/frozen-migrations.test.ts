@@ -50,7 +50,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["passkeys", "32ac37d673bd9b246ced6c2fb69ef5dc73b43b6da03e477a70b96c2e46cbfeb7"],
   ["usage timings", "623f10d6578e65eddda33a5c30352771f97614bc8a684cffdffc0d376cb6ab6a"],
   ["request values", "a8d53081801af37e175006d1bd89de8c07bb5809a8a66258c4b5ad3c4eae41df"],
-  ["usage waiting", "34d1ced311c9ef9a33857e19ab1e3b76026355ecee872ca0a67c581bc87cfbeb"]
+  ["usage waiting", "34d1ced311c9ef9a33857e19ab1e3b76026355ecee872ca0a67c581bc87cfbeb"],
+  ["outbox lines", "73e94653cc5bc95edaef6b254fb34b2182655ca0e84f5c347dd3821cd15a740d"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

@@ -6,16 +6,21 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import type { Id, Idempotency, OutboxStep } from "@wac/core"
 import { Effect } from "effect"
+import { claim } from "../src/outbox/ClaimEntries.ts"
 import { end } from "../src/outbox/EndEntries.ts"
-import { carryOut } from "./carryOut.ts"
+import { forget } from "../src/outbox/OutboxStore.ts"
+import { carryOut, carryOutAll } from "./carryOut.ts"
 import { planningDatabases } from "./servers.ts"
 import { touchedBy } from "./touched.ts"
 
 const now = 1_800_000_000_000
 const moved = 20_000
+/** Of the first hundred workspaces. */
 const waiting = 5000
-/** Of the first workspace, by another process. */
+/** The first one of each, by another process. */
 const claimed = 100
+/** Of a workspace that no process works on. */
+const free = 10_000
 
 const fill = [
   "insert into wac.workspaces (id, name, created_at) select 'ws ' || i, 'one', 0 from generate_series(0, 100) i",
@@ -24,7 +29,9 @@ const fill = [
     case when i > ${moved} and i <= ${moved + claimed} then ${now + 1} else 0 end,
     case when i > ${moved} and i <= ${moved + claimed} then 'other' end,
     case when i <= ${moved} then i end
-  from generate_series(1, ${moved + waiting}) i`
+  from generate_series(1, ${moved + waiting}) i`,
+  `insert into wac.outbox (message_id, workspace_id, key, message)
+  select 'msg of free ' || i, 'ws free', i::text, '{"to":"+4","type":"text"}' from generate_series(1, ${free}) i`
 ]
 
 const ended = (n: number): OutboxStep.EndEntry => {
@@ -45,7 +52,13 @@ const ended = (n: number): OutboxStep.EndEntry => {
 type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { readonly [table: string]: number }]
 
 const steps: { readonly [step: string]: Step } = {
-  "the ends of two entries": [carryOut(end, [ended(1), ended(2)]), { outbox: 8, messages: 0 }]
+  "a claim of ten entries": [
+    carryOutAll(claim({ asked: now, last: "ws 1", limit: 10, token: "one" })),
+    // two probes of each workspace, the entries, and what locking and writing them reads
+    { outbox: 2 * 101 + 30 }
+  ],
+  "the ends of two entries": [carryOut(end, [ended(1), ended(2)]), { outbox: 8, messages: 0 }],
+  "a sweep": [carryOutAll([forget({ before: 1000 })]), { outbox: 1500, messages: 0 }]
 }
 
 for (const { layer: database, name } of planningDatabases) {

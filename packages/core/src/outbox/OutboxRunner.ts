@@ -98,7 +98,7 @@ export const layer = Layer.effectDiscard(
       const token = yield* random.uuidV4()
       const { at, entries } = yield* store.claim({ now: yield* Clock.currentTimeMillis, token, limit })
       yield* Effect.forEach(entries, (entry) => move(entry, token, at), { concurrency: "unbounded", discard: true })
-      return entries.length === limit
+      return entries.length > 0
     })
 
     const round = Effect.gen(function*() {

@@ -32,8 +32,11 @@ export class OutboxStore extends Context.Service<OutboxStore, {
   /** The SQL function that hosts call, with its schema; `null` if they cannot reach this storage. */
   readonly enqueueFunction: string | null
   /**
-   * Takes the entries that arrived first, in the order of arrival, for {@link lease}. The entries of a workspace belong
-   * to one process at a time, so that the workspace's messages are queued in that order.
+   * Takes entries for {@link lease}: of each workspace those that arrived first, in the order of arrival. The entries of a
+   * workspace belong to one process at a time, so that the workspace's messages are queued in that order. The workspaces
+   * that no process works on take turns: one claim takes an equal share of half of them, so that a workspace with many
+   * entries delays no other, and leaves the rest to other processes. It returns none only if no entry is due in a
+   * workspace that no process works on.
    */
   readonly claim: (command: Claim) => Effect.Effect<Claimed, StoreError>
   /**
@@ -45,6 +48,9 @@ export class OutboxStore extends Context.Service<OutboxStore, {
   readonly awaitHint: Effect.Effect<void>
   /** When the entry that has waited longest was enqueued; `null` if none waits. */
   readonly oldestWaitingAt: Effect.Effect<Instant | null, StoreError>
-  /** Deletes entries that were moved before this time, once the message's idempotency key is deleted. */
+  /**
+   * Deletes entries that were moved before this time, if the message's idempotency key is deleted. If it is not, looks at
+   * the entry again a day later.
+   */
   readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/outbox/OutboxStore") {}

@@ -82,8 +82,12 @@ const content = MessageFixture.template()
 const world = Effect.tap(Fixture.world(), ({ start }) =>
   OutboxStore.OutboxStore.use((store) =>
     Effect.gen(function*() {
-      const { entries } = yield* store.claim({ now: start + 365 * day, token: "others", limit: 1000 })
-      yield* Effect.forEach(entries, (entry) => end(start + 365 * day, entry, "others", { _tag: "Moved" }))
+      const now = start + 365 * day
+      while (true) {
+        const { entries } = yield* store.claim({ now, token: "others", limit: 1000 })
+        if (entries.length === 0) return
+        yield* Effect.forEach(entries, (entry) => end(now, entry, "others", { _tag: "Moved" }), { concurrency: 50 })
+      }
     })
   ))
 
@@ -148,7 +152,11 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       // what a process took and did not end is taken again, in its place
       const lease = Duration.toMillis(OutboxStore.lease)
       assert.deepStrictEqual(yield* claim(own.start + second + lease - 1, "three"), [])
-      assert.deepStrictEqual(keysOf(yield* claim(own.start + 2 * second + lease, "three")), ["b", "c", "d"])
+      const again = [
+        yield* claim(own.start + 2 * second + lease, "three"),
+        yield* claim(own.start + 2 * second + lease, "three")
+      ]
+      assert.sameDeepMembers(again.map(keysOf), [["b", "c"], ["d"]])
       assert.isFalse(
         yield* end(own.start + 2 * second + lease, { ...first!, key: first!.key }, "two", { _tag: "Moved" })
       )
@@ -174,14 +182,62 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       for (const [i, each] of worlds.entries()) {
         for (let n = 0; n < 5; n++) yield* enqueue(each, `${i} ${n}`.replace(" ", "-"))
       }
-      const claims = yield* Effect.forEach(
-        Array.from({ length: 10 }, (_, i) => i),
-        (i) => claim(own.start, `claimer ${i}`, 5),
-        { concurrency: "unbounded" }
-      )
-      const taken = claims.flatMap(keysOf)
+      const taken: Array<string> = []
+      while (taken.length < 15) {
+        const claims = yield* Effect.forEach(
+          Array.from({ length: 10 }, (_, i) => `claimer ${i}`),
+          (token) => Effect.map(claim(own.start, token, 5), (entries) => ({ entries, token })),
+          { concurrency: "unbounded" }
+        )
+        assert.isAbove(Math.max(...claims.map(({ entries }) => entries.length)), 0)
+        for (const { entries, token } of claims) {
+          taken.push(...keysOf(entries))
+          for (const entry of entries) yield* end(own.start, entry, token, { _tag: "Moved" })
+        }
+      }
       assert.strictEqual(taken.length, 15)
       assert.strictEqual(new Set(taken).size, 15)
+    }))
+
+  it.effect("a workspace with many entries delays no other, and leaves the others to other processes", () =>
+    Effect.gen(function*() {
+      const worlds = [yield* world, yield* world, yield* world]
+      const [busy, one, two] = worlds as [Fixture.World, Fixture.World, Fixture.World]
+      // more than what one claim looks at
+      yield* Effect.forEach(Array.from({ length: 2100 }, (_, n) => n), (n) => enqueue(busy, `busy-${n}`))
+      yield* enqueue(one, "one")
+      yield* enqueue(two, "two")
+      // of three workspaces two, then the third
+      const claims = [yield* claim(busy.start, "first"), yield* claim(busy.start, "second")]
+      assert.deepStrictEqual(yield* claim(busy.start, "third"), [])
+      const ofBusy = claims.findIndex((entries) => entries.some(({ key }) => key.startsWith("busy")))
+      assert.deepStrictEqual(
+        keysOf(claims[ofBusy]!).filter((key) => key.startsWith("busy")),
+        Array.from({ length: ofBusy === 0 ? 5 : 10 }, (_, n) => `busy-${n}`)
+      )
+      assert.sameMembers(claims.flatMap(keysOf).filter((key) => !key.startsWith("busy")), ["one", "two"])
+    }))
+
+  it.effect("the workspaces take turns", () =>
+    Effect.gen(function*() {
+      const worlds = [yield* world, yield* world, yield* world, yield* world]
+      for (const [i, each] of worlds.entries()) {
+        for (let n = 0; n < 100; n++) yield* enqueue(each, `${i}-${n}`)
+      }
+      const places = new Map<string, number>()
+      for (let claims = 1; claims <= 4; claims++) {
+        const entries = yield* claim(worlds[0]!.start, "one", 4)
+        assert.strictEqual(entries.length, 4)
+        for (const entry of entries) {
+          const [i, n] = entry.key.split("-")
+          // none overtakes another of its workspace
+          assert.strictEqual(Number(n), places.get(i!) ?? 0)
+          places.set(i!, Number(n) + 1)
+          yield* end(worlds[0]!.start, entry, "one", { _tag: "Moved" })
+        }
+        if (claims === 2) assert.deepStrictEqual([...places.values()], [2, 2, 2, 2])
+      }
+      assert.deepStrictEqual([...places.values()], [4, 4, 4, 4])
     }))
 
   it.effect("what is to be tried again comes after its time", () =>
@@ -229,7 +285,8 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       const id = yield* enqueue(own, "a")
       const stray = yield* Effect.flatMap(Door, (door) =>
         Effect.flatMap(Fixture.id("ws"), (workspaceId) => door({ workspaceId, key: "a", message: content })))
-      for (const entry of yield* claim(own.start, "one")) {
+      // one workspace after the other
+      for (const entry of [...yield* claim(own.start, "one"), ...yield* claim(own.start, "one")]) {
         assert.isTrue(
           yield* end(own.start, entry, "one", {
             _tag: "Failed",
@@ -299,7 +356,7 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       assert.notInclude(yield* keys, "a")
     }))
 
-  it.effect("an entry is kept as long as the key of its message, and deleted then", () =>
+  it.effect("an entry is kept as long as the key of its message, and deleted within a day then", () =>
     Effect.gen(function*() {
       const own = yield* world
       const store = yield* OutboxStore.OutboxStore
@@ -309,10 +366,36 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       yield* enqueue(own, "b")
       const [failing] = yield* claim(own.start, "one")
       yield* end(own.start, failing!, "one", { _tag: "Failed", error: failure, content }, own.number.provider)
-      assert.deepStrictEqual(yield* store.forget(own.start + 400 * day), { removed: 0, isMore: false })
+      assert.deepStrictEqual(yield* store.forget(own.start + 1), { removed: 0, isMore: false })
       const messages = yield* MessageStore.MessageStore
       yield* messages.sweep(own.start + day)
-      assert.deepStrictEqual(yield* store.forget(own.start), { removed: 0, isMore: false })
-      assert.deepStrictEqual(yield* store.forget(own.start + 1), { removed: 1, isMore: false })
+      assert.deepStrictEqual(yield* store.forget(own.start + 1), { removed: 0, isMore: false })
+      assert.deepStrictEqual(yield* store.forget(own.start + 1 + day), { removed: 0, isMore: false })
+      assert.deepStrictEqual(yield* store.forget(own.start + 2 + day), { removed: 1, isMore: false })
+    }))
+
+  it.effect("many entries whose keys are kept are not in the way of those that can be deleted", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const store = yield* OutboxStore.OutboxStore
+      const messages = yield* MessageStore.MessageStore
+      while ((yield* store.forget(own.start + 400 * day)).removed > 0);
+      yield* Effect.forEach(Array.from({ length: 600 }, (_, n) => n), (n) => enqueue(own, `kept-${n}`))
+      yield* Effect.forEach(
+        yield* claim(own.start, "one", 600),
+        (entry) => end(own.start, entry, "one", { _tag: "Failed", error: failure, content }, own.number.provider),
+        { concurrency: 50 }
+      )
+      yield* enqueue(own, "moved")
+      const [moved] = yield* claim(own.start + second, "one")
+      yield* end(own.start + second, moved!, "one", { _tag: "Moved" })
+      const before = own.start + minute
+      assert.deepStrictEqual(yield* store.forget(before), { removed: 0, isMore: true })
+      assert.deepStrictEqual(yield* store.forget(before), { removed: 1, isMore: false })
+      assert.deepStrictEqual(yield* store.forget(before), { removed: 0, isMore: false })
+      yield* messages.sweep(own.start + day)
+      let removed = 0
+      while (removed < 600) removed += (yield* store.forget(before + day + 1)).removed
+      assert.strictEqual(removed, 600)
     }))
 }

@@ -1,0 +1,118 @@
+/**
+ * Takes entries of the outbox, from the workspaces in turn (`OutboxStore.claim`).
+ */
+import { type OutboxEntry, OutboxStore, type Time } from "@wac/core"
+import { Duration } from "effect"
+import * as Clocks from "../Clocks.ts"
+import { columns, result } from "../Columns.ts"
+import { type Rows, type Statement, statement, value } from "../Statement.ts"
+
+/** Serializes claims, so that no two claim entries of the same workspace. */
+const lockText = "select pg_advisory_xact_lock(hashtext('wac:outbox'), 0)"
+
+/**
+ * The number of entries that a claim looks at in each workspace, from the first that waits: some may be waiting for
+ * another try.
+ */
+const lookedAtInEach = 2000
+
+/** The number of workspaces that a claim looks at: some may be worked on, or have no entry that is due. */
+const lookedAt = 400
+
+const waitingAfter = (workspaceId: string) =>
+  `select o.workspace_id from wac.outbox o
+    where o.moved_at is null and o.workspace_id > ${workspaceId} order by o.workspace_id limit 1`
+
+/**
+ * Of the workspaces after `last`, then of those from the first one again: each step of the recursion finds the next one
+ * with a probe of the index.
+ */
+const take = statement(
+  {
+    asked: Clocks.asked,
+    token: value<string>(),
+    limit: value<number>(),
+    lease: value<number>(),
+    last: value<string>()
+  },
+  ({ asked, last, lease, limit, token }) =>
+    `with recursive judged as materialized (select ${asked} as at), after_last as (
+    select f.workspace_id, 1 as turn from (${waitingAfter(`${last}::text`)}) f
+    union all
+    select n.workspace_id, l.turn + 1 from after_last l cross join lateral (${waitingAfter("l.workspace_id")}) n
+    where l.turn < ${lookedAt}
+  ), from_first as (
+    select f.workspace_id, ${lookedAt} + 1 as turn from (${
+      waitingAfter("''")
+    }) f where f.workspace_id <= ${last} and (select count(*) from after_last) < ${lookedAt}
+    union all
+    select n.workspace_id, l.turn + 1 from from_first l cross join lateral (${waitingAfter("l.workspace_id")}) n
+    where l.turn < 2 * ${lookedAt} and n.workspace_id <= ${last}
+  ), free as materialized (
+    select l.workspace_id, l.turn
+    from (select * from after_last union all select * from from_first order by turn limit ${lookedAt}) l
+    where (
+      select 1 from wac.outbox c
+      where c.workspace_id = l.workspace_id and c.claim_token is not null and c.due_at > ${asked} limit 1
+    ) is null and exists (
+      select from (
+        select o.due_at from wac.outbox o
+        where o.workspace_id = l.workspace_id and o.moved_at is null order by o.place limit ${lookedAtInEach}
+      ) w where w.due_at <= ${asked}
+    )
+  ), next as materialized (
+    select f.workspace_id, f.turn from free f order by f.turn
+    limit (select least((count(*) + 1) / 2, ${limit}::integer) from free)
+  ), chosen as (
+    select e.message_id from next f cross join lateral (
+      select w.message_id from (
+        select o.message_id, o.place, o.due_at from wac.outbox o
+        where o.workspace_id = f.workspace_id and o.moved_at is null order by o.place limit ${lookedAtInEach}
+      ) w
+      where w.due_at <= ${asked} order by w.place limit (select ${limit}::integer / count(*) from next)
+    ) e
+  ), taken as (
+    update wac.outbox o set claim_token = ${token}, due_at = j.at + ${lease}::bigint
+    from judged j where o.message_id = any (array(select c.message_id from chosen c))
+    returning o.*
+  )
+  select j.at, (select f.workspace_id from next f order by f.turn desc limit 1) as last,
+    t.message_id, t.workspace_id, t.key, t.message, t.tries,
+    floor(extract(epoch from t.send_at) * 1000)::double precision as send_at,
+    floor(extract(epoch from t.send_until) * 1000)::double precision as send_until,
+    floor(extract(epoch from t.enqueued_at) * 1000)::double precision as enqueued_at
+  from judged j left join taken t on true order by t.place`
+)
+
+const entry = columns<OutboxEntry.OutboxEntry>({
+  messageId: "text",
+  workspaceId: "text",
+  key: "text",
+  message: "json",
+  sendAt: "double precision",
+  sendUntil: "double precision",
+  enqueuedAt: "double precision",
+  tries: "integer"
+})
+
+const claimed = result<{ readonly at: Time.Instant; readonly last: string | null }>({ at: "bigint", last: "text" })
+
+/** What a claim needs. */
+export interface Options extends Pick<OutboxStore.Claim, "limit" | "token"> {
+  /** The caller's time, or `undefined` for the database's. */
+  readonly asked: Time.Instant | undefined
+  /** The workspace that the last claim of this process ended with; the one after it comes first. Empty at first. */
+  readonly last: string
+}
+
+/** The statements of a claim, for one transaction. */
+export const claim = (options: Options): ReadonlyArray<Statement> => [
+  { text: lockText },
+  take({ ...options, lease: Duration.toMillis(OutboxStore.lease) })
+]
+
+/** Reads what a claim took, and the workspace that it ended with: `null` if it took nothing. */
+export const read = ([, rows]: ReadonlyArray<Rows>): OutboxStore.Claimed & { readonly last: string | null } => ({
+  ...claimed.read(rows![0]!),
+  entries: rows!.flatMap((row) => row["message_id"] === null ? [] : [entry.read(row)])
+})
