@@ -89,13 +89,15 @@ export const layer = Layer.effectDiscard(
           isChecking ? rowsAtOnce : rowsAtFirst
         ),
         hashes: {},
+        hashedFor: null,
         ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
       }
       const first = yield* store.work(command)
       const worked = Option.isSome(first) && first.value.unhashed.length > 0
         ? yield* store.work({
           ...command,
-          hashes: yield* NameHashes.of(vault, first.value.campaign.workspaceId, first.value.unhashed)
+          hashes: yield* NameHashes.of(vault, first.value.campaign.workspaceId, first.value.unhashed),
+          hashedFor: first.value.campaign.workspaceId
         })
         : first
       isChecking = Option.isSome(worked) && worked.value.campaign.status === "checking"

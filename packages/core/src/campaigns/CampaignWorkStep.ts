@@ -7,7 +7,7 @@ import type * as Contact from "../contacts/Contact.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as Suppression from "../contacts/Suppression.ts"
 import type * as Event from "../events/Event.ts"
-import type { MessageId } from "../Id.ts"
+import type { MessageId, WorkspaceId } from "../Id.ts"
 import type { IdempotencyKey } from "../Idempotency.ts"
 import * as Limits from "../limits/Limits.ts"
 import * as KeyedMessage from "../messages/KeyedMessage.ts"
@@ -58,6 +58,8 @@ export interface Work {
   readonly messageIds: ReadonlyArray<MessageId>
   /** Hashes of the names that an earlier piece of work asked for ({@link Worked.unhashed}); empty in the first. */
   readonly hashes: Suppression.Hashes
+  /** The workspace whose names these are: the next piece of work may be on a campaign of another. */
+  readonly hashedFor: WorkspaceId | null
   /** New identifiers for one event. */
   readonly ids: EventIds
 }
@@ -208,12 +210,12 @@ const isHeldOut = ({ holdout, id }: Campaign.Campaign, customer: Contact.Contact
 
 /** The customers in rows whose opt-outs must be looked up, but whose hashes are missing. */
 const unhashedIn = (
-  { hashes }: Work,
-  { isSuppressing, rows, templates }: LoadedWork
+  { hashedFor, hashes }: Work,
+  { isSuppressing, job: { campaign }, rows, templates }: LoadedWork
 ): ReadonlyArray<Contact.Contact["key"]> => {
   if (!isSuppressing || !templates.some((template) => isMarketing(template!))) return []
   const customers = new Set(rows!.map(({ row }) => Recipient.customerOf(row)).filter((customer) => customer !== null))
-  return [...customers].filter((customer) => hashes[customer] === undefined)
+  return [...customers].filter((customer) => hashedFor !== campaign.workspaceId || hashes[customer] === undefined)
 }
 
 /** Checks rows, and queues a message to each without a problem. */

@@ -24,12 +24,15 @@ export const QuietHours = Schema.Struct({ from: TimeOfDay, to: TimeOfDay }).chec
 })
 export type QuietHours = typeof QuietHours.Type
 
+/** A name in one spelling of the many that callers can choose: `DateTime` keeps every spelling that it has seen. */
+const spelled = (name: string): string => name.toLowerCase()
+
 /** The name of a time zone of the IANA database: `Europe/Paris`. */
 export const TimeZoneName = Schema.String.check(
   Schema.isMaxLength(64),
   Schema.makeFilter(
     (name: string) =>
-      /^[A-Za-z]/.test(name) && Option.isSome(DateTime.zoneMakeNamed(name)) ||
+      /^[A-Za-z]/.test(name) && Option.isSome(DateTime.zoneMakeNamed(spelled(name))) ||
       "must be a time zone of the IANA database, such as Europe/Paris"
   )
 )
@@ -47,18 +50,9 @@ const horizon = 3 * day
 
 const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
 
-const zoneNamed = (() => {
-  const known = new Map<string, DateTime.TimeZone>()
-  return (name: string): DateTime.TimeZone => {
-    const zone = known.get(name) ?? DateTime.zoneMakeNamedUnsafe(name)
-    known.set(name, zone)
-    return zone
-  }
-})()
-
 /** The minute of the day that a clock in the zone shows. */
 const minuteAt = (zone: string, at: Instant): number => {
-  const local = DateTime.makeZonedUnsafe(at, { timeZone: zoneNamed(zone) })
+  const local = DateTime.makeZonedUnsafe(at, { timeZone: DateTime.zoneMakeNamedUnsafe(spelled(zone)) })
   return DateTime.getPart(local, "hour") * 60 + DateTime.getPart(local, "minute")
 }
 

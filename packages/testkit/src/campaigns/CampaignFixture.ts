@@ -102,6 +102,7 @@ export const work = (own: Fixture.World, now: Time.Instant, most = limit) =>
       provider: own.number.provider,
       messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), most),
       hashes: {},
+      hashedFor: own.workspace.id,
       ids: yield* Fixture.eventIds
     }
     const ask = (hashes: CampaignWorkStep.Work["hashes"]) =>

@@ -250,12 +250,20 @@ export const tests = (it: Fixture.It): void => {
         provider: own.number.provider,
         messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 10),
         hashes: {},
+        hashedFor: own.workspace.id,
         ids: yield* Fixture.eventIds
       }
       const asked = Option.getOrThrow(yield* store.work(command))
       assert.deepStrictEqual([asked.unhashed, asked.claimed], [[customer(1), customer(2)], []])
       const some = { ...command, hashes: MessageFixture.hashesOf(MessageFixture.customerOf(customer(1))) }
       assert.deepStrictEqual(Option.getOrThrow(yield* store.work(some)).unhashed, [customer(2)])
+      // hashes for a campaign of another workspace, which the same customers may be in
+      const ofOther = {
+        ...command,
+        hashes: MessageFixture.hashesOf(...[1, 2].map((n) => MessageFixture.customerOf(customer(n)))),
+        hashedFor: yield* Fixture.id("ws")
+      }
+      assert.deepStrictEqual(Option.getOrThrow(yield* store.work(ofOther)).unhashed, [customer(1), customer(2)])
       assert.deepInclude(yield* get(campaign), { status: "checking", checked: 0 })
       yield* workAll(own, own.start)
       assert.deepInclude(yield* get(campaign), { status: "ready", checked: 2, problems: 1 })

@@ -243,6 +243,7 @@ const run = (
         provider: own.number.provider,
         messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 5),
         hashes: {},
+        hashedFor: own.workspace.id,
         ids: yield* Fixture.eventIds
       }
       const first = Option.getOrUndefined(yield* campaigns.work(command))

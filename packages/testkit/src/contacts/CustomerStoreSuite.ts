@@ -226,6 +226,7 @@ export const tests = (it: Fixture.It): void => {
           provider: own.number.provider,
           messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 10),
           hashes: {},
+          hashedFor: own.workspace.id,
           ids: yield* Fixture.eventIds
         })
       })
