@@ -60,7 +60,8 @@ const move = statement(
  * The statements for names that now belong to a different customer: earlier messages under these names stay with the
  * customers who had them.
  */
-export const moveConversations = (moved: ReadonlyArray<Conversation.Moved>): ReadonlyArray<Statement> => moved.map(move)
+export const moveConversations = (moved: ReadonlyArray<Conversation.Reassignment>): ReadonlyArray<Statement> =>
+  moved.map(move)
 
 /** Part of a statement that deletes messages from conversations: those whose ids the query `ids` selects. */
 export const forgetText = (ids: string): string =>
