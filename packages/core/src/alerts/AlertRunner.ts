@@ -21,7 +21,7 @@ import { SubscriptionStore } from "../subscriptions/SubscriptionStore.ts"
 import { TemplateStore } from "../templates/TemplateStore.ts"
 import { iso } from "../Time.ts"
 import { UsageStore } from "../usage/UsageStore.ts"
-import * as Webhook from "../webhooks/Webhook.ts"
+import * as WebhookHealth from "../webhooks/WebhookHealth.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
 import { WebhookStore } from "../webhooks/WebhookStore.ts"
 import { WebhookTransport } from "../webhooks/WebhookTransport.ts"
@@ -94,7 +94,7 @@ export const layer = Layer.effectDiscard(
 
     const webhookOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId) {
       const found = Option.getOrUndefined(yield* webhooks.find(workspaceId))
-      if (found === undefined || found.pausedAt !== null || !Webhook.isFailing(found.health)) {
+      if (found === undefined || found.pausedAt !== null || !WebhookHealth.isFailing(found.health)) {
         return found && { ...found, pausesAt: null }
       }
       const { pausesAt } = yield* reports.get(workspaceId)

@@ -1,7 +1,7 @@
 /**
  * The stored form of webhooks, and the columns derived from their health, by which claims select webhooks.
  */
-import { type Id, type Time, Webhook } from "@wac/core"
+import { AttemptSlots, type Id, type Time, type Webhook, WebhookHealth } from "@wac/core"
 import { Result } from "effect"
 import { Hex } from "effect/encoding"
 import { bigint, boolean, columns, insert, integer, type Reader, result, row, text } from "../Columns.ts"
@@ -55,7 +55,7 @@ const own = columns<Omit<Webhook.Webhook, "secrets" | "health">>({
 })
 
 /** A webhook's health as it is stored. */
-interface Health extends Omit<Webhook.Health, "lastFailure"> {
+interface Health extends Omit<WebhookHealth.WebhookHealth, "lastFailure"> {
   readonly lastFailureAt: Time.Instant | null
   readonly lastFailureMessage: string | null
 }
@@ -85,9 +85,9 @@ export const writtenHealth = ({ health, id }: Pick<Webhook.Webhook, "id" | "heal
     webhookId: id,
     lastFailureAt: lastFailure && lastFailure.at,
     lastFailureMessage: lastFailure && lastFailure.message,
-    doubtful: Webhook.standing(health) === "doubtful",
-    slots: Webhook.slots(health),
-    opensAt: Webhook.nextSlotAt(health)
+    doubtful: WebhookHealth.standing(health) === "doubtful",
+    slots: AttemptSlots.slots(health),
+    opensAt: AttemptSlots.nextSlotAt(health)
   }
 }
 
@@ -108,7 +108,7 @@ export const webhookOf = (row: Row): Webhook.Webhook => {
 }
 
 /** Reads health from a row of `webhook_health`, or from the row's JSON. */
-export const healthOf = (row: Row): Webhook.Health => {
+export const healthOf = (row: Row): WebhookHealth.WebhookHealth => {
   const { lastFailureAt, lastFailureMessage, ...others } = health.read(row)
   return {
     ...others,
