@@ -2,8 +2,9 @@
  * Conversations in PostgreSQL: the statements that write and read them.
  */
 import { type Conversation, Id, type Message, NumberPart, Page, ReceivedMessage } from "@wac/core"
-import { boolean, insert, json, list as listOf, result, row, text } from "../Columns.ts"
+import { boolean, json, list as listOf, result, row, text } from "../Columns.ts"
 import { type Row, type Statement, statement, value } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 import { message } from "./StoredSend.ts"
 
 type Said = Pick<ReceivedMessage.ReceivedMessage, "content" | "context">

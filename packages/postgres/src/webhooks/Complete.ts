@@ -4,9 +4,10 @@
  */
 import { AttemptSlots, Delivery, DeliveryStep, type Id, type Time, WebhookHealth, WebhookScheduler } from "@wac/core"
 import { Duration } from "effect"
-import { columns, insert, list, row, type Table, text, unlessEmpty } from "../Columns.ts"
+import { columns, list, row, type Table, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Statement, statement } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 import { ordersOf } from "./DeliveryOrder.ts"
 import { lockHealthOf } from "./Health.ts"
 import { attempt, delivery, deliveryOf, shownOf, skippedAt, storedOutcome } from "./StoredDelivery.ts"

@@ -4,9 +4,10 @@
 import { AttemptSlots, type Id, type Time, type Webhook, WebhookHealth } from "@wac/core"
 import { Result } from "effect"
 import { Hex } from "effect/encoding"
-import { bigint, boolean, columns, insert, integer, type Reader, result, row, text } from "../Columns.ts"
+import { bigint, boolean, columns, integer, type Reader, result, row, text } from "../Columns.ts"
 import { sealed } from "../secrets/StoredSeal.ts"
 import type { Row, Statement } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 
 /** A row of `webhook_secrets` as {@link secretsText} writes it. */
 const secretText = columns<Record<"keyId" | "nonce" | "ciphertext", string> & Pick<Webhook.WebhookSecret, "expiresAt">>(
