@@ -13,7 +13,7 @@ import * as Signature from "../keys/Signature.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
 import * as Quota from "../limits/Quota.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
-import * as Mail from "../people/Mail.ts"
+import * as Mailer from "../people/Mailer.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { Vault } from "../secrets/Vault.ts"
@@ -59,7 +59,7 @@ export const body = (alert: Alert.Alert): string =>
   })
 
 /** The mail about an opened or closed alert. */
-export const mail = (to: string, { name }: Pick<Workspace, "name">, alert: Alert.Alert): Mail.Mail => ({
+export const mail = (to: string, { name }: Pick<Workspace, "name">, alert: Alert.Alert): Mailer.Mail => ({
   to,
   subject: `${alert.closedAt === null ? "Alert" : "Over"}: ${alert.message} (${name})`.replaceAll(/\p{Cc}+/gu, " "),
   text: `${alert.message}
@@ -87,7 +87,7 @@ export const layer = Layer.effectDiscard(
     const vault = yield* Vault
     const limits = yield* CurrentLimits
     const random = yield* SecureRandom.SecureRandom
-    const send = yield* Mail.ofWorkspace
+    const send = yield* Mailer.ofWorkspace
     const alertUrl = yield* AlertUrl
     const tellPages = yield* ChangeRecorder
     const telling = yield* FiberSet.make()
