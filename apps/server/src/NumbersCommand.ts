@@ -4,6 +4,7 @@
  * database).
  */
 import {
+  E164,
   Id,
   Limits,
   PhoneNumber,
@@ -202,7 +203,7 @@ const add = Command.make(
   {
     number: Argument.String("number").pipe(
       Argument.withDescription("In E.164 format, such as +15551234567"),
-      Argument.withSchema(PhoneNumber.E164)
+      Argument.withSchema(E164.E164)
     ),
     id: Flag.String("id").pipe(
       Flag.withDescription("The provider's id of the number: a phone number id"),

@@ -2,7 +2,7 @@
  * The commands `workspaces list | create | tier | quota | suspend | unsuspend`: the tenants, and the operator's
  * settings of them.
  */
-import { Id, Limits, PhoneNumber, PhoneNumberStore, Time, Workspace, WorkspaceStore } from "@wac/core"
+import { E164, Id, Limits, PhoneNumber, PhoneNumberStore, Time, Workspace, WorkspaceStore } from "@wac/core"
 import { Clock, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
@@ -63,7 +63,7 @@ const create = Command.make(
     ),
     number: Flag.String("number").pipe(
       Flag.withDescription("Its first phone number, in E.164 format, such as +15551234567"),
-      Flag.withSchema(PhoneNumber.E164)
+      Flag.withSchema(E164.E164)
     ),
     id: Flag.String("id").pipe(
       Flag.withDescription("The provider's id of the number: a phone number id"),

@@ -2,7 +2,7 @@
  * Reads customers' messages (`messages` of a post), their calls, and messages that the business writes on its own
  * phone. The table in the package's README lists the fields of each content.
  */
-import { CustomerNames, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
+import { CustomerNames, type E164, type InboundItem, type InboundMessage } from "@wac/core"
 import { Predicate } from "effect"
 import * as Customers from "./Customers.ts"
 import * as GraphError from "./GraphError.ts"
@@ -254,7 +254,7 @@ const named = new Set([
  */
 export const readCall = (
   json: Payload.Json,
-  own: PhoneNumber.E164 | undefined,
+  own: E164.E164 | undefined,
   customers: Customers.Directory,
   source: PostSource
 ): InboundItem.InboundItem => {

@@ -5,7 +5,7 @@
  * together. Pure.
  */
 import { InvalidBody } from "../Errors.ts"
-import { canonicalOf, e164Expected, isE164, nationalPrefixesOf } from "../numbers/PhoneNumber.ts"
+import { canonicalOf, e164Expected, isE164, nationalPrefixesOf } from "../numbers/E164.ts"
 
 /** Further names of a customer. */
 interface Aliases {
