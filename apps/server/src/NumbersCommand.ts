@@ -20,7 +20,7 @@ import { Clock, Effect, Option, type PlatformError, Redacted, Schema, type Stdio
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as OperatorCommand from "./OperatorCommand.ts"
-import type { BadVariable } from "./Variable.ts"
+import type { BadVariable } from "./VariableText.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
 const { CannotDo, kept, secretFrom } = OperatorCommand

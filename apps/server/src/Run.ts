@@ -13,6 +13,7 @@ import * as Server from "./Server.ts"
 import { fromEnvironment } from "./ServerConfig.ts"
 import * as SetupFile from "./SetupFile.ts"
 import * as Variable from "./Variable.ts"
+import type * as VariableText from "./VariableText.ts"
 
 /** The server cannot listen on the address. */
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -49,7 +50,7 @@ interface Printed {
  * signed in yet, the `guide` or `summary` to print.
  */
 export const run = Effect.fnUntraced(function*(
-  environment: Variable.Environment,
+  environment: VariableText.Environment,
   adapters?: Partial<Composition.Adapters>
 ) {
   const config = yield* fromEnvironment(environment)

@@ -17,8 +17,8 @@ import { BearerToken, flag, optional, read, secret, Variables, WebAddress } from
 import { retention } from "./config/Retention.ts"
 import type * as OidcIssuer from "./OidcIssuer.ts"
 import type * as Telemetry from "./Telemetry.ts"
-import type { BadVariable, Environment } from "./Variable.ts"
-import * as Variable from "./Variable.ts"
+import type { BadVariable, Environment } from "./VariableText.ts"
+import * as VariableText from "./VariableText.ts"
 
 /** The configuration of the server. */
 export interface ServerConfig extends Composition.Config {
@@ -114,9 +114,9 @@ const config = Effect.gen(function*() {
 })
 
 const given = (environment: Environment) => <A>(config: Effect.Effect<A, BadVariable, Variables>) =>
-  Variable.checkNames(environment).pipe(
+  VariableText.checkNames(environment).pipe(
     Effect.andThen(Effect.provideService(config, Variables, environment)),
-    Effect.mapError((error) => Variable.located(environment, error))
+    Effect.mapError((error) => VariableText.located(environment, error))
   )
 
 /** Reads the configuration from an environment. */

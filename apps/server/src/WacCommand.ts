@@ -18,7 +18,7 @@ import { numbers } from "./NumbersCommand.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { start } from "./StartCommand.ts"
 import { templates } from "./TemplatesCommand.ts"
-import type { Environment } from "./Variable.ts"
+import type { Environment } from "./VariableText.ts"
 import { webhook } from "./WebhookCommand.ts"
 import { workspaces } from "./WorkspacesCommand.ts"
 

@@ -19,8 +19,8 @@ import {
   type ServerConfig,
   storageFromEnvironment
 } from "../../src/ServerConfig.ts"
-import type { BadVariable } from "../../src/Variable.ts"
 import * as Variable from "../../src/Variable.ts"
+import type { BadVariable } from "../../src/VariableText.ts"
 import * as checks from "../checks.ts"
 import { call, ownPage, start } from "../harness.ts"
 
