@@ -4,7 +4,7 @@
  */
 import { type Contact, CustomerNames, type E164, type InboundItem, type InboundMessage } from "@wac/core"
 import * as Payload from "./Payload.ts"
-import { happened, type PostSource, skipped } from "./PostSource.ts"
+import { type PostSource, skipped, timeOf } from "./PostSource.ts"
 
 /**
  * Reads a telephone number into E.164: most come without the plus, and display forms have separators. It is not checked
@@ -139,7 +139,7 @@ export const renamed = (json: Payload.Json, source: PostSource): InboundItem.Inb
       providerNumberId: source.numberId,
       from: before,
       to: after,
-      at: happened(timestamp, source)
+      at: timeOf(timestamp, source)
     }
 }
 
@@ -192,6 +192,6 @@ export const preference = (
     providerNumberId: source.numberId,
     customer,
     preference,
-    at: happened(timestamp, source)
+    at: timeOf(timestamp, source)
   }
 }
