@@ -23,7 +23,7 @@ import * as OperatorCommand from "./OperatorCommand.ts"
 import type { BadVariable } from "./VariableText.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
-const { CannotDo, kept, secretFrom } = OperatorCommand
+const { CannotDo, opened, secretFrom } = OperatorCommand
 
 // the description of a number
 
@@ -365,10 +365,10 @@ export const numbers = Command.make("numbers").pipe(
   Command.withDescription("The phone numbers of all workspaces, in the storage of DATABASE_URL"),
   // provided for each subcommand: without a subcommand, only the help is shown and no storage is opened
   Command.withSubcommands([
-    Command.provide(list, kept),
-    Command.provide(add, kept),
-    Command.provide(token, kept),
-    Command.provide(set, kept),
-    Command.provide(remove, kept)
+    Command.provide(list, opened),
+    Command.provide(add, opened),
+    Command.provide(token, opened),
+    Command.provide(set, opened),
+    Command.provide(remove, opened)
   ])
 )

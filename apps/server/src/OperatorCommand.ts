@@ -8,7 +8,7 @@ import { Composition } from "@wac/effect"
 import { Console, Context, Effect, Layer, Redacted, Schema, Stdio, Stream } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
-import { keptFromEnvironment, mailFromEnvironment, storageFromEnvironment } from "./ServerConfig.ts"
+import { mailFromEnvironment, storageConfigFromEnvironment, storageFromEnvironment } from "./ServerConfig.ts"
 import { BadVariable, type Environment } from "./VariableText.ts"
 import * as VariableText from "./VariableText.ts"
 
@@ -40,10 +40,10 @@ const durable = (storage: Composition.BuiltInStorage): Effect.Effect<void, BadVa
   )
 
 /** The services of the storage, with the keys for its secrets. */
-export const kept = Layer.unwrap(Effect.gen(function*() {
-  const config = yield* keptFromEnvironment(yield* Variables)
+export const opened = Layer.unwrap(Effect.gen(function*() {
+  const config = yield* storageConfigFromEnvironment(yield* Variables)
   yield* durable(config.storage)
-  return SenderCredentials.SenderCredentials.layer.pipe(Layer.provideMerge(Composition.layerKept(config)))
+  return SenderCredentials.SenderCredentials.layer.pipe(Layer.provideMerge(Composition.layerOpened(config)))
 }))
 
 /** The services of the storage without its keys, for commands that need no secret: the master key may be missing. */

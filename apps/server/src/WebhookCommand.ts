@@ -134,7 +134,7 @@ const receivers = Layer.unwrap(Effect.gen(function*() {
 
 const opened = Layer.merge(Webhooks.Webhooks.layer, Replays.Replays.layer).pipe(
   Layer.provide(receivers),
-  Layer.provideMerge(OperatorCommand.kept)
+  Layer.provideMerge(OperatorCommand.opened)
 )
 
 export const webhook = Command.make("webhook").pipe(

@@ -187,11 +187,11 @@ const unsuspend = Command.make(
 export const workspaces = Command.make("workspaces").pipe(
   Command.withDescription("The workspaces in the storage of DATABASE_URL"),
   Command.withSubcommands([
-    Command.provide(list, OperatorCommand.kept),
-    Command.provide(create, OperatorCommand.kept),
-    Command.provide(tier, OperatorCommand.kept),
-    Command.provide(quota, OperatorCommand.kept),
-    Command.provide(suspend, OperatorCommand.kept),
-    Command.provide(unsuspend, OperatorCommand.kept)
+    Command.provide(list, OperatorCommand.opened),
+    Command.provide(create, OperatorCommand.opened),
+    Command.provide(tier, OperatorCommand.opened),
+    Command.provide(quota, OperatorCommand.opened),
+    Command.provide(suspend, OperatorCommand.opened),
+    Command.provide(unsuspend, OperatorCommand.opened)
   ])
 )
