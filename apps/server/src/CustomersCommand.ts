@@ -41,7 +41,7 @@ const eraseOne = Command.make(
 ).pipe(Command.withDescription("Erase everything that is stored of a customer; an opt-out stays, as a keyed hash"))
 
 const provided = <Name extends string, Input, E, R>(command: Command.Command<Name, Input, {}, E, R>) =>
-  Command.provide(Command.provide(command, Customers.Customers.layer), OperatorCommand.kept)
+  Command.provide(Command.provide(command, Customers.Customers.layer), OperatorCommand.opened)
 
 const optOutOne = Command.make(
   "opt-out",
@@ -69,7 +69,7 @@ const optOutOne = Command.make(
 export const contacts = Command.make("contacts").pipe(
   Command.withDescription("Customers' wishes"),
   Command.withSubcommands([
-    Command.provide(Command.provide(optOutOne, OptOuts.OptOuts.layer), OperatorCommand.kept)
+    Command.provide(Command.provide(optOutOne, OptOuts.OptOuts.layer), OperatorCommand.opened)
   ])
 )
 

@@ -121,7 +121,7 @@ const providerOf = ({ mediaStore: _, ...withoutFiles }: ServerConfig, whatsApp: 
   WhatsAppProvider.layer(whatsApp).pipe(
     Layer.provide(Layer.merge(Inbound.Inbound.layer, SenderCredentials.SenderCredentials.layer)),
     Layer.provide(TemplateRequests.TemplateRequests.layer),
-    Layer.provide(Composition.layerKept({ ...withoutFiles, storage: { _tag: "Memory" } }))
+    Layer.provide(Composition.layerOpened({ ...withoutFiles, storage: { _tag: "Memory" } }))
   )
 
 const provider = Effect.fnUntraced(function*(config: ServerConfig) {
@@ -193,7 +193,7 @@ const stored = Effect.fnUntraced(function*(config: ServerConfig) {
   const { findings, isUsed } = yield* Effect.provide(read, Composition.layerUnopened(config.storage))
   if (!isUsed) return [doubtful("secrets", "there is no workspace yet", "start the server and open its set-up link")]
   // not on an unused storage, which opening would give its first secret
-  const secrets = yield* Layer.build(Composition.layerKept(config)).pipe(
+  const secrets = yield* Layer.build(Composition.layerOpened(config)).pipe(
     Effect.scoped,
     Effect.as(fine("secrets", "the master key opens the storage's secrets")),
     Effect.catchTag("UnreadableSecret", () =>

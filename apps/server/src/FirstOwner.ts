@@ -6,7 +6,7 @@
 import { Setup } from "@wac/core"
 import { Context, Effect, Layer, Redacted } from "effect"
 import type { ServerConfig } from "./ServerConfig.ts"
-import { BadVariable } from "./Variable.ts"
+import { BadVariable } from "./VariableText.ts"
 
 /** How the first owner signs in. */
 export type SignIn =

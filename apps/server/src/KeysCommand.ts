@@ -160,7 +160,7 @@ const revoke = Command.make(
   })
 ).pipe(Command.withDescription("Revoke a key"))
 
-const opened = Layer.provideMerge(ApiKeys.ApiKeys.layer, OperatorCommand.kept)
+const opened = Layer.provideMerge(ApiKeys.ApiKeys.layer, OperatorCommand.opened)
 
 export const keys = Command.make("keys").pipe(
   Command.withDescription("The API keys of a workspace, in the storage of DATABASE_URL"),

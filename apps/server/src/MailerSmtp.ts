@@ -1,7 +1,7 @@
 /**
  * Mail to people over SMTP (contract §12 `SMTP_URL`).
  */
-import { Mail } from "@wac/core"
+import { Mailer } from "@wac/core"
 import { Effect, Layer, Redacted } from "effect"
 import { createTransport } from "nodemailer"
 import type { ServerConfig } from "./ServerConfig.ts"
@@ -16,12 +16,12 @@ const codeOf = (cause: unknown): string =>
 /** The mailer for a configuration. */
 export const layer = (mail: NonNullable<ServerConfig["mail"]>): Layer.Layer<never> => {
   const transport = createTransport({ url: Redacted.value(mail.url), ...timeouts })
-  return Layer.succeed(Mail.Mailer, {
+  return Layer.succeed(Mailer.Mailer, {
     send: ({ subject, text, to }) =>
       Effect.asVoid(Effect.tryPromise({
         // as an object, so that an address is never parsed as a list of addresses
         try: () => transport.sendMail({ from: mail.from, to: { name: "", address: to }, subject, text }),
-        catch: (cause) => new Mail.MailFailed({ message: codeOf(cause) })
+        catch: (cause) => new Mailer.MailFailed({ message: codeOf(cause) })
       }))
   })
 }

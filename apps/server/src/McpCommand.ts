@@ -7,8 +7,8 @@ import { McpAnswer } from "@wac/api"
 import { Console, Duration, Effect, Predicate, Redacted, Stdio, Stream } from "effect"
 import { Command } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
-import { BadVariable, type Environment } from "./Variable.ts"
-import * as Variable from "./Variable.ts"
+import { BadVariable, type Environment } from "./VariableText.ts"
+import * as VariableText from "./VariableText.ts"
 
 /** How many messages are passed on concurrently; further messages wait. */
 const concurrency = 64
@@ -22,7 +22,7 @@ interface Server {
 }
 
 const serverOf = Effect.fnUntraced(function*(variables: Environment): Effect.fn.Return<Server, BadVariable> {
-  yield* Variable.checkClientNames(variables)
+  yield* VariableText.checkClientNames(variables)
   const address = variables["WAC_URL"] ?? ""
   const url = URL.parse(address)
   if (url === null || !/^https?:$/.test(url.protocol) || !/\/v1\/?$/.test(url.pathname)) {
@@ -32,7 +32,7 @@ const serverOf = Effect.fnUntraced(function*(variables: Environment): Effect.fn.
     })
   }
   url.pathname = url.pathname.replace(/\/v1\/?$/, "/mcp")
-  const apiKey = yield* Variable.secret(variables, "WAC_API_KEY")
+  const apiKey = yield* VariableText.secret(variables, "WAC_API_KEY")
   if (apiKey === undefined || !/^[\x21-\x7e]+$/.test(apiKey)) {
     return yield* new BadVariable({ variable: "WAC_API_KEY", expected: "an API key, wac_live_…" })
   }

@@ -10,7 +10,8 @@ import {
   Base62,
   EmailAddress,
   FactorStore,
-  Mail,
+  Mailer,
+  MailTexts,
   Member,
   Members,
   MemberStore,
@@ -85,8 +86,8 @@ const audited = Effect.fnUntraced(function*(
 /**
  * Sends a person a mail about a change of their account, if there is a mailer. A failure of the mail is only logged.
  */
-const notified = Effect.fnUntraced(function*(mail: Mail.Mail) {
-  const mailer = yield* Mail.Mailer
+const notified = Effect.fnUntraced(function*(mail: Mailer.Mail) {
+  const mailer = yield* Mailer.Mailer
   if (mailer === undefined) return
   yield* mailer.send(mail).pipe(
     Effect.catch(({ message }) => Effect.logWarning(`a mail could not be sent: ${message}`))
@@ -144,7 +145,7 @@ const resetPassword = Command.make(
       return yield* new OperatorCommand.CannotDo({ message: `${member.email} no longer exists` })
     }
     yield* audited(member, { action: "password.reset", detail: { email: member.email } })
-    yield* notified(Mail.passwordNotice({ ...yield* circumstancesOf(member), by: "operator" }))
+    yield* notified(MailTexts.passwordNotice({ ...yield* circumstancesOf(member), by: "operator" }))
     const made = Option.isNone(passwordFrom) ? Redacted.value(password) : undefined
     yield* OperatorCommand.printed(
       { email: member.email, sessionsEnded: ended.value, password: made },
@@ -163,7 +164,7 @@ const resetFactor = Command.make(
       return yield* new OperatorCommand.CannotDo({ message: `${member.email} has no second factor` })
     }
     yield* audited(member, { action: "member.reset_factor", detail: { email: member.email } })
-    yield* notified(Mail.factorNotice({ ...yield* circumstancesOf(member), change: { _tag: "Reset", by: null } }))
+    yield* notified(MailTexts.factorNotice({ ...yield* circumstancesOf(member), change: { _tag: "Reset", by: null } }))
     yield* OperatorCommand.printed(
       { email: member.email },
       `${member.email} has no second factor any more: their password is enough, until they set up another`

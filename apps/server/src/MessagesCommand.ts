@@ -239,7 +239,7 @@ export const messages = Command.make("messages").pipe(
     Command.provide(find, OperatorCommand.unopened),
     Command.provide(show, OperatorCommand.unopened),
     Command.provide(cancel, OperatorCommand.unopened),
-    Command.provide(retry, OperatorCommand.kept),
+    Command.provide(retry, OperatorCommand.opened),
     Command.provide(confirm, OperatorCommand.unopened)
   ])
 )

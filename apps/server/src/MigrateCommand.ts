@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { storageFromEnvironment } from "./ServerConfig.ts"
-import { BadVariable } from "./Variable.ts"
+import { BadVariable } from "./VariableText.ts"
 
 /** Loaded only here, so that a server in memory loads neither PostgreSQL's client nor PGlite. */
 const postgres = Effect.promise(() => import("@wac/postgres"))

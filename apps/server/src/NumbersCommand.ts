@@ -4,6 +4,7 @@
  * database).
  */
 import {
+  E164,
   Id,
   Limits,
   PhoneNumber,
@@ -19,10 +20,10 @@ import { Clock, Effect, Option, type PlatformError, Redacted, Schema, type Stdio
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as OperatorCommand from "./OperatorCommand.ts"
-import type { BadVariable } from "./Variable.ts"
+import type { BadVariable } from "./VariableText.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
-const { CannotDo, kept, secretFrom } = OperatorCommand
+const { CannotDo, opened, secretFrom } = OperatorCommand
 
 // the description of a number
 
@@ -202,7 +203,7 @@ const add = Command.make(
   {
     number: Argument.String("number").pipe(
       Argument.withDescription("In E.164 format, such as +15551234567"),
-      Argument.withSchema(PhoneNumber.E164)
+      Argument.withSchema(E164.E164)
     ),
     id: Flag.String("id").pipe(
       Flag.withDescription("The provider's id of the number: a phone number id"),
@@ -364,10 +365,10 @@ export const numbers = Command.make("numbers").pipe(
   Command.withDescription("The phone numbers of all workspaces, in the storage of DATABASE_URL"),
   // provided for each subcommand: without a subcommand, only the help is shown and no storage is opened
   Command.withSubcommands([
-    Command.provide(list, kept),
-    Command.provide(add, kept),
-    Command.provide(token, kept),
-    Command.provide(set, kept),
-    Command.provide(remove, kept)
+    Command.provide(list, opened),
+    Command.provide(add, opened),
+    Command.provide(token, opened),
+    Command.provide(set, opened),
+    Command.provide(remove, opened)
   ])
 )

@@ -8,9 +8,9 @@ import { Composition } from "@wac/effect"
 import { Console, Context, Effect, Layer, Redacted, Schema, Stdio, Stream } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
-import { keptFromEnvironment, mailFromEnvironment, storageFromEnvironment } from "./ServerConfig.ts"
-import { BadVariable, type Environment } from "./Variable.ts"
-import * as Variable from "./Variable.ts"
+import { mailFromEnvironment, storageConfigFromEnvironment, storageFromEnvironment } from "./ServerConfig.ts"
+import { BadVariable, type Environment } from "./VariableText.ts"
+import * as VariableText from "./VariableText.ts"
 
 /** The error of a command that cannot be carried out. Its message is for the operator. */
 export class CannotDo extends Schema.TaggedError<CannotDo>()("CannotDo", { message: Schema.String }) {}
@@ -40,10 +40,10 @@ const durable = (storage: Composition.BuiltInStorage): Effect.Effect<void, BadVa
   )
 
 /** The services of the storage, with the keys for its secrets. */
-export const kept = Layer.unwrap(Effect.gen(function*() {
-  const config = yield* keptFromEnvironment(yield* Variables)
+export const opened = Layer.unwrap(Effect.gen(function*() {
+  const config = yield* storageConfigFromEnvironment(yield* Variables)
   yield* durable(config.storage)
-  return SenderCredentials.SenderCredentials.layer.pipe(Layer.provideMerge(Composition.layerKept(config)))
+  return SenderCredentials.SenderCredentials.layer.pipe(Layer.provideMerge(Composition.layerOpened(config)))
 }))
 
 /** The services of the storage without its keys, for commands that need no secret: the master key may be missing. */
@@ -63,7 +63,7 @@ export const mailing = Layer.unwrap(Effect.gen(function*() {
 
 const fromInput = Effect.map(
   Stdio.Stdio.use(({ stdin }) => Stream.mkString(Stream.decodeText(stdin))),
-  Variable.withoutLineBreak
+  VariableText.withoutLineBreak
 )
 
 /**
@@ -71,7 +71,7 @@ const fromInput = Effect.map(
  * standard input; an argument would appear in the list of processes. `name` is for the error message.
  */
 export const secretFrom = Effect.fnUntraced(function*(source: string, name: string) {
-  const found = source === "-" ? yield* fromInput : (yield* Variable.secret(yield* Variables, source)) ?? ""
+  const found = source === "-" ? yield* fromInput : (yield* VariableText.secret(yield* Variables, source)) ?? ""
   if (found.trim() === "") {
     return yield* new CannotDo({
       message: source === "-" ? `no ${name} came on standard input` : `the variable ${source} is not set`

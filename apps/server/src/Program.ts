@@ -5,7 +5,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { formOf, teardown } from "./Teardown.ts"
-import type { Environment } from "./Variable.ts"
+import type { Environment } from "./VariableText.ts"
 import * as WacCommand from "./WacCommand.ts"
 
 /** Runs the command line `argv`, whose first two entries are Node and the program, and ends the process. */

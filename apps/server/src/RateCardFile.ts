@@ -5,7 +5,7 @@ import { RateCard } from "@wac/core"
 import { CsvError, parse } from "csv-parse/sync"
 import { Effect, Result } from "effect"
 import { readFile } from "node:fs/promises"
-import { BadVariable } from "./Variable.ts"
+import { BadVariable } from "./VariableText.ts"
 
 const columns = ["market", "category", "currency", "price", "valid from"] as const
 

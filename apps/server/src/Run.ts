@@ -5,7 +5,7 @@ import { Provider, Storage } from "@wac/core"
 import type { Composition } from "@wac/effect"
 import { Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
-import { refusedMediaStore, wrongMasterKey } from "./config/Kept.ts"
+import { refusedMediaStore, wrongMasterKey } from "./config/Storage.ts"
 import { FirstOwner, type SignIn } from "./FirstOwner.ts"
 import type { Guide } from "./Guide.ts"
 import * as RateCardFile from "./RateCardFile.ts"
@@ -13,6 +13,7 @@ import * as Server from "./Server.ts"
 import { fromEnvironment } from "./ServerConfig.ts"
 import * as SetupFile from "./SetupFile.ts"
 import * as Variable from "./Variable.ts"
+import type * as VariableText from "./VariableText.ts"
 
 /** The server cannot listen on the address. */
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -49,7 +50,7 @@ interface Printed {
  * signed in yet, the `guide` or `summary` to print.
  */
 export const run = Effect.fnUntraced(function*(
-  environment: Variable.Environment,
+  environment: VariableText.Environment,
   adapters?: Partial<Composition.Adapters>
 ) {
   const config = yield* fromEnvironment(environment)

@@ -10,15 +10,15 @@ import type { IpNetwork } from "effect/net"
 import { join } from "node:path"
 import * as Addresses from "./config/Addresses.ts"
 import { telemetry } from "./config/Collector.ts"
-import { type Kept, kept, storage } from "./config/Kept.ts"
 import * as People from "./config/People.ts"
 import { provider } from "./config/Provider.ts"
 import { BearerToken, flag, optional, read, secret, Variables, WebAddress } from "./config/Reading.ts"
 import { retention } from "./config/Retention.ts"
+import { storage, type StorageConfig, storageConfig } from "./config/Storage.ts"
 import type * as OidcIssuer from "./OidcIssuer.ts"
 import type * as Telemetry from "./Telemetry.ts"
-import type { BadVariable, Environment } from "./Variable.ts"
-import * as Variable from "./Variable.ts"
+import type { BadVariable, Environment } from "./VariableText.ts"
+import * as VariableText from "./VariableText.ts"
 
 /** The configuration of the server. */
 export interface ServerConfig extends Composition.Config {
@@ -76,7 +76,7 @@ const mail = Effect.gen(function*() {
 })
 
 const config = Effect.gen(function*() {
-  const opened = yield* kept
+  const opened = yield* storageConfig
   const { host, port } = yield* Addresses.listening
   const publicUrl = yield* Addresses.publicAddress
   const level = yield* read("LOG_LEVEL", LogLevel, LogLevel.literals.join(", "), "info")
@@ -114,9 +114,9 @@ const config = Effect.gen(function*() {
 })
 
 const given = (environment: Environment) => <A>(config: Effect.Effect<A, BadVariable, Variables>) =>
-  Variable.checkNames(environment).pipe(
+  VariableText.checkNames(environment).pipe(
     Effect.andThen(Effect.provideService(config, Variables, environment)),
-    Effect.mapError((error) => Variable.located(environment, error))
+    Effect.mapError((error) => VariableText.located(environment, error))
   )
 
 /** Reads the configuration from an environment. */
@@ -124,8 +124,8 @@ export const fromEnvironment = (environment: Environment): Effect.Effect<ServerC
   given(environment)(config)
 
 /** Reads the variables of the storage and its keys, for operator's commands. */
-export const keptFromEnvironment = (environment: Environment): Effect.Effect<Kept, BadVariable> =>
-  given(environment)(kept)
+export const storageConfigFromEnvironment = (environment: Environment): Effect.Effect<StorageConfig, BadVariable> =>
+  given(environment)(storageConfig)
 
 /** Reads only the storage: `DATABASE_URL`. */
 export const storageFromEnvironment = (

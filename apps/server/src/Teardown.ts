@@ -2,7 +2,7 @@
  * How the process ends: its exit code, and the form in which an error is printed.
  */
 import { Cause, Effect, Exit, Logger, Predicate, type Runtime } from "effect"
-import type { Environment } from "./Variable.ts"
+import type { Environment } from "./VariableText.ts"
 
 /**
  * How an error is printed: `text` for people, `json` as the result of a command, `log` as a line of the server's log in

@@ -2,7 +2,7 @@
  * The operator's commands `webhook show | test | resume | replay`: a workspace's webhook. They use the storage of
  * `DATABASE_URL`. `test`, and `resume` of a paused webhook without `--force`, also post a test event to the receiver.
  */
-import { Replay, Replays, Time, Webhook, Webhooks, type WebhookStep } from "@wac/core"
+import { Replay, Replays, Time, type Webhook, WebhookHealth, Webhooks, type WebhookStep } from "@wac/core"
 import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { Effect, Layer, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -21,7 +21,7 @@ const toJson = ({ createdAt, envelope, eventTypes, health, id, pausedAt, updated
   createdAt: Time.iso(createdAt),
   updatedAt: Time.iso(updatedAt),
   pausedAt: Time.isoOrNull(pausedAt),
-  failingSince: Time.isoOrNull(Webhook.failingSince(health)),
+  failingSince: Time.isoOrNull(WebhookHealth.failingSince(health)),
   lastFailure: health.lastFailure === null
     ? null
     : { at: Time.iso(health.lastFailure.at), message: health.lastFailure.message }
@@ -134,7 +134,7 @@ const receivers = Layer.unwrap(Effect.gen(function*() {
 
 const opened = Layer.merge(Webhooks.Webhooks.layer, Replays.Replays.layer).pipe(
   Layer.provide(receivers),
-  Layer.provideMerge(OperatorCommand.kept)
+  Layer.provideMerge(OperatorCommand.opened)
 )
 
 export const webhook = Command.make("webhook").pipe(

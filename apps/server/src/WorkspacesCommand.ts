@@ -2,7 +2,7 @@
  * The commands `workspaces list | create | tier | quota | suspend | unsuspend`: the tenants, and the operator's
  * settings of them.
  */
-import { Id, Limits, PhoneNumber, PhoneNumberStore, Time, Workspace, WorkspaceStore } from "@wac/core"
+import { E164, Id, Limits, PhoneNumber, PhoneNumberStore, Time, Workspace, WorkspaceStore } from "@wac/core"
 import { Clock, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
@@ -63,7 +63,7 @@ const create = Command.make(
     ),
     number: Flag.String("number").pipe(
       Flag.withDescription("Its first phone number, in E.164 format, such as +15551234567"),
-      Flag.withSchema(PhoneNumber.E164)
+      Flag.withSchema(E164.E164)
     ),
     id: Flag.String("id").pipe(
       Flag.withDescription("The provider's id of the number: a phone number id"),
@@ -187,11 +187,11 @@ const unsuspend = Command.make(
 export const workspaces = Command.make("workspaces").pipe(
   Command.withDescription("The workspaces in the storage of DATABASE_URL"),
   Command.withSubcommands([
-    Command.provide(list, OperatorCommand.kept),
-    Command.provide(create, OperatorCommand.kept),
-    Command.provide(tier, OperatorCommand.kept),
-    Command.provide(quota, OperatorCommand.kept),
-    Command.provide(suspend, OperatorCommand.kept),
-    Command.provide(unsuspend, OperatorCommand.kept)
+    Command.provide(list, OperatorCommand.opened),
+    Command.provide(create, OperatorCommand.opened),
+    Command.provide(tier, OperatorCommand.opened),
+    Command.provide(quota, OperatorCommand.opened),
+    Command.provide(suspend, OperatorCommand.opened),
+    Command.provide(unsuspend, OperatorCommand.opened)
   ])
 )

@@ -3,7 +3,7 @@
  * Their clocks move when they are told, so that no lease and no deadline ends because the machine is slow.
  */
 import { PgClient } from "@effect/sql-pg"
-import { DeliveryAttempt, Webhook } from "@wac/core"
+import { AttemptSlots, DeliveryAttempt } from "@wac/core"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { Context, Duration, Effect, Latch, Layer, Redacted, Scope } from "effect"
 import * as checks from "./checks.ts"
@@ -148,7 +148,7 @@ export const make = Effect.gen(function*() {
         ([row]) => row!
       )
     ),
-    ({ held, living, open }) => living === 0 && (open === 0 || held >= Webhook.maxInFlight)
+    ({ held, living, open }) => living === 0 && (open === 0 || held >= AttemptSlots.maxInFlight)
   )
 
   /** The events that were in flight where nobody lives any more, once for each claim. */
@@ -188,8 +188,8 @@ export const make = Effect.gen(function*() {
   })
 
   /**
-   * Waits until nothing is left of what is asked for. PostgreSQL may have stored a claim and ended before it could say so:
-   * nobody attempts that delivery until its lease ends, which passes once nothing else is in flight.
+   * Waits until nothing is left of what is asked for. PostgreSQL may have stored a claim and ended before it could say
+   * so: nobody attempts that delivery until its lease ends, which passes once nothing else is in flight.
    */
   const untilNone = <Row extends object>(text: string, ...params: ReadonlyArray<unknown>) => {
     let untold = 0

@@ -4,7 +4,7 @@
 import type { ApiKeys, Session } from "@wac/core"
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { always, kept } from "./ErrorBody.ts"
+import { always, idempotent } from "./EndpointErrors.ts"
 
 /** The calling API key and its workspace. */
 export class Caller extends Context.Service<Caller, ApiKeys.Principal>()("@wac/api/Caller") {}
@@ -13,7 +13,7 @@ export class Caller extends Context.Service<Caller, ApiKeys.Principal>()("@wac/a
 export class ApiKeyAuthentication extends HttpApiMiddleware.Service<ApiKeyAuthentication, { provides: Caller }>()(
   "@wac/api/Caller/ApiKeyAuthentication",
   {
-    error: kept,
+    error: idempotent,
     security: {
       apiKey: HttpApiSecurity.bearer.pipe(
         HttpApiSecurity.annotate(
@@ -35,7 +35,7 @@ export class SessionAuthentication
   extends HttpApiMiddleware.Service<SessionAuthentication, { provides: CurrentSession }>()(
     "@wac/api/Caller/SessionAuthentication",
     {
-      error: kept,
+      error: idempotent,
       security: {
         session: HttpApiSecurity.apiKey({ in: "cookie", key: "wac_session" }).pipe(
           HttpApiSecurity.annotate(

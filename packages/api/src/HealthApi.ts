@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, anybody } from "./Access.ts"
-import { always } from "./ErrorBody.ts"
+import { always } from "./EndpointErrors.ts"
 import * as Example from "./Example.ts"
 
 const Healthy = Schema.Struct({ status: Schema.Literal("ok") }).pipe(Example.shown({ status: "ok" }))

@@ -9,7 +9,7 @@ import * as EndpointAnnotations from "./EndpointAnnotations.ts"
 import * as ErrorAddress from "./ErrorAddress.ts"
 import type { ErrorBody } from "./ErrorBody.ts"
 import { anchorOf, type Item, items } from "./ErrorReference.ts"
-import * as Example from "./Example.ts"
+import * as ExampleValues from "./ExampleValues.ts"
 
 type Endpoint = HttpApiEndpoint.Top
 
@@ -116,7 +116,7 @@ const bodyOf = ({ code, entry, reason }: Item): ErrorBody => ({
     ...(reason === undefined ? {} : { reason }),
     ...(entry.example.param === undefined ? {} : { param: entry.example.param }),
     ...(entry.example.challenge === undefined ? {} : { challenge: entry.example.challenge }),
-    request_id: Example.request,
+    request_id: ExampleValues.request,
     doc_url: ErrorAddress.of(`https://wac.example.com${ErrorAddress.path}`, { code, reason }),
     ...(entry.example.provider === undefined ? {} : { provider: entry.example.provider })
   }

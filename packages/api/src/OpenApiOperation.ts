@@ -8,6 +8,7 @@ import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "./Access.ts"
 import * as EndpointAnnotations from "./EndpointAnnotations.ts"
 import * as Example from "./Example.ts"
+import * as ExampleValues from "./ExampleValues.ts"
 import * as OpenApiErrors from "./OpenApiErrors.ts"
 import { idempotencyKeyJsonSchema } from "./Parameters.ts"
 
@@ -17,7 +18,7 @@ export const headers = {
     description: "The request's id, as in an error's body and in the log.",
     required: true,
     schema: { type: "string", pattern: "^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$" },
-    example: Example.request
+    example: ExampleValues.request
   },
   "Retry-After": {
     description: "Seconds to wait before the same request can succeed.",

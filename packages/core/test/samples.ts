@@ -10,7 +10,8 @@ import type { SendBinding } from "../src/messages/SendBinding.ts"
 import { type PhoneNumber, unlearned } from "../src/numbers/PhoneNumber.ts"
 import type { Template } from "../src/templates/Template.ts"
 import type { Attempt, Delivery } from "../src/webhooks/Delivery.ts"
-import { type Health, unknownHealth, type Webhook } from "../src/webhooks/Webhook.ts"
+import type { Webhook } from "../src/webhooks/Webhook.ts"
+import { initial, type WebhookHealth } from "../src/webhooks/WebhookHealth.ts"
 
 /** The `n`th identifier of a kind. */
 export const id = <Prefix extends keyof ByPrefix>(prefix: Prefix, n = 1): ByPrefix[Prefix] =>
@@ -162,7 +163,7 @@ export const event = (fields: Partial<Event> = {}): Event => ({
   ...fields
 })
 
-export const health = (fields: Partial<Health> = {}): Health => ({ ...unknownHealth, ...fields })
+export const health = (fields: Partial<WebhookHealth> = {}): WebhookHealth => ({ ...initial, ...fields })
 
 export const webhook = (fields: Partial<Webhook> = {}): Webhook => ({
   id: id("whk"),
@@ -175,7 +176,7 @@ export const webhook = (fields: Partial<Webhook> = {}): Webhook => ({
   updatedAt: start,
   pausedAt: null,
   resumedAt: null,
-  health: unknownHealth,
+  health: initial,
   ...fields
 })
 

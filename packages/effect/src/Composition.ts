@@ -116,7 +116,7 @@ export interface PooledStorage {
 export type Storage<E = never> = BuiltInStorage | PooledStorage | Layer.Layer<Ports.Ports, E>
 
 /** The storage, its files, and the keys that open its secrets. */
-export interface Kept<E = never> {
+export interface StorageConfig<E = never> {
   readonly storage: Storage<E>
   /**
    * Encrypts the secrets in the storage. If omitted, embedded PostgreSQL keeps a key beside its data, and a storage
@@ -131,7 +131,7 @@ export interface Kept<E = never> {
 }
 
 /** The configuration of a running instance, without its adapters. */
-export interface Config<E = never> extends Kept<E> {
+export interface Config<E = never> extends StorageConfig<E> {
   /** How long each kind of record is kept. Defaults to `Retention.standard`. */
   readonly retention?: Retention.Retention
   /** The provider's prices; without them, usage has no costs. */
@@ -201,26 +201,26 @@ const keyWithout = Effect.fnUntraced(function*<E>(storage: Storage<E>) {
   return Redacted.make(yield* random.randomBytes(32))
 })
 
-const masterKeys = Effect.fnUntraced(function*<E>({ masterKey, previousMasterKey, storage }: Kept<E>) {
+const masterKeys = Effect.fnUntraced(function*<E>({ masterKey, previousMasterKey, storage }: StorageConfig<E>) {
   const current = masterKey ?? (yield* keyWithout(storage))
   return { current, ...(previousMasterKey === undefined ? {} : { previous: previousMasterKey }) }
 })
 
 /** The object store, if one is configured: the bytes of files are there instead of in the storage. */
-const mediaBytes = ({ mediaStore }: Pick<Kept, "mediaStore">) =>
+const mediaBytes = ({ mediaStore }: Pick<StorageConfig, "mediaStore">) =>
   mediaStore === undefined ? Layer.empty : S3MediaBytes.layer(mediaStore)
 
 /**
  * Fails if the object store refuses access, which an operator must correct. If the store is only unreachable, this is
  * logged, because messages without files can still be sent.
  */
-const mediaStoreChecked = ({ mediaStore }: Pick<Kept, "mediaStore">) =>
+const mediaStoreChecked = ({ mediaStore }: Pick<StorageConfig, "mediaStore">) =>
   mediaStore === undefined ? Layer.empty : Layer.effectDiscard(
     Effect.catchTag(S3MediaBytes.check(mediaStore), "S3Unreachable", ({ message }) => Effect.logWarning(message))
   )
 
 /** The storage with its vault, and nothing in the background: for operator commands, even while servers run. */
-export const layerKept = <E = never>(config: Kept<E>, cryptography = Cryptography.layer) =>
+export const layerOpened = <E = never>(config: StorageConfig<E>, cryptography = Cryptography.layer) =>
   Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer)).pipe(
     Layer.provideMerge(mediaBytes(config)),
     Layer.provideMerge(layerStorage(config.storage)),
@@ -248,7 +248,7 @@ const beneath = <E, EInFront>(
     Layer.provideMerge(ChangeRecorder.layer),
     Layer.provideMerge(Layer.merge(inFront, PasskeyVerifierNode.layer)),
     Layer.provideMerge(receivers(config)),
-    Layer.provideMerge(layerKept(config, cryptography)),
+    Layer.provideMerge(layerOpened(config, cryptography)),
     Layer.provideMerge(mediaStoreChecked(config)),
     Layer.provideMerge(Layer.succeed(Retention.CurrentRetention, config.retention ?? Retention.standard)),
     Layer.provideMerge(Layer.succeed(RateCard.CurrentRateCard, config.rateCard ?? [])),

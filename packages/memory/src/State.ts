@@ -95,7 +95,7 @@ interface Deadline {
 }
 
 /** A provider's post, until it is deleted. */
-export interface KeptPost extends InboundPostStore.ClaimedPost {
+export interface PostRecord extends InboundPostStore.ClaimedPost {
   body: Uint8Array
   tries: number
   /** When it may be claimed: the end of the lease while claimed; `null` if it need not be processed any more. */
@@ -114,12 +114,12 @@ interface RequestTally extends ApiRequest.Tally {
 }
 
 /** A session, and when its person last proved their presence. */
-export interface KeptSession extends SessionStore.StoredSession {
+export interface SessionRecord extends SessionStore.StoredSession {
   readonly provenAt: Time.Instant
 }
 
 /** A person's second factor. */
-export interface KeptFactor {
+export interface FactorRecord {
   readonly factor: FactorStore.Factor
   /** The step of the last code of the app that was used; `null` while the app is not on. */
   readonly lastStep: number | null
@@ -130,7 +130,7 @@ export interface KeptFactor {
 }
 
 /** A file without its bytes. */
-export interface KeptMedia {
+export interface MediaRecord {
   readonly id: Id.MediaId
   readonly workspaceId: Id.WorkspaceId
   readonly row: MediaStep.Row
@@ -143,14 +143,14 @@ export interface KeptMedia {
 }
 
 /** A contact under its `Contact.placeOf`. */
-export interface KeptContact {
+export interface ContactRecord {
   readonly id: string
   readonly workspaceId: Id.WorkspaceId
   readonly contact: Contact.Contact
 }
 
 /** A message of a conversation. */
-interface KeptEntry {
+interface EntryRecord {
   readonly id: Id.MessageId
   readonly workspaceId: Id.WorkspaceId
   readonly phoneNumberId: Id.PhoneNumberId
@@ -160,7 +160,7 @@ interface KeptEntry {
 }
 
 /** A message that waits in the queue. */
-export interface KeptQueued {
+export interface QueuedRecord {
   readonly messageId: Id.MessageId
   readonly request: MessageStore.KeyedRequest
   /** When it is due. While a process works on it: when the process's lease ends. */
@@ -173,15 +173,15 @@ export interface KeptQueued {
 }
 
 /** The lane of a number: the messages that callers queued to send from it. */
-export interface KeptLane {
+export interface LaneRecord {
   lane: QueueWorkStep.Lane
-  readonly queue: Map<Id.MessageId, KeptQueued>
+  readonly queue: Map<Id.MessageId, QueuedRecord>
   /** Its messages by due time. An entry is ignored if its message's `dueAt` has changed since. */
-  readonly order: Heap<Pick<KeptQueued, "dueAt" | "messageId">>
+  readonly order: Heap<Pick<QueuedRecord, "dueAt" | "messageId">>
 }
 
 /** A campaign with its rows and its queue. */
-export interface KeptCampaign {
+export interface CampaignRecord {
   readonly id: Id.CampaignId
   readonly workspaceId: Id.WorkspaceId
   job: CampaignStep.Job
@@ -191,13 +191,13 @@ export interface KeptCampaign {
     messageId: Id.MessageId | null
     problem: Problem.Problem | null
   }>
-  readonly queue: Map<Id.MessageId, KeptQueued>
+  readonly queue: Map<Id.MessageId, QueuedRecord>
   /** Counts by the start of their time span. */
   readonly timeline: Map<Time.Instant, CampaignTimeline.Count>
 }
 
 /** A durable subscription, with the events that it has taken from the log and not handled yet. */
-export interface KeptSubscription {
+export interface SubscriptionRecord {
   subscription: Subscription.Subscription
   readonly entries: Map<Id.EventId, Subscription.Entry>
 }
@@ -219,14 +219,14 @@ export interface Memory {
   /** By the token's hash. */
   readonly invitations: ExpiringMap<string, Invitation.Invitation>
   readonly passwordResets: ExpiringMap<string, Invitation.PasswordReset>
-  readonly sessions: ExpiringMap<string, KeptSession>
-  readonly factors: Map<Id.UserId, KeptFactor>
+  readonly sessions: ExpiringMap<string, SessionRecord>
+  readonly factors: Map<Id.UserId, FactorRecord>
   /** By the token's hash. */
   readonly challenges: ExpiringMap<string, FactorStore.Challenge>
   /** By person and purpose. */
   readonly passkeyChallenges: ExpiringMap<string, PasskeyStore.PasskeyChallenge>
   /** Portal links and open sessions, by the hash of the token. */
-  readonly portals: ExpiringMap<string, PortalStep.Kept>
+  readonly portals: ExpiringMap<string, PortalStep.StoredPortal>
   readonly apiKeys: Table<ApiKey.ApiKey>
   readonly apiKeyByTokenHash: Map<string, Id.ApiKeyId>
   readonly issuances: ExpiringMap<string, Issuance>
@@ -234,23 +234,23 @@ export interface Memory {
   readonly templates: Table<Template.Template>
   readonly templateByName: Map<string, Id.TemplateId>
   readonly templateTold: Map<Id.TemplateId, Template.Told>
-  readonly contacts: Table<KeptContact>
+  readonly contacts: Table<ContactRecord>
   /** The index of names: identifiers of contacts, by number and any name of the customer. */
-  readonly contactByName: Map<string, KeptContact["id"]>
+  readonly contactByName: Map<string, ContactRecord["id"]>
   /** Remembered messages of customers, by number and the provider's identifier. */
   readonly inbound: ExpiringMap<string, ContactStep.Remembered>
   /** The messages of {@link inbound} by wac's ids. */
   readonly inboundById: ExpiringMap<Id.MessageId, ContactStep.Remembered>
   /** By provider and digest, in the order of arrival. */
-  readonly inboundPosts: Map<string, KeptPost>
+  readonly inboundPosts: Map<string, PostRecord>
   /** Posts that are to be processed. */
-  readonly waitingPosts: Set<KeptPost>
+  readonly waitingPosts: Set<PostRecord>
   readonly inboundPostHint: Hint
   /** Notified when it becomes known how long a post is kept. */
   readonly expiryHint: Hint
   /** The fingerprints of requests that marked a message as read, by workspace, message and key. */
   readonly readMarks: ExpiringMap<string, { readonly fingerprint: string; readonly expiresAt: Time.Instant }>
-  readonly media: Table<KeptMedia>
+  readonly media: Table<MediaRecord>
   /** Notified of every customer's file. */
   readonly mediaHint: Hint
   readonly mediaBytes: Map<Id.MediaId, ReadonlyArray<Uint8Array>>
@@ -261,7 +261,7 @@ export interface Memory {
   readonly mediaBindings: ExpiringMap<string, MediaStep.Binding>
   readonly messages: Table<Message.Message>
   readonly messageByProviderId: Map<string, Id.MessageId>
-  readonly conversations: Table<KeptEntry>
+  readonly conversations: Table<EntryRecord>
   readonly sends: Map<string, Send>
   readonly sendOf: Map<Id.MessageId, Send>
   /** The months whose quota was given back, by message. They outlive the keys. */
@@ -284,15 +284,15 @@ export interface Memory {
   /** Notified of every event. */
   readonly eventHint: Hint
   /** By workspace and name. */
-  readonly subscriptions: Map<Id.WorkspaceId, Map<string, KeptSubscription>>
+  readonly subscriptions: Map<Id.WorkspaceId, Map<string, SubscriptionRecord>>
   /** Notified of every event, and when failed events are retried. */
   readonly subscriptionHint: Hint
   /** The webhook that was served longest ago comes first. */
   readonly outboxes: Map<Id.WorkspaceId, Outbox>
   readonly deliveries: Table<Consignment>
   readonly replays: Table<ReplayJob>
-  readonly campaigns: Table<KeptCampaign>
-  readonly lanes: Map<Id.PhoneNumberId, KeptLane>
+  readonly campaigns: Table<CampaignRecord>
+  readonly lanes: Map<Id.PhoneNumberId, LaneRecord>
   /** Messages in {@link lanes}, by workspace. */
   readonly queued: Map<Id.WorkspaceId, number>
   /** The hold (`Heartbeat.heldSince`) from which each workspace was released last. */
@@ -358,7 +358,7 @@ export const inboundName = (number: Id.PhoneNumberId, providerMessageId: string)
 export const customerName = (phoneNumberId: Id.PhoneNumberId, name: string): string => `${phoneNumberId} ${name}`
 
 /** Removes a contact from the table and from the index of names. */
-export const forgetContact = (memory: Memory, row: KeptContact): void => {
+export const forgetContact = (memory: Memory, row: ContactRecord): void => {
   memory.contacts.delete(row)
   for (const name of Contact.keysOf(row.contact.key, row.contact)) {
     memory.contactByName.delete(customerName(row.contact.phoneNumberId, name))

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { DeliveryStore, type Event, type Id, PepperStore, Webhook } from "@wac/core"
+import { DeliveryStore, type Event, type Id, PepperStore, WebhookHealth } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { record } from "../src/events/Journal.ts"
 import { MemoryStorage } from "../src/index.ts"
@@ -38,7 +38,7 @@ const addWebhook = (memory: Memory, name: string, due: number): void => {
       updatedAt: 0,
       pausedAt: null,
       resumedAt: null,
-      health: { ...Webhook.unknownHealth, lastSuccessAt: 0 }
+      health: { ...WebhookHealth.initial, lastSuccessAt: 0 }
     })
   )
   for (let i = 0; i < due; i++) {

@@ -4,7 +4,6 @@
  * reader of their rows.
  */
 import * as Parameter from "./Parameter.ts"
-import type { Relation } from "./Schema.ts"
 import { type Input, parameter, type Row, type Statement, statement } from "./Statement.ts"
 
 /**
@@ -298,34 +297,3 @@ export const unlessEmpty = <A, Given>(
   const some = statement({ records: input }, ({ records }) => text(records))
   return (records) => records.length === 0 ? [] : [some({ records })]
 }
-
-/**
- * Inserts records into a table; no statement if there are none. `further` is appended to the text, such as `on
- * conflict`.
- */
-export const insert = <A>(columns: Columns<A>, table: Relation, further = "") =>
-  unlessEmpty(
-    columns,
-    (given) => `insert into ${table} (${columns.names()}) select * from ${given("g")}${further}`
-  )
-
-/** Builds a statement for one given record. */
-const ofOne = <A>(
-  columns: Columns<A>,
-  text: (one: { readonly [Field in keyof A]: string }) => string
-): (record: A) => Statement => {
-  const prepared = statement({ one: columns.one }, ({ one }) => text(one))
-  return (one) => prepared({ one })
-}
-
-/** Inserts one record into a table. */
-export const insertOne = <A>(columns: Columns<A>, table: Relation, further = "") =>
-  ofOne(columns, (one) => `insert into ${table} (${columns.names()}) values (${columns.values(one)})${further}`)
-
-/** Selects the rows of a table with a key. */
-export const select = <A, Key>(columns: Columns<A>, table: Relation, key: Columns<Key>) =>
-  ofOne(key, (one) => `select ${columns.names("t")} from ${table} t where ${key.are("t", one)}`)
-
-/** Deletes the rows of a table with a key, and returns a row for each. */
-export const remove = <Key>(table: Relation, key: Columns<Key>) =>
-  ofOne(key, (one) => `delete from ${table} t where ${key.are("t", one)} returning 1`)

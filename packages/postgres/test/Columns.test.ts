@@ -1,9 +1,10 @@
 import type { Id, Time } from "@wac/core"
 import { describe, expect, it } from "vitest"
-import { columns, inJson, insertOne, list, result } from "../src/Columns.ts"
+import { columns, inJson, list, result } from "../src/Columns.ts"
 import { filteredPages } from "../src/Pages.ts"
 import { texts } from "../src/Parameter.ts"
 import { ifGiven, statement, value, variants } from "../src/Statement.ts"
+import { insertOne } from "../src/TableStatements.ts"
 
 interface Item {
   readonly id: Id.MessageId

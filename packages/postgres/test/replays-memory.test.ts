@@ -12,7 +12,7 @@ import {
   Replay,
   ReplayStore,
   type Time,
-  Webhook,
+  WebhookHealth,
   WebhookStore
 } from "@wac/core"
 import { DeliveryFixture, Fixture, MessageFixture } from "@wac/testkit"
@@ -205,7 +205,7 @@ property({ length: 70, checkEvery: 14 }, (random, note) =>
       const webhook = yield* Fixture.webhook(own, {
         createdAt: now,
         updatedAt: now,
-        health: { ...Webhook.unknownHealth, lastSuccessAt: random.pick([null, start - day]) }
+        health: { ...WebhookHealth.initial, lastSuccessAt: random.pick([null, start - day]) }
       })
       if (random.below(3) === 0) {
         yield* askOne(webhooks.use(({ remove }) =>

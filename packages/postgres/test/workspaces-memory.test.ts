@@ -20,7 +20,8 @@ import {
   SealedSecretStore,
   SenderBlock,
   SessionStore,
-  Webhook,
+  type Webhook,
+  WebhookHealth,
   WebhookStore,
   type Workspace,
   type WorkspaceStep,
@@ -274,7 +275,7 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
         updatedAt: now,
         pausedAt: null,
         resumedAt: null,
-        health: Webhook.unknownHealth
+        health: WebhookHealth.initial
       }
       const put = yield* askOne(webhooks.use(({ put }) => put(webhook)))
       const rotation = {

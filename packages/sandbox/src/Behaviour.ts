@@ -2,7 +2,7 @@
  * How the sandbox behaves, by the recipient's number or user id (contract §8): its response to a send, and its later
  * reports. Pure.
  */
-import { type Addressee, Errors, type Message, type PhoneNumber, type Provider } from "@wac/core"
+import { type Addressee, type E164, Errors, type Message, type Provider } from "@wac/core"
 import { Duration } from "effect"
 
 /** The numbers with a behaviour of their own. */
@@ -19,7 +19,7 @@ export const numbers = {
   slow: "+15005550010",
   pressing: "+15005550011",
   picturing: "+15005550012"
-} as const satisfies Record<string, PhoneNumber.E164>
+} as const satisfies Record<string, E164.E164>
 
 /** One reported item, before it has a message and a time. */
 export type Told =
@@ -129,7 +129,7 @@ const special: Readonly<Record<keyof typeof numbers, () => Behaviour>> = {
   slow: () => ({ ...ordinary, answerAfter: Duration.seconds(3) })
 }
 
-const byNumber: ReadonlyMap<PhoneNumber.E164, () => Behaviour> = new Map(
+const byNumber: ReadonlyMap<E164.E164, () => Behaviour> = new Map(
   (Object.keys(numbers) as Array<keyof typeof numbers>).map((name) => [numbers[name], special[name]])
 )
 

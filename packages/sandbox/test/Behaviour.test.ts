@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Message, PhoneNumber } from "@wac/core"
+import { E164, Message } from "@wac/core"
 import { Duration, Schema } from "effect"
 import * as Behaviour from "../src/Behaviour.ts"
 import { firstNumber } from "../src/SandboxProvider.ts"
@@ -8,7 +8,7 @@ import { messageId, sender } from "./sandbox.ts"
 const { numbers } = Behaviour
 
 /** A message after the sandbox's response. */
-const answered = (to: PhoneNumber.E164): Message.Message => ({
+const answered = (to: E164.E164): Message.Message => ({
   id: messageId,
   workspaceId: sender.workspaceId,
   apiKeyId: "key_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Message.Message["apiKeyId"],
@@ -34,7 +34,7 @@ const answered = (to: PhoneNumber.E164): Message.Message => ({
 })
 
 /** The final status of a message to the number, and the steps on the way. */
-const life = (to: PhoneNumber.E164) => {
+const life = (to: E164.E164) => {
   let message = answered(to)
   const steps: Array<string> = []
   for (const { after, items } of Behaviour.of(to).tellings) {
@@ -61,7 +61,7 @@ describe("the numbers", () => {
       Object.values(numbers),
       Array.from({ length: 12 }, (_, i) => `+150055500${String(i + 1).padStart(2, "0")}`)
     )
-    const isE164 = Schema.is(PhoneNumber.E164)
+    const isE164 = Schema.is(E164.E164)
     for (const number of [...Object.values(numbers), firstNumber.phoneNumber]) assert.isTrue(isE164(number), number)
     assert.notInclude(Object.values<string>(numbers), firstNumber.phoneNumber)
   })
@@ -75,7 +75,7 @@ describe("the numbers", () => {
 })
 
 describe("the life of a message", () => {
-  const ends: ReadonlyArray<[string, PhoneNumber.E164, ReturnType<typeof life>]> = [
+  const ends: ReadonlyArray<[string, E164.E164, ReturnType<typeof life>]> = [
     ["ordinary", "+15551234567", { status: "read", steps: ["delivered", "read"] }],
     ["failing", numbers.failing, { status: "failed", steps: ["failed"] }],
     ["silent", numbers.silent, { status: "sent", steps: [] }],

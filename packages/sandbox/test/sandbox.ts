@@ -1,4 +1,13 @@
-import { Id, Inbound, type InboundItem, MessageReferences, PhoneNumber, Provider, type StoreError } from "@wac/core"
+import {
+  type E164,
+  Id,
+  Inbound,
+  type InboundItem,
+  MessageReferences,
+  PhoneNumber,
+  Provider,
+  type StoreError
+} from "@wac/core"
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { firstNumber, layer } from "../src/SandboxProvider.ts"
@@ -21,7 +30,7 @@ export const sender = PhoneNumber.fresh({
 
 export const messageId = Id.MessageId.make("msg_01ARZ3NDEKTSV4RRFFQ69G5FAV")
 
-export const command = (to: PhoneNumber.E164): Provider.ProviderSend => ({
+export const command = (to: E164.E164): Provider.ProviderSend => ({
   messageId,
   sender,
   message: { type: "text", to, text: { body: "hello" } },

@@ -24,7 +24,8 @@ import {
   type Template,
   TemplateStore,
   type Time,
-  Webhook,
+  type Webhook,
+  WebhookHealth,
   WebhookStore,
   type Workspace,
   WorkspaceStore
@@ -309,7 +310,7 @@ export const webhook = (
     updatedAt: world.start,
     pausedAt: null,
     resumedAt: null,
-    health: { ...Webhook.unknownHealth, lastSuccessAt: world.start - 30 * day },
+    health: { ...WebhookHealth.initial, lastSuccessAt: world.start - 30 * day },
     ...fields
   }))
 

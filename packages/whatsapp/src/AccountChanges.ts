@@ -2,7 +2,7 @@
  * Reads Meta's webhooks about an account and its numbers: limits, quality, restrictions. A change of an account applies
  * to all its numbers.
  */
-import { type InboundItem, type PhoneNumber, SenderBlock, type Time } from "@wac/core"
+import { type E164, type InboundItem, type PhoneNumber, SenderBlock, type Time } from "@wac/core"
 import { DateTime, Option } from "effect"
 import * as Customers from "./Customers.ts"
 import * as Payload from "./Payload.ts"
@@ -36,7 +36,7 @@ const changed = (
   number === undefined || Object.keys(change).length === 0 ? undefined : { _tag: "Number", number, at: told, change }
 
 /** Names all numbers of the post's account, or its one number `phoneNumber`. */
-const accountOf = ({ accountId }: PostSource, phoneNumber?: PhoneNumber.E164): PhoneNumber.NumberName | undefined =>
+const accountOf = ({ accountId }: PostSource, phoneNumber?: E164.E164): PhoneNumber.NumberName | undefined =>
   accountId === undefined
     ? undefined
     : { providerAccountId: accountId, ...(phoneNumber === undefined ? {} : { phoneNumber }) }

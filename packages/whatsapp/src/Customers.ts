@@ -2,15 +2,15 @@
  * Reads from Meta's posts which customer an item is about, and changes of customers' names and preferences. Since 2026,
  * a customer with a user name may have no telephone number in a post, only a business-scoped user id.
  */
-import { type Contact, CustomerNames, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
+import { type Contact, CustomerNames, type E164, type InboundItem, type InboundMessage } from "@wac/core"
 import * as Payload from "./Payload.ts"
-import { happened, type PostSource, skipped } from "./PostSource.ts"
+import { type PostSource, skipped, timeOf } from "./PostSource.ts"
 
 /**
  * Reads a telephone number into E.164: most come without the plus, and display forms have separators. It is not checked
  * against its country's plan: Meta delivers to numbers of plans that are newer than our tables.
  */
-export const phone: Payload.Read<PhoneNumber.E164 | undefined> = (json) => {
+export const phone: Payload.Read<E164.E164 | undefined> = (json) => {
   const digits = Payload.word(json)?.replace(/^\+/, "").replace(/[\s().-]/g, "")
   return digits !== undefined && /^[1-9][0-9]{1,14}$/.test(digits) ? `+${digits}` : undefined
 }
@@ -23,7 +23,7 @@ export const userId: Payload.Read<string | undefined> = (json) => {
 
 /** The customer with these names; undefined if there is none. A parent id alone counts as the user id. */
 export const of = (
-  phone: PhoneNumber.E164 | undefined,
+  phone: E164.E164 | undefined,
   userId: string | undefined,
   parentId?: string
 ): Contact.Customer | undefined => {
@@ -52,7 +52,7 @@ const wordsOf = (
 export interface Directory {
   /** Returns the customer with these names, completed from the list. */
   readonly find: (
-    phone: PhoneNumber.E164 | undefined,
+    phone: E164.E164 | undefined,
     userId: string | undefined,
     parentId?: string
   ) => Contact.Customer | undefined
@@ -72,7 +72,7 @@ export const directory = (contacts: ReadonlyArray<Payload.Json>): Directory => {
   const byUserId = new Map(
     profiles.flatMap((profile) => profile.user_id === undefined ? [] : [[profile.user_id, profile]])
   )
-  const contactOf = (phone: PhoneNumber.E164 | undefined, userId: string | undefined) =>
+  const contactOf = (phone: E164.E164 | undefined, userId: string | undefined) =>
     phone === undefined && userId === undefined
       ? (profiles.length === 1 ? profiles[0] : undefined)
       : (userId === undefined ? undefined : byUserId.get(userId)) ??
@@ -108,7 +108,7 @@ const moves = new Set(["user_changed_number", "customer_changed_number", "user_c
 /** Reads the platform's notice that a customer has a new number or user id. `from` is the old number. */
 export const moved = (
   system: Payload.Json | undefined,
-  { at, from }: { readonly from: PhoneNumber.E164 | undefined; readonly at: number },
+  { at, from }: { readonly from: E164.E164 | undefined; readonly at: number },
   source: PostSource
 ): InboundItem.InboundItem => {
   const { customer, new_wa_id, previous_user_id, type, user_id, wa_id } = System(system)
@@ -139,7 +139,7 @@ export const renamed = (json: Payload.Json, source: PostSource): InboundItem.Inb
       providerNumberId: source.numberId,
       from: before,
       to: after,
-      at: happened(timestamp, source)
+      at: timeOf(timestamp, source)
     }
 }
 
@@ -192,6 +192,6 @@ export const preference = (
     providerNumberId: source.numberId,
     customer,
     preference,
-    at: happened(timestamp, source)
+    at: timeOf(timestamp, source)
   }
 }

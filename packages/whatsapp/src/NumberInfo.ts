@@ -1,7 +1,7 @@
 /**
  * Requests and reads Meta's state of a number: its digits, quality, throughput, messaging limit and status.
  */
-import { type PhoneNumber, SenderBlock, type Time } from "@wac/core"
+import { type E164, type PhoneNumber, SenderBlock, type Time } from "@wac/core"
 import { Duration, Effect } from "effect"
 import * as AccountChanges from "./AccountChanges.ts"
 import type { Access, Answer, CloudApi } from "./CloudApi.ts"
@@ -62,7 +62,7 @@ const blocks: ReadonlyMap<string, SenderBlock.SenderBlockReason> = new Map([
 ])
 
 export interface NumberInfo {
-  readonly phoneNumber: PhoneNumber.E164 | undefined
+  readonly phoneNumber: E164.E164 | undefined
   readonly change: PhoneNumber.NumberChange
 }
 

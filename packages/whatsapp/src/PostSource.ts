@@ -17,7 +17,7 @@ export interface PostSource {
 }
 
 /** The time of an item: its own, but not after the post arrived; `told` if it has none. */
-export const happened = (
+export const timeOf = (
   time: Time.Instant | undefined,
   { receivedAt, told }: Pick<PostSource, "receivedAt" | "told">
 ): Time.Instant => time === undefined ? told : Math.min(time, receivedAt)

@@ -8,7 +8,7 @@ import * as Customers from "./Customers.ts"
 import * as ErrorEffects from "./ErrorEffects.ts"
 import * as GraphError from "./GraphError.ts"
 import * as Payload from "./Payload.ts"
-import { happened, type PostSource, skipped } from "./PostSource.ts"
+import { type PostSource, skipped, timeOf } from "./PostSource.ts"
 
 const Status = Payload.shape({
   id: Payload.word,
@@ -82,7 +82,7 @@ export const read = (
   const ours = isOurs(reference) ? reference : null
   if (ours === null && report.id === undefined) return [skipped("status:unnamed")]
   if (source.numberId === undefined) return [skipped("status:without_number")]
-  const at = happened(report.timestamp, source)
+  const at = timeOf(report.timestamp, source)
   const pricing = pricingOf(report.pricing)
   const errors = report.errors.map((error) => GraphError.read(error)).filter(Predicate.isNotUndefined)
   const error = status === "failed" ? errors[0] : undefined

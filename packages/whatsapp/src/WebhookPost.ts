@@ -3,12 +3,13 @@
  */
 import type { InboundItem, Time } from "@wac/core"
 import * as AccountChanges from "./AccountChanges.ts"
+import * as Calls from "./Calls.ts"
 import * as Customers from "./Customers.ts"
 import * as ErrorEffects from "./ErrorEffects.ts"
 import * as GraphError from "./GraphError.ts"
+import * as InboundMessages from "./InboundMessages.ts"
 import * as Payload from "./Payload.ts"
-import { happened, type PostSource, skipped } from "./PostSource.ts"
-import * as Replies from "./Replies.ts"
+import { type PostSource, skipped, timeOf } from "./PostSource.ts"
 import * as Statuses from "./Statuses.ts"
 import * as TemplateChanges from "./TemplateChanges.ts"
 
@@ -39,14 +40,14 @@ function* callsIn(value: Payload.Fields, source: PostSource): Items {
   const { calls, contacts, metadata } = Value(value)
   if (calls.length === 0) return
   const customers = Customers.directory(contacts)
-  for (const call of calls) yield Replies.readCall(call, metadata.display_phone_number, customers, source)
+  for (const call of calls) yield Calls.read(call, metadata.display_phone_number, customers, source)
 }
 
 /** Reads the items between a number and its customers; one value may contain items of several kinds. */
 function* conversation(value: Payload.Fields, source: PostSource): Items {
   const { contacts, errors, messages, statuses, user_preferences } = Value(value)
   const customers = Customers.directory(contacts)
-  for (const message of messages) yield Replies.read(message, customers, source)
+  for (const message of messages) yield InboundMessages.read(message, customers, source)
   for (const status of statuses) yield* Statuses.read(status, customers, source)
   for (const error of errors) yield* outOfBand(error, source)
   for (const preference of user_preferences) yield Customers.preference(preference, customers, source)
@@ -83,14 +84,14 @@ function* change(json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt
   const source: PostSource = {
     accountId: entry.id,
     numberId: Value(value).metadata.phone_number_id,
-    told: happened(entry.time, { told: receivedAt, receivedAt }),
+    told: timeOf(entry.time, { told: receivedAt, receivedAt }),
     receivedAt
   }
   // some of Meta's examples have the field's name one level too deep or too high, and some posts have none
   const field = named ?? Payload.word(value["field"]) ?? entry.field ?? "messages"
   if (conversations.has(field)) return yield* some(conversation(value, source), field)
   if (field === echoes) {
-    return yield* some(Echoes(value).message_echoes.map((echo) => Replies.readEcho(echo, source)), field)
+    return yield* some(Echoes(value).message_echoes.map((echo) => InboundMessages.readEcho(echo, source)), field)
   }
   if (field === calls) return yield* some(callsIn(value, source), field)
   if (field === renames) {

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { assert } from "vitest"
 import { fromEnvironment } from "../../../apps/server/src/ServerConfig.ts"
 import * as Variable from "../../../apps/server/src/Variable.ts"
+import type * as VariableText from "../../../apps/server/src/VariableText.ts"
 
 /** The options of tests that run the commands by which operators make secrets. */
 export const needed = Program.needed({
@@ -21,7 +22,7 @@ export const needed = Program.needed({
  * variables must contain no secret themselves, and the master key among their files. `placed` is where a path of the
  * deployment is here.
  */
-export const read = async (variables: Variable.Environment, placed: (path: string) => string) => {
+export const read = async (variables: VariableText.Environment, placed: (path: string) => string) => {
   const inEnvironment = Variable.secrets.filter((name) => variables[name] !== undefined)
   assert.deepEqual(inEnvironment.filter((name) => !/^(?:pglite|memory):/.test(variables[name]!)), [])
   const files = Variable.secrets.map((name) => `${name}_FILE`).filter((name) => variables[name] !== undefined)

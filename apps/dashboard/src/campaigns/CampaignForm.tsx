@@ -9,9 +9,10 @@ import { useRefusal } from "../session/Session.tsx"
 import { Preview } from "../templates/Preview.tsx"
 import { templateKey, TemplateOption } from "../templates/TemplateOption.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
-import { Failure, Notice } from "../ui/Failure.tsx"
+import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, Field, TextField } from "../ui/Field.tsx"
 import { Empty } from "../ui/Loaded.tsx"
+import { Notice } from "../ui/Notice.tsx"
 import { Section } from "../ui/Page.tsx"
 import {
   columnsOf,

@@ -1,9 +1,9 @@
 /** The page of one campaign: its report before the start, its progress and result, its actions, settings and rows. */
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
-import { Notice } from "../ui/Failure.tsx"
 import { LoadState } from "../ui/Loaded.tsx"
 import { Missing } from "../ui/Missing.tsx"
+import { Notice } from "../ui/Notice.tsx"
 import { Page } from "../ui/Page.tsx"
 import { Actions } from "./Actions.tsx"
 import { CampaignState, pauseReasons } from "./CampaignWords.tsx"

@@ -1,8 +1,8 @@
 /** The queries of pages about campaigns. */
 import { queryOptions } from "@tanstack/react-query"
 import type { Campaign, CampaignPeriod } from "@wac/client/internal"
+import { live } from "../session/Refetching.ts"
 import { api } from "../session/Service.ts"
-import { live } from "../session/Session.tsx"
 
 /** The interval at which an active campaign is refetched, in milliseconds. */
 const often = 1000

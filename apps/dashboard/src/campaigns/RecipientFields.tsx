@@ -1,8 +1,8 @@
 /** The fields for the file of a campaign's customers, and the state of the chosen file. */
 import type { Campaign } from "@wac/client/internal"
 import { useRef, useState } from "react"
-import { Notice } from "../ui/Failure.tsx"
 import { Field } from "../ui/Field.tsx"
+import { Notice } from "../ui/Notice.tsx"
 import { Table } from "../ui/Table.tsx"
 import { CountryField } from "./CountryField.tsx"
 import { adviceOn, type Example, fileOf, type Head, headOf, phoneColumnOf } from "./RecipientFile.ts"

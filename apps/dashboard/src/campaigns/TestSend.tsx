@@ -12,8 +12,9 @@ import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
-import { Failure, Notice } from "../ui/Failure.tsx"
+import { Failure } from "../ui/Failure.tsx"
 import { elsewhere } from "../ui/Field.tsx"
+import { Notice } from "../ui/Notice.tsx"
 
 export const TestSend = (
   { blocked, from, of = "", template }: {

@@ -8,9 +8,10 @@ import { useFresh, useSave } from "../session/Save.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
-import { Failure, Notice } from "../ui/Failure.tsx"
+import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { Notice } from "../ui/Notice.tsx"
 import { Page, Section } from "../ui/Page.tsx"
 
 /** The English name of a language, or its code. */

@@ -1,7 +1,7 @@
 /** Reads a contact that may not exist. */
 import { queryOptions } from "@tanstack/react-query"
+import { liveIfAny } from "../session/Refetching.ts"
 import { api, isNotFound } from "../session/Service.ts"
-import { liveIfAny } from "../session/Session.tsx"
 
 /**
  * Gets a contact by its id; `null` if it does not exist, because the customer has neither written nor opted out or in.

@@ -1,7 +1,7 @@
 /** The queries of pages about API keys. */
 import { queryOptions } from "@tanstack/react-query"
+import { live } from "../session/Refetching.ts"
 import { api } from "../session/Service.ts"
-import { live } from "../session/Session.tsx"
 
 /** The query for all active keys, mainly for their names. It is repeated only after keys were created or revoked. */
 export const activeKeysQuery = queryOptions({

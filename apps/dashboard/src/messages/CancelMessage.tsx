@@ -7,7 +7,7 @@ import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Confirm } from "../ui/Dialog.tsx"
-import { Notice } from "../ui/Failure.tsx"
+import { Notice } from "../ui/Notice.tsx"
 import { Time } from "../ui/Time.tsx"
 
 /**

@@ -1,9 +1,9 @@
 /** The page with the phone numbers that the workspace sends from, with their status, quality and limits. */
 import { useQuery } from "@tanstack/react-query"
 import type { PhoneNumber } from "@wac/client/internal"
-import { Notice } from "../ui/Failure.tsx"
 import { grouped } from "../ui/Language.ts"
 import { Empty, Loaded, LoadState } from "../ui/Loaded.tsx"
+import { Notice } from "../ui/Notice.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
 import { Id } from "../ui/Table.tsx"

@@ -1,8 +1,8 @@
 /** The query for the workspace's phone numbers, which many pages share. */
 import { queryOptions } from "@tanstack/react-query"
 import { portal } from "../session/Document.ts"
+import { live } from "../session/Refetching.ts"
 import { api } from "../session/Service.ts"
-import { live } from "../session/Session.tsx"
 
 /** The workspace's phone numbers, which are few. The portal shows none, so it does not ask. */
 export const phoneNumbersQuery = queryOptions({

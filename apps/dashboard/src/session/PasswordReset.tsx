@@ -1,8 +1,9 @@
 /** A lost password: the form that requests a link by mail, and the page of the link, which sets a new password. */
 import { useMutation } from "@tanstack/react-query"
 import { Button, buttonClass } from "../ui/Button.tsx"
-import { Failure, Notice } from "../ui/Failure.tsx"
+import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
+import { Notice } from "../ui/Notice.tsx"
 import { pages, sendsMail } from "./Document.ts"
 import { tokenOfLink } from "./Link.ts"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"

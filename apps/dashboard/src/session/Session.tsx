@@ -1,20 +1,9 @@
 /**
- * The session: who is signed in, what their role may do, and what is shown without a session or after its end. This
- * file also holds the query client, and decides how often pages refetch.
+ * The session: who is signed in, what their role may do, and what is shown without a session or after its end.
  */
-import { QueryCache, QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { Role, Session } from "@wac/client/internal"
-import {
-  createContext,
-  type ReactNode,
-  Suspense,
-  useCallback,
-  useContext,
-  useEffect,
-  useMemo,
-  useState,
-  useSyncExternalStore
-} from "react"
+import { createContext, type ReactNode, Suspense, useCallback, useContext, useEffect, useMemo, useState } from "react"
 import { roles } from "../generated/Names.ts"
 import { lazyPart } from "../shell/LazyPart.ts"
 import { Button } from "../ui/Button.tsx"
@@ -22,12 +11,14 @@ import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { t } from "../ui/Language.ts"
 import { Skeleton } from "../ui/Loaded.tsx"
-import { follow, isFollowing } from "./Changes.ts"
+import { follow } from "./Changes.ts"
 import { pages, portal } from "./Document.ts"
 import { openPortal, PortalEnded } from "./Portal.tsx"
 import { PresenceDialog } from "./PresenceDialog.tsx"
+import { live } from "./Refetching.ts"
 import { roleInWords } from "./RoleWords.ts"
-import { api, isNotFound, isSignedOut } from "./Service.ts"
+import { api, isSignedOut } from "./Service.ts"
+import { noteSignIn, useHasEnded } from "./SessionEnd.ts"
 import { SignInAgain, SignInPage } from "./SignIn.tsx"
 
 // few people need these pages, and each only once
@@ -35,55 +26,6 @@ const InvitationPage = lazyPart(() => import("./InvitationPage.tsx"), "Invitatio
 const SetUpPage = lazyPart(() => import("./SetUpPage.tsx"), "SetUpPage")
 const PasswordResetPage = lazyPart(() => import("./PasswordReset.tsx"), "PasswordResetPage")
 const LostPassword = lazyPart(() => import("./PasswordReset.tsx"), "LostPassword")
-
-/** Whether a call has failed because nobody is signed in, since the last sign-in. */
-let isOver = false
-const listeners = new Set<() => void>()
-
-const setOver = (value: boolean): void => {
-  if (isOver === value) return
-  isOver = value
-  for (const listener of listeners) listener()
-}
-
-const note = (error: unknown): void => {
-  if (isSignedOut(error)) setOver(true)
-}
-
-/** The least interval between two requests of a query while the service reports changes, in milliseconds. */
-const whileFollowing = 10_000
-
-/**
- * The options of a query that an open page repeats at an interval, in milliseconds. The interval is at least
- * {@link whileFollowing} while the service reports changes. The query is not repeated once the session has ended, nor
- * after a 404.
- */
-export const live = (millis = 5000) => ({
-  refetchInterval: (query: { readonly state: { readonly error: unknown } }) =>
-    isOver || isNotFound(query.state.error) ? false : isFollowing() ? Math.max(millis, whileFollowing) : millis
-})
-
-/** The interval at which a page looks for a missing thing while the service reports no changes, in milliseconds. */
-const forNothing = 60_000
-
-/**
- * The same for a thing that may be missing (`null`). Browsers log each 404 as an error, so a page waits until the
- * service reports that the thing was made, and asks each minute only while the service reports no changes.
- */
-export const liveIfAny = (millis?: number) => ({
-  refetchInterval: (query: { readonly state: { readonly data: unknown; readonly error: unknown } }) =>
-    query.state.data !== null ? live(millis).refetchInterval(query) : isOver || isFollowing() ? false : forNothing
-})
-
-/** The cache of the service's data. It notes when a call finds that the session has ended. */
-export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: note }),
-  defaultOptions: {
-    // the client itself repeats the calls that may be repeated
-    queries: { retry: false, staleTime: 2000 },
-    mutations: { retry: false, onError: note }
-  }
-})
 
 const key = ["session"]
 
@@ -137,13 +79,7 @@ const Lazy = ({ children }: { readonly children: ReactNode }) => <Suspense fallb
  */
 export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
   const client = useQueryClient()
-  const over = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => isOver
-  )
+  const over = useHasEnded()
   const query = useQuery({
     queryKey: key,
     queryFn: async ({ signal }) => {
@@ -163,7 +99,7 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
       return
     }
     client.setQueryData(key, next)
-    setOver(false)
+    noteSignIn()
     void client.invalidateQueries()
   }, [client])
   const isLive = session !== undefined && !over

@@ -1,7 +1,7 @@
 /** The queries of pages about templates. */
 import { queryOptions } from "@tanstack/react-query"
+import { live } from "../session/Refetching.ts"
 import { api } from "../session/Service.ts"
-import { live } from "../session/Session.tsx"
 
 /** The query for all approved templates, at most a few thousand per account. */
 export const approvedQuery = queryOptions({

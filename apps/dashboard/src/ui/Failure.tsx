@@ -1,12 +1,11 @@
-/** Messages about failures, with the id by which the operator finds the request in the log; and boxes for messages. */
+/** Messages about failures, with the id by which the operator finds the request in the log. */
 import { type ErrorCode, WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { pages, portal } from "../session/Document.ts"
 import { isSignedOut } from "../session/Service.ts"
-import { Icon } from "./Icon.tsx"
 import { language, rich, t } from "./Language.ts"
+import { Notice } from "./Notice.tsx"
 import { Problem } from "./Problem.ts"
-import type { Tone } from "./Status.tsx"
 import { asSentence } from "./Words.ts"
 
 /** A refusal of the service, summed up in the reader's language; the service's own messages are in English. */
@@ -35,29 +34,6 @@ export const messageOf = (error: unknown, words?: string): string => {
   const sentence = asSentence(words ?? error.message.replace(` (${error.requestId})`, ""))
   return language === "en" ? sentence : `${gistOf(error)} (“${sentence}”)`
 }
-
-const tones: Record<Tone, string> = {
-  good: "border-good/30 bg-good-soft text-good",
-  warn: "border-warn/30 bg-warn-soft text-warn",
-  bad: "border-bad/30 bg-bad-soft text-bad",
-  calm: "border-line bg-sunken text-ink"
-}
-
-/** A message to the reader, in a box. */
-export const Notice = (
-  { actions, children, role, tone = "calm" }: {
-    readonly tone?: Tone
-    readonly role?: "alert" | "status"
-    readonly actions?: ReactNode
-    readonly children: ReactNode
-  }
-) => (
-  <div role={role} className={`flex flex-wrap items-start gap-x-3 gap-y-2 rounded-md border px-3 py-2 ${tones[tone]}`}>
-    <Icon name={tone === "good" ? "check" : tone === "calm" ? "circle" : "warning"} className="mt-0.5" />
-    <div className="min-w-0 flex-1 basis-60 break-words">{children}</div>
-    {actions === undefined ? null : <div className="flex flex-wrap gap-2">{actions}</div>}
-  </div>
-)
 
 /** The id of a refused request. It links to the request's page in a new tab, so that a form here stays filled in. */
 const RequestId = ({ error, id }: { readonly error: unknown; readonly id: string }) => {

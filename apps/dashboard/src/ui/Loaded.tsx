@@ -4,8 +4,9 @@ import { WacError } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { isNotFound, isSignedOut } from "../session/Service.ts"
 import { Button } from "./Button.tsx"
-import { Failure, messageOf, Notice } from "./Failure.tsx"
+import { Failure, messageOf } from "./Failure.tsx"
 import { rich, t } from "./Language.ts"
+import { Notice } from "./Notice.tsx"
 import { Time } from "./Time.tsx"
 
 /** Grey lines in the place of content that is loading. */

@@ -2,8 +2,8 @@
 import { Link } from "@tanstack/react-router"
 import type { DeliveryStatus } from "@wac/client/internal"
 import { buttonClass } from "../ui/Button.tsx"
-import { Notice } from "../ui/Failure.tsx"
 import { t } from "../ui/Language.ts"
+import { Notice } from "../ui/Notice.tsx"
 import { begunWords } from "./RoundWords.ts"
 
 export const Begun = ({ statuses }: { readonly statuses: ReadonlyArray<DeliveryStatus> }) => {

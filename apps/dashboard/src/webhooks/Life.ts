@@ -1,7 +1,7 @@
 /** The query for the events of a message with their deliveries. */
 import { queryOptions } from "@tanstack/react-query"
+import { live } from "../session/Refetching.ts"
 import { api, firstPage } from "../session/Service.ts"
-import { live } from "../session/Session.tsx"
 
 /** The events of a message, newest first, each with its delivery if there is one; a message has only a few. */
 export const lifeQuery = (messageId: string) =>

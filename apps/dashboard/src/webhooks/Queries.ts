@@ -1,8 +1,8 @@
 /** The queries of pages about the webhook. */
 import { queryOptions } from "@tanstack/react-query"
 import type { ReceiverQuery } from "@wac/client/internal"
+import { live, liveIfAny } from "../session/Refetching.ts"
 import { api, isNotFound } from "../session/Service.ts"
-import { live, liveIfAny } from "../session/Session.tsx"
 
 /** The query for the webhook and its health; `null` if none is set. */
 export const webhookQuery = queryOptions({

@@ -5,9 +5,10 @@ import { useState } from "react"
 import { api } from "../session/Service.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
-import { Failure, Notice } from "../ui/Failure.tsx"
+import { Failure } from "../ui/Failure.tsx"
 import { Choices } from "../ui/Field.tsx"
 import { t } from "../ui/Language.ts"
+import { Notice } from "../ui/Notice.tsx"
 
 export const RotateDialog = (
   { onClose, onRotated }: {

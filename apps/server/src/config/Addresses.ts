@@ -5,8 +5,8 @@ import { PlainText } from "@wac/core"
 import { ReceiverAddress } from "@wac/receivers"
 import { Effect, Result, Schema } from "effect"
 import { IpNetwork } from "effect/net"
-import { BadVariable } from "../Variable.ts"
 import type * as Variable from "../Variable.ts"
+import { BadVariable } from "../VariableText.ts"
 import { flag, optional, read, WebAddress } from "./Reading.ts"
 
 /** A host as part of a URL: IPv6 addresses are in brackets. */

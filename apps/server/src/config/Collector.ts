@@ -2,8 +2,8 @@
  * The collector of traces, metrics and logs, by the variables of OpenTelemetry.
  */
 import { Effect, Redacted, Result, Schema, Struct } from "effect"
-import { BadVariable } from "../Variable.ts"
 import type * as Variable from "../Variable.ts"
+import { BadVariable } from "../VariableText.ts"
 import { flag, optional, read, WebAddress } from "./Reading.ts"
 
 /** Reads pairs in OpenTelemetry's form: `name=value`, separated by commas, with percent-encoded values. */

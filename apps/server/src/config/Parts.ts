@@ -2,8 +2,8 @@
  * Reads a variable that holds many settings as one JSON object, each of which may be omitted.
  */
 import { Effect, Schema, SchemaIssue } from "effect"
-import { BadVariable } from "../Variable.ts"
 import type * as Variable from "../Variable.ts"
+import { BadVariable } from "../VariableText.ts"
 import { read } from "./Reading.ts"
 
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()

@@ -4,7 +4,7 @@
 import { SessionApi } from "@wac/api"
 import { Password, Portal, Workspace } from "@wac/core"
 import { Effect, Option, Redacted, Schema } from "effect"
-import { BadVariable } from "../Variable.ts"
+import { BadVariable } from "../VariableText.ts"
 import { needed, optional, read, secret, WebAddress } from "./Reading.ts"
 
 /** The first workspace and its owner; `undefined` if neither variable of the owner is set. */

@@ -2,8 +2,9 @@
  * Reads environment variables by schemas. Errors name the variable and what is expected, but never its value.
  */
 import { Context, Effect, Redacted, Schema } from "effect"
-import { BadVariable, type Environment } from "../Variable.ts"
-import * as Variable from "../Variable.ts"
+import type * as Variable from "../Variable.ts"
+import { BadVariable, type Environment } from "../VariableText.ts"
+import * as VariableText from "../VariableText.ts"
 
 /** The environment that is read. */
 export class Variables extends Context.Service<Variables, Environment>()("@wac/server/config/Reading/Variables") {}
@@ -15,7 +16,7 @@ export const read = Effect.fnUntraced(function*<A, I>(
   expected: string,
   fallback: A
 ) {
-  const text = yield* Variable.text(yield* Variables, variable)
+  const text = yield* VariableText.text(yield* Variables, variable)
   return text === undefined
     ? fallback
     : yield* Effect.mapError(

@@ -14,13 +14,13 @@ import { vi } from "vitest"
 import { run } from "../../src/Run.ts"
 import {
   fromEnvironment,
-  keptFromEnvironment,
   receiverRulesFromEnvironment,
   type ServerConfig,
+  storageConfigFromEnvironment,
   storageFromEnvironment
 } from "../../src/ServerConfig.ts"
-import type { BadVariable } from "../../src/Variable.ts"
 import * as Variable from "../../src/Variable.ts"
+import type { BadVariable } from "../../src/VariableText.ts"
 import * as checks from "../checks.ts"
 import { call, ownPage, start } from "../harness.ts"
 
@@ -467,7 +467,12 @@ describe("refused values", () => {
       for (const DATABASE_URL of [undefined, ""]) {
         const environment = { DATABSE_URL: "postgres://wac:hunter2@db/wac", ...DATABASE_URL === "" && { DATABASE_URL } }
         for (
-          const read of [fromEnvironment, keptFromEnvironment, storageFromEnvironment, receiverRulesFromEnvironment]
+          const read of [
+            fromEnvironment,
+            storageConfigFromEnvironment,
+            storageFromEnvironment,
+            receiverRulesFromEnvironment
+          ]
         ) {
           const { message } = yield* Effect.flip(Effect.asVoid<unknown, BadVariable, never>(read(environment)))
           assert.strictEqual(message, expected)

@@ -3,7 +3,7 @@
  * events come in order, and what comes again was in flight. The receiver, programs and people see the same events.
  */
 import { assert, layer } from "@effect/vitest"
-import { Webhook } from "@wac/core"
+import { AttemptSlots } from "@wac/core"
 import * as Extent from "@wac/testbed/Extent"
 import { SeededRandom } from "@wac/testkit"
 import { Context, Effect, Fiber, Layer } from "effect"
@@ -274,7 +274,7 @@ layer(Crashing.layer, { excludeTestServices: true })(`with seed ${seed}`, (it) =
         lost += yield* crashed(i % 3)
         const repeated = yield* assertAllRight
         // no more than may be in flight at one webhook
-        assert.isAtMost(repeated - before, Webhook.maxInFlight)
+        assert.isAtMost(repeated - before, AttemptSlots.maxInFlight)
         before = repeated
       }
       assert.isAbove(lost, 0)

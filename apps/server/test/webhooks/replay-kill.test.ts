@@ -3,7 +3,7 @@
  * step that took effect had come to. Every event of the range comes once more, and the job's count is right.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryAttempt, Id, Time, Webhook } from "@wac/core"
+import { AttemptSlots, DeliveryAttempt, Id, Time } from "@wac/core"
 import { Duration, Effect, Latch } from "effect"
 import * as checks from "../checks.ts"
 import { call, hello, receiver, send, setWebhook } from "../harness.ts"
@@ -98,7 +98,7 @@ describe("a replay job", () => {
         assert.strictEqual(arrivals.get(first!.event.id), 1)
         assert.strictEqual(arrivals.size, 1 + events)
         const repeated = [...arrivals.values()].reduce((sum, count) => sum + count - 1, 0)
-        assert.isAtMost(repeated, points.length * Webhook.maxDraining)
+        assert.isAtMost(repeated, points.length * AttemptSlots.maxDraining)
         assert.isAtMost(Math.max(...arrivals.values()), 1 + points.length)
       }).pipe(Effect.scoped)
   )

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Inbound, PhoneNumber } from "@wac/core"
+import { E164, Inbound } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
 import { verify } from "@wac/verifier"
 import { Clock, Effect } from "effect"
@@ -88,7 +88,7 @@ const deliveries = Effect.fnUntraced(function*(envelope: string) {
       message: {
         providerNumberId: SandboxProvider.firstNumber.providerNumberId,
         providerMessageId: "wamid.é",
-        customer: { phone: PhoneNumber.E164.make("+15551234567"), userId: null },
+        customer: { phone: E164.E164.make("+15551234567"), userId: null },
         at,
         type: "text",
         content: { body: reply },

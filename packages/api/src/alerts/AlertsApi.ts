@@ -8,8 +8,9 @@ import { Access, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { IsPaged } from "../EndpointAnnotations.ts"
-import { reading, writing } from "../ErrorBody.ts"
+import { reading, writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Url } from "../webhooks/WebhookApi.ts"
@@ -40,7 +41,7 @@ export const AlertSettings = Schema.Struct({
     description: "The URL to which alerts are posted, signed with the webhook's secret like events; `null` for none"
   })
 }).annotate({ identifier: "AlertSettings", description: "The recipients of alerts besides the dashboard." }).pipe(
-  Example.shown({ emails: [Example.person.email], url: "https://alerts.example.com/wac" })
+  Example.shown({ emails: [ExampleValues.person.email], url: "https://alerts.example.com/wac" })
 )
 
 const query = Schema.Struct({

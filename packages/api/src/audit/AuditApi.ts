@@ -7,8 +7,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { IsPaged } from "../EndpointAnnotations.ts"
-import { reading } from "../ErrorBody.ts"
+import { reading } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 
@@ -34,12 +35,12 @@ export const AuditEntry = Schema.Struct({
 }).annotate({ identifier: "AuditEntry", description: "A change that a person, an API key or the operator made." }).pipe(
   Example.shown({
     id: "aud_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
-    at: Example.times.recorded,
+    at: ExampleValues.times.recorded,
     action: "member.invite",
     target: "inv_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
-    by: Example.person,
-    address: Example.address,
-    requestId: Example.request,
+    by: ExampleValues.person,
+    address: ExampleValues.address,
+    requestId: ExampleValues.request,
     detail: { email: "ben@example.com", role: "developer" }
   })
 )

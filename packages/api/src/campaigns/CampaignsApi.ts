@@ -22,8 +22,9 @@ import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { described, meaningOf } from "../Described.ts"
 import { ActsOnCampaign, IsPaged, NeedsIdempotencyKey, TakesFile } from "../EndpointAnnotations.ts"
-import { reading, writing } from "../ErrorBody.ts"
+import { reading, writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { exampleOnWire, onWire } from "../SnakeCase.ts"
@@ -195,14 +196,14 @@ export const Forecast = Schema.Struct({
 /** An example of a campaign that runs. */
 const campaign = {
   ...offer,
-  id: Example.campaign,
+  id: ExampleValues.campaign,
   status: "running",
   pausedReason: null,
   from: null,
   notAfter: null,
   maxFailureRate: 0.2,
   holdout: 0,
-  createdAt: Example.times.recorded,
+  createdAt: ExampleValues.times.recorded,
   startedAt: "2026-01-03T08:00:00.012Z",
   completedAt: null,
   rows: 1205,
@@ -287,8 +288,8 @@ export const CampaignRow = Schema.Struct({
   .pipe(Example.shown({
     row: 1,
     problem: null,
-    messageId: Example.sent.id,
-    to: Example.customer,
+    messageId: ExampleValues.sent.id,
+    to: ExampleValues.customer,
     variant: "a",
     status: "delivered",
     outcome: "delivered",

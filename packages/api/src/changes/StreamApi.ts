@@ -7,7 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { Streams } from "../EndpointAnnotations.ts"
-import { reading } from "../ErrorBody.ts"
+import { reading } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
 
 /** The data of each event of the stream, by the event's name. */

@@ -8,8 +8,9 @@ import { Access, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { IsPaged } from "../EndpointAnnotations.ts"
-import { reading } from "../ErrorBody.ts"
+import { reading } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
 import { byContactId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -37,12 +38,12 @@ export const Contact = Schema.Struct({
   description: "A customer's state for one of the workspace's numbers."
 }).pipe(
   Example.shown({
-    id: `${Example.phoneNumber.id}:${Example.customer}`,
-    phoneNumberId: Example.phoneNumber.id,
-    phone: Example.customer,
+    id: `${ExampleValues.phoneNumber.id}:${ExampleValues.customer}`,
+    phoneNumberId: ExampleValues.phoneNumber.id,
+    phone: ExampleValues.customer,
     userId: null,
-    lastInboundAt: Example.times.start,
-    windowOpenUntil: Example.times.nextDay,
+    lastInboundAt: ExampleValues.times.start,
+    windowOpenUntil: ExampleValues.times.nextDay,
     optedOut: false,
     preferenceAt: null
   })
@@ -60,15 +61,15 @@ export const ConversationMessage = Schema.Struct({
   at: Timestamp.annotateKey({ description: "When it was created, or when the customer wrote it" })
 }).annotate({ identifier: "ConversationMessage", description: "A message of the conversation with a contact." }).pipe(
   Example.shown({
-    id: Example.sent.id,
+    id: ExampleValues.sent.id,
     direction: "outbound",
     status: "delivered",
-    from: Example.phoneNumber.written,
-    to: Example.customer,
+    from: ExampleValues.phoneNumber.written,
+    to: ExampleValues.customer,
     type: "template",
-    content: Example.template,
+    content: ExampleValues.template,
     context: null,
-    at: Example.times.created
+    at: ExampleValues.times.created
   })
 )
 
@@ -87,7 +88,7 @@ export const CustomerNumbers = Schema.Struct({
   data: Schema.Array(Schema.Struct({ number: Schema.String })),
   hasMore: Schema.Boolean.annotateKey({ description: "Whether there are more: a longer part finds fewer" })
 }).annotate({ identifier: "CustomerNumbers", description: "Numbers of customers that have the part." }).pipe(
-  Example.shown({ data: [{ number: Example.customer }], hasMore: false })
+  Example.shown({ data: [{ number: ExampleValues.customer }], hasMore: false })
 )
 
 const partQuery = Schema.Struct({
@@ -133,15 +134,15 @@ export class ContactsApi extends HttpApiGroup.make("contacts").add(
   }).annotate(Example.Shown, {
     response: Example.internalPage<typeof ConversationMessage["Encoded"]>([
       {
-        id: Example.received.id,
+        id: ExampleValues.received.id,
         direction: "inbound",
         status: "received",
-        from: Example.customer,
-        to: Example.phoneNumber.written,
+        from: ExampleValues.customer,
+        to: ExampleValues.phoneNumber.written,
         type: "text",
         content: { body: "Thank you!" },
-        context: { message_id: Example.sent.id, provider_message_id: Example.sent.providerId },
-        at: Example.times.received
+        context: { message_id: ExampleValues.sent.id, provider_message_id: ExampleValues.sent.providerId },
+        at: ExampleValues.times.received
       },
       Example.of(ConversationMessage)
     ])
@@ -155,7 +156,7 @@ export class ContactsApi extends HttpApiGroup.make("contacts").add(
     query: noQuery,
     success: Contact,
     error: reading
-  }).annotate(Example.Shown, Example.changed(Contact, { optedOut: true, preferenceAt: Example.times.created }))
+  }).annotate(Example.Shown, Example.changed(Contact, { optedOut: true, preferenceAt: ExampleValues.times.created }))
     .annotate(Access, session("developer")).annotate(Audited, "contact.opt_out").annotateMerge(OpenApi.annotations({
       summary: "Opt a contact out",
       description:

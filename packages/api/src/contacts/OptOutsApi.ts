@@ -10,8 +10,9 @@ import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { uploadTypes } from "../campaigns/CampaignsApi.ts"
 import { BodyIsOptional, TakesFile } from "../EndpointAnnotations.ts"
-import { reading, writing } from "../ErrorBody.ts"
+import { reading, writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { noQuery } from "../Lists.ts"
 import { byName } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -40,9 +41,9 @@ export const OptOut = Schema.Struct({
   source: source.annotate({ description: "Who opted the customer out; `null` if nobody did" })
 }).annotate({ identifier: "OptOut", description: "The state of a customer's opt-out after a choice." }).pipe(
   Example.shown({
-    contact: Example.customer,
+    contact: ExampleValues.customer,
     opted_out: true,
-    opted_out_at: Example.times.created,
+    opted_out_at: ExampleValues.times.created,
     source: "api"
   })
 )
@@ -117,7 +118,12 @@ export const Suppressions = Schema.Struct({
   }))
 }).annotate({ identifier: "Suppressions", description: "The names that are opted out." }).pipe(Example.shown({
   others: 2,
-  names: [{ name: Example.customer, phoneNumberId: null, optedOutAt: Example.times.created, source: "import" }]
+  names: [{
+    name: ExampleValues.customer,
+    phoneNumberId: null,
+    optedOutAt: ExampleValues.times.created,
+    source: "import"
+  }]
 }))
 
 /** The workspace's opt-outs as a whole: its words, import and export (contract §13). */

@@ -5,16 +5,17 @@ import { Campaign } from "@wac/core"
 import { Schema } from "effect"
 import { Counts } from "../campaigns/CampaignsApi.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { Failure, Pricing } from "../messages/MessagesApi.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { ReceivedContext, withContent } from "./ReceivedContent.ts"
 
 /** The common fields in the examples of events about a message. */
 const ofMessage = {
-  message_id: Example.sent.id,
-  provider_message_id: Example.sent.providerId,
-  to: Example.customer,
-  client_reference: Example.sent.reference
+  message_id: ExampleValues.sent.id,
+  provider_message_id: ExampleValues.sent.providerId,
+  to: ExampleValues.customer,
+  client_reference: ExampleValues.sent.reference
 }
 
 const pricing = { billable: true, model: "PMP", type: "regular", category: "utility" }
@@ -54,7 +55,7 @@ const MessageSentData = Schema.Struct({
   status: Schema.Literal("sent"),
   sent_at: time("ISO 8601, UTC, as are all times.")
 }).annotate({ identifier: "MessageSentData", description: "The provider accepted the message." }).pipe(
-  Example.shown({ ...ofMessage, status: "sent", sequence: 1, sent_at: Example.times.delivered, pricing })
+  Example.shown({ ...ofMessage, status: "sent", sequence: 1, sent_at: ExampleValues.times.delivered, pricing })
 )
 
 const MessageDeliveredData = Schema.Struct({
@@ -62,13 +63,19 @@ const MessageDeliveredData = Schema.Struct({
   status: Schema.Literal("delivered"),
   delivered_at: Timestamp
 }).annotate({ identifier: "MessageDeliveredData", description: "The message arrived at the recipient's phone." }).pipe(
-  Example.shown({ ...ofMessage, status: "delivered", sequence: 2, delivered_at: Example.times.delivered, pricing })
+  Example.shown({
+    ...ofMessage,
+    status: "delivered",
+    sequence: 2,
+    delivered_at: ExampleValues.times.delivered,
+    pricing
+  })
 )
 
 const MessageReadData = Schema.Struct({ ...progress, status: Schema.Literal("read"), read_at: Timestamp }).annotate({
   identifier: "MessageReadData",
   description: "The recipient read the message."
-}).pipe(Example.shown({ ...ofMessage, status: "read", sequence: 3, read_at: Example.times.delivered }))
+}).pipe(Example.shown({ ...ofMessage, status: "read", sequence: 3, read_at: ExampleValues.times.delivered }))
 
 const MessageFailedData = Schema.Struct({
   ...message,
@@ -82,7 +89,7 @@ const MessageFailedData = Schema.Struct({
   ...ofMessage,
   status: "failed",
   sequence: 2,
-  failed_at: Example.times.delivered,
+  failed_at: ExampleValues.times.delivered,
   error: { code: "server_error", message: "the provider could not deliver the message" }
 }))
 
@@ -117,14 +124,14 @@ const MessageReceivedData = withContent({
   description:
     "A customer wrote. `type` names the further field that holds what they wrote, e.g. `data.text` of a `text`."
 }).pipe(Example.shown({
-  message_id: Example.received.id,
-  provider_message_id: Example.received.providerId,
-  from: Example.customer,
-  to: Example.phoneNumber.written,
+  message_id: ExampleValues.received.id,
+  provider_message_id: ExampleValues.received.providerId,
+  from: ExampleValues.customer,
+  to: ExampleValues.phoneNumber.written,
   type: "text",
   text: { body: "When does it arrive?" },
   profile: { name: "Ana" },
-  received_at: Example.times.received,
+  received_at: ExampleValues.times.received,
   late: false
 }))
 
@@ -145,11 +152,11 @@ const MessageEchoedData = withContent({
 }).pipe(Example.shown({
   message_id: "msg_01K8ZQ7C8D9E0F1G2H3J4K5M6N",
   provider_message_id: "wamid.HBgLMTU1NTEyMzQ1NjcVAgARGBI5QjRE",
-  from: Example.phoneNumber.written,
-  to: Example.customer,
+  from: ExampleValues.phoneNumber.written,
+  to: ExampleValues.customer,
   type: "text",
   text: { body: "Tomorrow." },
-  sent_at: Example.times.received,
+  sent_at: ExampleValues.times.received,
   late: false
 }))
 
@@ -163,7 +170,7 @@ const CampaignCompletedData = Schema.Struct({
   description: "A campaign ended: its name, and how many messages had which outcome."
 }).pipe(
   Example.shown({
-    campaign_id: Example.campaign,
+    campaign_id: ExampleValues.campaign,
     name: "Spring offer",
     status: "completed",
     ...Example.of(Counts),
@@ -175,7 +182,7 @@ const CampaignCompletedData = Schema.Struct({
 const WebhookTestData = Schema.Struct({ webhook_id: Schema.String, tested_at: Timestamp }).annotate({
   identifier: "WebhookTestData",
   description: "Someone pressed *Send test event*, or the service probes a paused webhook."
-}).pipe(Example.shown({ webhook_id: Example.webhook.id, tested_at: Example.times.recorded }))
+}).pipe(Example.shown({ webhook_id: ExampleValues.webhook.id, tested_at: ExampleValues.times.recorded }))
 
 /** The `data` of each type of event. */
 export const EventData = {

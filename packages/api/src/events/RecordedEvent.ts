@@ -8,6 +8,7 @@
 import type { Event } from "@wac/core"
 import { Record, Schema, SchemaAST } from "effect"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { EventData } from "./EventData.ts"
 
@@ -24,11 +25,11 @@ const recorded = (type: Event.EventType) =>
     tenant_id: Schema.String.annotate({ description: "The workspace." }),
     data: EventData[type]
   }).annotate({ identifier: nameOf(type), description: descriptionOf(EventData[type]) }).pipe(Example.shown({
-    id: Example.event,
+    id: ExampleValues.event,
     object: "event",
     type,
-    created_at: Example.times.recorded,
-    tenant_id: Example.workspace,
+    created_at: ExampleValues.times.recorded,
+    tenant_id: ExampleValues.workspace,
     data: Example.of(EventData[type])
   }))
 

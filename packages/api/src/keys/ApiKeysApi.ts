@@ -10,8 +10,9 @@ import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { BindsIdempotencyKey, IsPaged, NeedsIdempotencyKey } from "../EndpointAnnotations.ts"
-import { reading, writing } from "../ErrorBody.ts"
+import { reading, writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, ListQuery, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
@@ -22,7 +23,7 @@ export const ListedApiKey = Schema.Struct({
   scopes: Schema.Array(ApiScope.ApiScope),
   lastUsedAt: Schema.NullOr(Timestamp).annotateKey({ description: "At most 60 s behind; `null` before the first use" })
 }).annotate({ identifier: "ListedApiKey", embedded: true, description: "A key in the list." }).pipe(Example.shown({
-  id: Example.apiKey,
+  id: ExampleValues.apiKey,
   name: "order service",
   scopes: ["messages:send", "messages:read", "media:write"],
   lastUsedAt: "2026-01-02T03:04:00.000Z"
@@ -46,7 +47,7 @@ export const ApiKey = Schema.Struct({
     Example.shown({
       ...Example.of(ListedApiKey),
       prefix: "wac_live_7Gx2",
-      createdAt: Example.times.start,
+      createdAt: ExampleValues.times.start,
       expiresAt: null,
       revokedAt: null,
       requireSignature: false,
@@ -107,7 +108,7 @@ export const CreatedApiKey = Schema.Struct({
 }).pipe(Example.shown({
   ...Struct.pick(Example.of(ApiKey), ["id", "name", "prefix", "scopes", "createdAt"]),
   apiKey: "wac_live_…",
-  signingSecret: Example.secret
+  signingSecret: ExampleValues.secret
 }))
 
 const one = { params: byId, query: noQuery }

@@ -7,8 +7,9 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, apiKey } from "../Access.ts"
 import { ApiKeyAuthentication } from "../Caller.ts"
 import { BindsIdempotencyKey, NeedsIdempotencyKey, ServesFile, TakesFile, Uploads } from "../EndpointAnnotations.ts"
-import { asking, writing } from "../ErrorBody.ts"
+import { writing, writingProvider } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -22,7 +23,7 @@ export const StoredMedia = Schema.Struct({
   filename: Schema.NullOr(Schema.String),
   expires_at: Timestamp.annotateKey({ description: "When it is deleted unless it is used before" })
 }).annotate({ identifier: "Media", description: "A file of the workspace." }).pipe(Example.shown({
-  media_id: Example.media,
+  media_id: ExampleValues.media,
   mime_type: "image/png",
   size: 48_213,
   sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -59,7 +60,7 @@ export class MediaApi extends HttpApiGroup.make("media").add(
     success: Schema.String.annotate({ format: "binary" }).pipe(
       HttpApiSchema.asText({ contentType: "application/octet-stream" })
     ),
-    error: asking
+    error: writingProvider
   }).annotate(Access, apiKey("messages:read")).annotate(ServesFile, true).annotateMerge(
     OpenApi.annotations({
       summary: "Download a file",
@@ -71,7 +72,7 @@ export class MediaApi extends HttpApiGroup.make("media").add(
     params: byId,
     query: noQuery,
     success: HttpApiSchema.NoContent,
-    error: asking
+    error: writingProvider
   }).annotate(Access, apiKey("media:write")).annotateMerge(
     OpenApi.annotations({
       summary: "Delete a file",

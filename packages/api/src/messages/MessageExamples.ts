@@ -3,21 +3,21 @@
  */
 import type { Message } from "@wac/core"
 import type { Schema } from "effect"
-import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 
-const to = Example.customer
+const to = ExampleValues.customer
 
 /** A template to a customer. */
-export const template = { to, type: "template", template: Example.template } as const
+export const template = { to, type: "template", template: ExampleValues.template } as const
 
 /** The content of each kind of message. A kind without an example does not compile. */
 const contents: { readonly [Kind in Message.MessageType]: Schema.Json } = {
-  template: Example.template,
+  template: ExampleValues.template,
   text: { body: "See https://shop.example/1042", preview_url: true },
-  image: { media: Example.media, caption: "The shelf" },
+  image: { media: ExampleValues.media, caption: "The shelf" },
   audio: { link: "https://files.example/hello.ogg", voice: true },
   video: { link: "https://files.example/how-to.mp4" },
-  document: { media: Example.media, filename: "invoice 1042.pdf", caption: "Your invoice" },
+  document: { media: ExampleValues.media, filename: "invoice 1042.pdf", caption: "Your invoice" },
   sticker: { link: "https://files.example/thanks.webp" },
   location: { latitude: 52.516266, longitude: 13.377775, name: "Brandenburger Tor", address: "Pariser Platz, Berlin" },
   contacts: [{
@@ -34,7 +34,7 @@ const contents: { readonly [Kind in Message.MessageType]: Schema.Json } = {
       ]
     }
   },
-  reaction: { message_id: Example.received.id, emoji: "👍" }
+  reaction: { message_id: ExampleValues.received.id, emoji: "👍" }
 }
 
 /**
@@ -45,9 +45,9 @@ export const requests: { readonly [name: string]: Schema.Json } = {
   ...Object.fromEntries(
     Object.entries(contents).map(([type, content]) => [
       type,
-      { to, type, [type]: content, ...(type === "template" ? { client_reference: Example.sent.reference } : {}) }
+      { to, type, [type]: content, ...(type === "template" ? { client_reference: ExampleValues.sent.reference } : {}) }
     ])
   ),
   user_id: { to: "US.13491208655302741918", type: "text", text: { body: "It is on its way" } },
-  quote: { to, type: "text", text: { body: "It is on its way" }, context: { message_id: Example.received.id } }
+  quote: { to, type: "text", text: { body: "It is on its way" }, context: { message_id: ExampleValues.received.id } }
 }

@@ -17,10 +17,12 @@ import {
   NeedsIdempotencyKey,
   Sends
 } from "../EndpointAnnotations.ts"
+import { reading, sending, writing, writingProvider } from "../EndpointErrors.ts"
 import * as ErrorAddress from "../ErrorAddress.ts"
-import { asking, ErrorBody, reading, sending, writing } from "../ErrorBody.ts"
+import { ErrorBody } from "../ErrorBody.ts"
 import { ReceivedContent, ReceivedContext } from "../events/ReceivedContent.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, listOf, noQuery, pageQuery, shortPage } from "../Lists.ts"
 import { byId, idempotencyKey, prefer } from "../Parameters.ts"
 import { onWire } from "../SnakeCase.ts"
@@ -103,10 +105,10 @@ export const SentMessage = Schema.Struct({
   description: "The provider accepted the message and gave it an id (specification §2)."
 }).pipe(Example.shown({
   status: "sent",
-  message_id: Example.sent.id,
-  provider_message_id: Example.sent.providerId,
-  tenant_id: Example.workspace,
-  api_key_id: Example.apiKey
+  message_id: ExampleValues.sent.id,
+  provider_message_id: ExampleValues.sent.providerId,
+  tenant_id: ExampleValues.workspace,
+  api_key_id: ExampleValues.apiKey
 }))
 
 /** The response to a send for later (contract §15). */
@@ -121,10 +123,10 @@ export const QueuedMessage = Schema.Struct({
   description: "The message is queued: it is sent at its time, and events report what becomes of it (contract §15)."
 }).pipe(Example.shown({
   status: "queued",
-  message_id: Example.sent.id,
-  tenant_id: Example.workspace,
-  api_key_id: Example.apiKey,
-  send_at: Example.times.nextDay
+  message_id: ExampleValues.sent.id,
+  tenant_id: ExampleValues.workspace,
+  api_key_id: ExampleValues.apiKey,
+  send_at: ExampleValues.times.nextDay
 }))
 
 /**
@@ -152,7 +154,7 @@ export const SendBatch = Schema.Struct({
   Example.shown({
     messages: [
       { idempotency_key: "order-1042", ...MessageExamples.template },
-      { idempotency_key: "order-1043", ...MessageExamples.template, send_at: Example.times.nextDay }
+      { idempotency_key: "order-1043", ...MessageExamples.template, send_at: ExampleValues.times.nextDay }
     ]
   })
 )
@@ -190,7 +192,7 @@ export const BatchResults = Schema.Struct({
         message: "there is no template order_update in en_US",
         reason: "template_not_found",
         param: "template.name",
-        request_id: Example.request,
+        request_id: ExampleValues.request,
         doc_url: ErrorAddress.of(`https://wac.example.com${ErrorAddress.path}`, {
           code: "forbidden",
           reason: "template_not_found"
@@ -214,7 +216,7 @@ export const ReadMessage = Schema.Struct({
   message_id: Schema.String,
   status: Schema.Literal("read")
 }).annotate({ identifier: "ReadMessage", description: "A customer's message that was marked as read." }).pipe(
-  Example.shown({ message_id: Example.received.id, status: "read" })
+  Example.shown({ message_id: ExampleValues.received.id, status: "read" })
 )
 
 export const Failure = Schema.Struct({
@@ -276,17 +278,17 @@ export const StoredMessage = onWire(Stored, "Message", Stored, { workspaceId: "t
   direction: "outbound",
   ...Example.of(SentMessage),
   status: "delivered",
-  to: Example.customer,
-  from: Example.phoneNumber.written,
+  to: ExampleValues.customer,
+  from: ExampleValues.phoneNumber.written,
   type: "template",
-  created_at: Example.times.created,
+  created_at: ExampleValues.times.created,
   send_at: null,
-  sent_at: Example.times.sent,
-  delivered_at: Example.times.delivered,
+  sent_at: ExampleValues.times.sent,
+  delivered_at: ExampleValues.times.delivered,
   read_at: null,
   failed_at: null,
   error: null,
-  client_reference: Example.sent.reference,
+  client_reference: ExampleValues.sent.reference,
   pricing: null,
   played_at: null
 }))
@@ -320,16 +322,16 @@ export const InboundMessage = Schema.StructWithRest(
 }).pipe(Example.shown({
   direction: "inbound",
   status: "received",
-  message_id: Example.received.id,
-  provider_message_id: Example.received.providerId,
-  tenant_id: Example.workspace,
-  from: Example.customer,
+  message_id: ExampleValues.received.id,
+  provider_message_id: ExampleValues.received.providerId,
+  tenant_id: ExampleValues.workspace,
+  from: ExampleValues.customer,
   from_user_id: null,
-  to: Example.phoneNumber.written,
+  to: ExampleValues.phoneNumber.written,
   type: "text",
   text: { body: "Thank you!" },
-  context: { message_id: Example.sent.id, provider_message_id: Example.sent.providerId },
-  received_at: Example.times.received
+  context: { message_id: ExampleValues.sent.id, provider_message_id: ExampleValues.sent.providerId },
+  received_at: ExampleValues.times.received
 }))
 
 /** A message in either direction; `direction` says which. */
@@ -355,13 +357,13 @@ export const ListedMessage = Schema.Struct(Struct.pick(fields, listed)).pipe(
   Schema.annotateEncoded({ identifier: "ListedMessage", description: "A message in the list." }),
   Example.shown({
     status: "delivered",
-    id: Example.sent.id,
-    providerMessageId: Example.sent.providerId,
-    apiKeyId: Example.apiKey,
-    to: Example.customer,
-    from: Example.phoneNumber.written,
+    id: ExampleValues.sent.id,
+    providerMessageId: ExampleValues.sent.providerId,
+    apiKeyId: ExampleValues.apiKey,
+    to: ExampleValues.customer,
+    from: ExampleValues.phoneNumber.written,
     type: "template",
-    createdAt: Example.times.created,
+    createdAt: ExampleValues.times.created,
     sendAt: null
   })
 )
@@ -391,16 +393,16 @@ export const MessageDetail = Schema.Struct({
   }),
   Example.shown({
     ...Example.of(ListedMessage),
-    sentAt: Example.times.sent,
-    deliveredAt: Example.times.delivered,
+    sentAt: ExampleValues.times.sent,
+    deliveredAt: ExampleValues.times.delivered,
     readAt: null,
     playedAt: null,
     failedAt: null,
     error: null,
-    clientReference: Example.sent.reference,
+    clientReference: ExampleValues.sent.reference,
     pricing: null,
     campaignId: null,
-    content: Example.template,
+    content: ExampleValues.template,
     context: null
   })
 )
@@ -414,9 +416,9 @@ export const SentFromDashboard = Schema.Struct({
 }).annotate({ identifier: "SentFromDashboard", description: "A message that was sent from the dashboard." }).pipe(
   Example.shown({
     status: "sent",
-    messageId: Example.sent.id,
-    providerMessageId: Example.sent.providerId,
-    tenantId: Example.workspace,
+    messageId: ExampleValues.sent.id,
+    providerMessageId: ExampleValues.sent.providerId,
+    tenantId: ExampleValues.workspace,
     apiKeyId: null
   })
 )
@@ -433,10 +435,10 @@ export const QueuedFromDashboard = Schema.Struct({
 }).pipe(
   Example.shown({
     status: "queued",
-    messageId: Example.sent.id,
-    tenantId: Example.workspace,
+    messageId: ExampleValues.sent.id,
+    tenantId: ExampleValues.workspace,
     apiKeyId: null,
-    sendAt: Example.times.nextDay
+    sendAt: ExampleValues.times.nextDay
   })
 )
 
@@ -487,7 +489,7 @@ const publicQuery = Schema.Struct({ ...publicFilter, ...pageQuery }).annotate({
 const cancelled = {
   status: "cancelled",
   provider_message_id: null,
-  send_at: Example.times.nextDay,
+  send_at: ExampleValues.times.nextDay,
   sent_at: null,
   delivered_at: null
 } as const
@@ -541,7 +543,7 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     headers: idempotencyKey("; the same again for a retry of the same request"),
     payload: MarkRead,
     success: ReadMessage,
-    error: asking
+    error: writingProvider
   }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(BindsIdempotencyKey, true)
     .annotateMerge(
       OpenApi.annotations({
@@ -637,7 +639,7 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
       ...Example.of(MessageDetail),
       status: "cancelled",
       providerMessageId: null,
-      sendAt: Example.times.nextDay,
+      sendAt: ExampleValues.times.nextDay,
       sentAt: null,
       deliveredAt: null
     }

@@ -8,8 +8,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { IsPaged } from "../EndpointAnnotations.ts"
-import { reading } from "../ErrorBody.ts"
+import { reading } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, ListQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 
@@ -59,8 +60,8 @@ export const PhoneNumber = Schema.Struct({
   description: "A number of the workspace, with the limits in force."
 }).pipe(
   Example.shown({
-    id: Example.phoneNumber.id,
-    phoneNumber: Example.phoneNumber.written,
+    id: ExampleValues.phoneNumber.id,
+    phoneNumber: ExampleValues.phoneNumber.written,
     isDefault: true,
     provider: "whatsapp",
     providerNumberId: "106540352242922",

@@ -9,8 +9,9 @@ import { Access, anybody, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { ChallengesFactor, ChecksCode, ChecksPasskey, ChecksSecret, NamesThing } from "../EndpointAnnotations.ts"
-import { reading, writing } from "../ErrorBody.ts"
+import { reading, writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -25,7 +26,7 @@ export const OwnWorkspace = Schema.Struct({
   isCurrent: Schema.Boolean.annotate({ description: "Whether the session is in this workspace" })
 }).annotate({ identifier: "OwnWorkspace", description: "A workspace that the person is a member of." }).pipe(
   Example.shown({
-    id: Example.workspace,
+    id: ExampleValues.workspace,
     name: Example.of(Session).workspaceName,
     role: "owner",
     isCurrent: true
@@ -35,7 +36,7 @@ export const OwnWorkspace = Schema.Struct({
 export const SwitchWorkspace = Schema.Struct({ workspaceId: PlainText.between(1, 64) }).annotate({
   identifier: "SwitchWorkspace",
   description: "The workspace to switch to."
-}).pipe(Example.shown({ workspaceId: Example.workspace }))
+}).pipe(Example.shown({ workspaceId: ExampleValues.workspace }))
 
 export const ConfirmSession = Schema.Struct({
   password: Schema.optionalKey(Schema.RedactedFromValue(PlainText.between(1, 256))),
@@ -46,7 +47,7 @@ export const ConfirmSession = Schema.Struct({
   description:
     "One proof that the person is present: their password, a code of their second factor, or a passkey that has signed " +
     "the challenge of `PUT /internal/session/confirm/options`."
-}).pipe(Example.shown({ password: Example.password }))
+}).pipe(Example.shown({ password: ExampleValues.password }))
 
 export const OwnSession = Schema.Struct({
   id: Schema.String,
@@ -57,9 +58,9 @@ export const OwnSession = Schema.Struct({
   isCurrent: Schema.Boolean
 }).annotate({ identifier: "OwnSession", description: "A session of the person." }).pipe(Example.shown({
   id: "ses_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
-  createdAt: Example.times.start,
-  expiresAt: Example.times.nextWeek,
-  address: Example.address,
+  createdAt: ExampleValues.times.start,
+  expiresAt: ExampleValues.times.nextWeek,
+  address: ExampleValues.address,
   agent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
   isCurrent: true
 }))
@@ -68,13 +69,13 @@ export const ChangePassword = Schema.Struct({
   current: Schema.RedactedFromValue(PlainText.between(1, 256)),
   new: Password.Password
 }).annotate({ identifier: "ChangePassword", description: "The current and the new password." }).pipe(
-  Example.shown({ current: Example.password, new: "another horse battery" })
+  Example.shown({ current: ExampleValues.password, new: "another horse battery" })
 )
 
 export const RequestPasswordReset = Schema.Struct({ email: PlainText.between(1, 254) }).annotate({
   identifier: "RequestPasswordReset",
   description: "The account whose password is to be reset."
-}).pipe(Example.shown({ email: Example.person.email }))
+}).pipe(Example.shown({ email: ExampleValues.person.email }))
 
 export const ResetPassword = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),

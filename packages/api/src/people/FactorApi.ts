@@ -8,8 +8,9 @@ import { Access, anybody, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { ChallengesFactor, ChecksCode, ChecksPasskey, ChecksSecret, SignsIn } from "../EndpointAnnotations.ts"
-import { reading, writing } from "../ErrorBody.ts"
+import { reading, writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { noQuery } from "../Lists.ts"
 import { Passkey, PasskeyAssertion } from "./PasskeyApi.ts"
 import { Session } from "./SessionApi.ts"
@@ -39,7 +40,7 @@ export const FactorEnrolment = Schema.Struct({
 export const ConfirmFactor = Schema.Struct({ code: Code }).annotate({
   identifier: "ConfirmFactor",
   description: "The first code that the authenticator app shows."
-}).pipe(Example.shown({ code: Example.code }))
+}).pipe(Example.shown({ code: ExampleValues.code }))
 
 export const RecoveryCodes = Schema.Struct({ recoveryCodes: Schema.Array(Schema.String) }).annotate({
   identifier: "RecoveryCodes",
@@ -55,7 +56,7 @@ export const EndSignIn = Schema.Struct({
   description:
     "The challenge of the error `second_factor_required`, and one proof: a code of the app or a recovery code, or a " +
     "passkey that has signed the challenge."
-}).pipe(Example.shown({ challenge: "…", code: Example.code }))
+}).pipe(Example.shown({ challenge: "…", code: ExampleValues.code }))
 
 /** The second step of a sign-in. */
 export class SignInFactorApi extends HttpApiGroup.make("signInFactor").add(

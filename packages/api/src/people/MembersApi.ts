@@ -9,8 +9,9 @@ import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { ChecksSecret, DemandsFactor, NeedsIdempotencyKey, ShownOnce, SignsIn } from "../EndpointAnnotations.ts"
-import { reading, writing } from "../ErrorBody.ts"
+import { reading, writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -28,11 +29,11 @@ export const Member = Schema.Struct({
   })
 }).annotate({ identifier: "Member", description: "A member of the workspace, or an invited person." }).pipe(
   Example.shown({
-    id: Example.person.userId,
-    email: Example.person.email,
+    id: ExampleValues.person.userId,
+    email: ExampleValues.person.email,
     role: "owner",
     status: "active",
-    createdAt: Example.times.start,
+    createdAt: ExampleValues.times.start,
     expiresAt: null,
     invitedBy: null
   })
@@ -53,7 +54,7 @@ export const InvitedMember = Schema.Struct({
   Example.shown({
     id: "inv_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
     inviteUrl: "https://wac.example.com/dashboard/invitation#token=…",
-    expiresAt: Example.times.nextWeek
+    expiresAt: ExampleValues.times.nextWeek
   })
 )
 
@@ -66,7 +67,7 @@ export const AcceptInvitation = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   password: Schema.optionalKey(Password.Password.pipe(described("The password of the new or existing account")))
 }).annotate({ identifier: "AcceptInvitation", description: "The request to accept an invitation." }).pipe(
-  Example.shown({ token: "…", password: Example.password })
+  Example.shown({ token: "…", password: ExampleValues.password })
 )
 
 export const ShowInvitation = Schema.Struct({ token: AcceptInvitation.fields.token }).annotate({
@@ -86,7 +87,7 @@ export const ShownInvitation = Schema.Struct({
   workspaceName: "Acme",
   email: "ben@example.com",
   role: "developer",
-  invitedBy: Example.person.email,
+  invitedBy: ExampleValues.person.email,
   expiresAt: "2026-01-22T03:04:05.678Z"
 }))
 
@@ -104,8 +105,8 @@ export class MembersApi extends HttpApiGroup.make("members").add(
         ...Example.of(InviteMember),
         ...Struct.pick(Example.of(InvitedMember), ["id", "expiresAt"]),
         status: "invited",
-        createdAt: Example.times.recorded,
-        invitedBy: Example.person
+        createdAt: ExampleValues.times.recorded,
+        invitedBy: ExampleValues.person
       }
     ])
   }).annotate(Access, session("admin")).annotateMerge(OpenApi.annotations({

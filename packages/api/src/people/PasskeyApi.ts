@@ -9,8 +9,9 @@ import { Access, anybody, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { ChallengesFactor, ChecksPasskey, ChecksSecret } from "../EndpointAnnotations.ts"
-import { reading, writing } from "../ErrorBody.ts"
+import { reading, writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { noQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -47,7 +48,7 @@ export const Passkey = Schema.Struct({
 }).annotate({ identifier: "Passkey", description: "A passkey of the person's second factor." }).pipe(Example.shown({
   id: "psk_01K8ZQ9H6J0K2M4N6P8Q0R2S4T",
   name: "My laptop",
-  createdAt: Example.times.created,
+  createdAt: ExampleValues.times.created,
   lastUsedAt: null
 }))
 
@@ -79,7 +80,7 @@ export const PasskeyCreation = Schema.Struct({
 }).pipe(Example.shown({
   challenge,
   rp: { id: "wac.example.com", name: "wac" },
-  user: { id: "dXNyXzAx", name: Example.person.email, displayName: Example.person.email },
+  user: { id: "dXNyXzAx", name: ExampleValues.person.email, displayName: ExampleValues.person.email },
   pubKeyCredParams: [{ type: "public-key", alg: -7 }],
   excludeCredentials: [],
   authenticatorSelection: { residentKey: "preferred", userVerification: "preferred" },

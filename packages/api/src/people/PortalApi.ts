@@ -7,7 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, anybody } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SignsIn } from "../EndpointAnnotations.ts"
-import { writing } from "../ErrorBody.ts"
+import { writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
 import { Session } from "./SessionApi.ts"
 

@@ -9,8 +9,9 @@ import { Access, anybody, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { DemandsFactor, SignsIn } from "../EndpointAnnotations.ts"
-import { always, asking, reading, writing } from "../ErrorBody.ts"
+import { always, reading, writing, writingProvider } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { noQuery } from "../Lists.ts"
 
 export const Session = Schema.Struct({
@@ -21,9 +22,9 @@ export const Session = Schema.Struct({
   workspaceName: Schema.String
 }).annotate({ identifier: "Session", description: "The signed-in person, with the workspace and role." }).pipe(
   Example.shown({
-    ...Example.person,
+    ...ExampleValues.person,
     role: "owner",
-    workspaceId: Example.workspace,
+    workspaceId: ExampleValues.workspace,
     workspaceName: "Ana's flowers"
   })
 )
@@ -33,7 +34,7 @@ export const SignIn = Schema.Struct({
   // no rule on the form of a password here: any wrong password is simply wrong
   password: Schema.RedactedFromValue(PlainText.between(1, 256))
 }).annotate({ identifier: "SignIn", description: "The credentials with which a person signs in." }).pipe(
-  Example.shown({ email: Example.person.email, password: Example.password })
+  Example.shown({ email: ExampleValues.person.email, password: ExampleValues.password })
 )
 
 export const SetUp = Schema.Struct({
@@ -86,7 +87,7 @@ export class SignInApi extends HttpApiGroup.make("signIn").add(
   HttpApiEndpoint.post("setUp", "/internal/setup", {
     payload: SetUp,
     success: Session.pipe(HttpApiSchema.status(201)),
-    error: asking
+    error: writingProvider
   }).annotate(Access, anybody).annotate(Audited, "workspace.set_up").annotate(SignsIn, true).annotateMerge(
     OpenApi.annotations({
       summary: "Set up the first workspace",

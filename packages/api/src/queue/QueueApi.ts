@@ -6,8 +6,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
-import { reading } from "../ErrorBody.ts"
+import { reading } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { noQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 
@@ -32,8 +33,8 @@ export class QueueApi extends HttpApiGroup.make("queue").add(
   }).annotate(
     Example.Shown,
     Example.changed(QueueState, {
-      oldestDueAt: Example.times.start,
-      heldSince: Example.times.start
+      oldestDueAt: ExampleValues.times.start,
+      heldSince: ExampleValues.times.start
     })
   ).annotate(Access, session("member"))
     .annotateMerge(OpenApi.annotations({

@@ -9,8 +9,9 @@ import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { IsPaged } from "../EndpointAnnotations.ts"
-import { reading, writing } from "../ErrorBody.ts"
+import { reading, writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, noQuery, pageQuery, shortPage } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
@@ -56,15 +57,15 @@ export const ApiRequest = Schema.Struct(Struct.omit(fields, ["fields", "valuesUn
   identifier: "ApiRequest",
   description: "A request, without its body and header values."
 }).pipe(Example.shown({
-  id: Example.request,
-  apiKeyId: Example.apiKey,
+  id: ExampleValues.request,
+  apiKeyId: ExampleValues.apiKey,
   userId: null,
   method: "POST",
   route: "/v1/messages",
   status: 403,
   code: "forbidden",
   reason: "opted_out",
-  at: Example.times.recorded,
+  at: ExampleValues.times.recorded,
   durationMs: 3.2,
   subject: null
 }))
@@ -104,7 +105,7 @@ export const RequestValues = Schema.Struct({
   description: "The values of a request's body that are kept: of fields that the API has, without secrets and codes."
 }).pipe(Example.shown({
   data: [
-    { path: "to", value: Example.customer, redacted: false, cut: false },
+    { path: "to", value: ExampleValues.customer, redacted: false, cut: false },
     { path: "type", value: "text", redacted: false, cut: false },
     { path: "text.body", value: "Your code is [redacted]", redacted: true, cut: false }
   ],
@@ -137,8 +138,8 @@ export const RequestGroup = Schema.Struct({
     code: "forbidden",
     reason: "opted_out",
     count: 3,
-    lastAt: Example.times.recorded,
-    keys: [{ apiKeyId: Example.apiKey, count: 3 }]
+    lastAt: ExampleValues.times.recorded,
+    keys: [{ apiKeyId: ExampleValues.apiKey, count: 3 }]
   })
 )
 

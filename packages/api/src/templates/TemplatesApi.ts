@@ -9,8 +9,9 @@ import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { IsPaged, NeedsIdempotencyKey } from "../EndpointAnnotations.ts"
-import { asking, reading, readingProvider } from "../ErrorBody.ts"
+import { reading, readingProvider, writingProvider } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -18,8 +19,8 @@ import { Timestamp } from "../Timestamp.ts"
 /** The fields of an example whose names are the same under `/v1` and `/internal`. */
 const inEither = {
   id: "tpl_01K8ZPZ1P6E8F0G4H5J7K9M1TV",
-  name: Example.template.name,
-  language: Example.template.language,
+  name: ExampleValues.template.name,
+  language: ExampleValues.template.language,
   category: "utility",
   status: "approved",
   components: [{ type: "BODY", text: "Hi {{1}}, your order {{2}} is on its way." }],
@@ -48,7 +49,7 @@ export const Template = Schema.Struct({
   parameter_format: "positional",
   rejection_reason: null,
   provider_template_id: "1407680676729941",
-  synced_at: Example.times.start
+  synced_at: ExampleValues.times.start
 }))
 
 export const ShownTemplate = Schema.Struct({
@@ -78,14 +79,14 @@ export const ShownTemplate = Schema.Struct({
     unfillable: null,
     rejectionReason: null,
     providerTemplateId: "1407680676729941",
-    syncedAt: Example.times.start
+    syncedAt: ExampleValues.times.start
   })
 )
 
 export const Synced = Schema.Struct({ count: Schema.Int, syncedAt: Timestamp }).annotate({
   identifier: "Synced",
   description: "The result of a sync: how many templates the provider has, and when the listing began."
-}).pipe(Example.shown({ count: 12, syncedAt: Example.times.recorded }))
+}).pipe(Example.shown({ count: 12, syncedAt: ExampleValues.times.recorded }))
 
 export const CreateTemplate = Schema.Struct({
   ...TemplateDraft.TemplateDraft.fields,
@@ -94,8 +95,8 @@ export const CreateTemplate = Schema.Struct({
   })
 }).annotate({ identifier: "CreateTemplate", embedded: "NewTemplate", description: "A template to create." }).pipe(
   Example.shown({
-    name: Example.template.name,
-    language: Example.template.language,
+    name: ExampleValues.template.name,
+    language: ExampleValues.template.language,
     category: "utility",
     components: [
       { type: "BODY", text: "Your order is on its way." },
@@ -175,7 +176,7 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
     headers: idempotencyKey(),
     payload: CreateTemplate,
     success: ShownTemplate.pipe(HttpApiSchema.status(201)),
-    error: asking
+    error: writingProvider
   }).annotate(Example.Shown, unreviewed).annotate(Access, session("developer")).annotate(Audited, "template.create")
     .annotate(NeedsIdempotencyKey, true)
     .annotateMerge(OpenApi.annotations({
@@ -193,7 +194,7 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
     ...one,
     payload: EditTemplate,
     success: ShownTemplate,
-    error: asking
+    error: writingProvider
   }).annotate(Example.Shown, unreviewed).annotate(Access, session("developer")).annotate(Audited, "template.edit")
     .annotateMerge(OpenApi.annotations({
       summary: "Change a template",

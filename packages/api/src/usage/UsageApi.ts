@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
-import { reading } from "../ErrorBody.ts"
+import { reading } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 

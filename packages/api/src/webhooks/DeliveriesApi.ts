@@ -9,9 +9,10 @@ import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { IsPaged } from "../EndpointAnnotations.ts"
-import { reading } from "../ErrorBody.ts"
+import { reading } from "../EndpointErrors.ts"
 import { RecordedEvent } from "../events/RecordedEvent.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, noQuery, pageQuery, shortPage } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
@@ -59,9 +60,9 @@ export const Attempt = Schema.Struct({
     message: "answered 200",
     timings: { lookupMs: 4, connectMs: 18, tlsMs: 22, firstByteMs: 38, bodyMs: 2 },
     request: {
-      url: Example.webhook.url,
+      url: ExampleValues.webhook.url,
       address: "203.0.113.10",
-      headers: { "content-type": "application/json", "webhook-id": Example.event },
+      headers: { "content-type": "application/json", "webhook-id": ExampleValues.event },
       body: JSON.stringify(Example.of(RecordedEvent))
     },
     response: { headers: { "content-type": "text/plain" }, body: "ok" }
@@ -91,15 +92,15 @@ export const ListedDelivery = Schema.Struct(delivery).annotate({
   description: "The delivery of an event to the webhook."
 }).pipe(Example.shown({
   id: "dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7DE",
-  eventId: Example.event,
+  eventId: ExampleValues.event,
   eventType: "message.delivered",
-  customer: Example.customer,
+  customer: ExampleValues.customer,
   status: "delivered",
   attemptCount: 1,
   lastAttempt: { outcome: "delivered", statusCode: 200 },
   nextAttemptAt: null,
-  createdAt: Example.times.recorded,
-  completedAt: Example.times.answered
+  createdAt: ExampleValues.times.recorded,
+  completedAt: ExampleValues.times.answered
 }))
 
 export const DeliveryDetail = Schema.Struct({
@@ -164,7 +165,11 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
     error: reading
   }).annotate(
     Example.Shown,
-    Example.changed(ListedDelivery, { status: "pending", nextAttemptAt: Example.times.answered, completedAt: null })
+    Example.changed(ListedDelivery, {
+      status: "pending",
+      nextAttemptAt: ExampleValues.times.answered,
+      completedAt: null
+    })
   ).annotate(Access, session("developer")).annotate(Audited, "delivery.retry").annotateMerge(OpenApi.annotations({
     summary: "Deliver again",
     description: "Starts a new round of attempts, regardless of the result of the last round."

@@ -9,8 +9,9 @@ import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { IsPaged, NeedsIdempotencyKey, NeedsWebhook } from "../EndpointAnnotations.ts"
-import { reading, writing } from "../ErrorBody.ts"
+import { reading, writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, ListQuery, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
@@ -56,7 +57,7 @@ export const Replay = Schema.Struct({
     status: "exhausted",
     total: 1200,
     replayed: 300,
-    createdAt: Example.times.recorded,
+    createdAt: ExampleValues.times.recorded,
     completedAt: null
   })
 )

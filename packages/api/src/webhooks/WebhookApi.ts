@@ -9,9 +9,10 @@ import { Access, NeedsFreshSession, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { NeedsWebhook, ShownOnce } from "../EndpointAnnotations.ts"
-import { reading, writing } from "../ErrorBody.ts"
+import { reading, writing } from "../EndpointErrors.ts"
 import { exampleOf } from "../events/RecordedEvent.ts"
 import * as Example from "../Example.ts"
+import * as ExampleValues from "../ExampleValues.ts"
 import { noQuery } from "../Lists.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { Attempt } from "./DeliveriesApi.ts"
@@ -40,12 +41,12 @@ export const Url = Schema.String.check(
 
 /** The fields of examples that every response about a webhook has. */
 const configured = {
-  ...Example.webhook,
+  ...ExampleValues.webhook,
   status: "active",
   envelope: "combined",
   eventTypes: ["message.sent", "message.delivered", "message.read", "message.failed", "message.received"],
-  createdAt: Example.times.start,
-  updatedAt: Example.times.start
+  createdAt: ExampleValues.times.start,
+  updatedAt: ExampleValues.times.start
 } as const
 
 export const PutWebhook = Schema.Struct({
@@ -80,7 +81,7 @@ export const SetWebhook = Schema.Struct({
     identifier: "SetWebhook",
     embedded: true,
     description: "A webhook after it was set. Only the response that creates it contains `signingSecret`."
-  }).pipe(Example.shown({ ...configured, signingSecret: Example.secret }))
+  }).pipe(Example.shown({ ...configured, signingSecret: ExampleValues.secret }))
 
 export const WebhookStatus = Schema.Struct({
   ...configuration,
@@ -134,7 +135,7 @@ export const RotatedSecret = Schema.Struct({
   embedded: true,
   description: "The new secret. Only this response contains it."
 }).pipe(
-  Example.shown({ signingSecret: Example.secret, previousExpiresAt: "2026-01-03T03:04:05.678Z" })
+  Example.shown({ signingSecret: ExampleValues.secret, previousExpiresAt: "2026-01-03T03:04:05.678Z" })
 )
 
 export const ResumeWebhook = Schema.Struct({
@@ -362,7 +363,10 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
       description: "Attempted once, even while paused; the response reports the result."
     })),
   HttpApiEndpoint.post("pause", "/internal/webhook/pause", { query: noQuery, success: WebhookStatus, error: reading })
-    .annotate(Example.Shown, Example.changed(WebhookStatus, { status: "paused", pausedAt: Example.times.recorded }))
+    .annotate(
+      Example.Shown,
+      Example.changed(WebhookStatus, { status: "paused", pausedAt: ExampleValues.times.recorded })
+    )
     .annotate(Access, session("developer")).annotate(Audited, "webhook.pause").annotate(NeedsWebhook, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Pause the webhook",

@@ -13,7 +13,8 @@ import * as Subscription from "../subscriptions/Subscription.ts"
 import type { Standing } from "../subscriptions/SubscriptionStore.ts"
 import type { Template } from "../templates/Template.ts"
 import { type Instant, iso } from "../Time.ts"
-import * as Webhook from "../webhooks/Webhook.ts"
+import type * as Webhook from "../webhooks/Webhook.ts"
+import * as WebhookHealth from "../webhooks/WebhookHealth.ts"
 
 /** The kinds of alerts. */
 export const kinds = [
@@ -126,7 +127,7 @@ export const matters = (
     const about = (kind: Kind, message: string) => found.push({ kind, subject: webhook.id, message })
     if (webhook.pausedAt !== null) {
       about("webhook_paused", "The webhook is paused: events are held until it is resumed.")
-    } else if (Webhook.isFailing(webhook.health)) {
+    } else if (WebhookHealth.isFailing(webhook.health)) {
       about(
         "webhook_failing",
         `The webhook is failing: ${webhook.health.lastFailure?.message ?? "no attempt succeeds"}.`

@@ -13,7 +13,7 @@ import * as Signature from "../keys/Signature.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
 import * as Quota from "../limits/Quota.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
-import * as Mail from "../people/Mail.ts"
+import * as Mailer from "../people/Mailer.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { Vault } from "../secrets/Vault.ts"
@@ -21,7 +21,7 @@ import { SubscriptionStore } from "../subscriptions/SubscriptionStore.ts"
 import { TemplateStore } from "../templates/TemplateStore.ts"
 import { iso } from "../Time.ts"
 import { UsageStore } from "../usage/UsageStore.ts"
-import * as Webhook from "../webhooks/Webhook.ts"
+import * as WebhookHealth from "../webhooks/WebhookHealth.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
 import { WebhookStore } from "../webhooks/WebhookStore.ts"
 import { WebhookTransport } from "../webhooks/WebhookTransport.ts"
@@ -59,7 +59,7 @@ export const body = (alert: Alert.Alert): string =>
   })
 
 /** The mail about an opened or closed alert. */
-export const mail = (to: string, { name }: Pick<Workspace, "name">, alert: Alert.Alert): Mail.Mail => ({
+export const mail = (to: string, { name }: Pick<Workspace, "name">, alert: Alert.Alert): Mailer.Mail => ({
   to,
   subject: `${alert.closedAt === null ? "Alert" : "Over"}: ${alert.message} (${name})`.replaceAll(/\p{Cc}+/gu, " "),
   text: `${alert.message}
@@ -87,14 +87,14 @@ export const layer = Layer.effectDiscard(
     const vault = yield* Vault
     const limits = yield* CurrentLimits
     const random = yield* SecureRandom.SecureRandom
-    const send = yield* Mail.ofWorkspace
+    const send = yield* Mailer.ofWorkspace
     const alertUrl = yield* AlertUrl
     const tellPages = yield* ChangeRecorder
     const telling = yield* FiberSet.make()
 
     const webhookOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId) {
       const found = Option.getOrUndefined(yield* webhooks.find(workspaceId))
-      if (found === undefined || found.pausedAt !== null || !Webhook.isFailing(found.health)) {
+      if (found === undefined || found.pausedAt !== null || !WebhookHealth.isFailing(found.health)) {
         return found && { ...found, pausesAt: null }
       }
       const { pausesAt } = yield* reports.get(workspaceId)

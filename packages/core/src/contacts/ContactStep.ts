@@ -8,10 +8,11 @@ import * as InboundMessage from "../inbound/InboundMessage.ts"
 import * as ReceivedMessage from "../inbound/ReceivedMessage.ts"
 import type * as Conversation from "../messages/Conversation.ts"
 import type { EventIds } from "../messages/MessageStore.ts"
-import type { E164 } from "../numbers/PhoneNumber.ts"
+import type { E164 } from "../numbers/E164.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as Contact from "./Contact.ts"
+import * as ContactMerge from "./ContactMerge.ts"
 import * as CustomerNames from "./CustomerNames.ts"
 import type * as OptOutWords from "./OptOutWords.ts"
 import * as ServiceWindow from "./ServiceWindow.ts"
@@ -144,7 +145,7 @@ export interface Writes {
   /** Opt-outs to write and to delete, each at most once. */
   readonly suppressions: Suppression.Changes
   /** The moves of stored conversations to other customers, in this order. */
-  readonly moved: ReadonlyArray<Conversation.Moved>
+  readonly moved: ReadonlyArray<Conversation.Reassignment>
 }
 
 /** A message to remember, so that a duplicate is recognized and later messages can refer to it. */
@@ -182,7 +183,7 @@ class Changed {
   >()
   /** The contacts as they were loaded, by `Contact.placeOf`. */
   private readonly before = new Map<string, Contact.Contact>()
-  private readonly moved: Array<Conversation.Moved> = []
+  private readonly moved: Array<Conversation.Reassignment> = []
   private readonly said: Array<ReceivedMessage.Said> = []
 
   constructor(loaded: Loaded) {
@@ -234,12 +235,12 @@ class Changed {
   }
 
   /**
-   * Applies {@link Contact.meet} and keeps the result. The contact is opted out if one of the names is. Then the names
-   * that were reported with that name are opted out too: for every number if that name is.
+   * Applies {@link ContactMerge.resolve} and keeps the result. The contact is opted out if one of the names is. Then
+   * the names that were reported with that name are opted out too: for every number if that name is.
    */
-  meet(number: Number, customer: Contact.Customer, at: Instant, hashes: Suppression.Hashes): Contact.Contact {
+  resolve(number: Number, customer: Contact.Customer, at: Instant, hashes: Suppression.Hashes): Contact.Contact {
     const found = this.optOuts(number, hashes)
-    const { contact, gone, left, moved } = Contact.meet(number, customer, (name) => this.find(number, name), at)
+    const { contact, gone, left, moved } = ContactMerge.resolve(number, customer, (name) => this.find(number, name), at)
     for (const one of gone) this.drop(one)
     for (const one of left) this.keep(one)
     for (const one of moved) this.leave(number, one)
@@ -252,7 +253,7 @@ class Changed {
    * Records that names belong to somebody else from now on. What was said under them stays with the customer who had
    * them.
    */
-  leave({ id, workspaceId }: Number, { names, to }: Contact.Moved): void {
+  leave({ id, workspaceId }: Number, { names, to }: ContactMerge.Reassignment): void {
     this.moved.push({ workspaceId, phoneNumberId: id, names, to })
     this.said.forEach(({ customer, message }, i) => {
       if (message.phoneNumberId === id && names.includes(customer)) this.said[i] = { message, customer: to }
@@ -336,9 +337,9 @@ const aliasesOf = (contact: Contact.Contact): ReadonlyArray<Alias> =>
   (contact.customer.aliases ?? []).map((name) => ({ contact, name }))
 
 /**
- * Decides `ContactStore.recordInbound`: each message counts once. `Contact.meet` finds the contact. Its window moves to
- * `ServiceWindow.openedAt` if that is newer and the message opens a window (`InboundMessage.opensWindow`), a preference
- * in the message counts from then, a `message.received` event is recorded, and the message is kept for the
+ * Decides `ContactStore.recordInbound`: each message counts once. `ContactMerge.resolve` finds the contact. Its window
+ * moves to `ServiceWindow.openedAt` if that is newer and the message opens a window (`InboundMessage.opensWindow`), a
+ * preference in the message counts from then, a `message.received` event is recorded, and the message is kept for the
  * conversation. If the number was given to somebody else after the message was written, the message opens no window and
  * is kept for the conversation of the customer who wrote it. A message that the business wrote on its own phone only
  * causes a `message.echoed` event.
@@ -357,7 +358,7 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
     // an echo was written by the business, so it says nothing about the customer
     if (message.isEcho !== true) {
       const openedAt = ServiceWindow.openedAt(message.at, now)
-      const met = contacts.meet(number, customer, openedAt, hashes)
+      const met = contacts.resolve(number, customer, openedAt, hashes)
       // the number may have been given to somebody else after the message was written
       const { userId } = customer
       const isWriters = userId === null || CustomerNames.isKnownBy(met)(userId)
@@ -365,7 +366,7 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
       const preference = InboundMessage.preferenceOf(message, number.words)
       // the preference counts for the number too, whoever has the number now
       if (!isWriters && preference !== undefined) contacts.prefer(number, met, preference, openedAt, hashes)
-      const writer = isWriters ? met : contacts.meet(number, person, openedAt, hashesOf(hashes, person))
+      const writer = isWriters ? met : contacts.resolve(number, person, openedAt, hashesOf(hashes, person))
       const heard = InboundMessage.opensWindow(message) ? Contact.hear(writer, person.phone, openedAt) : writer
       if (preference === undefined) contacts.keep(heard)
       else contacts.prefer(number, heard, preference, openedAt, hashes)
@@ -403,7 +404,7 @@ export const setPreference: Decide<SetPreference, Loaded, boolean, Writes> = (lo
     const number = loaded.number(providerNumberId)
     if (number === undefined) return false
     const at = Math.min(told.at, loaded.now(now))
-    contacts.prefer(number, contacts.meet(number, customer, at, hashes), preference, at, hashes)
+    contacts.prefer(number, contacts.resolve(number, customer, at, hashes), preference, at, hashes)
     return true
   })
   return { answers, writes: contacts.writes() }
@@ -411,9 +412,9 @@ export const setPreference: Decide<SetPreference, Loaded, boolean, Writes> = (lo
 
 /**
  * Decides `ContactStore.move`: the contact of `to` follows the contact of `from` (found by its number, else by its user
- * id), which is left (`Contact.follow`, `Contact.leave`). If only the user id is new, the contact stays and gets it
- * (`Contact.rename`). Nothing changes if there is no such contact or if it has written since. The answer is whether a
- * workspace has the number.
+ * id), which is left (`ContactMerge.follow`, `Contact.leave`). If only the user id is new, the contact stays and gets
+ * it (`ContactMerge.rename`). Nothing changes if there is no such contact or if it has written since. The answer is
+ * whether a workspace has the number.
  */
 export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
@@ -425,42 +426,42 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
     if (before === undefined) {
       // after an erasure, only the opt-outs of the customer's names are known
       if (contacts.share(number, hashes).some(({ stored }) => stored.length > 0)) {
-        contacts.meet(number, to, at, hashesOf(hashes, to))
+        contacts.resolve(number, to, at, hashesOf(hashes, to))
       }
       return true
     }
     if (Contact.hasWritten(before, at)) return true
     const found = contacts.optOuts(number, hashes)
     if (to.phone === null) {
-      const renamed = Contact.rename(before, to, contacts.find(number, to.userId))
+      const renamed = ContactMerge.rename(before, to, contacts.find(number, to.userId))
       if (renamed !== undefined) {
         for (const one of renamed.gone) contacts.drop(one)
         contacts.keep(found.reduce((contact, one) => Suppression.applied(contact, one, at), renamed.contact))
         return true
       }
     }
-    const contact = contacts.meet(number, to, at, hashesOf(hashes, to))
-    // `meet` may itself have changed the contact
+    const contact = contacts.resolve(number, to, at, hashesOf(hashes, to))
+    // `resolve` may itself have changed the contact
     const left = contacts.find(number, before.key)
     if (left === undefined || left.key === contact.key) return true
-    contacts.keep(Contact.follow(contact, left))
+    contacts.keep(ContactMerge.follow(contact, left))
     contacts.keep(Contact.leave(left))
-    contacts.leave(number, Contact.movedFrom(left, contact.key))
+    contacts.leave(number, ContactMerge.reassignmentOf(left, contact.key))
     return true
   })
   return { answers, writes: contacts.writes() }
 }
 
 /**
- * Decides `ContactStore.tell`: applies `Contact.meet` to a customer whose names the provider reported together. A time
- * in the future counts as now. The answer is whether a workspace has the number.
+ * Decides `ContactStore.tell`: applies `ContactMerge.resolve` to a customer whose names the provider reported together.
+ * A time in the future counts as now. The answer is whether a workspace has the number.
  */
 export const tell: Decide<Tell, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
   const answers = commands.map(({ at, customer, hashes, now, providerNumberId }): boolean => {
     const number = loaded.number(providerNumberId)
     if (number === undefined) return false
-    contacts.meet(number, customer, Math.min(at, loaded.now(now)), hashes)
+    contacts.resolve(number, customer, Math.min(at, loaded.now(now)), hashes)
     return true
   })
   return { answers, writes: contacts.writes() }

@@ -29,10 +29,10 @@ export interface OptOut {
 
 export class ContactStore extends Context.Service<ContactStore, {
   /**
-   * Records a customer's message once (by number and provider message id), in one atomic step. `Contact.meet` finds the
-   * contact. Its window moves to `ServiceWindow.openedAt` if that is newer, a preference in the message counts from
-   * then, and `message.received` is written with its delivery. `messageId` is the message's identifier in the event.
-   * The message is remembered until `InboundMessage.rememberedUntil`. Safe to repeat.
+   * Records a customer's message once (by number and provider message id), in one atomic step. `ContactMerge.resolve`
+   * finds the contact. Its window moves to `ServiceWindow.openedAt` if that is newer, a preference in the message
+   * counts from then, and `message.received` is written with its delivery. `messageId` is the message's identifier in
+   * the event. The message is remembered until `InboundMessage.rememberedUntil`. Safe to repeat.
    */
   readonly recordInbound: (command: RecordInbound) => Effect.Effect<Recorded, StoreError>
   /**
@@ -42,13 +42,13 @@ export class ContactStore extends Context.Service<ContactStore, {
   readonly setPreference: (command: SetPreference) => Effect.Effect<boolean, StoreError>
   /**
    * Applies a customer's change of name: the contact of `to` follows the contact of `from` (found by its number, else
-   * by its user id), which is left (`Contact.follow`, `Contact.leave`). If only the user id is new, the contact stays
-   * and gets it (`Contact.rename`). Nothing changes if there is no contact of `from` or if it has written since. False
-   * if no workspace has the number. Safe to repeat.
+   * by its user id), which is left (`ContactMerge.follow`, `Contact.leave`). If only the user id is new, the contact
+   * stays and gets it (`ContactMerge.rename`). Nothing changes if there is no contact of `from` or if it has written
+   * since. False if no workspace has the number. Safe to repeat.
    */
   readonly move: (command: Move) => Effect.Effect<boolean, StoreError>
   /**
-   * Records that a customer has several names (`Contact.meet`). The contact is created if missing. False if no
+   * Records that a customer has several names (`ContactMerge.resolve`). The contact is created if missing. False if no
    * workspace has the number. Safe to repeat.
    */
   readonly tell: (command: Tell) => Effect.Effect<boolean, StoreError>

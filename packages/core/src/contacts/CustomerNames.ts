@@ -1,11 +1,11 @@
 /**
  * The names of a customer (contract §13): which texts are names, which names mean the same customer, and which names a
  * send may use. A customer has one line (a phone number in all of its written forms), one user id per portfolio at a
- * time, and the parent of that id. From the provider's reports, `Contact.meet` learns which other names belong
+ * time, and the parent of that id. From the provider's reports, `ContactMerge.resolve` learns which other names belong
  * together. Pure.
  */
 import { InvalidBody } from "../Errors.ts"
-import { canonicalOf, e164Expected, isE164, nationalPrefixesOf } from "../numbers/PhoneNumber.ts"
+import { canonicalOf, e164Expected, isE164, nationalPrefixesOf } from "../numbers/E164.ts"
 
 /** Further names of a customer. */
 interface Aliases {
@@ -211,7 +211,7 @@ export const withAliases = (customer: Customer, aliases: ReadonlyArray<string>):
   return aliases.length === 0 ? named : { ...named, aliases: [...new Set(aliases)].toSorted() }
 }
 
-/** Whether a customer has several names, from which `Contact.meet` may learn something. */
+/** Whether a customer has several names, from which `ContactMerge.resolve` may learn something. */
 export const isTelling = (customer: Customer): boolean => keysIn(customer).length > 1
 
 /** Whether a contact already has every name of a customer. */

@@ -11,7 +11,7 @@ import {
   parsePhoneNumberFromString
 } from "libphonenumber-js/min"
 import { isValidPhoneNumber as isMobile } from "libphonenumber-js/mobile"
-import { canonicalOf, e164Expected, isE164 } from "../numbers/PhoneNumber.ts"
+import { canonicalOf, e164Expected, isE164 } from "../numbers/E164.ts"
 import * as CustomerNames from "./CustomerNames.ts"
 
 const countryExpected = "must be a country in ISO 3166-1 alpha-2, such as DE, whose numbering plan is known"

@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import type { DeliveryId, EventId, MessageId, WebhookId, WorkspaceId } from "../Id.ts"
 import { type InboundMessage, isLate } from "../inbound/InboundMessage.ts"
 import type { Message, Transition } from "../messages/Message.ts"
-import type { E164 } from "../numbers/PhoneNumber.ts"
+import type { E164 } from "../numbers/E164.ts"
 import { type Instant, iso } from "../Time.ts"
 
 /** The type of change that an event reports. */

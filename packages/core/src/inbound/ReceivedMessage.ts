@@ -4,7 +4,7 @@
 import type { Schema } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
-import type { E164 } from "../numbers/PhoneNumber.ts"
+import type { E164 } from "../numbers/E164.ts"
 import type { Instant } from "../Time.ts"
 import type { InboundMessage } from "./InboundMessage.ts"
 

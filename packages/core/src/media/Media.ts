@@ -49,7 +49,7 @@ export interface Awaited {
 }
 
 /** What is stored under a file's id. */
-export type Kept =
+export type FileState =
   | { readonly _tag: "Stored"; readonly media: Media }
   /** A customer's file that was not downloaded yet. */
   | { readonly _tag: "Awaited"; readonly awaited: Awaited }

@@ -90,7 +90,7 @@ export type Command =
   | ({ readonly _tag: "Use" } & Use)
 
 /** The result of *keep*. */
-export type Kept =
+export type KeepResult =
   | { readonly _tag: "Kept"; readonly media: Media.Media }
   /** The same file was uploaded under this key before. Its bytes remain the only ones. */
   | { readonly _tag: "Replayed"; readonly media: Media.Media }
@@ -104,7 +104,7 @@ export type Kept =
  */
 export type Answer =
   | { readonly _tag: "Begun"; readonly refusal: Forbidden | undefined }
-  | { readonly _tag: "Keeping"; readonly kept: Kept }
+  | { readonly _tag: "Keeping"; readonly kept: KeepResult }
   | { readonly _tag: "Removing"; readonly removed: boolean }
   | { readonly _tag: "Using" }
 
@@ -166,7 +166,7 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     return refusal
   }
 
-  const keep = ({ idempotency, keptFor, media: given, now: asked, quota }: Keep): Kept => {
+  const keep = ({ idempotency, keptFor, media: given, now: asked, quota }: Keep): KeepResult => {
     const now = loaded.now(asked)
     const row = rowOf(given)
     const binding = idempotency === null ? undefined : bindingOf(given.workspaceId, idempotency.key)
@@ -235,7 +235,7 @@ export const expected = (awaited: Media.Awaited): Extract<Row, { readonly state:
 })
 
 /** The file of a row as its workspace sees it; `undefined` if the workspace may not read it. Pure. */
-export const foundOf = (row: Row | undefined): Media.Kept | undefined => {
+export const foundOf = (row: Row | undefined): Media.FileState | undefined => {
   switch (row?.state) {
     case "stored":
       return { _tag: "Stored", media: row.media }
@@ -254,7 +254,7 @@ export const foundOf = (row: Row | undefined): Media.Kept | undefined => {
 export const begunOf = (answer: Answer): Forbidden | undefined => answer._tag === "Begun" ? answer.refusal : undefined
 
 /** The answer to a *keep*. */
-export const keptOf = (answer: Answer): Kept => answer._tag === "Keeping" ? answer.kept : { _tag: "Lost" }
+export const keptOf = (answer: Answer): KeepResult => answer._tag === "Keeping" ? answer.kept : { _tag: "Lost" }
 
 /** The answer to a *remove*. */
 export const removedOf = (answer: Answer): boolean => answer._tag === "Removing" && answer.removed

@@ -7,7 +7,7 @@ import type { MediaId, PhoneNumberId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type * as Media from "./Media.ts"
-import type { Begin, Keep, Kept, Named, Remove } from "./MediaStep.ts"
+import type { Begin, Keep, KeepResult, Named, Remove } from "./MediaStep.ts"
 
 /** A file as the provider knows it. */
 export interface ProviderMedia {
@@ -26,14 +26,14 @@ export class MediaStore extends Context.Service<MediaStore, {
    * Keeps a file whose bytes are written, in one atomic step: checks the quota and binds the idempotency key. Of
    * concurrent uploads under one key, one is kept. Safe to repeat.
    */
-  readonly keep: (command: Keep) => Effect.Effect<Kept, StoreError>
+  readonly keep: (command: Keep) => Effect.Effect<KeepResult, StoreError>
   /**
    * Removes a file and gives its bytes back to the quota. Its bytes are deleted afterwards. False if there is nothing to
    * remove. Safe to repeat.
    */
   readonly remove: (command: Remove) => Effect.Effect<boolean, StoreError>
   /** A file of the workspace. Uploads that have not ended are not found. */
-  readonly find: (named: Named) => Effect.Effect<Option.Option<Media.Kept>, StoreError>
+  readonly find: (named: Named) => Effect.Effect<Option.Option<Media.FileState>, StoreError>
   /**
    * Records a use. The file is then kept for `keptFor` (by default `Media.retention`) after its last use, even if that
    * is shorter than before. Safe to repeat.

@@ -52,7 +52,7 @@ export const contentOf = ({ content }: Pick<Message, "content">): { readonly [fi
  * Names that another customer has from now on. The messages under these names stay in the conversation of the customer
  * who had the names before (contract §13).
  */
-export interface Moved {
+export interface Reassignment {
   readonly workspaceId: WorkspaceId
   readonly phoneNumberId: PhoneNumberId
   readonly names: ReadonlyArray<string>

@@ -31,7 +31,7 @@ export interface QuotaChange {
 }
 
 /** A send after a transition. */
-export interface Moved {
+export interface Update {
   readonly send: KeyedMessage
   readonly events: ReadonlyArray<Event.Event>
   /** The provider's identifier that the message takes, unless another message already has it. */
@@ -97,10 +97,10 @@ export const release = (
 const forget = (send: KeyedMessage): KeyedMessage => ({ ...send, binding: null })
 
 /** A send that did not change, without events. */
-export const unchanged = (send: KeyedMessage): Moved => ({ send, events: [], name: null, quota: null })
+export const unchanged = (send: KeyedMessage): Update => ({ send, events: [], name: null, quota: null })
 
 /** Gives the message's quota back to the month that it was spent in. */
-export const giveQuotaBack = ({ send, ...moved }: Moved): Moved => {
+export const giveQuotaBack = ({ send, ...moved }: Update): Update => {
   const { message: { workspaceId }, quotaMonth: month } = send
   return month === null
     ? { ...moved, send }
@@ -112,7 +112,7 @@ export const giveQuotaBack = ({ send, ...moved }: Moved): Moved => {
 }
 
 /** Spends again what {@link giveQuotaBack} gave back. */
-const spendQuotaAgain = ({ send, ...moved }: Moved): Moved => {
+const spendQuotaAgain = ({ send, ...moved }: Update): Update => {
   const { message: { workspaceId }, returnedMonth: month } = send
   return month === null
     ? { ...moved, send }
@@ -123,12 +123,12 @@ const spendQuotaAgain = ({ send, ...moved }: Moved): Moved => {
     }
 }
 
-const move = (send: KeyedMessage, { message, transitions }: Message.Moved, ids: EventIds, now: Instant): Moved => {
+const move = (send: KeyedMessage, { message, transitions }: Message.Update, ids: EventIds, now: Instant): Update => {
   const told = Event.ofTransitions(message, transitions, ids, now)
   return { ...unchanged({ ...send, message: told.message }), events: told.events }
 }
 
-const apply = (send: KeyedMessage, report: Message.Report, ids: EventIds, now: Instant): Moved => {
+const apply = (send: KeyedMessage, report: Message.Report, ids: EventIds, now: Instant): Update => {
   const { providerMessageId } = report
   const moved = {
     ...move(send, Message.apply(send.message, report, now), ids, now),
@@ -137,13 +137,13 @@ const apply = (send: KeyedMessage, report: Message.Report, ids: EventIds, now: I
   return send.message.status === "failed" && moved.send.message.status !== "failed" ? spendQuotaAgain(moved) : moved
 }
 
-const bind = (moved: Moved, change: Partial<SendBinding.SendBinding>): Moved => {
+const bind = (moved: Update, change: Partial<SendBinding.SendBinding>): Update => {
   const { send } = moved
   return { ...moved, send: { ...send, binding: send.binding && { ...send.binding, ...change } } }
 }
 
 /** Stores the answer under the key and ends the claim. A queued message's key keeps the answer that it was queued. */
-const answer = (moved: Moved, answer: SendBinding.Answer | null, now: Instant): Moved => {
+const answer = (moved: Update, answer: SendBinding.Answer | null, now: Instant): Update => {
   const { binding, message } = moved.send
   return bind(moved, {
     claim: null,
@@ -157,7 +157,7 @@ const leaveSending = (send: KeyedMessage, status: "sending" | "unknown", now: In
   send.message.status === "sending" ? { ...send, message: { ...send.message, status, statusAt: now } } : send
 
 /** Records the outcome of a claimed send. Earlier reports stay in force. */
-export const settle = (send: KeyedMessage, end: SendEnd, ids: EventIds, now: Instant): Moved => {
+export const settle = (send: KeyedMessage, end: SendEnd, ids: EventIds, now: Instant): Update => {
   const { message } = send
   switch (end._tag) {
     case "Accepted": {
@@ -180,7 +180,7 @@ export const settle = (send: KeyedMessage, end: SendEnd, ids: EventIds, now: Ins
 }
 
 /** Applies a report of the provider. A message that the report settles can be answered from then on. */
-export const report = (before: KeyedMessage, report: Message.Report, ids: EventIds, now: Instant): Moved => {
+export const report = (before: KeyedMessage, report: Message.Report, ids: EventIds, now: Instant): Update => {
   const moved = apply(before, report, ids, now)
   const { binding, message } = moved.send
   if (binding === null || isSettled(before.message) || !isSettled(message)) return moved
@@ -196,7 +196,7 @@ const waits = ({ binding, message: { status } }: KeyedMessage): boolean =>
   binding?.claim === null && (status === "queued" || status === "sending")
 
 /** Ends a campaign's message that was not sent, without an event. Changes nothing unless it waits without a claim. */
-export const skip = (send: KeyedMessage, reason: Message.MessageError, now: Instant): Moved => {
+export const skip = (send: KeyedMessage, reason: Message.MessageError, now: Instant): Update => {
   const { message } = send
   return waits(send)
     ? giveQuotaBack(
@@ -206,17 +206,17 @@ export const skip = (send: KeyedMessage, reason: Message.MessageError, now: Inst
 }
 
 /** Fails a queued message that was not sent (contract §15). Changes nothing unless it waits without a claim. */
-export const failQueued = (send: KeyedMessage, error: Message.MessageError, ids: EventIds, now: Instant): Moved =>
+export const failQueued = (send: KeyedMessage, error: Message.MessageError, ids: EventIds, now: Instant): Update =>
   waits(send) ? giveQuotaBack(answer(fail(send, error, ids, now), null, now)) : unchanged(send)
 
 /** Cancels a message that is `queued` and was never claimed, without an event (contract §15). */
-export const cancel = (send: KeyedMessage, now: Instant): Moved =>
+export const cancel = (send: KeyedMessage, now: Instant): Update =>
   answer(unchanged({ ...send, message: { ...send.message, status: "cancelled", statusAt: now } }), null, now)
 
 /** What the end of a lease (`unknown`), silence (`failed`) or the age of a key (`forgotten`) leads to. */
 export type Conclusion = "unknown" | "failed" | "forgotten"
 
-const fail = (send: KeyedMessage, error: Message.MessageError, ids: EventIds, now: Instant): Moved => {
+const fail = (send: KeyedMessage, error: Message.MessageError, ids: EventIds, now: Instant): Update => {
   const message: Message.Message = { ...send.message, status: "failed", statusAt: now, failedAt: now, error }
   return move(send, { message, transitions: [{ to: "failed", at: now }] }, ids, now)
 }
@@ -232,7 +232,7 @@ export const conclude = (
   send: KeyedMessage,
   ids: EventIds,
   now: Instant
-): { readonly moved: Moved; readonly conclusions: ReadonlyArray<Conclusion> } => {
+): { readonly moved: Update; readonly conclusions: ReadonlyArray<Conclusion> } => {
   const { binding, message } = send
   if (binding === null) return { moved: unchanged(send), conclusions: [] }
   if (binding.expiresAt !== null) return { moved: unchanged(forget(send)), conclusions: ["forgotten"] }

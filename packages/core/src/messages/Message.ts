@@ -7,7 +7,7 @@ import type { Variant } from "../campaigns/Variant.ts"
 import { Addressee } from "../contacts/Addressee.ts"
 import { type DomainError, type ProviderDetail, reasonOf } from "../Errors.ts"
 import { type ApiKeyId, type CampaignId, MessageId, type PhoneNumberId, type WorkspaceId } from "../Id.ts"
-import type { E164 } from "../numbers/PhoneNumber.ts"
+import type { E164 } from "../numbers/E164.ts"
 import * as PlainText from "../PlainText.ts"
 import type { Instant } from "../Time.ts"
 import { ContactsContent } from "./ContactsContent.ts"
@@ -306,7 +306,7 @@ export interface Transition {
 }
 
 /** A message after a report, with its transitions; there are none if the report brought nothing new. */
-export interface Moved {
+export interface Update {
   readonly message: Message
   readonly transitions: ReadonlyArray<Transition>
 }
@@ -401,7 +401,7 @@ const rankInEvents = ({ sequence, status }: Message): number =>
  * the previous status); a change after a failure corrects it; any other report only fills in a time. Pricing and
  * playing are stored regardless of the status.
  */
-export const apply = (message: Message, report: Report, now: Instant): Moved => {
+export const apply = (message: Message, report: Report, now: Instant): Update => {
   const at = timeOf(message, report)
   const told = withAsides(withHold(message, report), report)
   const named: Message = told.providerMessageId === null && report.providerMessageId !== null

@@ -75,7 +75,7 @@ export class SendBatch {
   }
 
   /** Keeps a send after a transition, with its events. */
-  keep({ events, name, quota, send }: KeyedMessage.Moved, ids: EventIds): void {
+  keep({ events, name, quota, send }: KeyedMessage.Update, ids: EventIds): void {
     const { id } = send.message
     this.after.set(id, send)
     if (name !== null && !this.names.has(name)) this.names.set(name, id)
@@ -84,7 +84,7 @@ export class SendBatch {
   }
 
   /** Deletes a send. */
-  remove({ quota, send }: Pick<KeyedMessage.Moved, "send" | "quota">): void {
+  remove({ quota, send }: Pick<KeyedMessage.Update, "send" | "quota">): void {
     this.after.delete(send.message.id)
     this.removed.set(send.message.id, send.message)
     this.count(quota)
@@ -129,7 +129,7 @@ export class SendBatch {
     return [...tallies].map(([campaignId, changes]) => ({ campaignId, changes }))
   }
 
-  private count(quota: KeyedMessage.Moved["quota"]): void {
+  private count(quota: KeyedMessage.Update["quota"]): void {
     if (quota === null) return
     const name = `${quota.workspaceId} ${quota.month}`
     this.quotas.set(name, { ...quota, messages: (this.quotas.get(name)?.messages ?? 0) + quota.messages })

@@ -18,7 +18,8 @@ import * as Invitation from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
 import * as LoginLimits from "./LoginLimits.ts"
-import * as Mail from "./Mail.ts"
+import * as Mailer from "./Mailer.ts"
+import * as MailTexts from "./MailTexts.ts"
 import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
 import * as Passkey from "./Passkey.ts"
 import { challengeEnded, passkeyConsumer, refusedPasskey } from "./PasskeyCheck.ts"
@@ -39,8 +40,8 @@ const resetBucket = (email: string) => ({
 })
 
 /**
- * How a person proves that they are present: by their password, or by their second factor. A passkey signs a challenge of
- * `Passkeys.startConfirming`.
+ * How a person proves that they are present: by their password, or by their second factor. A passkey signs a challenge
+ * of `Passkeys.startConfirming`.
  */
 export type Proof = { readonly password: Redacted.Redacted } | FactorProof
 
@@ -114,14 +115,16 @@ export class Accounts extends Context.Service<Accounts, {
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
       const tokens = yield* SecretToken.make
-      const mailer = yield* Mail.Mailer
+      const mailer = yield* Mailer.Mailer
       const issuer = yield* CurrentIssuer
       const passkeys = yield* PasskeyStore
       const consumeCode = yield* codeConsumer
       const consumePasskey = yield* passkeyConsumer
       const mailing = yield* FiberSet.make()
 
-      /** The error for a passkey that does not prove a person's presence; `undefined` if it does. Ends its challenge. */
+      /**
+       * The error for a passkey that does not prove a person's presence; `undefined` if it does. Ends its challenge.
+       */
       const passkeyRefusal = Effect.fnUntraced(function*(
         userId: Id.UserId,
         credential: Passkey.Assertion,
@@ -197,7 +200,7 @@ export class Accounts extends Context.Service<Accounts, {
                 createdAt: now,
                 expiresAt: now + Duration.toMillis(Invitation.resetLifetime)
               })
-              yield* mailer.send(Mail.passwordReset({ to: email, link: linkOf(token), expiresAt }))
+              yield* mailer.send(MailTexts.passwordReset({ to: email, link: linkOf(token), expiresAt }))
             }).pipe(Effect.catch(({ message }) => Effect.logWarning(`a mail could not be sent: ${message}`)))
           )
         }

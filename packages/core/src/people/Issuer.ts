@@ -1,38 +1,14 @@
 /**
- * Signing in at an OpenID Connect issuer (contract §12 `AUTH=oidc`). At each sign-in the issuer decides who the person
- * is and which roles they have. Holds the port, and the rules for the claims about e-mail, roles and time of proof.
+ * Port: signing in at an OpenID Connect issuer (contract §12 `AUTH=oidc`). At each sign-in the issuer decides who the
+ * person is and which roles they have. `IssuerClaims` has the rules for what the issuer states about a person.
  */
-import { Context, type Effect, Schema } from "effect"
+import { Context, type Effect } from "effect"
 import type { ServerError, Unauthorized } from "../Errors.ts"
-import type { WorkspaceId } from "../Id.ts"
-import type { Instant } from "../Time.ts"
-import * as EmailAddress from "./EmailAddress.ts"
+import type { IssuerClaims } from "./IssuerClaims.ts"
 import type { IssuerState } from "./IssuerState.ts"
-import { Role } from "./Member.ts"
 
 /** The secrets that tie the browser's return to the sign-in that it began. The browser keeps them meanwhile. */
-export type Kept = Pick<IssuerState, "state" | "nonce" | "codeVerifier">
-
-/**
- * Identifies a person at an issuer. No other claim, such as the e-mail address, does (OpenID Connect Core 1.0, §5.7).
- */
-export interface Identity {
-  /** The claim `iss`. */
-  readonly issuer: string
-  /** The claim `sub`: at most 255 characters. */
-  readonly subject: string
-}
-
-/** The issuer's claims about a person. Only the identity is checked; the types of the other claims are not. */
-export interface Claims {
-  readonly identity: Identity
-  readonly email: unknown
-  /** The claim `email_verified` from the same token or response as `email`. */
-  readonly emailVerified: unknown
-  readonly roles: unknown
-  /** When the person proved who they are at the issuer: the claim `auth_time` of the ID token. */
-  readonly authTime: unknown
-}
+export type SignInSecrets = Pick<IssuerState, "state" | "nonce" | "codeVerifier">
 
 /** An issuer: the authorization code flow with PKCE, state and nonce. */
 export interface Issuer {
@@ -43,50 +19,12 @@ export interface Issuer {
   readonly begin: (
     redirectUri: string,
     isFresh: boolean
-  ) => Effect.Effect<{ readonly url: URL; readonly kept: Kept }, ServerError>
+  ) => Effect.Effect<{ readonly url: URL; readonly kept: SignInSecrets }, ServerError>
   /** Verifies the browser's return. `callback` is our address with the issuer's parameters. */
-  readonly complete: (callback: URL, kept: Kept) => Effect.Effect<Claims, Unauthorized | ServerError>
+  readonly complete: (callback: URL, kept: SignInSecrets) => Effect.Effect<IssuerClaims, Unauthorized | ServerError>
 }
 
 /** The issuer at which people sign in; `undefined` if they do not sign in at one. */
 export const CurrentIssuer = Context.Reference<Issuer | undefined>("@wac/core/people/Issuer/CurrentIssuer", {
   defaultValue: () => undefined
 })
-
-const isEmail = Schema.is(EmailAddress.EmailAddress)
-
-/**
- * The normalized address by which an issuer's person may be recognized at their first sign-in; `null` unless the issuer
- * states, as a boolean, that it has verified the address, and the address has no characters that could be taken for
- * others (`EmailAddress`). Pure.
- */
-export const verifiedEmail = ({ email, emailVerified }: Pick<Claims, "email" | "emailVerified">): string | null =>
-  emailVerified === true && isEmail(email) ? EmailAddress.normalize(email) : null
-
-/**
- * When an issuer's person proved who they are; never later than `now`. A missing or invalid `auth_time` counts as long
- * ago (0), because the sign-in may rest on an old session at the issuer. Pure.
- */
-export const provenAt = ({ authTime }: Pick<Claims, "authTime">, now: Instant): Instant =>
-  typeof authTime === "number" && authTime >= 0 ? Math.min(Math.floor(authTime * 1000), now) : 0
-
-/** A person's role in a workspace. */
-export interface Assigned {
-  readonly workspaceId: WorkspaceId
-  readonly role: Role
-}
-
-const isRole = (value: unknown): value is Role => (Role.literals as ReadonlyArray<unknown>).includes(value)
-
-/**
- * The roles that a claim grants: an object from workspaces to roles, or one role for the first workspace. Any other
- * claim, and an unknown workspace, grants nothing. Pure.
- */
-export const rolesOf = (claim: unknown, workspaces: ReadonlyArray<WorkspaceId>): ReadonlyArray<Assigned> => {
-  if (isRole(claim)) return workspaces.slice(0, 1).map((workspaceId) => ({ workspaceId, role: claim }))
-  if (typeof claim !== "object" || claim === null) return []
-  return workspaces.flatMap((workspaceId) => {
-    const role: unknown = Object.hasOwn(claim, workspaceId) ? Reflect.get(claim, workspaceId) : undefined
-    return isRole(role) ? [{ workspaceId, role }] : []
-  })
-}

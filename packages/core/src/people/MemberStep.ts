@@ -7,7 +7,7 @@ import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import type { Invitation } from "./Invitation.ts"
-import type { Identity } from "./Issuer.ts"
+import type { Identity } from "./IssuerClaims.ts"
 import { changeRefusal, invitationRefusal, lower, type Member, type Person, type Role } from "./Member.ts"
 
 /** Changes a member's role or removes them. */

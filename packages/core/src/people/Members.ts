@@ -16,7 +16,8 @@ import * as Invitation from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
 import * as LoginLimits from "./LoginLimits.ts"
-import * as Mail from "./Mail.ts"
+import * as Mailer from "./Mailer.ts"
+import * as MailTexts from "./MailTexts.ts"
 import * as Member from "./Member.ts"
 import { MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
@@ -123,10 +124,10 @@ export class Members extends Context.Service<Members, {
     asking: Pick<Acceptance, "address" | "token">
   ) => Effect.Effect<ShownInvitation, Unauthorized | RateLimited | NotFound | StoreError>
   /**
-   * Makes a person a member by their invitation. Tokens that are not valid are limited per address, and passwords with a
-   * valid token per invited address. For an account with a second factor, a right password fails with a challenge: the
-   * person completes that sign-in, and then accepts with its session. Without a password, the result does not reveal
-   * whether the address has an account.
+   * Makes a person a member by their invitation. Tokens that are not valid are limited per address, and passwords with
+   * a valid token per invited address. For an account with a second factor, a right password fails with a challenge:
+   * the person completes that sign-in, and then accepts with its session. Without a password, the result does not
+   * reveal whether the address has an account.
    */
   readonly accept: (
     acceptance: Acceptance
@@ -147,12 +148,12 @@ export class Members extends Context.Service<Members, {
       const random = yield* SecureRandom.SecureRandom
       const tokens = yield* SecretToken.make
       const issuer = yield* CurrentIssuer
-      const send = yield* Mail.ofWorkspace
+      const send = yield* Mailer.ofWorkspace
       const demandFactor = yield* FactorChallenge.demander
       const mailing = yield* FiberSet.make()
 
       /** Runs in the background: neither the response's time nor its content reveals whether the address exists. */
-      const mail = (workspaceId: Id.WorkspaceId, mail: Mail.Mail) =>
+      const mail = (workspaceId: Id.WorkspaceId, mail: Mailer.Mail) =>
         FiberSet.run(
           mailing,
           Effect.catch(send(workspaceId, mail), ({ message }) =>
@@ -293,7 +294,7 @@ export class Members extends Context.Service<Members, {
           const { invitation } = created
           yield* mail(
             by.workspaceId,
-            Mail.invitation({
+            MailTexts.invitation({
               to: email,
               by: "operator" in by ? "the operator" : by.email,
               role,

@@ -9,7 +9,8 @@ import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import type { Instant } from "../Time.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
-import * as Mail from "./Mail.ts"
+import * as Mailer from "./Mailer.ts"
+import * as MailTexts from "./MailTexts.ts"
 import type { Person } from "./Member.ts"
 import { MemberStore } from "./MemberStore.ts"
 
@@ -19,9 +20,9 @@ const policy: RateLimit.Policy = { name: "login", interval: 600_000, capacity: 1
 /** The subject of a notice: an account, whose person gets it, or the actor's workspace, whose owners get it. */
 type Matter =
   | { readonly _tag: "Password" }
-  | { readonly _tag: "Factor"; readonly change: Exclude<Mail.FactorChange, { readonly _tag: "Reset" }> }
+  | { readonly _tag: "Factor"; readonly change: Exclude<MailTexts.FactorChange, { readonly _tag: "Reset" }> }
   | { readonly _tag: "FactorReset"; readonly of: string }
-  | ({ readonly _tag: "Workspace" } & Mail.WorkspaceChange)
+  | ({ readonly _tag: "Workspace" } & MailTexts.WorkspaceChange)
 
 /** The matter of a change; `undefined` if nobody is notified of it. Pure. */
 export const matterOf = ({ action, detail }: Pick<Change, "action" | "detail">): Matter | undefined => {
@@ -85,15 +86,15 @@ const accountNotice = (
   matter: Exclude<Matter, { readonly _tag: "Workspace" }>,
   by: string,
   circumstances: { readonly at: Instant; readonly address: string | undefined }
-): Mail.Mail => {
+): Mailer.Mail => {
   switch (matter._tag) {
     case "Password":
-      return Mail.passwordNotice({ ...circumstances, to: by, by: "person" })
+      return MailTexts.passwordNotice({ ...circumstances, to: by, by: "person" })
     case "Factor":
-      return Mail.factorNotice({ ...circumstances, to: by, change: matter.change })
+      return MailTexts.factorNotice({ ...circumstances, to: by, change: matter.change })
     case "FactorReset":
       // without the client's address: it belongs to the owner who reset the factor, not to the mail's recipient
-      return Mail.factorNotice({
+      return MailTexts.factorNotice({
         ...circumstances,
         address: undefined,
         to: matter.of,
@@ -116,7 +117,7 @@ export class Notices extends Context.Service<Notices, {
   static readonly layer = Layer.effect(
     Notices,
     Effect.gen(function*() {
-      const mailer = yield* Mail.Mailer
+      const mailer = yield* Mailer.Mailer
       if (mailer === undefined) return Notices.of({ ofChange: () => Effect.void, ofDevice: () => Effect.void })
       const members = yield* MemberStore
       const workspaces = yield* WorkspaceStore
@@ -133,7 +134,7 @@ export class Notices extends Context.Service<Notices, {
       /**
        * Notices are limited per person and `about` (account or workspace), so that a flood about one hides no other.
        */
-      const send = Effect.fnUntraced(function*(about: string, mail: Mail.Mail) {
+      const send = Effect.fnUntraced(function*(about: string, mail: Mailer.Mail) {
         const bucket = { key: `notice:${about}:${mail.to}`, policy }
         const readings = yield* limits.spend([bucket], yield* Clock.currentTimeMillis)
         if (RateLimit.refusal(readings) === undefined) yield* mailer.send(mail)
@@ -141,13 +142,13 @@ export class Notices extends Context.Service<Notices, {
 
       const toOwners = Effect.fnUntraced(function*(
         { email: by, workspaceId }: Pick<Person, "email"> & Pick<Actor, "workspaceId">,
-        about: Mail.WorkspaceChange & { readonly at: Instant; readonly address: string | undefined }
+        about: MailTexts.WorkspaceChange & { readonly at: Instant; readonly address: string | undefined }
       ) {
         const found = yield* workspaces.get(workspaceId)
         const workspaceName = Option.match(found, { onNone: () => "", onSome: ({ name }) => name })
         const owners = (yield* members.ofWorkspace(workspaceId)).filter(({ role }) => role === "owner")
         for (const { email: to } of owners) {
-          yield* send(workspaceId, Mail.workspaceNotice({ ...about, to, by, workspaceName }))
+          yield* send(workspaceId, MailTexts.workspaceNotice({ ...about, to, by, workspaceName }))
         }
       })
 
@@ -168,7 +169,7 @@ export class Notices extends Context.Service<Notices, {
         }),
         ofDevice: Effect.fnUntraced(function*({ email: to }, address) {
           const at = yield* Clock.currentTimeMillis
-          yield* run(send("account", Mail.deviceNotice({ to, at, address })))
+          yield* run(send("account", MailTexts.deviceNotice({ to, at, address })))
         })
       })
     })

@@ -18,7 +18,7 @@ export interface Open {
 }
 
 /** A stored link, or the session that it has become. */
-export interface Kept {
+export interface StoredPortal {
   readonly portal: Portal
   /** Whether it is a session. */
   readonly isOpen: boolean
@@ -26,7 +26,7 @@ export interface Kept {
 
 /** The records that the step loads, under locks. */
 export interface Loaded extends Known {
-  readonly kept: (tokenHash: string) => Kept | undefined
+  readonly kept: (tokenHash: string) => StoredPortal | undefined
 }
 
 /** A link that becomes a session. */

@@ -6,7 +6,8 @@ import type { Envelope, Event, EventType } from "../events/Event.ts"
 import type { AttemptId, DeliveryId, EventId, MessageId, WebhookId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 import * as RetrySchedule from "./RetrySchedule.ts"
-import * as Webhook from "./Webhook.ts"
+import type * as Webhook from "./Webhook.ts"
+import * as WebhookHealth from "./WebhookHealth.ts"
 
 /** `held` is not stored: it is the status shown for `pending` while the webhook is paused. */
 export const DeliveryStatus = Schema.Literals(["pending", "held", "delivered", "exhausted", "skipped"]).annotate({
@@ -122,7 +123,7 @@ const isSampled = ({ id }: Pick<Attempt, "id">): boolean => id.endsWith("0")
  * The attempt as it is recorded: without its response if it was an automatic first attempt at a delivery, it succeeded,
  * the webhook was healthy, and the attempt is not in the sample. Every other response is kept.
  */
-export const kept = (attempt: Attempt, standing: Webhook.Standing): Attempt =>
+export const kept = (attempt: Attempt, standing: WebhookHealth.Standing): Attempt =>
   attempt.outcome === "delivered" && attempt.number === 1 && attempt.trigger === "automatic" &&
     standing === "healthy" && !isSampled(attempt)
     ? { ...attempt, response: null }
@@ -222,7 +223,7 @@ export const startsRound = (
 ): boolean => isUntried(delivery) || (resumedAt !== null && delivery.firstAttemptAt! < resumedAt)
 
 /** Whether an attempt at any delivery to the webhook has succeeded since a time. */
-const hasSucceededSince = ({ lastSuccessAt }: Webhook.Health, since: Instant): boolean =>
+const hasSucceededSince = ({ lastSuccessAt }: WebhookHealth.WebhookHealth, since: Instant): boolean =>
   lastSuccessAt !== null && lastSuccessAt >= since
 
 /**
@@ -311,7 +312,7 @@ export const afterAttempt = <State extends Pick<Webhook.Webhook, "health" | "pau
   })
   const isSkipped = delivery.status === "skipped"
   if (failed && isTest(delivery)) return { delivery: isSkipped ? attempted : ended("exhausted"), webhook }
-  const health = Webhook.afterAttempt(webhook.health, {
+  const health = WebhookHealth.afterAttempt(webhook.health, {
     at: endedAt,
     durationMs: attempt.durationMs,
     failure: failed ? attempt.message : null

@@ -7,7 +7,8 @@ import type { Decide, Known } from "../Step.ts"
 import { judgedAt } from "../StorageTime.ts"
 import type { Instant } from "../Time.ts"
 import * as Delivery from "./Delivery.ts"
-import * as Webhook from "./Webhook.ts"
+import type * as Webhook from "./Webhook.ts"
+import * as WebhookHealth from "./WebhookHealth.ts"
 
 /** The delivery that a claim is for, and the webhook under which the storage finds it. */
 export type ClaimedName = Pick<Delivery.Delivery, "id" | "webhookId">
@@ -118,7 +119,7 @@ export interface Retried {
 }
 
 /** The state assumed for a webhook whose state is not loaded or that was removed. */
-const unknown = { health: Webhook.unknownHealth, pausedAt: null, resumedAt: null }
+const unknown = { health: WebhookHealth.initial, pausedAt: null, resumedAt: null }
 
 /** The deliveries as the commands decided so far have left them. */
 class Changed {
@@ -208,9 +209,9 @@ export interface Outright {
 
 /**
  * The result of {@link complete} for a success, decided from its claim alone; `undefined` if it depends on more. It
- * holds whatever people have done to the delivery meanwhile, as long as the webhook is healthy (`Webhook.standing`) and
- * the token holds the claim. The webhook then stays healthy: `lastSuccessAt` is the latest recorded, `lastAttemptAt`
- * the last one recorded, and the rest of its health is unchanged.
+ * holds whatever people have done to the delivery meanwhile, as long as the webhook is healthy
+ * (`WebhookHealth.standing`) and the token holds the claim. The webhook then stays healthy: `lastSuccessAt` is the
+ * latest recorded, `lastAttemptAt` the last one recorded, and the rest of its health is unchanged.
  */
 export const outright = ({ attempt, delivery }: Pick<Complete, "attempt" | "delivery">): Outright | undefined => {
   // a round's later attempts depend on whether the webhook has been resumed since

@@ -12,6 +12,7 @@ import type { Instant } from "../Time.ts"
 import * as Delivery from "./Delivery.ts"
 import type { BeginTest, ClaimedName, Complete } from "./DeliveryStep.ts"
 import * as Webhook from "./Webhook.ts"
+import * as WebhookHealth from "./WebhookHealth.ts"
 
 /** A claimed delivery, with everything that its attempt needs. */
 export interface ClaimedDelivery {
@@ -21,7 +22,7 @@ export interface ClaimedDelivery {
   /** The live secrets, newest first, sealed for the webhook's row. */
   readonly secrets: ReadonlyArray<Webhook.WebhookSecret>
   /** The webhook's standing when claimed, which determines the limit that the attempt counts against. */
-  readonly standing: Webhook.Standing
+  readonly standing: WebhookHealth.Standing
   /** Whether the delivery was in the webhook's backlog when claimed (`Delivery.line`). */
   readonly isBacklog: boolean
   /** The storage's time when claimed (`StorageTime`), which dates the attempt. */
@@ -41,7 +42,7 @@ export const claimedOf = (
   event,
   url: webhook.url,
   secrets: webhook.secrets.filter((secret) => Webhook.isLive(secret, now)),
-  standing: Webhook.standing(webhook.health),
+  standing: WebhookHealth.standing(webhook.health),
   at: now,
   isBacklog: Delivery.line(delivery, webhook) === "backlog"
 })
@@ -138,18 +139,18 @@ export const backlogSizes = [1, 10, 100] as const
 export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**
    * Claims due deliveries (`Delivery.dueAt`) until `leaseUntil`: up to `limit.healthy` of healthy webhooks and up to
-   * `limit.doubtful` of others (`Webhook.standing`). A claim whose lease has ended is due again.
+   * `limit.doubtful` of others (`WebhookHealth.standing`). A claim whose lease has ended is due again.
    *
    * Fair across webhooks: they take turns, with several deliveries a turn if many are requested, and a webhook that had
    * nothing due goes before those that have just had a turn. Within a failing webhook the queues go one after another
    * (`Delivery.line`); otherwise the delivery that has waited longest comes first (`Delivery.place`). Never takes more
-   * than `Webhook.freeSlots`, nor more than `Webhook.drainSlots` of the backlog. A delivery has one claimer at a time,
-   * and only the first open sequence of an order key is ever due. `nextDueAt` ignores webhooks whose standing has a
-   * limit of 0. Each attempt in flight, tests included, takes a slot.
+   * than `AttemptSlots.freeSlots`, nor more than `AttemptSlots.drainSlots` of the backlog. A delivery has one claimer
+   * at a time, and only the first open sequence of an order key is ever due. `nextDueAt` ignores webhooks whose
+   * standing has a limit of 0. Each attempt in flight, tests included, takes a slot.
    */
   readonly claimDue: (command: {
     readonly now: Instant
-    readonly limit: { readonly [standing in Webhook.Standing]: number }
+    readonly limit: { readonly [standing in WebhookHealth.Standing]: number }
     readonly token: string
     readonly leaseUntil: Instant
   }) => Effect.Effect<Claimed, StoreError>

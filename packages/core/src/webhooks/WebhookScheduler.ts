@@ -11,7 +11,7 @@ import type { StoreError } from "../StoreError.ts"
 import { DeliveryAttempt, lease } from "./DeliveryAttempt.ts"
 import type { ClaimedName } from "./DeliveryStep.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
-import type { Standing } from "./Webhook.ts"
+import type { Standing } from "./WebhookHealth.ts"
 
 /**
  * The maximum number of attempts in flight in one process, by standing. Doubtful webhooks have slots of their own, and

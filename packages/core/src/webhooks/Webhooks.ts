@@ -21,6 +21,7 @@ import { ReceiverGuard } from "./ReceiverGuard.ts"
 import * as RetrySchedule from "./RetrySchedule.ts"
 import { diagnose, type VerifyReport } from "./SignatureDiagnosis.ts"
 import * as Webhook from "./Webhook.ts"
+import * as WebhookHealth from "./WebhookHealth.ts"
 import type { Replay } from "./WebhookStep.ts"
 import { type WebhookState, WebhookStore } from "./WebhookStore.ts"
 
@@ -83,8 +84,8 @@ export const report = (state: WebhookState): WebhookReport => {
   const { health, pausedAt } = state.webhook
   return {
     ...state,
-    failingSince: Webhook.failingSince(health),
-    pausesAt: Webhook.isFailing(health) && pausedAt === null && state.oldestTriedAt !== null
+    failingSince: WebhookHealth.failingSince(health),
+    pausesAt: WebhookHealth.isFailing(health) && pausedAt === null && state.oldestTriedAt !== null
       ? state.oldestTriedAt + Duration.toMillis(RetrySchedule.duration)
       : null
   }
@@ -169,7 +170,7 @@ export class Webhooks extends Context.Service<Webhooks, {
           updatedAt: now,
           pausedAt: null,
           resumedAt: null,
-          health: Webhook.unknownHealth
+          health: WebhookHealth.initial
         })
         return { webhook, signingSecret: created ? Redacted.make(signingSecret) : null }
       })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { matters, type State } from "../../src/alerts/Alert.ts"
 import * as Campaign from "../../src/campaigns/Campaign.ts"
-import { unknownHealth } from "../../src/webhooks/Webhook.ts"
+import { initial } from "../../src/webhooks/WebhookHealth.ts"
 import { day, hour, minute } from "../checks.ts"
 import { id, sender, start, template } from "../samples.ts"
 
@@ -28,12 +28,12 @@ const webhook = (fields: Partial<NonNullable<State["webhook"]>> = {}): NonNullab
   updatedAt: start,
   pausedAt: null,
   resumedAt: null,
-  health: unknownHealth,
+  health: initial,
   pausesAt: null,
   ...fields
 })
 
-const failing = { ...unknownHealth, consecutiveFailures: 100, failuresSince: start }
+const failing = { ...initial, consecutiveFailures: 100, failuresSince: start }
 
 const kindsOf = (state: Partial<State>) => matters({ ...calm, ...state }).map(({ kind, subject }) => [kind, subject])
 

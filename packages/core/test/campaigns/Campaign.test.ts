@@ -5,7 +5,7 @@ import * as CampaignCounts from "../../src/campaigns/CampaignCounts.ts"
 import * as FailureRate from "../../src/campaigns/FailureRate.ts"
 import * as Recipient from "../../src/campaigns/Recipient.ts"
 import type { CampaignId, WorkspaceId } from "../../src/Id.ts"
-import { E164 } from "../../src/numbers/PhoneNumber.ts"
+import { E164 } from "../../src/numbers/E164.ts"
 import * as Pace from "../../src/queue/Pace.ts"
 
 const campaign = (fields: Partial<Campaign.Campaign> = {}): Campaign.Campaign => ({

@@ -4,7 +4,7 @@ import * as Split from "../../src/campaigns/Split.ts"
 import type { Contact } from "../../src/contacts/Contact.ts"
 import type { CampaignId } from "../../src/Id.ts"
 import { standard } from "../../src/limits/Limits.ts"
-import type * as PhoneNumber from "../../src/numbers/PhoneNumber.ts"
+import type * as E164 from "../../src/numbers/E164.ts"
 import * as PriceTally from "../../src/usage/PriceTally.ts"
 import { sender } from "../samples.ts"
 
@@ -39,7 +39,7 @@ describe("the forecast", () => {
   })
 
   it("a campaign costs what its messages cost by market, at the rates of the day when it starts", () => {
-    const to = ["+4915112345678", "+4915112345679", "+12025550100"] as ReadonlyArray<PhoneNumber.E164>
+    const to = ["+4915112345678", "+4915112345679", "+12025550100"] as ReadonlyArray<E164.E164>
     const marketing = to.map((one) => PriceTally.expected(one, "marketing", true))
     const utility = to.map((one, i) => PriceTally.expected(one, "utility", i === 0))
     const expected = Forecast.withExpected(Forecast.withExpected([], marketing), utility)

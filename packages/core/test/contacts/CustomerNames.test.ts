@@ -8,7 +8,7 @@ import {
   parsePhoneNumberFromString
 } from "libphonenumber-js/min"
 import { addressed, formsOf, isKnownAs, judge, keyOf, refusal } from "../../src/contacts/CustomerNames.ts"
-import { canonicalOf } from "../../src/numbers/PhoneNumber.ts"
+import { canonicalOf } from "../../src/numbers/E164.ts"
 import { checks } from "../checks.ts"
 import { contact } from "../samples.ts"
 

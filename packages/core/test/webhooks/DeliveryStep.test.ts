@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { DeliveryId } from "../../src/Id.ts"
+import { nextSlotAt, slots } from "../../src/webhooks/AttemptSlots.ts"
 import type { Attempt, Delivery } from "../../src/webhooks/Delivery.ts"
 import {
   beginTest,
@@ -12,7 +13,8 @@ import {
   retry,
   skip
 } from "../../src/webhooks/DeliveryStep.ts"
-import { nextSlotAt, slots, standing, type Webhook } from "../../src/webhooks/Webhook.ts"
+import type { Webhook } from "../../src/webhooks/Webhook.ts"
+import { standing } from "../../src/webhooks/WebhookHealth.ts"
 import { inBatches, sizes } from "../batches.ts"
 import { between, checks, day, hour, minute, second, upTo } from "../checks.ts"
 import { attempt, delivery, event, health, id, start, webhook } from "../samples.ts"

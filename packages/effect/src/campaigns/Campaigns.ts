@@ -37,7 +37,7 @@ const timed = <Fields extends { readonly startAt?: TimeInput | null; readonly no
 
 type Recipients = Iterable<CampaignRecipient> | AsyncIterable<CampaignRecipient>
 
-const kept: KeptAnswers.Kept<Campaign> = {
+const kept: KeptAnswers.AnswerCodec<Campaign> = {
   answerOf: (campaign) => ({ status: 201, body: JSON.stringify(campaign) }),
   resultOf: ({ body }) => JSON.parse(body)
 }

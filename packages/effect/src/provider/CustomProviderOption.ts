@@ -1,7 +1,7 @@
 /**
  * Checks the option of a provider of the host: throws on unknown names and on values of the wrong type.
  */
-import { Capabilities, PhoneNumber, PlainText, ProviderAnswer } from "@wac/core"
+import { Capabilities, E164, PlainText, ProviderAnswer } from "@wac/core"
 import { Schema } from "effect"
 import { badOption } from "../WacError.ts"
 import type { CustomProvider } from "./CustomProvider.ts"
@@ -91,7 +91,7 @@ const unknownIn = (provider: object): string | undefined =>
 
 const isName = Schema.is(PlainText.between(1, 64))
 const isProviderId = Schema.is(ProviderAnswer.ProviderId)
-const isNumber = Schema.is(PhoneNumber.E164)
+const isNumber = Schema.is(E164.E164)
 
 /** Throws on an invalid provider. The error names the field. */
 export const check = (provider: CustomProvider): void => {

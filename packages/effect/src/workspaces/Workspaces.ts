@@ -2,6 +2,7 @@
  * Workspaces: the tenants that own everything else.
  */
 import {
+  E164,
   Errors,
   Id,
   PhoneNumber,
@@ -51,7 +52,7 @@ export interface Workspaces {
 
 const readWorkspace = Input.read(Schema.Struct({
   name: Core.Name,
-  phoneNumber: PhoneNumber.E164,
+  phoneNumber: E164.E164,
   providerNumberId: Schema.optionalKey(PlainText.between(1, 255)),
   providerAccountId: Schema.optionalKey(PlainText.between(1, 255)),
   credentials: Schema.optionalKey(Credentials)

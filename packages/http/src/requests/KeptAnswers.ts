@@ -86,7 +86,7 @@ type Around = <E, R>(
 >
 
 /** How the result of work becomes a kept answer, and a kept answer a result. */
-export interface Kept<A> {
+export interface AnswerCodec<A> {
   /** `null` if the result is not kept; the key is then free again. */
   readonly answerOf: (result: A) => KeptAnswer.Answer | null
   readonly resultOf: (answer: KeptAnswer.Answer) => A
@@ -100,7 +100,7 @@ type Keep = <A, E, R>(
   place: KeptAnswer.Place,
   asked: { readonly body: unknown; readonly token: string; readonly isRepeatable?: boolean },
   work: Effect.Effect<A, E, R>,
-  kept: Kept<A>
+  kept: AnswerCodec<A>
 ) => Effect.Effect<
   { readonly isReplayed: boolean; readonly result: A },
   E | Errors.IdempotencyConflict | Errors.ServerError,

@@ -2,7 +2,7 @@
  * The handlers of `/internal/webhook`: the receiver of a workspace's events, its settings and its health.
  */
 import { Api, Caller } from "@wac/api"
-import { ReceiverReports, StoreError, Time, Webhook, Webhooks } from "@wac/core"
+import { ReceiverReports, StoreError, Time, Webhook, WebhookHealth, Webhooks } from "@wac/core"
 import { DateTime, Duration, Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
@@ -25,7 +25,7 @@ export const status = (webhook: Webhook.Webhook) => {
   const { health, pausedAt } = webhook
   return {
     ...configuration(webhook),
-    failingSince: Time.isoOrNull(Webhook.failingSince(health)),
+    failingSince: Time.isoOrNull(WebhookHealth.failingSince(health)),
     pausedAt: Time.isoOrNull(pausedAt),
     lastFailure: health.lastFailure === null
       ? null

@@ -22,14 +22,14 @@ import { contactNamed, suppressionsOf } from "../contacts/ContactStore.ts"
 import { record } from "../events/Journal.ts"
 import { keep as keepSend, senderOf, templateOf } from "../messages/Acceptance.ts"
 import { forget, nameOf, remove as removeMessage, sendOf, write as writeSends } from "../messages/Sends.ts"
-import { type KeptCampaign, type Memory, State } from "../State.ts"
+import { type CampaignRecord, type Memory, State } from "../State.ts"
 
 /** The request under whose key a campaign's message is sent. */
 const keyed = (campaign: Campaign.Campaign, customer: Contact.Contact["key"]) =>
   Recipient.requestOf(campaign, customer as Idempotency.IdempotencyKey)
 
 /** Deletes the queued messages of a campaign that has sent none, with their keys. */
-const unqueue = (memory: Memory, { queue }: KeptCampaign): void => {
+const unqueue = (memory: Memory, { queue }: CampaignRecord): void => {
   for (const id of queue.keys()) {
     forget(memory, memory.sendOf.get(id)!)
     removeMessage(memory, memory.messages.get(id)!)
@@ -59,7 +59,7 @@ const write = (memory: Memory, job: CampaignStep.Job): void => {
 /** Queues the message to a checked row. */
 const queue = (
   memory: Memory,
-  kept: KeptCampaign,
+  kept: CampaignRecord,
   message: Message.Message,
   customer: Contact.Contact["key"],
   timeZone: string | null
@@ -92,7 +92,7 @@ const queue = (
 /** Recipients of the queue that are due by a time, those that are due first first. */
 const dueBy = (
   memory: Memory,
-  kept: KeptCampaign,
+  kept: CampaignRecord,
   limit: number,
   at: Time.Instant
 ): ReadonlyArray<CampaignWorkStep.Queued> =>
@@ -102,7 +102,7 @@ const dueBy = (
     .slice(0, limit)
     .map(([id, { request: { key }, timeZone, tries }]) => ({ send: sendOf(memory, id)!, key, tries, timeZone }))
 
-const loaded = (memory: Memory, kept: KeptCampaign, command: CampaignWorkStep.Work): CampaignWorkStep.LoadedWork => {
+const loaded = (memory: Memory, kept: CampaignRecord, command: CampaignWorkStep.Work): CampaignWorkStep.LoadedWork => {
   const { campaign } = kept.job
   const sender = senderOf(memory, campaign.workspaceId, command.provider, campaign.from ?? undefined)
   return {
@@ -128,7 +128,7 @@ const placesIn = (campaign: Campaign.Campaign, limit: number): ReadonlyArray<num
 /** The next rows to check. */
 const unchecked = (
   memory: Memory,
-  { job: { campaign }, rows }: KeptCampaign,
+  { job: { campaign }, rows }: CampaignRecord,
   sender: PhoneNumber.PhoneNumber | undefined,
   limit: number,
   hashes: Suppression.Hashes
@@ -201,7 +201,7 @@ const addRows = (memory: Memory, command: CampaignStep.AddRows): boolean => {
   return isTaken!
 }
 
-const remove = (memory: Memory, kept: KeptCampaign | undefined): boolean => {
+const remove = (memory: Memory, kept: CampaignRecord | undefined): boolean => {
   if (kept === undefined || !Campaign.takesRows(kept.job.campaign)) return false
   unqueue(memory, kept)
   memory.campaigns.delete(kept)
@@ -210,7 +210,7 @@ const remove = (memory: Memory, kept: KeptCampaign | undefined): boolean => {
 
 const rowsAt = (
   memory: Memory,
-  kept: KeptCampaign | undefined,
+  kept: CampaignRecord | undefined,
   places: ReadonlyArray<number>
 ): ReadonlyArray<CheckedRow.CheckedRow> =>
   places.flatMap((place) => {

@@ -13,9 +13,9 @@ import {
 } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { record } from "../events/Journal.ts"
-import { customerName, forgetContact, inboundName, type KeptContact, type Memory, State } from "../State.ts"
+import { type ContactRecord, customerName, forgetContact, inboundName, type Memory, State } from "../State.ts"
 
-const contactAt = (memory: Memory, place: KeptContact["id"] | undefined): Contact.Contact | undefined =>
+const contactAt = (memory: Memory, place: ContactRecord["id"] | undefined): Contact.Contact | undefined =>
   place === undefined ? undefined : memory.contacts.get(place)?.contact
 
 /** The contact of a number by a name of its customer (`CustomerNames.keyOf`). */
@@ -70,7 +70,7 @@ const loaded = (memory: Memory): ContactStep.LoadedInbound => ({
   isRemembered: (number, providerMessageId) => memory.inbound.get(inboundName(number, providerMessageId)) !== undefined
 })
 
-const rowOf = (contact: Contact.Contact): KeptContact => ({
+const rowOf = (contact: Contact.Contact): ContactRecord => ({
   id: Contact.placeOf(contact),
   workspaceId: contact.workspaceId,
   contact

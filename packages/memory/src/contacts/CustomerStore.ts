@@ -17,7 +17,7 @@ import {
 import { Effect, Layer } from "effect"
 import { CountedCustomers } from "../limits/CountedCustomers.ts"
 import { rekey, sendOf, write as writeSends } from "../messages/Sends.ts"
-import { forgetContact, type KeptCampaign, type KeptPost, type Memory, State } from "../State.ts"
+import { type CampaignRecord, forgetContact, type Memory, type PostRecord, State } from "../State.ts"
 import type { Consignment } from "../webhooks/Outbox.ts"
 import { suppressionsOf, writeSuppressions } from "./ContactStore.ts"
 
@@ -48,7 +48,7 @@ const rowsOf = (memory: Memory, { names: { texts }, workspaceId }: Step) =>
     })
   )
 
-const postsOf = (memory: Memory, { names, workspaceId }: Step): ReadonlyArray<KeptPost> => {
+const postsOf = (memory: Memory, { names, workspaceId }: Step): ReadonlyArray<PostRecord> => {
   const numbers = memory.phoneNumbers.all(workspaceId).map(({ providerNumberId }) => `"${providerNumberId}"`)
   const quoted = CustomerRecords.quoted(names)
   return [...memory.inboundPosts.values()].filter(({ body }) => {
@@ -131,7 +131,7 @@ const eraseRows = (memory: Memory, step: Step): CustomerStore.Erased => {
   return erased(found.length)
 }
 
-const replaceRow = ({ rows }: KeptCampaign, place: number): void => {
+const replaceRow = ({ rows }: CampaignRecord, place: number): void => {
   rows.set(place, { ...rows.get(place)!, row: CustomerRecords.erasedRow })
 }
 

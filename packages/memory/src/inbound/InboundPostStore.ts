@@ -3,7 +3,7 @@
  */
 import { type InboundPost, InboundPostStep, InboundPostStore, StorageTime, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { type KeptPost, type Memory, State } from "../State.ts"
+import { type Memory, type PostRecord, State } from "../State.ts"
 
 type Store = InboundPostStore.InboundPostStore["Service"]
 
@@ -12,7 +12,7 @@ const nameOf = ({ digest, provider }: InboundPost.PostName): string => `${provid
 const keep = (memory: Memory, { body, digest, now, provider }: Parameters<Store["keep"]>[0]): "kept" | "known" => {
   const name = nameOf({ provider, digest })
   if (memory.inboundPosts.has(name)) return "known"
-  const post: KeptPost = {
+  const post: PostRecord = {
     provider,
     digest,
     // copied, because the caller may reuse its buffer
@@ -90,7 +90,7 @@ const sweep = (memory: Memory, now: Time.Instant, limit: number): number => {
 const backlog = (memory: Memory): InboundPostStore.PostBacklog => {
   const posts = [...memory.inboundPosts.values()]
   const waiting = [...memory.waitingPosts]
-  const counted = ({ length }: ReadonlyArray<KeptPost>) => Math.min(length, InboundPostStore.countedExactly)
+  const counted = ({ length }: ReadonlyArray<PostRecord>) => Math.min(length, InboundPostStore.countedExactly)
   return {
     waiting: counted(waiting),
     oldestReceivedAt: waiting.reduce<Time.Instant | null>(

@@ -3,7 +3,7 @@
  */
 import { type Id, type Idempotency, type Media, MediaStep, MediaStore, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { type KeptMedia, type Memory, State } from "../State.ts"
+import { type MediaRecord, type Memory, State } from "../State.ts"
 
 const bindingName = (workspaceId: Id.WorkspaceId, key: Idempotency.IdempotencyKey): string => `${workspaceId} ${key}`
 
@@ -36,7 +36,7 @@ const set = (memory: Memory, row: MediaStep.Row): void => {
   })
 }
 
-const rows = (memory: Memory, limit: number, keep: (kept: KeptMedia) => boolean): ReadonlyArray<MediaStep.Named> => {
+const rows = (memory: Memory, limit: number, keep: (kept: MediaRecord) => boolean): ReadonlyArray<MediaStep.Named> => {
   const found: Array<MediaStep.Named> = []
   for (const kept of memory.media.values()) {
     if (found.length === limit) break

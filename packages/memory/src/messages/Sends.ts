@@ -14,7 +14,7 @@ import {
 } from "@wac/core"
 import { record } from "../events/Journal.ts"
 import { dequeue } from "../queue/Queue.ts"
-import type { Memory, Send as Kept } from "../State.ts"
+import type { Memory, Send as StoredSend } from "../State.ts"
 
 /** The key of a send in `State`: its idempotency key with the workspace and route. */
 export const nameOf = ({ key, route, workspaceId }: Omit<MessageStore.KeyedRequest, "fingerprint">): string =>
@@ -43,7 +43,7 @@ export const loaded = (memory: Memory): OutcomeStep.LoadedReports => ({
 /** Schedules the sweep for the send's deadline. */
 export const awaitDeadline = (
   memory: Memory,
-  { name }: Kept,
+  { name }: StoredSend,
   send: Pick<KeyedMessage.KeyedMessage, "binding" | "message">
 ): void => {
   const at = KeyedMessage.deadlineOf(send)
@@ -53,7 +53,7 @@ export const awaitDeadline = (
 }
 
 /** Deletes the key; the message stays. */
-export const forget = (memory: Memory, send: Kept): void => {
+export const forget = (memory: Memory, send: StoredSend): void => {
   memory.sends.delete(send.name)
   memory.sendOf.delete(send.binding.messageId)
 }

@@ -1,7 +1,7 @@
 /**
  * `MemberStore` in memory: each method is one synchronous step over `State`, decided by `MemberStep`.
  */
-import { type Id, type Issuer, type Member, MemberStep, MemberStore } from "@wac/core"
+import { type Id, type IssuerClaims, type Member, MemberStep, MemberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 
@@ -90,7 +90,7 @@ const change = (memory: Memory, command: MemberStep.Change): MemberStep.Changed 
   return answers[0]!
 }
 
-const linkOf = ({ issuer, subject }: Issuer.Identity): string => JSON.stringify([issuer, subject])
+const linkOf = ({ issuer, subject }: IssuerClaims.Identity): string => JSON.stringify([issuer, subject])
 
 const assign = (memory: Memory, command: MemberStep.Assign): MemberStep.Recognized => {
   const { answers, writes } = MemberStep.assign({

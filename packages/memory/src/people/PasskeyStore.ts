@@ -3,7 +3,7 @@
  */
 import { type Id, type Passkey, PasskeyStore, StorageTime } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { forgetFactor, type KeptFactor, type Memory, State } from "../State.ts"
+import { type FactorRecord, forgetFactor, type Memory, State } from "../State.ts"
 
 const passkeysOf = (memory: Memory, userId: Id.UserId): ReadonlyArray<Passkey.Passkey> =>
   memory.factors.get(userId)?.passkeys ?? []
@@ -11,7 +11,7 @@ const passkeysOf = (memory: Memory, userId: Id.UserId): ReadonlyArray<Passkey.Pa
 const isKnown = (memory: Memory, { credentialId }: Pick<Passkey.Passkey, "credentialId">): boolean =>
   [...memory.factors.values()].some(({ passkeys }) => passkeys.some((other) => other.credentialId === credentialId))
 
-const begun = ({ createdAt, userId }: Pick<Passkey.Passkey, "userId" | "createdAt">): KeptFactor => ({
+const begun = ({ createdAt, userId }: Pick<Passkey.Passkey, "userId" | "createdAt">): FactorRecord => ({
   factor: { userId, createdAt, confirmedAt: null, app: null },
   lastStep: null,
   recoveryCodes: new Set(),

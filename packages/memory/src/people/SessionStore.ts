@@ -3,9 +3,9 @@
  */
 import { Session, SessionStore, StorageTime, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { type KeptSession, type Memory, State } from "../State.ts"
+import { type Memory, type SessionRecord, State } from "../State.ts"
 
-const shown = ({ provenAt: _, ...session }: KeptSession): SessionStore.StoredSession => session
+const shown = ({ provenAt: _, ...session }: SessionRecord): SessionStore.StoredSession => session
 
 const use = (
   memory: Memory,

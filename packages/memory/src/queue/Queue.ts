@@ -4,16 +4,16 @@
  */
 import type { AcceptStep, Id, Message, QueueWorkStep, Time } from "@wac/core"
 import { Heap } from "../Heap.ts"
-import type { KeptLane, KeptQueued, Memory } from "../State.ts"
+import type { LaneRecord, Memory, QueuedRecord } from "../State.ts"
 
 /** The lane of a message's number. Creates it if there is none. */
 const laneOf = (
   memory: Memory,
   { phoneNumberId, workspaceId }: Pick<Message.Message, "phoneNumberId" | "workspaceId">
-): KeptLane => {
+): LaneRecord => {
   const known = memory.lanes.get(phoneNumberId)
   if (known !== undefined) return known
-  const made: KeptLane = {
+  const made: LaneRecord = {
     lane: { phoneNumberId, workspaceId, workAt: null, nextSlot: 0 },
     queue: new Map(),
     order: new Heap((a, b) => a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.messageId < b.messageId))
@@ -23,7 +23,7 @@ const laneOf = (
 }
 
 /** Changes when a message of a lane is due. */
-export const setDue = (memory: Memory, kept: KeptLane, queued: KeptQueued, dueAt: Time.Instant): void => {
+export const setDue = (memory: Memory, kept: LaneRecord, queued: QueuedRecord, dueAt: Time.Instant): void => {
   queued.dueAt = dueAt
   kept.order.push({ dueAt, messageId: queued.messageId })
   const { workAt } = kept.lane
@@ -39,7 +39,7 @@ const count = (memory: Memory, workspaceId: Id.WorkspaceId, change: number): voi
 /** Adds a caller's message to the lane of its number. */
 export const enqueue = (memory: Memory, { message, request, sendUntil }: AcceptStep.Queued): void => {
   const kept = laneOf(memory, message)
-  const queued: KeptQueued = { messageId: message.id, request, dueAt: 0, tries: 0, sendUntil, timeZone: null }
+  const queued: QueuedRecord = { messageId: message.id, request, dueAt: 0, tries: 0, sendUntil, timeZone: null }
   kept.queue.set(message.id, queued)
   count(memory, message.workspaceId, 1)
   setDue(memory, kept, queued, message.sendAt!)
@@ -58,7 +58,7 @@ export const dequeue = (memory: Memory, id: Id.MessageId): void => {
  * Returns the message of a lane that is due first. Drops outdated entries before it: their messages have a different
  * `dueAt` now, or are no longer queued.
  */
-const first = ({ order, queue }: KeptLane): KeptQueued | undefined => {
+const first = ({ order, queue }: LaneRecord): QueuedRecord | undefined => {
   for (let entry = order.peek(); entry !== undefined; entry = order.peek()) {
     const queued = queue.get(entry.messageId)
     if (queued?.dueAt === entry.dueAt) return queued
@@ -68,7 +68,7 @@ const first = ({ order, queue }: KeptLane): KeptQueued | undefined => {
 }
 
 /** Removes due messages from a lane's order. The caller must put each back with {@link setDue}. */
-export const takeDue = (memory: Memory, kept: KeptLane, limit: number, now: Time.Instant): QueueWorkStep.Due => {
+export const takeDue = (memory: Memory, kept: LaneRecord, limit: number, now: Time.Instant): QueueWorkStep.Due => {
   // by id, since a message may have two entries for the same time
   const messages = new Map<Id.MessageId, QueueWorkStep.Queued>()
   let next = first(kept)
@@ -87,8 +87,8 @@ export const heldSinceOf = ({ heartbeat, queueReleases }: Memory, workspaceId: I
 }
 
 /** The lane whose work is due first, except lanes of held workspaces. */
-export const nextLane = (memory: Memory): KeptLane | undefined => {
-  let next: KeptLane | undefined
+export const nextLane = (memory: Memory): LaneRecord | undefined => {
+  let next: LaneRecord | undefined
   for (const kept of memory.lanes.values()) {
     const { workAt, workspaceId } = kept.lane
     if (workAt === null || heldSinceOf(memory, workspaceId) !== null) continue

@@ -3,12 +3,12 @@
  */
 import { type Event, type Id, Page, Subscription, SubscriptionStep, SubscriptionStore, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { type KeptSubscription, type Memory, State } from "../State.ts"
+import { type Memory, State, type SubscriptionRecord } from "../State.ts"
 
-const find = (memory: Memory, { name, workspaceId }: Subscription.Key): KeptSubscription | undefined =>
+const find = (memory: Memory, { name, workspaceId }: Subscription.Key): SubscriptionRecord | undefined =>
   memory.subscriptions.get(workspaceId)?.get(name)
 
-const all = (memory: Memory, workspaceId: Id.WorkspaceId): ReadonlyArray<KeptSubscription> => [
+const all = (memory: Memory, workspaceId: Id.WorkspaceId): ReadonlyArray<SubscriptionRecord> => [
   ...memory.subscriptions.get(workspaceId)?.values() ?? []
 ]
 
@@ -42,7 +42,7 @@ const open = (memory: Memory, { name, now, types, workspaceId }: SubscriptionSto
     kept.subscription = { ...kept.subscription, types }
     return
   }
-  const named = memory.subscriptions.get(workspaceId) ?? new Map<string, KeptSubscription>()
+  const named = memory.subscriptions.get(workspaceId) ?? new Map<string, SubscriptionRecord>()
   memory.subscriptions.set(
     workspaceId,
     named.set(name, {
@@ -62,7 +62,7 @@ const open = (memory: Memory, { name, now, types, workspaceId }: SubscriptionSto
 
 const tasks = (
   memory: Memory,
-  { entries, subscription }: KeptSubscription,
+  { entries, subscription }: SubscriptionRecord,
   { ended }: SubscriptionStep.Work,
   { now, room }: SubscriptionStep.Need
 ): SubscriptionStep.Tasks => {
@@ -161,14 +161,14 @@ const discard = (memory: Memory, command: SubscriptionStore.Choice): number => {
   return chosen.length
 }
 
-const unhandledSince = (memory: Memory, { entries, subscription }: KeptSubscription): Time.Instant | null => {
+const unhandledSince = (memory: Memory, { entries, subscription }: SubscriptionRecord): Time.Instant | null => {
   const [next] = after(memory, subscription)
   const open = [...entries.values()].filter(({ state }) => state !== "failed").map(({ recordedAt }) => recordedAt)
   const times = next === undefined ? open : [...open, next.createdAt]
   return times.length === 0 ? null : Math.min(...times)
 }
 
-const oldestOf = (memory: Memory, kept: ReadonlyArray<KeptSubscription>): Time.Instant | null => {
+const oldestOf = (memory: Memory, kept: ReadonlyArray<SubscriptionRecord>): Time.Instant | null => {
   const times = kept.map((one) => unhandledSince(memory, one)).filter((at) => at !== null)
   return times.length === 0 ? null : Math.min(...times)
 }

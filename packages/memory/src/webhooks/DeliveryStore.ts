@@ -1,7 +1,7 @@
 /**
  * `DeliveryStore` in memory: each method is one synchronous step over `State`, decided by `DeliveryStep`.
  */
-import { type Delivery, DeliveryStep, DeliveryStore, Event, Id, StorageTime, type Time, Webhook } from "@wac/core"
+import { type Delivery, DeliveryStep, DeliveryStore, Event, Id, StorageTime, type Time, WebhookHealth } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { log } from "../events/Journal.ts"
 import { type Memory, State } from "../State.ts"
@@ -143,7 +143,7 @@ const backlog = (memory: Memory, now: Time.Instant): DeliveryStore.BacklogReport
   return {
     oldestDueAt: due.length === 0 ? null : Math.min(...due.map(({ since }) => since)),
     pausedWebhooks: outboxes.length - active.length,
-    failingWebhooks: active.filter(({ webhook }) => Webhook.isFailing(webhook.health)).length,
+    failingWebhooks: active.filter(({ webhook }) => WebhookHealth.isFailing(webhook.health)).length,
     pending: outboxes.reduce((sum, { open }) => sum + open.size, 0),
     webhooksByBacklog: DeliveryStore.backlogSizes.map((size) => due.filter(({ waiting }) => waiting >= size).length)
   }

@@ -2,7 +2,7 @@
  * A webhook with its waiting deliveries: which of them are due, and which are claimed. In memory only; holds no other
  * state.
  */
-import { Delivery, type Event, type Id, type Time, Webhook } from "@wac/core"
+import { AttemptSlots, Delivery, type Event, type Id, type Time, type Webhook, WebhookHealth } from "@wac/core"
 import { Heap } from "../Heap.ts"
 
 /** A delivery with its claim and attempts. */
@@ -138,8 +138,8 @@ export class Outbox {
     }
   }
 
-  get standing(): Webhook.Standing {
-    return Webhook.standing(this.webhook.health)
+  get standing(): WebhookHealth.Standing {
+    return WebhookHealth.standing(this.webhook.health)
   }
 
   /** The due time of the delivery that has been due longest; `null` if none is due. */
@@ -166,7 +166,7 @@ export class Outbox {
     }
     if (this.open.size === 0) return false
     const slots = this.#slots(now)
-    this.#allowance = Webhook.drainSlots({ inFlight: this.#draining(), nextAt: this.#nextDrainAt }, slots, now)
+    this.#allowance = AttemptSlots.drainSlots({ inFlight: this.#draining(), nextAt: this.#nextDrainAt }, slots, now)
     return slots > 0 && this.#due(now) !== undefined
   }
 
@@ -178,7 +178,7 @@ export class Outbox {
     this.#lines[line].pop()
     if (line === "backlog") {
       this.#allowance--
-      this.#nextDrainAt = Webhook.nextDrainAt({ nextAt: this.#nextDrainAt }, 1, now)
+      this.#nextDrainAt = AttemptSlots.nextDrainAt({ nextAt: this.#nextDrainAt }, 1, now)
     }
     consignment.lease = lease
     this.#leased.add(consignment)
@@ -195,7 +195,7 @@ export class Outbox {
       const place = this.#head(line)
       if (place === undefined) return []
       if (line !== "backlog") return [place.dueAt]
-      return this.#draining() < Webhook.maxDraining ? [Math.max(place.dueAt, this.#nextDrainAt)] : []
+      return this.#draining() < AttemptSlots.maxDraining ? [Math.max(place.dueAt, this.#nextDrainAt)] : []
     })
     return times.length + ends.length === 0 ? null : Math.max(opensAt, Math.min(...times, ...ends))
   }
@@ -246,7 +246,7 @@ export class Outbox {
   }
 
   #slots(now: Time.Instant): number {
-    return Webhook.freeSlots(this.webhook, this.#leased.size, now)
+    return AttemptSlots.freeSlots(this.webhook, this.#leased.size, now)
   }
 
   /** How many deliveries of the backlog are in flight. */
@@ -275,17 +275,17 @@ export class Outbox {
     for (const line of Delivery.lines) {
       const place = this.#head(line)
       if (place === undefined || place.dueAt > now || (line === "backlog" && this.#allowance === 0)) continue
-      if (next === undefined || (!Webhook.isFailing(this.webhook.health) && isBefore(place, next))) next = place
+      if (next === undefined || (!WebhookHealth.isFailing(this.webhook.health) && isBefore(place, next))) next = place
     }
     return next
   }
 
   /** When a slot is free (possibly `now`) if only time passes; `null` if never. */
   #slotAt(leaseEnds: ReadonlyArray<Time.Instant>, now: Time.Instant): Time.Instant | null {
-    const gapEnd = Webhook.nextSlotAt(this.webhook.health)
+    const gapEnd = AttemptSlots.nextSlotAt(this.webhook.health)
     const moments = gapEnd === null ? [now, ...leaseEnds] : [now, ...leaseEnds, Math.max(now, gapEnd)]
     const free = moments.filter((at) =>
-      Webhook.freeSlots(this.webhook, leaseEnds.filter((end) => end > at).length, at) > 0
+      AttemptSlots.freeSlots(this.webhook, leaseEnds.filter((end) => end > at).length, at) > 0
     )
     return free.length === 0 ? null : Math.min(...free)
   }

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { type Delivery, DeliveryStep, type Event, type Id, Webhook } from "@wac/core"
+import { type Delivery, DeliveryStep, type Event, type Id, type Webhook, WebhookHealth } from "@wac/core"
 import { type Consignment, Outbox } from "../../src/webhooks/Outbox.ts"
 
 const webhook: Webhook.Webhook = {
@@ -13,7 +13,7 @@ const webhook: Webhook.Webhook = {
   updatedAt: 0,
   pausedAt: null,
   resumedAt: null,
-  health: { ...Webhook.unknownHealth, lastSuccessAt: 0 }
+  health: { ...WebhookHealth.initial, lastSuccessAt: 0 }
 }
 
 let serial = 0
@@ -104,7 +104,7 @@ it("a failing webhook gets one attempt at a time with a gap, first attempts befo
   const outbox = new Outbox(webhook)
   for (let i = 0; i < 5; i++) add(outbox, 0)
   for (const consignment of claim(outbox, 0)) end(outbox, consignment, "timeout", 0)
-  assert.isTrue(Webhook.isFailing(outbox.webhook.health))
+  assert.isTrue(WebhookHealth.isFailing(outbox.webhook.health))
   // the retries are due after one second, when the gap ends too
   const fresh = add(outbox, 10)
   assert.isFalse(outbox.isReady(10))

@@ -3,11 +3,12 @@
  */
 import { Alert, AlertStep, AlertStore, type Id, Page, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { columns, insert, insertOne, list, row, select, text, unlessEmpty } from "../Columns.ts"
+import { columns, list, row, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { pages } from "../Pages.ts"
 import { statement, value } from "../Statement.ts"
+import { insert, insertOne, select } from "../TableStatements.ts"
 
 const alert = columns<Alert.Alert>({
   workspaceId: "text",

@@ -3,9 +3,10 @@
  */
 import { type Campaign, CampaignStep, type Errors, type Id, Recipient } from "@wac/core"
 import type { Result } from "effect"
-import { columns, insert, integer, json, list, row, text, unlessEmpty } from "../Columns.ts"
+import { columns, integer, json, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Rows, type Statement, statement } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
 
 const ids = list<Id.CampaignId>("text")

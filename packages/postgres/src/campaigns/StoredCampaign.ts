@@ -2,8 +2,9 @@
  * The stored form of campaigns: reads them from rows, and writes them.
  */
 import { Campaign, type CampaignStep, type Forecast, type Id } from "@wac/core"
-import { columns, insertOne, json, row, text, unlessEmpty } from "../Columns.ts"
+import { columns, json, row, text, unlessEmpty } from "../Columns.ts"
 import { listOf, type Row, type Statement } from "../Statement.ts"
+import { insertOne } from "../TableStatements.ts"
 import { tallies, talliesOf } from "./Tallies.ts"
 
 /** The columns of the campaign `c`. */

@@ -11,11 +11,12 @@ import {
   type Suppression,
   type Time
 } from "@wac/core"
-import { columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
+import { columns, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { record } from "../events/Recording.ts"
 import { keepSaid, moveConversations } from "../messages/Conversations.ts"
 import { type Row, type Rows, type Statement, statement } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 import * as StoredSuppression from "./StoredSuppression.ts"
 
 /**

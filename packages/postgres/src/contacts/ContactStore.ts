@@ -3,9 +3,10 @@
  */
 import { Contact, ContactStore, type Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { columns, insertOne, integer, row, select, text } from "../Columns.ts"
+import { columns, integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { first, ifGiven, type Statement, statement, together, value, variants } from "../Statement.ts"
+import { insertOne, select } from "../TableStatements.ts"
 import { contact, contactNamed, contactOf, words, wordsOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
 

@@ -2,8 +2,9 @@
  * The rows of `wac.suppressions`: a customer's opt-outs, and the exceptions from them (core's `Suppression`).
  */
 import { type Id, Suppression, type Time } from "@wac/core"
-import { columns, insert, type Reader, unlessEmpty } from "../Columns.ts"
+import { columns, type Reader, unlessEmpty } from "../Columns.ts"
 import { type Rows, type Statement, statement } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 
 /** A suppression as a row. */
 interface SuppressionRow extends Pick<Suppression.Suppression, "workspaceId" | "hash" | "optedOut"> {

@@ -3,9 +3,10 @@
  */
 import { type Id, MediaBytes, MediaPieces, StoreError } from "@wac/core"
 import { Effect, Layer, Stream } from "effect"
-import { boolean, bytes, columns, insertOne, integer, row, text } from "../Columns.ts"
+import { boolean, bytes, columns, integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { statement, value } from "../Statement.ts"
+import { insertOne } from "../TableStatements.ts"
 
 /** The size of a row in bytes. Every row of a file is full, except the last. */
 const chunkSize = 256 * 1024

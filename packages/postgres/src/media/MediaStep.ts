@@ -3,9 +3,10 @@
  * uploads, uses and removals.
  */
 import { type Id, type Idempotency, type Media, MediaStep, type Time } from "@wac/core"
-import { bigint, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
+import { bigint, columns, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Row, type Statement, statement, value } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 
 /** The workspaces of commands, sorted so that all steps lock the rows in the same order. */
 const workspacesOf = (commands: ReadonlyArray<MediaStep.Command>): ReadonlyArray<Id.WorkspaceId> =>

@@ -5,9 +5,10 @@ import { type Id, type Media, MediaStep as Step, MediaStore, type Time } from "@
 import { Effect, Layer, Option } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
-import { bigint, columns, insertOne, json, row, select, text } from "../Columns.ts"
+import { bigint, columns, json, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { first, type Given, statement, value } from "../Statement.ts"
+import { insertOne, select } from "../TableStatements.ts"
 import * as MediaStep from "./MediaStep.ts"
 
 const named = MediaStep.stored.pick("workspaceId", "id")

@@ -2,8 +2,9 @@
  * Conversations in PostgreSQL: the statements that write and read them.
  */
 import { type Conversation, Id, type Message, NumberPart, Page, ReceivedMessage } from "@wac/core"
-import { boolean, insert, json, list as listOf, result, row, text } from "../Columns.ts"
+import { boolean, json, list as listOf, result, row, text } from "../Columns.ts"
 import { type Row, type Statement, statement, value } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 import { message } from "./StoredSend.ts"
 
 type Said = Pick<ReceivedMessage.ReceivedMessage, "content" | "context">
@@ -60,7 +61,8 @@ const move = statement(
  * The statements for names that now belong to a different customer: earlier messages under these names stay with the
  * customers who had them.
  */
-export const moveConversations = (moved: ReadonlyArray<Conversation.Moved>): ReadonlyArray<Statement> => moved.map(move)
+export const moveConversations = (moved: ReadonlyArray<Conversation.Reassignment>): ReadonlyArray<Statement> =>
+  moved.map(move)
 
 /** Part of a statement that deletes messages from conversations: those whose ids the query `ids` selects. */
 export const forgetText = (ids: string): string =>

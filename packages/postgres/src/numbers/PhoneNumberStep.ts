@@ -3,9 +3,10 @@
  * locks several numbers locks their workspaces first.
  */
 import { type Id, MessagingLimit, PhoneNumber, PhoneNumberStep, type Step, type Time } from "@wac/core"
-import { columns, insert, list, result, row, text, unlessEmpty } from "../Columns.ts"
+import { columns, list, result, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Given, type Inputs, type Rows, type Statement, statement, type Values } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 import { credentials, number, numberRow, own, told, toldOf } from "./StoredNumber.ts"
 
 /** When the provider last reported a number's block, tier, limit and quality. */

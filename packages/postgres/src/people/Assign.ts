@@ -3,10 +3,11 @@
  * try to create the same person, one succeeds, and the others find that person.
  */
 import { type Id, MemberStep } from "@wac/core"
-import { columns, insert, list, unlessEmpty } from "../Columns.ts"
+import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import type { Relation } from "../Schema.ts"
 import { statement, value } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 import { member, person as people } from "./StoredPerson.ts"
 
 const person = people.pick("userId", "email")

@@ -5,11 +5,12 @@ import { FactorStore, type Id } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
-import { bigint, boolean, bytes, columns, integer, list, remove as removing, row, text } from "../Columns.ts"
+import { bigint, boolean, bytes, columns, integer, list, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { sealed } from "../secrets/StoredSeal.ts"
 import { first, isAny, type Row, statement, value } from "../Statement.ts"
+import { remove as removing } from "../TableStatements.ts"
 
 const factor = row({
   userId: text<Id.UserId>(),

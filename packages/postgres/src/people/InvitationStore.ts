@@ -6,9 +6,10 @@ import { type Id, type Invitation, InvitationStep, InvitationStore, Member, type
 import { Effect, Layer, Option } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
-import { boolean, columns, insert, list, row, select, text, unlessEmpty } from "../Columns.ts"
+import { boolean, columns, list, row, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
 import { first, listOf, type Row, statement, value } from "../Statement.ts"
+import { insert, select } from "../TableStatements.ts"
 import { setPasswords } from "./SetPassword.ts"
 import { member, person } from "./StoredPerson.ts"
 

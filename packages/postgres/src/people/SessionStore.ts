@@ -5,10 +5,11 @@ import { type Id, type Member, Session, SessionStore, type Time } from "@wac/cor
 import { Duration, Effect, Layer } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
-import { bigint, columns, remove, row } from "../Columns.ts"
+import { bigint, columns, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { first, isAny, type Row, statement, value } from "../Statement.ts"
+import { remove } from "../TableStatements.ts"
 
 /** Reads a session's roles. A constraint of the column makes sure that the JSON is an object. */
 const rolesOf = (stored: { readonly [workspaceId: string]: Member.Role } | null): Session.Roles | null =>

@@ -4,9 +4,10 @@
  */
 import { type CampaignStep, Heartbeat } from "@wac/core"
 import { campaignColumns, jobOf, keepJobs } from "../campaigns/StoredCampaign.ts"
-import { bigint, columns, insertOne, row, text } from "../Columns.ts"
+import { bigint, columns, row, text } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import type { Statement } from "../Statement.ts"
+import { insertOne } from "../TableStatements.ts"
 
 /**
  * An advisory lock, so that processes that start together wait for each other even in a new database, which has no row

@@ -5,10 +5,11 @@ import { Idempotency, KeptAnswer, KeptAnswerStore, type Time } from "@wac/core"
 import { Duration, Effect, Layer } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
-import { bigint, columns, integer, remove, row, text } from "../Columns.ts"
+import { bigint, columns, integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Expired from "../Expired.ts"
 import { statement } from "../Statement.ts"
+import { remove } from "../TableStatements.ts"
 
 const place = columns<KeptAnswer.Place>({ workspaceId: "text", caller: "text", route: "text", key: "text" })
 

@@ -3,8 +3,8 @@
  */
 import { PepperStore } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { insertOne } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import { insertOne } from "../TableStatements.ts"
 import { sealed } from "./StoredSeal.ts"
 
 /**

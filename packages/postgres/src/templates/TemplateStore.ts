@@ -3,10 +3,10 @@
  */
 import { type Id, Page, TemplateStore } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { select } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { filteredPages } from "../Pages.ts"
 import { first, ifGiven, value } from "../Statement.ts"
+import { select } from "../TableStatements.ts"
 import { template } from "./StoredTemplate.ts"
 import * as TemplateStep from "./TemplateStep.ts"
 

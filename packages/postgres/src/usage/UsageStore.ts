@@ -3,11 +3,12 @@
  */
 import { type Activity, Retention, type Time, Timing, UsageStore, type Waiting } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { columns, insertOne, integer, list, row, text } from "../Columns.ts"
+import { columns, integer, list, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import type { Relation } from "../Schema.ts"
 import { statement, value } from "../Statement.ts"
+import { insertOne } from "../TableStatements.ts"
 import { count, ofHours, priced } from "./PriceTally.ts"
 
 const activity = columns<Activity.Count>({

@@ -3,11 +3,12 @@
  * due.
  */
 import { DeliveryStep, type Id } from "@wac/core"
-import { type Columns, columns, insert, unlessEmpty } from "../Columns.ts"
+import { type Columns, columns, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { announce } from "../events/EventPositions.ts"
 import { event } from "../events/StoredEvent.ts"
 import type { Relation } from "../Schema.ts"
+import { insert } from "../TableStatements.ts"
 import { lockHealth } from "./Health.ts"
 import { delivery } from "./StoredDelivery.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"

@@ -12,10 +12,10 @@
  * `ready_at` stays, and the claimer looks at that webhook again.
  *
  * It must choose by indexes, so it states in SQL what core decides by `Delivery.line`, `dueAt` and `place`, and by
- * `Webhook.freeSlots`, `drainSlots` and `nextDrainAt`. The suite `DeliveryStoreModelSuite` compares it with these
+ * `AttemptSlots.freeSlots`, `drainSlots` and `nextDrainAt`. The suite `DeliveryStoreModelSuite` compares it with these
  * functions. Numbers of rules are parameters, constants of core, or columns derived by the rules (`webhook_health`).
  */
-import { Delivery, type DeliveryStore, type Id, type Time, Webhook } from "@wac/core"
+import { AttemptSlots, Delivery, type DeliveryStore, type Id, type Time, Webhook } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { bigint, boolean, list, result, row, texts } from "../Columns.ts"
@@ -320,7 +320,7 @@ const turnText = `with chosen as (
           greatest(
             -- last in line; not by the clock, since another claimer's clock may be behind
             least(t.line_end + 1, ${now}),
-            -- when a slot is free; a failing webhook has one (\`Webhook.slots\`)
+            -- when a slot is free; a failing webhook has one (\`AttemptSlots.slots\`)
             case
               when s.failing then greatest(s.gap_end, case when s.in_flight > 0 then s.last_end end)
               when s.in_flight >= s.capacity then s.first_end
@@ -521,8 +521,8 @@ export const claimDue = (
       again,
       lease: leaseUntil - now,
       token,
-      draining: Webhook.maxDraining,
-      drainGap: Duration.toMillis(Webhook.drainGap)
+      draining: AttemptSlots.maxDraining,
+      drainGap: Duration.toMillis(AttemptSlots.drainGap)
     }),
     leave(most)
   ]

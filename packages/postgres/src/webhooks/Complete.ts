@@ -2,11 +2,12 @@
  * Records attempts (core's `DeliveryStep.complete`): loads, decides and writes. `CompleteDirect` writes successes that
  * need no loading.
  */
-import { Delivery, DeliveryStep, type Id, type Time, Webhook, WebhookScheduler } from "@wac/core"
+import { AttemptSlots, Delivery, DeliveryStep, type Id, type Time, WebhookHealth, WebhookScheduler } from "@wac/core"
 import { Duration } from "effect"
-import { columns, insert, list, row, type Table, text, unlessEmpty } from "../Columns.ts"
+import { columns, list, row, type Table, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Statement, statement } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 import { ordersOf } from "./DeliveryOrder.ts"
 import { lockHealthOf } from "./Health.ts"
 import { attempt, delivery, deliveryOf, shownOf, skippedAt, storedOutcome } from "./StoredDelivery.ts"
@@ -101,13 +102,13 @@ const readyAt = (
   now: Time.Instant
 ): Time.Instant | null => {
   if (after.pausedAt !== null) return null
-  const isFailing = Webhook.isFailing(after.health)
+  const isFailing = WebhookHealth.isFailing(after.health)
   const times = [
     readyAt,
     ...deliveries.map((delivery) => Delivery.dueAt(delivery, after)),
-    Webhook.nextSlotAt(after.health),
+    AttemptSlots.nextSlotAt(after.health),
     // now, if a delivery may have waited for a slot that is free again
-    !isFailing && (slotsTaken || Webhook.isFailing(before.health)) ? now : null
+    !isFailing && (slotsTaken || WebhookHealth.isFailing(before.health)) ? now : null
   ].filter((at) => at !== null)
   return times.length === 0 ? null : Math.min(...times)
 }

@@ -3,9 +3,10 @@
  */
 import { type Id, Replay, ReplayStep, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { bigint, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
+import { bigint, columns, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Row, type Statement, statement, value } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 import { writeRounds } from "./Rounds.ts"
 import { delivery, deliveryOf, endedStatuses, testTriggers } from "./StoredDelivery.ts"
 

@@ -4,10 +4,10 @@
 import { type Id, Page, ReplayStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { callerClock } from "../CallerClock.ts"
-import { select } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { pages } from "../Pages.ts"
 import { first, value } from "../Statement.ts"
+import { select } from "../TableStatements.ts"
 import * as ReplayStep from "./ReplayStep.ts"
 
 const { replay } = ReplayStep

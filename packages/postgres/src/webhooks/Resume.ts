@@ -6,10 +6,11 @@
 import { type Id, type Time, type Webhook, WebhookStep } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
-import { bigint, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
+import { bigint, columns, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { settled } from "../events/EventPositions.ts"
 import { statement } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 import { lockHealth } from "./Health.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
 

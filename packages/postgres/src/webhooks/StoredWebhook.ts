@@ -1,12 +1,13 @@
 /**
  * The stored form of webhooks, and the columns derived from their health, by which claims select webhooks.
  */
-import { type Id, type Time, Webhook } from "@wac/core"
+import { AttemptSlots, type Id, type Time, type Webhook, WebhookHealth } from "@wac/core"
 import { Result } from "effect"
 import { Hex } from "effect/encoding"
-import { bigint, boolean, columns, insert, integer, type Reader, result, row, text } from "../Columns.ts"
+import { bigint, boolean, columns, integer, type Reader, result, row, text } from "../Columns.ts"
 import { sealed } from "../secrets/StoredSeal.ts"
 import type { Row, Statement } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 
 /** A row of `webhook_secrets` as {@link secretsText} writes it. */
 const secretText = columns<Record<"keyId" | "nonce" | "ciphertext", string> & Pick<Webhook.WebhookSecret, "expiresAt">>(
@@ -55,7 +56,7 @@ const own = columns<Omit<Webhook.Webhook, "secrets" | "health">>({
 })
 
 /** A webhook's health as it is stored. */
-interface Health extends Omit<Webhook.Health, "lastFailure"> {
+interface Health extends Omit<WebhookHealth.WebhookHealth, "lastFailure"> {
   readonly lastFailureAt: Time.Instant | null
   readonly lastFailureMessage: string | null
 }
@@ -85,9 +86,9 @@ export const writtenHealth = ({ health, id }: Pick<Webhook.Webhook, "id" | "heal
     webhookId: id,
     lastFailureAt: lastFailure && lastFailure.at,
     lastFailureMessage: lastFailure && lastFailure.message,
-    doubtful: Webhook.standing(health) === "doubtful",
-    slots: Webhook.slots(health),
-    opensAt: Webhook.nextSlotAt(health)
+    doubtful: WebhookHealth.standing(health) === "doubtful",
+    slots: AttemptSlots.slots(health),
+    opensAt: AttemptSlots.nextSlotAt(health)
   }
 }
 
@@ -108,7 +109,7 @@ export const webhookOf = (row: Row): Webhook.Webhook => {
 }
 
 /** Reads health from a row of `webhook_health`, or from the row's JSON. */
-export const healthOf = (row: Row): Webhook.Health => {
+export const healthOf = (row: Row): WebhookHealth.WebhookHealth => {
   const { lastFailureAt, lastFailureMessage, ...others } = health.read(row)
   return {
     ...others,

@@ -2,9 +2,10 @@
  * The steps of webhooks (core's `WebhookStep`) that change only their own rows: setting, pausing and rotating secrets.
  */
 import { type Id, type Step, type Webhook, WebhookStep } from "@wac/core"
-import { columns, inJson, insert, list, unlessEmpty } from "../Columns.ts"
+import { columns, inJson, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Rows, type Statement, statement } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 import { healthWritten, keepSecrets, webhookColumns, webhookOf, writtenHealth } from "./StoredWebhook.ts"
 
 const workspaces = list<Id.WorkspaceId>("text")

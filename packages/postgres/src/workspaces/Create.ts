@@ -2,10 +2,11 @@
  * Creates workspaces (core's `WorkspaceStep.create`), one after another.
  */
 import { WorkspaceStep } from "@wac/core"
-import { columns, insert, list, unlessEmpty } from "../Columns.ts"
+import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { keepNumbers, lockNames } from "../numbers/PhoneNumberStep.ts"
 import { type Statement, statement } from "../Statement.ts"
+import { insert } from "../TableStatements.ts"
 import { workspace } from "./StoredWorkspace.ts"
 
 const lockText = "select pg_advisory_xact_lock(hashtext('wac:workspaces'), 0)"

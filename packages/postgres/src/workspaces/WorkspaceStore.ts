@@ -3,10 +3,10 @@
  */
 import { StoreError, type WorkspaceStep, WorkspaceStore } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { select } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { configuring } from "../Settings.ts"
 import { first } from "../Statement.ts"
+import { select } from "../TableStatements.ts"
 import * as Create from "./Create.ts"
 import { workspace as workspaces } from "./StoredWorkspace.ts"
 

@@ -3,7 +3,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Delivery, DeliveryStore, type Id, Webhook, WebhookStore } from "@wac/core"
+import { AttemptSlots, Delivery, DeliveryStore, type Id, WebhookHealth, WebhookStore } from "@wac/core"
 import { DeliveryFixture, Fixture, MessageFixture, SeededRandom } from "@wac/testkit"
 import { Clock, Duration, Effect, Fiber, FiberSet, Latch, Option } from "effect"
 import * as Complete from "../../src/webhooks/Complete.ts"
@@ -25,9 +25,9 @@ const countsOf = (claims: ReadonlyArray<DeliveryStore.Claimed>) => {
   return counts
 }
 
-const failing = (start: number): Webhook.Health => ({
-  ...Webhook.unknownHealth,
-  consecutiveFailures: Webhook.failingAfter,
+const failing = (start: number): WebhookHealth.WebhookHealth => ({
+  ...WebhookHealth.initial,
+  consecutiveFailures: WebhookHealth.failingAfter,
   failuresSince: start - hour,
   lastFailure: { at: start - hour, message: "answered 500; only 200 counts" },
   lastAttemptAt: start - hour
@@ -495,7 +495,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two schedulers", 
 
       assert.strictEqual(delivered.length, expected)
       assert.strictEqual(new Set(delivered.map(({ id }) => id)).size, expected)
-      assert.isAtMost(most, Webhook.maxInFlight)
+      assert.isAtMost(most, AttemptSlots.maxInFlight)
       const sequences = new Map<string, Array<number>>()
       for (const { orderKey, sequence } of delivered) {
         if (orderKey !== null) sequences.set(orderKey, [...sequences.get(orderKey) ?? [], sequence!])

@@ -9,11 +9,11 @@ import {
   ContactStore,
   CustomerRecords,
   CustomerStore,
+  type E164,
   EventStore,
   Id,
   InboundPostStore,
   MessageStore,
-  type PhoneNumber,
   QueueStore
 } from "@wac/core"
 import { Effect, Option } from "effect"
@@ -263,8 +263,7 @@ export const tests = (it: Fixture.It): void => {
       yield* queue.release(null)
       const at = own.start + day
       const later = { sendAt: at }
-      const queued = (to: PhoneNumber.E164) =>
-        QueueFixture.queued(own, { later, message: MessageFixture.template({ to }) })
+      const queued = (to: E164.E164) => QueueFixture.queued(own, { later, message: MessageFixture.template({ to }) })
       const [one, sending, another] = [yield* queued(brazilian), yield* queued(brazilian), yield* queued(other)]
       const given = { message: sending.message, request: sending.command.request }
       const { command } = yield* QueueFixture.claim(own, given, at)

@@ -7,6 +7,7 @@ import {
   type Contact,
   ContactStore,
   CustomerNames,
+  type E164,
   Errors,
   EventStore,
   type Id,
@@ -24,12 +25,12 @@ import type { SecureRandom } from "effect/crypto"
 import * as Fixture from "../Fixture.ts"
 
 /** The `n`th customer. Each is a possible number. */
-export const customer = (n: number): PhoneNumber.E164 => `+1202555${String(n).padStart(4, "0")}`
+export const customer = (n: number): E164.E164 => `+1202555${String(n).padStart(4, "0")}`
 
 /** A send of a template, by default `plain` to the first customer. */
 export const template = (
   given: {
-    readonly to?: PhoneNumber.E164
+    readonly to?: E164.E164
     readonly name?: string
     readonly language?: string
     readonly bodyParams?: ReadonlyArray<string>
@@ -49,7 +50,7 @@ export const template = (
 })
 
 /** A send of free-form text. */
-export const text = (to: PhoneNumber.E164 = customer(1), body = "How are you?"): Message.OutboundMessage => ({
+export const text = (to: E164.E164 = customer(1), body = "How are you?"): Message.OutboundMessage => ({
   type: "text",
   to,
   text: { body }
@@ -298,7 +299,7 @@ export const report = (
 export interface InboundOptions {
   readonly at?: Time.Instant
   readonly now?: Time.Instant
-  readonly customer?: PhoneNumber.E164 | Contact.Customer
+  readonly customer?: E164.E164 | Contact.Customer
   readonly providerMessageId?: string
   readonly providerNumberId?: string
   readonly preference?: "opt_out" | "opt_in"
@@ -309,7 +310,7 @@ export interface InboundOptions {
 }
 
 /** The given customer; a phone number becomes a customer with no other name. */
-export const customerOf = (customer: PhoneNumber.E164 | Contact.Customer): Contact.Customer =>
+export const customerOf = (customer: E164.E164 | Contact.Customer): Contact.Customer =>
   typeof customer === "string" ? { phone: customer, userId: null } : customer
 
 /** A fake hash of a name: storages compare hashes and never compute them. */

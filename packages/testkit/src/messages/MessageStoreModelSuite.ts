@@ -73,7 +73,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     })
     const judged = (key: string, fingerprint: string) =>
       SendBinding.judge(held.get(key)?.binding, held.get(key)?.message, fingerprint, now)
-    const move = (key: string, moved: Message.Moved, rest: Partial<SendBinding.SendBinding> = {}) => {
+    const move = (key: string, moved: Message.Update, rest: Partial<SendBinding.SendBinding> = {}) => {
       const { binding, calls } = held.get(key)!
       const { events, message } = told(moved.message, moved.transitions)
       expected.set(message.id, [...expected.get(message.id) ?? [], ...events])

@@ -7,7 +7,7 @@ import {
   type Invitation,
   type InvitationStep,
   InvitationStore,
-  type Issuer,
+  type IssuerClaims,
   type Member,
   type MemberStep,
   type Portal
@@ -88,7 +88,7 @@ export const joined = (own: Fixture.World, fields: Partial<Made> = {}) =>
   })
 
 /** A person at an issuer. */
-export const identity = Effect.map(Fixture.word, (subject): Issuer.Identity => ({
+export const identity = Effect.map(Fixture.word, (subject): IssuerClaims.Identity => ({
   issuer: "https://issuer.example",
   subject
 }))

@@ -3,7 +3,7 @@
  * are released immediately and not returned.
  */
 import { assert } from "@effect/vitest"
-import { type Delivery, DeliveryStore, Event, type Id, type Time, type Webhook } from "@wac/core"
+import { type Delivery, DeliveryStore, Event, type Id, type Time, type WebhookHealth } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -12,7 +12,7 @@ import * as MessageFixture from "../messages/MessageFixture.ts"
 export interface ClaimOptions {
   readonly now: Time.Instant
   /** The maximum number of deliveries to webhooks of each standing. */
-  readonly limit?: number | { readonly [standing in Webhook.Standing]: number }
+  readonly limit?: number | { readonly [standing in WebhookHealth.Standing]: number }
   readonly token?: string
   /** How long the claim lasts. */
   readonly lease?: number

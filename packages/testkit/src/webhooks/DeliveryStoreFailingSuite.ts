@@ -2,7 +2,7 @@
  * Conformance of `DeliveryStore`: webhooks that fail or are slow, and how they recover.
  */
 import { assert } from "@effect/vitest"
-import { Webhook, WebhookStore } from "@wac/core"
+import { AttemptSlots, WebhookHealth, WebhookStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
@@ -15,8 +15,8 @@ const failingWorld = Effect.gen(function*() {
   const own = yield* world()
   yield* putWebhook(own, {
     health: {
-      ...Webhook.unknownHealth,
-      consecutiveFailures: Webhook.failingAfter,
+      ...WebhookHealth.initial,
+      consecutiveFailures: WebhookHealth.failingAfter,
       failuresSince: own.start - 2 * hour,
       lastFailure: { at: own.start - hour, message: "answered 500; only 200 counts" },
       lastAttemptAt: own.start - hour
@@ -138,7 +138,7 @@ export const tests = (it: Fixture.It): void => {
       const slow = yield* claim(own, { now: slowAt, limit: doubtful, lease: minute })
       assert.deepStrictEqual(
         slow.deliveries.map(({ standing }) => standing),
-        Array(Webhook.maxInFlight).fill("doubtful")
+        Array(AttemptSlots.maxInFlight).fill("doubtful")
       )
       const [one, two, ...others] = slow.deliveries.map((delivery) => ({ ...delivery, token: slow.token }))
       // a success a millisecond shorter is not slow, but comes too soon to end the slow state

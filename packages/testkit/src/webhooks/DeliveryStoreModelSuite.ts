@@ -5,7 +5,17 @@
  * seed, and a failure lists the steps that led to it.
  */
 import { assert } from "@effect/vitest"
-import { Delivery, DeliveryStore, Event, type Id, type Time, Webhook, WebhookStore } from "@wac/core"
+import {
+  AttemptSlots,
+  Delivery,
+  DeliveryStore,
+  Event,
+  type Id,
+  type Time,
+  Webhook,
+  WebhookHealth,
+  WebhookStore
+} from "@wac/core"
 import { Cause, Duration, Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -54,9 +64,9 @@ const isBacklog = ({ webhook }: Side, { delivery }: Row): boolean => Delivery.li
 /** The free slots at `now`, in total and for the backlog. Leases that end later hold theirs. */
 const slots = ({ nextDrainAt, rows, webhook }: Side, now: Time.Instant, leasedAt: Time.Instant) => {
   const leased = rows.filter((row) => row.delivery.webhookId === webhook.id && isLeased(row, leasedAt))
-  const free = Webhook.freeSlots(webhook, leased.length, now)
+  const free = AttemptSlots.freeSlots(webhook, leased.length, now)
   const inFlight = leased.filter(({ lease }) => lease!.drains).length
-  return { free, drain: Webhook.drainSlots({ inFlight, nextAt: nextDrainAt }, free, now) }
+  return { free, drain: AttemptSlots.drainSlots({ inFlight, nextAt: nextDrainAt }, free, now) }
 }
 
 /** How many are claimed at `now` without a limit. */
@@ -67,11 +77,11 @@ const claimable = (side: Side, now: Time.Instant, leasedAt = now): number => {
   return Math.min(free, due.length - backlog + Math.min(backlog, drain))
 }
 
-const standing = ({ webhook }: Side): Webhook.Standing => Webhook.standing(webhook.health)
+const standing = ({ webhook }: Side): WebhookHealth.Standing => WebhookHealth.standing(webhook.health)
 
 /** The order in a queue: the smaller place goes first. */
 const place = ({ webhook }: Side, { delivery }: Row): readonly [number, Time.Instant] => [
-  Webhook.isFailing(webhook.health) ? Delivery.lines.indexOf(Delivery.line(delivery, webhook)) : 0,
+  WebhookHealth.isFailing(webhook.health) ? Delivery.lines.indexOf(Delivery.line(delivery, webhook)) : 0,
   Delivery.place(delivery, webhook)!
 ]
 
@@ -85,7 +95,7 @@ const nextDueAt = (sides: ReadonlyArray<Side>, now: Time.Instant): Time.Instant 
       const times = held.flatMap(({ delivery, lease }) =>
         lease?.until === Infinity ? [] : [Delivery.dueAt(delivery, side.webhook)]
       )
-      return [...times, Webhook.nextSlotAt(side.webhook.health), side.nextDrainAt]
+      return [...times, AttemptSlots.nextSlotAt(side.webhook.health), side.nextDrainAt]
         .filter((at): at is Time.Instant => at !== null && at > now)
         .filter((at) => claimable({ ...side, rows: held }, at) > 0)
     })
@@ -117,7 +127,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     const sides: Array<Side> = []
     for (const own of [first, yield* world({ start })]) {
       const envelope = random.pick(Event.Envelope.literals)
-      const health = random.pick([{}, { health: Webhook.unknownHealth }])
+      const health = random.pick([{}, { health: WebhookHealth.initial }])
       const webhook = yield* Fixture.putWebhook(own, { envelope, ...health })
       sides.push({ own, webhook, nextDrainAt: 0, rows: [], messages: [] })
     }
@@ -213,7 +223,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
         const until = now + DeliveryFixture.lease
         for (const row of taken) row.lease = { token: claimed.token, until, drains: drained.includes(row) }
         if (drained.length > 0) {
-          side.nextDrainAt = Webhook.nextDrainAt({ nextAt: side.nextDrainAt }, drained.length, now)
+          side.nextDrainAt = AttemptSlots.nextDrainAt({ nextAt: side.nextDrainAt }, drained.length, now)
         }
       }
       const asked = sides.filter((side) => limit[standing(side)] > 0)
@@ -245,7 +255,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
         const { attempt, recorded } = yield* DeliveryFixture.complete({ ...row, token }, end)
         assert.isTrue(recorded)
         const isRemoved = row.delivery.webhookId !== side.webhook.id
-        const webhook = isRemoved ? { ...side.webhook, health: Webhook.unknownHealth } : side.webhook
+        const webhook = isRemoved ? { ...side.webhook, health: WebhookHealth.initial } : side.webhook
         const after = Delivery.afterAttempt(row.delivery, webhook, attempt, end.jitter)
         Object.assign(row, { delivery: after.delivery, lease: null })
         row.attempts.push(attempt)

@@ -3,7 +3,7 @@
  * deliveries.
  */
 import { assert } from "@effect/vitest"
-import { type Delivery, DeliveryStore, Webhook, type WebhookStep, WebhookStore } from "@wac/core"
+import { AttemptSlots, type Delivery, DeliveryStore, WebhookHealth, type WebhookStep, WebhookStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -251,9 +251,9 @@ export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
   it.effect("a resumed failing webhook gets one attempt at a time: new events, then its backlog", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const failing: Webhook.Health = {
-        ...Webhook.unknownHealth,
-        consecutiveFailures: Webhook.failingAfter,
+      const failing: WebhookHealth.WebhookHealth = {
+        ...WebhookHealth.initial,
+        consecutiveFailures: WebhookHealth.failingAfter,
         failuresSince: own.start - 2 * hour,
         lastFailure: { at: own.start - hour, message: "answered 500; only 200 counts" },
         lastAttemptAt: own.start - hour
@@ -291,7 +291,7 @@ export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
       const worlds = [doubtful, healthy]
       yield* putWebhook(healthy)
       const failed = { consecutiveFailures: 1, failuresSince: doubtful.start, lastSuccessAt: doubtful.start }
-      yield* putWebhook(doubtful, { health: { ...Webhook.unknownHealth, ...failed } })
+      yield* putWebhook(doubtful, { health: { ...WebhookHealth.initial, ...failed } })
       for (const own of worlds) yield* record(own, 9, own.start - (own === doubtful ? second : 0))
       const now = healthy.start + second
       const shares = ({ deliveries }: DeliveryStore.Claimed) =>
@@ -310,17 +310,17 @@ export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
   it.effect("a standing with a limit of 0 does not count for nextDueAt, and a new webhook has one slot until its first success", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      yield* putWebhook(own, { health: Webhook.unknownHealth })
+      yield* putWebhook(own, { health: WebhookHealth.initial })
       yield* record(own, 20)
       const now = own.start + second
       const none = yield* claim(own, { now, limit: { healthy: 5, doubtful: 0 } })
       assert.deepStrictEqual(none.deliveries, [])
       assert.isAbove(none.nextDueAt ?? Infinity, now)
       const { deliveries, token } = yield* claim(own, { now })
-      assert.strictEqual(deliveries.length, Webhook.maxUnproven)
+      assert.strictEqual(deliveries.length, AttemptSlots.maxUnproven)
       assert.deepStrictEqual((yield* claim(own, { now: now + 1 })).deliveries, [])
       yield* complete({ ...deliveries[0]!, token }, { startedAt: now, outcome: "delivered" })
-      assert.strictEqual((yield* claim(own, { now: now + 600 })).deliveries.length, Webhook.maxInFlight)
+      assert.strictEqual((yield* claim(own, { now: now + 600 })).deliveries.length, AttemptSlots.maxInFlight)
     }))
 
   it.effect("backlog reports what waits", () =>

@@ -6,7 +6,7 @@ import {
   isPossiblePhoneNumber,
   parsePhoneNumberFromString
 } from "libphonenumber-js/min"
-import { E164 } from "../../src/numbers/PhoneNumber.ts"
+import { E164 } from "../../src/numbers/E164.ts"
 import { checks } from "../checks.ts"
 
 const is = Schema.is(E164)

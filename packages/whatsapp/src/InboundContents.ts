@@ -1,13 +1,11 @@
 /**
- * Reads customers' messages (`messages` of a post), their calls, and messages that the business writes on its own
- * phone. The table in the package's README lists the fields of each content.
+ * Reads the contents of customers' messages, of every type. The table in the package's README lists the fields of each
+ * content.
  */
-import { CustomerNames, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
+import type { InboundMessage } from "@wac/core"
 import { Predicate } from "effect"
-import * as Customers from "./Customers.ts"
 import * as GraphError from "./GraphError.ts"
 import * as Payload from "./Payload.ts"
-import { happened, type PostSource, skipped } from "./PostSource.ts"
 
 /** The content of a message. */
 interface Content {
@@ -148,141 +146,8 @@ const unsupported = (type: string | undefined, message: Payload.Fields): Content
   }
 }
 
-const Context = Payload.shape({ id: Payload.word, from: Customers.phone })
-
-/** The context of a message: the quoted message, whether it was forwarded, and the advertisement that led to it. */
-const contextOf = (message: Payload.Fields): Payload.Json | null => {
-  const { from, id } = Context(message["context"])
-  const context = {
-    ...(id === undefined ? {} : { message_id: id }),
-    ...(id === undefined || from === undefined ? {} : { from }),
-    ...Payload.pick(message["context"], ["forwarded", "frequently_forwarded", "referred_product"]),
-    ...Payload.pick(message, ["referral"])
-  }
-  return Object.keys(context).length === 0 ? null : context
-}
-
-/** The types of entries in `messages` that are no messages: the customer opened the chat. */
-const noMessages = new Set(["request_welcome"])
-
-const Message = Payload.shape({
-  id: Payload.word,
-  from: Customers.phone,
-  from_user_id: Customers.userId,
-  from_parent_user_id: Customers.userId,
-  to: Customers.phone,
-  to_user_id: Customers.userId,
-  timestamp: Payload.instant,
-  type: Payload.word,
-  group_id: Payload.word
-})
-
-/** Reads an entry of `messages`: a customer's message, or the platform's notice about a customer. */
-export const read = (
-  json: Payload.Json,
-  customers: Customers.Directory,
-  source: PostSource
-): InboundItem.InboundItem => {
-  const message = Payload.fields(json) ?? {}
-  const { from, from_parent_user_id, from_user_id, group_id, id, timestamp, type } = Message(json)
-  const at = happened(timestamp, source)
-  if (type === "system") return Customers.moved(message["system"], { from, at }, source)
-  if (type !== undefined && noMessages.has(type)) return skipped("message", type)
-  const named = customers.find(from, from_user_id, from_parent_user_id)
-  const customer = named && CustomerNames.withAliases(named, [
-    ...named.aliases ?? [],
-    ...Customers.sharedNumbers(message)
-  ])
-  if (source.numberId === undefined) return skipped("message:without_number")
-  if (id === undefined) return skipped("message:without_id")
-  if (customer === undefined) return skipped("message:without_sender")
-  const profile = customers.profileOf(customer)
-  return {
-    _tag: "Message",
-    message: {
-      providerNumberId: source.numberId,
-      providerMessageId: id,
-      customer,
-      at,
-      ...(group_id === undefined ? contentIn(message, type) : inGroup(message, type)),
-      context: contextOf(message),
-      preference: undefined,
-      ...(profile === undefined ? {} : { profile })
-    }
-  }
-}
-
-/** The content of a message in a group. The business cannot answer its sender there, so it is passed on unchanged. */
-const inGroup = (message: Payload.Fields, type: string | undefined) =>
-  aside(type, Payload.pick(message, ["group_id", ...type === undefined ? [] : [type]]))
-
-/** The content of an item from a customer that is no message to the number. */
-const aside = (
-  type: string | undefined,
-  content: Payload.Fields
-): Pick<InboundMessage.InboundMessage, "type" | "content" | "isAside"> => ({
-  type: "unsupported",
-  content: { type: type ?? null, errors: [], content },
-  isAside: true
-})
-
-const Call = Payload.shape({
-  id: Payload.word,
-  from: Customers.phone,
-  from_user_id: Customers.userId,
-  from_parent_user_id: Customers.userId,
-  to: Customers.phone,
-  timestamp: Payload.instant,
-  event: Payload.word,
-  direction: Payload.word
-})
-
-/** The fields of a call that its content omits, because the message has them: its parties and its time. */
-const named = new Set([
-  "from",
-  "from_user_id",
-  "from_parent_user_id",
-  "to",
-  "to_user_id",
-  "to_parent_user_id",
-  "timestamp"
-])
-
-/**
- * Reads an event of a customer's call. Meta uses the same id for the beginning and the end of a call, so the message's
- * id includes the event. `own` is the business's number, because some of Meta's examples swap the parties.
- */
-export const readCall = (
-  json: Payload.Json,
-  own: PhoneNumber.E164 | undefined,
-  customers: Customers.Directory,
-  source: PostSource
-): InboundItem.InboundItem => {
-  const { direction, event, from, from_parent_user_id, from_user_id, id, timestamp, to } = Call(json)
-  if (direction === "BUSINESS_INITIATED") return skipped("call:outgoing")
-  if (source.numberId === undefined) return skipped("call:without_number")
-  if (id === undefined) return skipped("call:without_id")
-  const customer = customers.find(from !== undefined && from === own ? to : from, from_user_id, from_parent_user_id)
-  if (customer === undefined) return skipped("call:without_sender")
-  const profile = customers.profileOf(customer)
-  const others = Object.entries(Payload.fields(json) ?? {}).filter(([name]) => !named.has(name))
-  return {
-    _tag: "Message",
-    message: {
-      providerNumberId: source.numberId,
-      providerMessageId: event === undefined || event === "connect" ? id : `${id}:${event}`,
-      customer,
-      at: happened(timestamp, source),
-      ...aside("call", Object.fromEntries(others)),
-      context: null,
-      preference: undefined,
-      ...(profile === undefined ? {} : { profile })
-    }
-  }
-}
-
 /** The type and content of a message; `unsupported` if the type is unknown or its content is invalid. */
-const contentIn = (
+export const contentIn = (
   message: Payload.Fields,
   type: string | undefined
 ): Pick<InboundMessage.InboundMessage, "type" | "content" | "file"> => {
@@ -292,26 +157,12 @@ const contentIn = (
     : { type, ...found }
 }
 
-/** Reads a message that the business wrote to a customer on its own phone. */
-export const readEcho = (json: Payload.Json, source: PostSource): InboundItem.InboundItem => {
-  const message = Payload.fields(json) ?? {}
-  const { group_id, id, timestamp, to, to_user_id, type } = Message(json)
-  if (group_id !== undefined) return skipped("echo:group")
-  const customer = Customers.of(to, to_user_id)
-  if (source.numberId === undefined) return skipped("echo:without_number")
-  if (id === undefined) return skipped("echo:without_id")
-  if (customer === undefined) return skipped("echo:without_recipient")
-  return {
-    _tag: "Message",
-    message: {
-      providerNumberId: source.numberId,
-      providerMessageId: id,
-      customer,
-      at: happened(timestamp, source),
-      ...contentIn(message, type),
-      context: contextOf(message),
-      preference: undefined,
-      isEcho: true
-    }
-  }
-}
+/** The content of an item from a customer that is no message to the number. */
+export const aside = (
+  type: string | undefined,
+  content: Payload.Fields
+): Pick<InboundMessage.InboundMessage, "type" | "content" | "isAside"> => ({
+  type: "unsupported",
+  content: { type: type ?? null, errors: [], content },
+  isAside: true
+})

@@ -6,13 +6,13 @@ import * as SchemaName from "@wac/postgres/SchemaName"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
 import { S3Location, type S3MediaBytes } from "@wac/s3"
 import { Effect, Redacted, Schema } from "effect"
-import { BadVariable } from "../Variable.ts"
 import type * as Variable from "../Variable.ts"
+import { BadVariable } from "../VariableText.ts"
 import { limits } from "./Limits.ts"
 import { optional, read, secret, VisibleAscii, WebAddress } from "./Reading.ts"
 
 /** The configuration of the storage, its files and its keys, which operator's commands also need. */
-export interface Kept extends Composition.Kept {
+export interface StorageConfig extends Composition.StorageConfig {
   readonly storage: Composition.BuiltInStorage
 }
 
@@ -117,7 +117,7 @@ const mediaStore = Effect.gen(function*() {
 })
 
 /** Reads the configuration of the storage, its files and its keys. */
-export const kept = Effect.gen(function*() {
+export const storageConfig = Effect.gen(function*() {
   const chosen = yield* storage
   const files = yield* mediaStore
   return {
@@ -126,5 +126,5 @@ export const kept = Effect.gen(function*() {
     masterKey: yield* masterKey(chosen._tag),
     previousMasterKey: yield* secret("WAC_MASTER_KEY_PREVIOUS", Key, keyExpected),
     limits: yield* limits
-  } satisfies Kept
+  } satisfies StorageConfig
 })
