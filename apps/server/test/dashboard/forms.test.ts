@@ -127,6 +127,42 @@ it("a delivery to a removed webhook is left out of those that are delivered agai
   await person.end()
 })
 
+it("the page of a delivery to a removed webhook says so, and has no button that delivers it again", async () => {
+  const { session, url } = server
+  await setNewWebhook()
+  const sent = await inScope(send({ key, url }, hello("+15005550003")))
+  assert.strictEqual(sent.status, 200, sent.text)
+  const { body } = await inScope(
+    checks.until(
+      call(`${url}/internal/webhook/deliveries?messageId=${sent.body.message_id}`, { headers: session }),
+      ({ body }) => areDelivered(body.data)
+    )
+  )
+  const { id } = body.data[0]
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await page.route(new RegExp(`/deliveries/${id}$`), async (route) => {
+    if (route.request().resourceType() === "document") return route.fallback()
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...await response.json(), status: "exhausted" } })
+  })
+  const again = button(page, "Deliver again")
+  await person.open(`/deliveries/${id}`)
+  await again.waitFor()
+  await page.getByText("Deliver it again by hand").waitFor()
+  await internal("/webhook", "DELETE")
+  await person.open(`/deliveries/${id}`)
+  await page.getByText("Its webhook was removed, so it cannot be delivered again.").waitFor()
+  assert.strictEqual(await again.count(), 0)
+  // another webhook does not bring it back
+  await inScope(setWebhook(server, { url: receiver.url }))
+  await person.open(`/deliveries/${id}`)
+  await page.getByText("Its webhook was removed, so it cannot be delivered again.").waitFor()
+  assert.strictEqual(await again.count(), 0)
+  person.assertSound()
+  await person.end()
+})
+
 it("what has been delivered again is no longer chosen after a dialog whose other deliveries failed", async () => {
   const person = await signedIn(browser, server)
   const { page } = person
