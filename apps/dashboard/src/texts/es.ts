@@ -452,8 +452,9 @@ export const texts: Catalogue = {
   "If you choose none: from every number, also from those added later.":
     "Si no elige ninguno: desde todos los números, también los que se añadan más adelante.",
   "Used from": "Uso permitido desde",
-  "Networks or addresses, for example 203.0.113.0/24. If you name none: from anywhere.":
-    "Redes o direcciones, por ejemplo 203.0.113.0/24. Si no indica ninguna: desde cualquier lugar.",
+  "Networks or addresses, one per line, for example 203.0.113.0/24. If you name none: from anywhere.":
+    "Redes o direcciones, una por línea, por ejemplo 203.0.113.0/24. Si no indica ninguna: desde cualquier lugar.",
+  "Line {line}: {problem}": "Línea {line}: {problem}",
   "Create key": "Crear clave",
   "These secrets are shown this once. Store both now, for example in your secret manager.":
     "Estos secretos se muestran solo esta vez. Guarde ambos ahora, por ejemplo en su gestor de secretos.",

@@ -451,8 +451,9 @@ export const texts: Catalogue = {
   "If you choose none: from every number, also from those added later.":
     "Se nenhum for escolhido: de todos os números, também dos adicionados depois.",
   "Used from": "Uso permitido a partir de",
-  "Networks or addresses, for example 203.0.113.0/24. If you name none: from anywhere.":
-    "Redes ou endereços, por exemplo 203.0.113.0/24. Se nada for indicado: de qualquer lugar.",
+  "Networks or addresses, one per line, for example 203.0.113.0/24. If you name none: from anywhere.":
+    "Redes ou endereços, um por linha, por exemplo 203.0.113.0/24. Se nada for indicado: de qualquer lugar.",
+  "Line {line}: {problem}": "Linha {line}: {problem}",
   "Create key": "Criar chave",
   "These secrets are shown this once. Store both now, for example in your secret manager.":
     "Estes segredos são mostrados só desta vez. Guarde os dois agora, por exemplo no seu gerenciador de segredos.",

@@ -456,6 +456,28 @@ it("the attempt that a reader has opened stays open when another attempt comes",
   await person.end()
 })
 
+it("the error of an entry in a list is shown at the list’s field, with the entry’s line", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const error = page.getByRole("alert")
+  await person.open("/settings/opt-out")
+  await page.getByLabel("Words that opt out").fill("\nEnough\n\n!!")
+  await button(page, "Save").click()
+  await error.getByText("Line 4: a word needs a letter or a digit.", { exact: true }).waitFor()
+  await person.open("/alerts")
+  await page.getByLabel("E-mail addresses").fill("on-call@example.com, sales@example.com\nnobody")
+  await button(page, "Save").click()
+  await error.getByText(/^Line 2: must be an e-mail address/).waitFor()
+  await person.open("/api-keys?dialog=create")
+  await page.getByLabel("Name").fill("Night job")
+  await page.getByLabel("Used from").fill("10.0.0.0/8\nexample.com")
+  await button(page, "Create key").click()
+  await error.getByText(/^Line 2: must be a network like /).waitFor()
+  assert.strictEqual(await error.count(), 1)
+  person.assertSound()
+  await person.end()
+})
+
 it("the buttons that end a person's sessions differ in their names", async () => {
   await inScope(signIn(server.url))
   await inScope(server.pass("1 minute"))
