@@ -6,6 +6,7 @@ import * as MaxLength from "../generated/MaxLength.ts"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { useOnce } from "../session/Once.ts"
 import { address, api } from "../session/Service.ts"
+import { AskBeforeLeaving } from "../ui/AskBeforeLeaving.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Code, Secret } from "../ui/Copy.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
@@ -195,6 +196,7 @@ const Reveal = (
   const [idempotencyKey] = useState(() => crypto.randomUUID())
   return (
     <div className="space-y-4">
+      {isStored ? null : <AskBeforeLeaving />}
       <Notice tone="warn">
         {t("These secrets are shown this once. Store both now, for example in your secret manager.")}
       </Notice>

@@ -456,6 +456,11 @@ export const texts: Catalogue = {
     "Redes o direcciones, una por línea, por ejemplo 203.0.113.0/24. Si no indica ninguna: desde cualquier lugar.",
   "Line {line}: {problem}": "Línea {line}: {problem}",
   "Create key": "Crear clave",
+  "Leave this page?": "¿Salir de esta página?",
+  "What it shows is not shown again. If you have not stored it, it is lost.":
+    "Lo que muestra no se vuelve a mostrar. Si no lo ha guardado, se pierde.",
+  "Stay": "Quedarse",
+  "Leave": "Salir",
   "These secrets are shown this once. Store both now, for example in your secret manager.":
     "Estos secretos se muestran solo esta vez. Guarde ambos ahora, por ejemplo en su gestor de secretos.",
   "API key": "Clave de API",

@@ -455,6 +455,11 @@ export const texts: Catalogue = {
     "Redes ou endereços, um por linha, por exemplo 203.0.113.0/24. Se nada for indicado: de qualquer lugar.",
   "Line {line}: {problem}": "Linha {line}: {problem}",
   "Create key": "Criar chave",
+  "Leave this page?": "Sair desta página?",
+  "What it shows is not shown again. If you have not stored it, it is lost.":
+    "O que ela mostra não é mostrado novamente. Se você não o guardou, ele se perde.",
+  "Stay": "Ficar",
+  "Leave": "Sair",
   "These secrets are shown this once. Store both now, for example in your secret manager.":
     "Estes segredos são mostrados só desta vez. Guarde os dois agora, por exemplo no seu gerenciador de segredos.",
   "API key": "Chave de API",

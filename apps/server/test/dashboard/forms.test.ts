@@ -375,6 +375,53 @@ it("a dialog that shows a secret stays until its response has come, and then unt
   await person.end()
 })
 
+it("after the question, Back closes a dialog that shows a secret, and without one once the secret is stored", async () => {
+  await setNewWebhook()
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const leaving = dialog(page, "Leave this page?")
+  await person.open("/settings/webhook")
+  await button(page, "Rotate secret…").click()
+  await button(dialog(page, "Rotate the signing secret"), "Rotate secret").click()
+  const secret = dialog(page, "Store the signing secret now")
+  await secret.getByText(/^whsec_/).waitFor()
+  await page.goBack()
+  await button(leaving, "Leave").click()
+  await secret.waitFor({ state: "detached" })
+  await page.getByRole("link", { name: "API keys" }).click()
+  const created = dialog(page, /^API key “/)
+  const create = async () => {
+    await button(page, "Create API key").first().click()
+    await page.getByLabel("Name").fill("Night job")
+    await button(page, "Create key").click()
+    await created.getByText(/^wac_live_/).waitFor()
+  }
+  await create()
+  // the question is asked as often as somebody stays
+  for (const _ of [1, 2]) {
+    await page.goBack()
+    await leaving.getByText("If you have not stored it, it is lost.").waitFor()
+    await button(leaving, "Stay").click()
+    await leaving.waitFor({ state: "detached" })
+    await page.waitForURL("**/api-keys?dialog=create")
+    assert.isTrue(await created.isVisible())
+  }
+  const [asked] = await Promise.all([page.waitForEvent("dialog"), page.close({ runBeforeUnload: true })])
+  assert.strictEqual(asked.type(), "beforeunload")
+  await asked.dismiss()
+  await page.goBack()
+  await button(leaving, "Leave").click()
+  await created.waitFor({ state: "detached" })
+  await create()
+  await created.getByLabel("I have stored it").check()
+  await page.goBack()
+  await created.waitFor({ state: "detached" })
+  assert.strictEqual(await leaving.count(), 0)
+  assert.match(page.url(), /\/api-keys$/)
+  person.assertSound()
+  await person.end()
+})
+
 it("a dialog that is opened again does not show the error of the time before", async () => {
   await setNewWebhook()
   const { data: [template] } = await internal("/templates?status=approved")
