@@ -525,6 +525,39 @@ it("the error of an entry in a list is shown at the list’s field, with the ent
   await person.end()
 })
 
+it("all contacts of a number are opted out after a question, and those who are already are not counted", async () => {
+  const { session, url } = server
+  const { data: [number] } = await internal("/phone-numbers")
+  const at = `/contacts?phoneNumberId=${number.id}`
+  // both answer every message
+  for (const to of ["+15005550008", "US.15005550008"]) {
+    const sent = await inScope(send({ key, url }, hello(to)))
+    assert.strictEqual(sent.status, 200, sent.text)
+  }
+  const { body: { data: known } } = await inScope(
+    checks.until(call(`${url}/internal${at}`, { headers: session }), ({ body }) => body.data.length === 2)
+  )
+  await internal(`/contacts/${encodeURIComponent(known[0].id)}/opt-out`, "PUT")
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("/contacts")
+  await page.getByRole("link", { name: "+15005550008" }).waitFor()
+  assert.strictEqual(await button(page, "Opt out all…").count(), 0)
+  await person.open(at)
+  await button(page, "Opt out all…").click()
+  const asking = dialog(page, "Opt out 1 contact?")
+  assert.deepStrictEqual(await asking.getByRole("listitem").allInnerTexts(), [`Your number: ${number.phoneNumber}`])
+  await button(asking, "Opt out contacts").click()
+  await asking.getByText("1 of 1 opted out", { exact: true }).waitFor()
+  await button(asking, "Close").click()
+  const { data: contacts } = await internal(at)
+  assert.deepStrictEqual(contacts.map(({ optedOut }: { readonly optedOut: boolean }) => optedOut), [true, true])
+  await button(page, "Opt out all…").click()
+  await page.getByText("There is nothing to do: no contact of the list can be opted out now.").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
 it("the buttons that end a person's sessions differ in their names", async () => {
   await inScope(signIn(server.url))
   await inScope(server.pass("1 minute"))
