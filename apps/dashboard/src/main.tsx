@@ -4,6 +4,7 @@ import { QueryClientProvider } from "@tanstack/react-query"
 import { RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
+import { followLinks } from "./session/Portal.tsx"
 import { queryClient } from "./session/Refetching.ts"
 import { SessionGate } from "./session/Session.tsx"
 import { applyFrame } from "./shell/FrameHeight.ts"
@@ -12,6 +13,7 @@ import { applyTheme } from "./shell/Theme.ts"
 import { applyLanguage } from "./ui/Language.ts"
 
 applyFrame()
+followLinks()
 
 const render = (): void =>
   createRoot(document.querySelector("#root")!).render(

@@ -7,6 +7,7 @@ import { withinSentence } from "../src/ui/Words.ts"
 import {
   begunWords,
   earlierOf,
+  isOfRemoved,
   isRepeatable,
   isTriedAgain,
   meaningOf,
@@ -62,6 +63,23 @@ it("a test event that failed is not said to be given up after 24 hours, nor to b
   assert.isFalse(isRepeatable(probe))
   assert.notMatch(meaningOf(probe), /24 hours|again/)
   assert.match(meaningOf({ ...probe, eventType: "message.sent" }), /24 hours/)
+})
+
+it("a delivery of a removed webhook says so, and not that it can be delivered again", () => {
+  const given = { ...pending, status: "exhausted", nextAttemptAt: null, createdAt: pending.nextAttemptAt } as const
+  const curl = null
+  const before = { createdAt: "2026-01-02T03:04:05.699Z" }
+  const after = { createdAt: "2026-01-02T03:04:05.701Z" }
+  assert.isTrue(isOfRemoved({ ...given, curl }, null))
+  assert.isTrue(isOfRemoved({ ...given, curl }, after))
+  // a member sees no command, and a webhook that is not loaded is not known to be removed
+  assert.isFalse(isOfRemoved({ ...given, curl }, before))
+  assert.isFalse(isOfRemoved({ ...given, curl }, undefined))
+  assert.isFalse(isOfRemoved({ ...given, curl: "curl …" }, after))
+  for (const status of ["exhausted", "skipped"] as const) {
+    assert.match(meaningOf({ ...given, status }, true), /webhook was removed, so it cannot be delivered again/)
+    assert.strictEqual(meaningOf({ ...given, status }), meanings[status])
+  }
 })
 
 it("a number is understood as people write it, with its country code", () => {

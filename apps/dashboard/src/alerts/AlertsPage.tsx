@@ -8,6 +8,7 @@ import { useFresh, useSave } from "../session/Save.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
+import { entriesIn, textsOf } from "../ui/Entries.ts"
 import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, Field, TextField } from "../ui/Field.tsx"
 import { useChosen } from "../ui/Filters.tsx"
@@ -23,12 +24,15 @@ import { placeOf } from "./AlertPlaces.ts"
 
 const withoutMail = "This service has no mail server, so nothing is mailed."
 
+/** The e-mail addresses in a text with one per line, or several with commas between them. */
+const addressesIn = (text: string) => entriesIn(text, /[\s,;]+/)
+
 const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
   const [emails, setEmails] = useState(settings.emails.join("\n"))
   const [url, setUrl] = useState(settings.url ?? "")
   const { error, isPending, save, saved } = useSave({ emails, url }, ({ emails, url }) =>
     api.alerts.configure({
-      emails: emails.split(/[\s,;]+/).filter((email) => email !== ""),
+      emails: textsOf(addressesIn(emails)),
       url: url.trim() === "" ? null : url.trim()
     }))
   return (
@@ -44,6 +48,7 @@ const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
         hint={`One per line, at most 20.${sendsMail ? "" : ` ${withoutMail}`}`}
         error={error}
         param="emails"
+        entries={addressesIn(emails)}
       >
         {(control) => (
           <textarea

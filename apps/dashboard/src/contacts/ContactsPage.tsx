@@ -12,6 +12,7 @@ import { customerOf } from "../ui/Sought.ts"
 import { idInFile, type ListColumn, rowLink } from "../ui/Table.tsx"
 import { TimeOr } from "../ui/Time.tsx"
 import { isName } from "./Names.ts"
+import { OptOutAll } from "./OptOutAll.tsx"
 import { contactOrNull } from "./Queries.ts"
 import { OptOut, WindowState } from "./Window.tsx"
 
@@ -92,6 +93,17 @@ export const ContactsPage = () => {
           />
         )
         : null}
+      about={customer === undefined && phoneNumberId !== undefined
+        ? (
+          <OptOutAll
+            filter={[[
+              "Your number",
+              numbers.data?.find(({ id }) => id === phoneNumberId)?.phoneNumber ?? phoneNumberId
+            ]]}
+            walk={list.walk}
+          />
+        )
+        : undefined}
       list={customer === undefined
         ? list
         : { query: found, walk: onePage(readFound), isFiltered: true, isUnasked: !isName(customer) }}

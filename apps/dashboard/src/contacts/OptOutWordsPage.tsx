@@ -8,6 +8,7 @@ import { useFresh, useSave } from "../session/Save.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
+import { entriesIn, textsOf } from "../ui/Entries.ts"
 import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
@@ -16,10 +17,6 @@ import { Page, Section } from "../ui/Page.tsx"
 
 /** The English name of a language, or its code. */
 const languageName = (code: string): string => new Intl.DisplayNames("en", { type: "language" }).of(code) ?? code
-
-/** The words of a text with one word per line. */
-const wordsIn = (text: string): ReadonlyArray<string> =>
-  text.split("\n").map((word) => word.trim()).filter((word) => word !== "")
 
 /** Whether two words are the same, as far as this page must know; the service compares words by its own rule. */
 const isSameWord = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
@@ -55,7 +52,11 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
   const { error, isPending, save, saved } = useSave(
     { removed, startWords, stopWords },
     ({ removed, startWords, stopWords }) =>
-      api.optOuts.setWords({ stopWords: wordsIn(stopWords), startWords: wordsIn(startWords), removed })
+      api.optOuts.setWords({
+        stopWords: textsOf(entriesIn(stopWords)),
+        startWords: textsOf(entriesIn(startWords)),
+        removed
+      })
   )
   const toggle = (word: string) =>
     setRemoved((removed) =>
@@ -76,7 +77,13 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
         description="Besides the defaults. A word counts only if it is the whole message, or the whole text of a button."
       >
         <div className="grid max-w-2xl gap-4 sm:grid-cols-2">
-          <Field label="Words that opt out" hint="One per line." error={error} param="stopWords">
+          <Field
+            label="Words that opt out"
+            hint="One per line."
+            error={error}
+            param="stopWords"
+            entries={entriesIn(stopWords)}
+          >
             {(control) => (
               <textarea
                 {...control}
@@ -87,7 +94,13 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
               />
             )}
           </Field>
-          <Field label="Words that opt in" hint="One per line." error={error} param="startWords">
+          <Field
+            label="Words that opt in"
+            hint="One per line."
+            error={error}
+            param="startWords"
+            entries={entriesIn(startWords)}
+          >
             {(control) => (
               <textarea
                 {...control}

@@ -6,9 +6,11 @@ import * as MaxLength from "../generated/MaxLength.ts"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { useOnce } from "../session/Once.ts"
 import { address, api } from "../session/Service.ts"
+import { AskBeforeLeaving } from "../ui/AskBeforeLeaving.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Code, Secret } from "../ui/Copy.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
+import { entriesIn, textsOf } from "../ui/Entries.ts"
 import { Failure } from "../ui/Failure.tsx"
 import { Check, elsewhere, Field, TextField } from "../ui/Field.tsx"
 import { t } from "../ui/Language.ts"
@@ -28,6 +30,9 @@ const lifetimes = [
 
 const expiryOf = (lifetime: string, at: string): string | undefined =>
   lifetime === "" ? undefined : new Date(lifetime === "at" ? at : Date.now() + Number(lifetime) * day).toISOString()
+
+/** The networks in a text with one per line, or several with commas between them. */
+const networksIn = (text: string) => entriesIn(text, /[\s,]+/)
 
 /**
  * A key to create: the values of the form, which identify a repetition (see `useOnce`), and the function that makes the
@@ -56,7 +61,7 @@ const Form = (
   const [networks, setNetworks] = useState("")
   const make = (): CreateApiKey => {
     const expiresAt = expiryOf(lifetime, at)
-    const allowedCidrs = networks.split(/[\s,]+/).filter((network) => network !== "")
+    const allowedCidrs = textsOf(networksIn(networks))
     return {
       name,
       scopes,
@@ -152,16 +157,25 @@ const Form = (
           ))}
         </fieldset>
       )}
-      <TextField
+      <Field
         label={t("Used from")}
-        hint={t("Networks or addresses, for example 203.0.113.0/24. If you name none: from anywhere.")}
+        hint={t("Networks or addresses, one per line, for example 203.0.113.0/24. If you name none: from anywhere.")}
         error={error}
         param="allowedCidrs"
-        spellCheck={false}
-        className="font-mono"
-        value={networks}
-        onChange={setNetworks}
-      />
+        entries={networksIn(networks)}
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            rows={2}
+            autoComplete="off"
+            spellCheck={false}
+            className="field font-mono"
+            value={networks}
+            onChange={(event) => setNetworks(event.target.value)}
+          />
+        )}
+      </Field>
       <Failure error={elsewhere(error, "name", "expiresAt", "allowedCidrs")} />
       <div className="flex flex-wrap justify-end gap-2">
         <Button isPending={isPending} onClick={onCancel}>{t("Cancel")}</Button>
@@ -183,6 +197,7 @@ const Reveal = (
   const [idempotencyKey] = useState(() => crypto.randomUUID())
   return (
     <div className="space-y-4">
+      {isStored ? null : <AskBeforeLeaving />}
       <Notice tone="warn">
         {t("These secrets are shown this once. Store both now, for example in your secret manager.")}
       </Notice>

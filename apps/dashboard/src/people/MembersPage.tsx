@@ -9,6 +9,7 @@ import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal, useSession } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
+import { AskBeforeLeaving } from "../ui/AskBeforeLeaving.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Secret } from "../ui/Copy.tsx"
 import { Confirm, Dialog } from "../ui/Dialog.tsx"
@@ -85,6 +86,7 @@ const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
               )
               : (
                 <>
+                  <AskBeforeLeaving />
                   <p>
                     Give this link to {email.trim()}. It is shown this once, works once, and ends{" "}
                     <Time at={invited.expiresAt} />. {sendsMail ? "It is also mailed." : "This service sends no mail."}

@@ -6,6 +6,7 @@ import { CodeField } from "../session/CodeField.tsx"
 import { PasswordForm } from "../session/PasswordForm.tsx"
 import { live } from "../session/Refetching.ts"
 import { api } from "../session/Service.ts"
+import { AskBeforeLeaving } from "../ui/AskBeforeLeaving.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Code, Secret } from "../ui/Copy.tsx"
 import { Confirm, Dialog } from "../ui/Dialog.tsx"
@@ -22,6 +23,7 @@ const Recovery = ({ codes, onDone }: { readonly codes: ReadonlyArray<string>; re
   const text = codes.join("\n")
   return (
     <Dialog title="Recovery codes" isDismissible={false} onClose={onDone} width="max-w-md">
+      <AskBeforeLeaving onLeave={onDone} />
       <div className="space-y-4">
         <p>
           Keep these recovery codes in a safe place. Each replaces your app or passkey once, if you have lost it. They

@@ -26,6 +26,17 @@ export const openPortal = async (): Promise<void> => {
   if (portal !== undefined) await (opening ??= open())
 }
 
+/**
+ * Reloads the portal when its host sets a new link that differs only behind `#`: browsers then keep the document, which
+ * reads a link only while it loads.
+ */
+export const followLinks = (): void => {
+  if (portal === undefined) return
+  addEventListener("hashchange", () => {
+    if (tokenOfLink() !== "") location.reload()
+  })
+}
+
 /** What the portal shows without a session, and without a link that opens one. */
 export const PortalEnded = () => (
   <main className="mx-auto max-w-lg p-6">

@@ -6,11 +6,12 @@ import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
-import { useChosen, useFilter } from "../ui/Filters.tsx"
-import { ListPage, useList } from "../ui/List.tsx"
+import { useChosen, useFilter, useFilterWords } from "../ui/Filters.tsx"
+import { isWhole, ListPage, useList } from "../ui/List.tsx"
 import { idInFile, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized, counted } from "../ui/Words.ts"
+import { DeleteTemplates } from "./DeleteTemplates.tsx"
 import { asName } from "./Names.ts"
 import { TemplateState, templateStatuses } from "./TemplateWords.tsx"
 
@@ -31,6 +32,7 @@ export const TemplatesPage = () => {
   const list = useList("templates", { ...useChosen(choices), nameContains: name }, api.templates.list, {
     every: 15_000
   })
+  const words = useFilterWords(choices, { Name: name })
   const sync = useMutation({
     mutationFn: () => api.templates.sync(),
     onSettled: () => client.invalidateQueries({ queryKey: ["templates"] })
@@ -65,6 +67,15 @@ export const TemplatesPage = () => {
         onSearch: (name) => setFilter({ name: name && asName(name) })
       }}
       choices={choices}
+      about={words.length === 0
+        ? undefined
+        : (
+          <DeleteTemplates
+            count={isWhole(list) ? list.query.data?.data.length : undefined}
+            filter={words}
+            walk={list.walk}
+          />
+        )}
       list={list}
       what="template"
       columns={[

@@ -309,6 +309,10 @@ export const texts: Catalogue = {
   "The receiver returned status 200.": "El receptor respondió con el código 200.",
   "Every attempt within 24 hours failed. Deliver it again by hand, or replay a range.":
     "Todos los intentos en 24 horas fallaron. Vuelva a entregarla manualmente, o repita un intervalo.",
+  "Every attempt within 24 hours failed. Its webhook was removed, so it cannot be delivered again.":
+    "Todos los intentos en 24 horas fallaron. Su webhook se eliminó, por lo que no se puede volver a entregar.",
+  "It is not delivered. Its webhook was removed, so it cannot be delivered again.":
+    "No se entrega. Su webhook se eliminó, por lo que no se puede volver a entregar.",
   "A resume left it out, or its webhook was removed. Unless that was removed, it can still be delivered again by hand, or by a replay.":
     "Se omitió al reanudar, o se eliminó su webhook. Si este no se eliminó, aún se puede volver a entregar manualmente o con una repetición.",
   "The webhook is set, but its signing secret was not shown here: the response with it was lost, or somebody else set the webhook first. A secret is shown once. If nobody has stored it, rotate it for another.":
@@ -448,9 +452,15 @@ export const texts: Catalogue = {
   "If you choose none: from every number, also from those added later.":
     "Si no elige ninguno: desde todos los números, también los que se añadan más adelante.",
   "Used from": "Uso permitido desde",
-  "Networks or addresses, for example 203.0.113.0/24. If you name none: from anywhere.":
-    "Redes o direcciones, por ejemplo 203.0.113.0/24. Si no indica ninguna: desde cualquier lugar.",
+  "Networks or addresses, one per line, for example 203.0.113.0/24. If you name none: from anywhere.":
+    "Redes o direcciones, una por línea, por ejemplo 203.0.113.0/24. Si no indica ninguna: desde cualquier lugar.",
+  "Line {line}: {problem}": "Línea {line}: {problem}",
   "Create key": "Crear clave",
+  "Leave this page?": "¿Salir de esta página?",
+  "What it shows is not shown again. If you have not stored it, it is lost.":
+    "Lo que muestra no se vuelve a mostrar. Si no lo ha guardado, se pierde.",
+  "Stay": "Quedarse",
+  "Leave": "Salir",
   "These secrets are shown this once. Store both now, for example in your secret manager.":
     "Estos secretos se muestran solo esta vez. Guarde ambos ahora, por ejemplo en su gestor de secretos.",
   "API key": "Clave de API",

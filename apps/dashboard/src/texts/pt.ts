@@ -308,6 +308,10 @@ export const texts: Catalogue = {
   "The receiver returned status 200.": "O receptor respondeu com o código 200.",
   "Every attempt within 24 hours failed. Deliver it again by hand, or replay a range.":
     "Todas as tentativas em 24 horas falharam. Entregue novamente à mão, ou repita um intervalo.",
+  "Every attempt within 24 hours failed. Its webhook was removed, so it cannot be delivered again.":
+    "Todas as tentativas em 24 horas falharam. Seu webhook foi removido, portanto não pode ser entregue novamente.",
+  "It is not delivered. Its webhook was removed, so it cannot be delivered again.":
+    "Não é entregue. Seu webhook foi removido, portanto não pode ser entregue novamente.",
   "A resume left it out, or its webhook was removed. Unless that was removed, it can still be delivered again by hand, or by a replay.":
     "Foi ignorada ao retomar, ou seu webhook foi removido. Se ele não foi removido, ainda pode ser entregue novamente à mão ou por uma repetição.",
   "The webhook is set, but its signing secret was not shown here: the response with it was lost, or somebody else set the webhook first. A secret is shown once. If nobody has stored it, rotate it for another.":
@@ -447,9 +451,15 @@ export const texts: Catalogue = {
   "If you choose none: from every number, also from those added later.":
     "Se nenhum for escolhido: de todos os números, também dos adicionados depois.",
   "Used from": "Uso permitido a partir de",
-  "Networks or addresses, for example 203.0.113.0/24. If you name none: from anywhere.":
-    "Redes ou endereços, por exemplo 203.0.113.0/24. Se nada for indicado: de qualquer lugar.",
+  "Networks or addresses, one per line, for example 203.0.113.0/24. If you name none: from anywhere.":
+    "Redes ou endereços, um por linha, por exemplo 203.0.113.0/24. Se nada for indicado: de qualquer lugar.",
+  "Line {line}: {problem}": "Linha {line}: {problem}",
   "Create key": "Criar chave",
+  "Leave this page?": "Sair desta página?",
+  "What it shows is not shown again. If you have not stored it, it is lost.":
+    "O que ela mostra não é mostrado novamente. Se você não o guardou, ele se perde.",
+  "Stay": "Ficar",
+  "Leave": "Sair",
   "These secrets are shown this once. Store both now, for example in your secret manager.":
     "Estes segredos são mostrados só desta vez. Guarde os dois agora, por exemplo no seu gerenciador de segredos.",
   "API key": "Chave de API",

@@ -1,9 +1,12 @@
 /** Form fields: a label, a control, a hint and an error, which are connected for screen readers. */
 import { WacError } from "@wac/client/internal"
 import { type ComponentProps, type ReactNode, useId } from "react"
+import { type Entry, lineOf } from "./Entries.ts"
 import { messageOf } from "./Failure.tsx"
+import { t } from "./Language.ts"
 import { latestLocal } from "./Moment.ts"
 import { Problem } from "./Problem.ts"
+import { withinSentence } from "./Words.ts"
 
 interface FieldProps {
   readonly label: string
@@ -23,11 +26,13 @@ const isAbout = (error: unknown, param: string | undefined): boolean =>
     error.param?.startsWith(`${param}[`) === true)
 
 /** The message of an error at its field, without a path such as `components[1].text`, which the label replaces. */
-const messageAt = (error: unknown): string =>
-  error instanceof WacError && error.param !== undefined && /[.[]/.test(error.param) &&
-    error.message.startsWith(`${error.param} `)
-    ? messageOf(error, error.message.slice(error.param.length + 1))
-    : messageOf(error)
+const messageAt = (error: unknown, list = "", entries: ReadonlyArray<Entry> = []): string => {
+  if (!(error instanceof WacError) || error.param === undefined || !/[.[]/.test(error.param)) return messageOf(error)
+  const path = [`${error.param}: `, `${error.param} `].find((path) => error.message.startsWith(path)) ?? ""
+  const problem = messageOf(error, path === "" ? undefined : error.message.slice(path.length))
+  const line = lineOf(error.param, list, entries)
+  return line === undefined ? problem : t("Line {line}: {problem}", { line, problem: withinSentence(problem) })
+}
 
 /** The error, for the form itself to show; `null` if it is about one of these fields, which shows it. */
 export const elsewhere = (error: unknown, ...params: ReadonlyArray<string>): unknown =>
@@ -35,7 +40,9 @@ export const elsewhere = (error: unknown, ...params: ReadonlyArray<string>): unk
 
 /** A field around any control, which gets its id and its ARIA attributes. */
 export const Field = (
-  { children, error, hint, label, param }: FieldProps & {
+  { children, entries, error, hint, label, param }: FieldProps & {
+    /** The entries of a field that takes a list; an error of one of them then names its line. */
+    readonly entries?: ReadonlyArray<Entry>
     readonly children: (
       control: {
         readonly id: string
@@ -53,7 +60,9 @@ export const Field = (
       <label htmlFor={id} className="block font-medium">{label}</label>
       {children({ id, "aria-describedby": describedBy.join(" ") || undefined, "aria-invalid": isWrong })}
       {hint === undefined ? null : <p id={`${id}-hint`} className="text-[13px] text-muted">{hint}</p>}
-      {isWrong ? <p id={`${id}-error`} role="alert" className="text-[13px] text-bad">{messageAt(error)}</p> : null}
+      {isWrong
+        ? <p id={`${id}-error`} role="alert" className="text-[13px] text-bad">{messageAt(error, param, entries)}</p>
+        : null}
     </div>
   )
 }

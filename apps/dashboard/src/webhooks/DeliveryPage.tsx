@@ -19,7 +19,8 @@ import { AttemptView } from "./AttemptView.tsx"
 import { Begun } from "./Begun.tsx"
 import { DeliveryState } from "./DeliveryWords.tsx"
 import { Earlier } from "./Earlier.tsx"
-import { isRepeatable, meaningOf, waitsItsTurn } from "./RoundWords.ts"
+import { webhookQuery } from "./Queries.ts"
+import { isOfRemoved, isRepeatable, meaningOf, waitsItsTurn } from "./RoundWords.ts"
 
 export const DeliveryPage = () => {
   const { id } = useParams({ from: "/deliveries/$id" })
@@ -39,6 +40,7 @@ const OneDelivery = ({ id }: { readonly id: string }) => {
     onSettled: () => client.invalidateQueries()
   })
   const { data: delivery } = query
+  const { data: webhook } = useQuery(webhookQuery)
   return (
     <Page
       title={t("Delivery")}
@@ -46,7 +48,7 @@ const OneDelivery = ({ id }: { readonly id: string }) => {
       actions={delivery === undefined ? undefined : (
         <>
           {delivery.curl === null ? null : <CopyButton text={delivery.curl} label={t("Copy as curl")} small={false} />}
-          {isRepeatable(delivery)
+          {isRepeatable(delivery) && !isOfRemoved(delivery, webhook)
             ? (
               <Button icon="refresh" refusal={refusal} isPending={retry.isPending} onClick={() => retry.mutate()}>
                 {t("Deliver again")}
@@ -65,7 +67,9 @@ const OneDelivery = ({ id }: { readonly id: string }) => {
               <Facts>
                 <Fact name={t("Status")}>
                   <DeliveryState delivery={delivery} />
-                  <span className="block text-[13px] text-muted">{meaningOf(delivery)}</span>
+                  <span className="block text-[13px] text-muted">
+                    {meaningOf(delivery, isOfRemoved(delivery, webhook))}
+                  </span>
                 </Fact>
                 <Fact name={t("Event")}>
                   {portal === undefined

@@ -2,7 +2,7 @@
  * The rules and words for rounds of attempts: what a delivery waits for, whether it can be repeated, and the result.
  * Pure.
  */
-import type { Delivery, DeliveryStatus } from "@wac/client/internal"
+import type { Delivery, DeliveryDetail, DeliveryStatus, Webhook } from "@wac/client/internal"
 import { plural, t } from "../ui/Language.ts"
 
 /** What each status of a delivery means, in sentences. */
@@ -18,6 +18,17 @@ export const meanings: Record<DeliveryStatus, string> = {
 
 /** Whether a delivery can be started again; a test event, and the probe before a resume, cannot. */
 export const isRepeatable = ({ eventType }: Pick<Delivery, "eventType">): boolean => eventType !== "webhook.test"
+
+/**
+ * Whether the webhook of a delivery was removed, which nothing brings back: no webhook is set, or the present one is
+ * newer than the delivery. A webhook that is not loaded, and one whose deliveries can be signed, were not removed.
+ */
+export const isOfRemoved = (
+  { createdAt, curl }: Pick<DeliveryDetail, "createdAt" | "curl">,
+  webhook: Pick<Webhook, "createdAt"> | null | undefined
+): boolean =>
+  curl === null && webhook !== undefined &&
+  (webhook === null || Date.parse(createdAt) < Date.parse(webhook.createdAt))
 
 type Standing = Pick<Delivery, "attemptCount" | "eventType" | "nextAttemptAt" | "status">
 
@@ -37,9 +48,15 @@ export const isTriedAgain = ({ attemptCount, status }: Pick<Delivery, "attemptCo
   status === "pending" && attemptCount > 0
 
 /** What a delivery's status means and what it waits for, in sentences. */
-export const meaningOf = (delivery: Standing): string => {
+export const meaningOf = (delivery: Standing, isRemoved = false): string => {
   if (delivery.status === "exhausted" && !isRepeatable(delivery)) {
     return t("Its attempt failed. Test events, and the probe before a resume, are attempted once.")
+  }
+  if (isRemoved && delivery.status === "exhausted") {
+    return t("Every attempt within 24 hours failed. Its webhook was removed, so it cannot be delivered again.")
+  }
+  if (isRemoved && delivery.status === "skipped") {
+    return t("It is not delivered. Its webhook was removed, so it cannot be delivered again.")
   }
   if (waitsItsTurn(delivery)) {
     return t("It waits for an earlier event of the same message: a message’s events are delivered in their order.")

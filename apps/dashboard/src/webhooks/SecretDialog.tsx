@@ -1,5 +1,6 @@
 /** The dialog that shows a signing secret, once. */
 import { useState } from "react"
+import { AskBeforeLeaving } from "../ui/AskBeforeLeaving.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Secret } from "../ui/Copy.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
@@ -18,6 +19,7 @@ export const SecretDialog = (
   const [isStored, setStored] = useState(false)
   return (
     <Dialog title={t("Store the signing secret now")} isDismissible={false} onClose={onClose}>
+      {isStored ? null : <AskBeforeLeaving onLeave={onClose} />}
       <div className="space-y-4">
         <p>
           {t("Your receiver verifies deliveries with it. It is not shown again; if it is lost, rotate it.")}

@@ -127,6 +127,42 @@ it("a delivery to a removed webhook is left out of those that are delivered agai
   await person.end()
 })
 
+it("the page of a delivery to a removed webhook says so, and has no button that delivers it again", async () => {
+  const { session, url } = server
+  await setNewWebhook()
+  const sent = await inScope(send({ key, url }, hello("+15005550003")))
+  assert.strictEqual(sent.status, 200, sent.text)
+  const { body } = await inScope(
+    checks.until(
+      call(`${url}/internal/webhook/deliveries?messageId=${sent.body.message_id}`, { headers: session }),
+      ({ body }) => areDelivered(body.data)
+    )
+  )
+  const { id } = body.data[0]
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await page.route(new RegExp(`/deliveries/${id}$`), async (route) => {
+    if (route.request().resourceType() === "document") return route.fallback()
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...await response.json(), status: "exhausted" } })
+  })
+  const again = button(page, "Deliver again")
+  await person.open(`/deliveries/${id}`)
+  await again.waitFor()
+  await page.getByText("Deliver it again by hand").waitFor()
+  await internal("/webhook", "DELETE")
+  await person.open(`/deliveries/${id}`)
+  await page.getByText("Its webhook was removed, so it cannot be delivered again.").waitFor()
+  assert.strictEqual(await again.count(), 0)
+  // another webhook does not bring it back
+  await inScope(setWebhook(server, { url: receiver.url }))
+  await person.open(`/deliveries/${id}`)
+  await page.getByText("Its webhook was removed, so it cannot be delivered again.").waitFor()
+  assert.strictEqual(await again.count(), 0)
+  person.assertSound()
+  await person.end()
+})
+
 it("what has been delivered again is no longer chosen after a dialog whose other deliveries failed", async () => {
   const person = await signedIn(browser, server)
   const { page } = person
@@ -339,6 +375,53 @@ it("a dialog that shows a secret stays until its response has come, and then unt
   await person.end()
 })
 
+it("after the question, Back closes a dialog that shows a secret, and without one once the secret is stored", async () => {
+  await setNewWebhook()
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const leaving = dialog(page, "Leave this page?")
+  await person.open("/settings/webhook")
+  await button(page, "Rotate secret…").click()
+  await button(dialog(page, "Rotate the signing secret"), "Rotate secret").click()
+  const secret = dialog(page, "Store the signing secret now")
+  await secret.getByText(/^whsec_/).waitFor()
+  await page.goBack()
+  await button(leaving, "Leave").click()
+  await secret.waitFor({ state: "detached" })
+  await page.getByRole("link", { name: "API keys" }).click()
+  const created = dialog(page, /^API key “/)
+  const create = async () => {
+    await button(page, "Create API key").first().click()
+    await page.getByLabel("Name").fill("Night job")
+    await button(page, "Create key").click()
+    await created.getByText(/^wac_live_/).waitFor()
+  }
+  await create()
+  // the question is asked as often as somebody stays
+  for (const _ of [1, 2]) {
+    await page.goBack()
+    await leaving.getByText("If you have not stored it, it is lost.").waitFor()
+    await button(leaving, "Stay").click()
+    await leaving.waitFor({ state: "detached" })
+    await page.waitForURL("**/api-keys?dialog=create")
+    assert.isTrue(await created.isVisible())
+  }
+  const [asked] = await Promise.all([page.waitForEvent("dialog"), page.close({ runBeforeUnload: true })])
+  assert.strictEqual(asked.type(), "beforeunload")
+  await asked.dismiss()
+  await page.goBack()
+  await button(leaving, "Leave").click()
+  await created.waitFor({ state: "detached" })
+  await create()
+  await created.getByLabel("I have stored it").check()
+  await page.goBack()
+  await created.waitFor({ state: "detached" })
+  assert.strictEqual(await leaving.count(), 0)
+  assert.match(page.url(), /\/api-keys$/)
+  person.assertSound()
+  await person.end()
+})
+
 it("a dialog that is opened again does not show the error of the time before", async () => {
   await setNewWebhook()
   const { data: [template] } = await internal("/templates?status=approved")
@@ -416,6 +499,61 @@ it("the attempt that a reader has opened stays open when another attempt comes",
     await attempts.evaluateAll((all) => all.map((one) => (one as HTMLDetailsElement).open)),
     [true, true]
   )
+  person.assertSound()
+  await person.end()
+})
+
+it("the error of an entry in a list is shown at the list’s field, with the entry’s line", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const error = page.getByRole("alert")
+  await person.open("/settings/opt-out")
+  await page.getByLabel("Words that opt out").fill("\nEnough\n\n!!")
+  await button(page, "Save").click()
+  await error.getByText("Line 4: a word needs a letter or a digit.", { exact: true }).waitFor()
+  await person.open("/alerts")
+  await page.getByLabel("E-mail addresses").fill("on-call@example.com, sales@example.com\nnobody")
+  await button(page, "Save").click()
+  await error.getByText(/^Line 2: must be an e-mail address/).waitFor()
+  await person.open("/api-keys?dialog=create")
+  await page.getByLabel("Name").fill("Night job")
+  await page.getByLabel("Used from").fill("10.0.0.0/8\nexample.com")
+  await button(page, "Create key").click()
+  await error.getByText(/^Line 2: must be a network like /).waitFor()
+  assert.strictEqual(await error.count(), 1)
+  person.assertSound()
+  await person.end()
+})
+
+it("all contacts of a number are opted out after a question, and those who are already are not counted", async () => {
+  const { session, url } = server
+  const { data: [number] } = await internal("/phone-numbers")
+  const at = `/contacts?phoneNumberId=${number.id}`
+  // both answer every message
+  for (const to of ["+15005550008", "US.15005550008"]) {
+    const sent = await inScope(send({ key, url }, hello(to)))
+    assert.strictEqual(sent.status, 200, sent.text)
+  }
+  const { body: { data: known } } = await inScope(
+    checks.until(call(`${url}/internal${at}`, { headers: session }), ({ body }) => body.data.length === 2)
+  )
+  await internal(`/contacts/${encodeURIComponent(known[0].id)}/opt-out`, "PUT")
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("/contacts")
+  await page.getByRole("link", { name: "+15005550008" }).waitFor()
+  assert.strictEqual(await button(page, "Opt out all…").count(), 0)
+  await person.open(at)
+  await button(page, "Opt out all…").click()
+  const asking = dialog(page, "Opt out 1 contact?")
+  assert.deepStrictEqual(await asking.getByRole("listitem").allInnerTexts(), [`Your number: ${number.phoneNumber}`])
+  await button(asking, "Opt out contacts").click()
+  await asking.getByText("1 of 1 opted out", { exact: true }).waitFor()
+  await button(asking, "Close").click()
+  const { data: contacts } = await internal(at)
+  assert.deepStrictEqual(contacts.map(({ optedOut }: { readonly optedOut: boolean }) => optedOut), [true, true])
+  await button(page, "Opt out all…").click()
+  await page.getByText("There is nothing to do: no contact of the list can be opted out now.").waitFor()
   person.assertSound()
   await person.end()
 })

@@ -154,6 +154,18 @@ it("a session lives on when the frame is loaded again, and nowhere but in frames
   await page.getByText("This view has ended").waitFor()
 })
 
+it("a new link in the frame is opened, even if its address differs only behind #", async () => {
+  const frame = await show({ role: "member", path: "/api-keys" })
+  const create = (name: string | RegExp) => button(frame, name).first()
+  await create(/^Create API key \(This needs the role developer/).waitFor()
+  const { url } = await wac.portal.link({ role: "developer", path: "/api-keys", theme: { radius: 20 } })
+  assert.strictEqual(new URL(url).pathname, new URL(frame.url()).pathname)
+  await page.evaluate((url) => document.querySelector("iframe")!.setAttribute("src", url), url)
+  await create("Create API key").waitFor()
+  assert.strictEqual((await styleOf(frame.locator(".card").first())).borderRadius, "20px")
+  await frame.waitForURL(`${portal}/messaging/portal/${wac.id}/api-keys`)
+})
+
 it("when the session ends, the page says what to do, and keeps what it shows", async () => {
   const frame = await show({ role: "member", path: "/api-keys" })
   await frame.getByRole("heading", { name: "API keys", exact: true }).waitFor()

@@ -293,6 +293,43 @@ it("a change begins with what the template has, outlives the end of the session,
   assert.notInclude((await named("order_update")).map(({ language }) => language), "de")
 })
 
+it("all templates of a filter are deleted after a question, except what the provider keeps", async () => {
+  const { session, url } = server
+  const names = ["summer_1", "summer_2", "summer_3", "winter_1"]
+  for (const name of names) {
+    const components = [{ type: "BODY", text: "See you soon." }]
+    const body = { name, language: "en_US", category: "utility", components }
+    const made = await inScope(call(`${url}/internal/templates`, { headers: { ...ownPage, ...session }, body }))
+    assert.strictEqual(made.status, 201, made.text)
+  }
+  const owner = await signedIn(browser, server)
+  const { page } = owner
+  let kept: string | undefined
+  await page.route("**/internal/templates/*", async (route) => {
+    if (route.request().method() !== "DELETE") return route.fallback()
+    kept ??= route.request().url()
+    if (route.request().url() !== kept) return route.fallback()
+    await route.fulfill({
+      status: 400,
+      json: { error: { code: "invalid_body", message: "it is kept", request_id: "req_of_the_test" } }
+    })
+  })
+  await owner.open("/templates")
+  await page.getByRole("link", { name: "winter_1" }).waitFor()
+  assert.strictEqual(await button(page, /^Delete all/).count(), 0)
+  await owner.open("/templates?name=summer")
+  await button(page, "Delete all 3…").click()
+  const asking = dialog(page, "Delete 3 templates?")
+  assert.deepStrictEqual(await asking.getByRole("listitem").allInnerTexts(), ["Name: summer"])
+  await button(asking, "Delete templates").click()
+  await asking.getByText("2 of 3 deleted, 1 is kept by the provider", { exact: true }).waitFor()
+  await button(asking, "Close").click()
+  await button(page, "Delete all 1…").waitFor()
+  assert.lengthOf(await named("winter_1"), 1)
+  owner.assertSound()
+  await owner.end()
+})
+
 it("a member sees a template's page, which names the role that can change it", async () => {
   const member = await signedIn(browser, { ...server, session: await inScope(workspace.asMember(server)) })
   const { page } = member
