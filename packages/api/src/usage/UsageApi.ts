@@ -55,7 +55,7 @@ export const UsageStep = Schema.Struct({
   ...totals,
   arrival: Arrival,
   waiting: Schema.NullOr(Waiting).annotate({ description: "`null` if the service did not look in this time" }),
-  costs: costs.annotate({ description: "What the messages created in this step cost, as far as it is known" })
+  costs: costs.annotate({ description: "What the messages that were sent in this step cost, as far as it is known" })
 }).annotate({ identifier: "UsageStep", description: "The activity in one step of time." }).pipe(Example.shown({
   at: "2025-12-26T04:00:00.000Z",
   sendsAccepted: 12,

@@ -1681,7 +1681,7 @@ export interface UsageStep {
   readonly arrival: Arrival
   /** `null` if the service did not look in this time. */
   readonly waiting: Waiting | null
-  /** What the messages created in this step cost, as far as it is known. */
+  /** What the messages that were sent in this step cost, as far as it is known. */
   readonly costs: ReadonlyArray<{
     readonly currency: string
     /** A decimal number, such as `12.3456`. */

@@ -214,6 +214,8 @@ export class Templates extends Context.Service<Templates, {
           const { sender, template } = yield* found(workspaceId, id)
           yield* remove(sender, template)
           yield* store.remove({ workspaceId, id: template.id })
+          // a listing that began before may bring it back
+          yield* requests.ask(template.providerAccountId)
           return template
         },
         Effect.uninterruptible

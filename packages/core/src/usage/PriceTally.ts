@@ -24,7 +24,7 @@ export interface Price {
 /** How many messages of a workspace and an hour have this price. */
 export interface Count extends Price {
   readonly workspaceId: WorkspaceId
-  /** The start of the hour in which the messages were created. */
+  /** The start of the hour in which the messages were sent; while that is not known, in which they were created. */
   readonly hour: Instant
   readonly messages: number
 }
@@ -50,10 +50,16 @@ export const expected = (
 
 const hourLength = Duration.toMillis(Duration.hours(1))
 
-const countOf = ({ content, createdAt, pricing, workspaceId }: Message): Omit<Count, "messages"> | undefined =>
+/** A message may wait for months after its creation: a price is that of the day on which it is sent. */
+const hourOf = ({ createdAt, sentAt }: Pick<Message, "createdAt" | "sentAt">): Instant => {
+  const at = sentAt ?? createdAt
+  return at - at % hourLength
+}
+
+const countOf = ({ content, pricing, workspaceId, ...message }: Message): Omit<Count, "messages"> | undefined =>
   pricing === null ? undefined : {
     workspaceId,
-    hour: createdAt - createdAt % hourLength,
+    hour: hourOf(message),
     market: marketOf(content.to),
     category: pricing.category,
     type: pricing.type,
@@ -80,7 +86,8 @@ export const changes = (
   }
   for (const { after, before } of messages) {
     // the market of an erased customer is no longer known, so the message's earlier count stays
-    if (after.pricing === before.pricing || (before.pricing !== null && isErased(before))) continue
+    if (before.pricing !== null && isErased(before)) continue
+    if (after.pricing === before.pricing && hourOf(after) === hourOf(before)) continue
     add(countOf(before), -1)
     add(countOf(after), 1)
   }

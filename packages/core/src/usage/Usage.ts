@@ -20,7 +20,7 @@ import * as Waiting from "./Waiting.ts"
 /** The activity of one step of time. */
 export interface Step extends Activity.Totals {
   readonly at: Instant
-  /** The cost of the messages that were created in this step and have a price. */
+  /** The cost of the messages that were sent in this step and have a price. */
   readonly costs: RateCard.Bill["totals"]
   /** How long the messages that were sent in this step took to arrive; without those that have not arrived. */
   readonly arrival: Timing.Percentiles

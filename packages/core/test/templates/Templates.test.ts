@@ -2,7 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
-import { TemplatesUnavailable } from "../../src/provider/Provider.ts"
+import { Provider, TemplatesUnavailable } from "../../src/provider/Provider.ts"
+import { TemplateRequests } from "../../src/templates/TemplateRequests.ts"
 import { Templates } from "../../src/templates/Templates.ts"
 import { TemplateStore } from "../../src/templates/TemplateStore.ts"
 import { hour, second } from "../checks.ts"
@@ -135,4 +136,26 @@ it.effect("a workspace without a number has nothing to sync", () => {
     yield* Templates.use((_) => Effect.flatMap(newId("ws"), _.sync))
     assert.strictEqual(calls, 0)
   }).pipe(Effect.provide(layer))
+})
+
+it.effect("after a template is deleted, its account is listed, since a listing that began before may bring it back", () => {
+  const { provider } = setUp()
+  const unused = () => Effect.die("unused")
+  const editing = Layer.effect(
+    Provider,
+    Provider.use((all) =>
+      Effect.succeed(
+        Provider.of({ ...all, templateEditor: { create: unused, edit: unused, remove: () => Effect.void } })
+      )
+    )
+  ).pipe(Layer.provide(provider.layer))
+  return Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    const { number, workspace } = yield* world()
+    const [first] = yield* list(workspace.id)
+    const requests = yield* TemplateRequests
+    yield* requests.take
+    yield* Templates.use((_) => _.remove(workspace.id, first!.id))
+    assert.deepStrictEqual(yield* requests.take, [number.providerAccountId])
+  }).pipe(Effect.provide(Templates.layer.pipe(Layer.provide(editing), Layer.provideMerge(foundation))))
 })

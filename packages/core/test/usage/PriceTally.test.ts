@@ -25,6 +25,23 @@ describe("changes", () => {
     assert.deepStrictEqual(told({ ...sent, pricing: paid }, paid), [])
   })
 
+  it("a message counts in the hour in which it was sent, also if that is told after its price", () => {
+    const hour = 3_600_000
+    const waited = samples.message({ status: "accepted", createdAt: samples.start - 30 * 24 * hour, pricing: paid })
+    const hoursOf = (before: Message, after: Message) =>
+      changes([{ before, after }]).map(({ hour, messages }) => [hour, messages])
+    const startOf = (at: number) => at - at % hour
+    const accepted = { ...waited, pricing: null }
+    assert.deepStrictEqual(hoursOf({ ...accepted, sentAt: samples.start }, { ...waited, sentAt: samples.start }), [
+      [startOf(samples.start), 1]
+    ])
+    assert.deepStrictEqual(hoursOf(accepted, waited), [[startOf(waited.createdAt), 1]])
+    assert.deepStrictEqual(hoursOf(waited, { ...waited, sentAt: samples.start }), [
+      [startOf(waited.createdAt), -1],
+      [startOf(samples.start), 1]
+    ])
+  })
+
   it("after its customer was erased, a message stays counted as it was", () => {
     assert.deepStrictEqual(told(erased({ ...sent, pricing: paid }), free), [])
   })

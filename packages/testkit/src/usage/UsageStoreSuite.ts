@@ -226,7 +226,8 @@ export const tests = (it: Fixture.It): void => {
       const price = { billable: true, model: "PMP", type: "regular", category: "utility" }
       const counted = (pricing: Message.Pricing): PriceTally.Count => ({
         workspaceId: own.workspace.id,
-        hour: own.start - own.start % hour,
+        // in which it was sent
+        hour: own.start + hour - own.start % hour,
         market: PriceTally.marketOf(command.message.to),
         category: pricing.category,
         type: pricing.type,
@@ -249,9 +250,9 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* all, [counted(free)])
       yield* report("read", untold)
       assert.deepStrictEqual(yield* all, [counted(untold)])
-      yield* Forgetting.all(store.forget(own.start + hour))
+      yield* Forgetting.all(store.forget(own.start + 2 * hour))
       assert.deepStrictEqual(yield* all, [])
-      assert.deepStrictEqual(yield* store.priced(own.workspace.id, from(own.start + hour)), [])
+      assert.deepStrictEqual(yield* store.priced(own.workspace.id, from(own.start + 2 * hour)), [])
     }))
 
   it.effect("a corrected message counts once under its price, even if its customer is erased", () =>
@@ -296,10 +297,15 @@ export const tests = (it: Fixture.It): void => {
         }
       }
       assert.sameDeepMembers([...yield* store.priced(own.workspace.id, from(own.start - hour))], [
-        { workspaceId: own.workspace.id, hour: own.start - own.start % hour, market: PriceTally.noMarket, ...counted },
         {
           workspaceId: own.workspace.id,
-          hour: own.start - own.start % hour,
+          hour: own.start + hour - own.start % hour,
+          market: PriceTally.noMarket,
+          ...counted
+        },
+        {
+          workspaceId: own.workspace.id,
+          hour: own.start + hour - own.start % hour,
           market: PriceTally.marketOf(to),
           ...counted
         }
