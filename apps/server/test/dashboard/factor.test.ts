@@ -17,14 +17,14 @@ import * as workspace from "./workspace.ts"
 const inScope = Scope.ofFile()
 
 let browser: Browser
-let server: Effect.Success<typeof workspace.empty>
+let server: Effect.Success<typeof workspace.emptyAndStill>
 let person: Visit
 /** What the person's app has. */
 let secret: Redacted.Redacted
 let recoveryCodes: ReadonlyArray<string>
 
 beforeAll(async () => {
-  ;[browser, server] = await Promise.all([inScope(launch), inScope(workspace.empty)])
+  ;[browser, server] = await Promise.all([inScope(launch), inScope(workspace.emptyAndStill)])
   person = await signedIn(browser, server)
 })
 afterAll(() => person.assertSound())

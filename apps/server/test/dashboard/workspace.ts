@@ -7,18 +7,25 @@ import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
 import { call, createKey, ownPage, receiver as makeReceiver, send, setWebhook, signIn, start } from "../harness.ts"
-import { moving } from "../movable.ts"
+import { moving, still } from "../movable.ts"
+
+const started = (environment: { readonly [name: string]: string } = {}) =>
+  start({ environment: { ...checks.unlimited, WAC_WORKSPACE_NAME: "Lima Flowers", ...environment } })
 
 /** A server in memory with these settings, its owner signed in, and nothing done yet. */
 export const emptyWith = Effect.fnUntraced(function*(environment: { readonly [name: string]: string }) {
-  const server = yield* moving(
-    start({ environment: { ...checks.unlimited, WAC_WORKSPACE_NAME: "Lima Flowers", ...environment } })
-  )
+  const server = yield* moving(started(environment))
   return { ...server, session: yield* signIn(server.url) }
 })
 
 /** The same server with no other setting. */
 export const empty = emptyWith({})
+
+/** The same server, whose time stands still: what is good for seconds is still good, however slow the machine is. */
+export const emptyAndStill = Effect.gen(function*() {
+  const server = yield* still(started())
+  return { ...server, session: yield* signIn(server.url) }
+})
 
 /** A server whose receiver answers nothing but 503, so that its webhook fails; a person may pause it. */
 export const failing = Effect.gen(function*() {

@@ -145,7 +145,15 @@ it.effect("after a template is deleted, its account is listed, since a listing t
     Provider,
     Provider.use((all) =>
       Effect.succeed(
-        Provider.of({ ...all, templateEditor: { create: unused, edit: unused, remove: () => Effect.void } })
+        Provider.of({
+          ...all,
+          templateEditor: {
+            create: unused,
+            edit: unused,
+            uploadSample: unused,
+            remove: () => Effect.void
+          }
+        })
       )
     )
   ).pipe(Layer.provide(provider.layer))

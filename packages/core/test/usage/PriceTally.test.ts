@@ -27,7 +27,7 @@ describe("changes", () => {
 
   it("a message counts in the hour in which it was sent, also if that is told after its price", () => {
     const hour = 3_600_000
-    const waited = samples.message({ status: "accepted", createdAt: samples.start - 30 * 24 * hour, pricing: paid })
+    const waited = samples.message({ status: "sending", createdAt: samples.start - 30 * 24 * hour, pricing: paid })
     const hoursOf = (before: Message, after: Message) =>
       changes([{ before, after }]).map(({ hour, messages }) => [hour, messages])
     const startOf = (at: number) => at - at % hour

@@ -109,6 +109,7 @@ layer(database, { excludeTestServices: true })("a customer", (it) => {
           provider: own.number.provider,
           messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 10),
           hashes: {},
+          hashedFor: null,
           ids: yield* Fixture.eventIds
         })
       }
