@@ -6,6 +6,7 @@ import * as MaxLength from "../generated/MaxLength.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { FromField } from "../numbers/FromField.tsx"
 import { useRefusal } from "../session/Session.tsx"
+import { placeholderParams } from "../templates/Names.ts"
 import { Preview } from "../templates/Preview.tsx"
 import { templateKey, TemplateOption } from "../templates/TemplateOption.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
@@ -134,7 +135,11 @@ export const CampaignForm = (
               The provider does not approve {unapproved.join(", ")}, which the campaign has. Choose another template.
             </Notice>
           )}
-          <Field label="Template" error={error} param="template">
+          <Field
+            label="Template"
+            error={elsewhere(error, ...placeholderParams(template, "template"))}
+            param="template"
+          >
             {(control) => (
               <select
                 {...control}
@@ -153,6 +158,8 @@ export const CampaignForm = (
           {template === undefined ? null : (
             <TemplateValues
               template={template}
+              param="template"
+              error={error}
               columns={offered}
               fillings={filled}
               onChange={(variable, filling) => change({ fillings: { ...draft.fillings, [variable]: filling } })}
@@ -161,7 +168,7 @@ export const CampaignForm = (
           <Field
             label="Compare with"
             hint="A second template, which half of the customers get. The result compares the two."
-            error={error}
+            error={elsewhere(error, ...placeholderParams(templateB, "templateB"))}
             param="templateB"
           >
             {(control) => (
@@ -181,6 +188,8 @@ export const CampaignForm = (
           {templateB === undefined ? null : (
             <TemplateValues
               template={templateB}
+              param="templateB"
+              error={error}
               columns={offered}
               fillings={filledB}
               of=" of variant B"

@@ -4,6 +4,7 @@
  */
 import type { TemplateDetail } from "@wac/client/internal"
 import * as MaxLength from "../generated/MaxLength.ts"
+import { placeholderParams } from "../templates/Names.ts"
 import { Field, TextField } from "../ui/Field.tsx"
 import { Problem } from "../ui/Problem.ts"
 import { fallbackOf, type Filling, type Fillings } from "./Draft.ts"
@@ -16,9 +17,10 @@ const chosenBy = (option: string, before: Filling): Filling =>
 const optionOf = (column: string): string => `c${column}`
 
 const Choice = (
-  { columns, filling, label, onChange, variable }: {
+  { columns, error, filling, label, onChange, param }: {
     readonly label: string
-    readonly variable: string
+    readonly param: string
+    readonly error: unknown
     readonly columns: ReadonlyArray<string>
     readonly filling: Filling
     readonly onChange: (filling: Filling) => void
@@ -28,11 +30,11 @@ const Choice = (
   return (
     <Field
       label={label}
-      param={variable}
+      param={param}
       error={missing === undefined
-        ? undefined
+        ? error
         : new Problem(
-          variable,
+          param,
           `The file has no column “${missing}” that can fill this placeholder. Choose another one.`
         )}
     >
@@ -54,8 +56,12 @@ const Choice = (
 }
 
 export const TemplateValues = (
-  { columns, fillings, of = "", onChange, template }: {
+  { columns, error, fillings, of = "", onChange, param, template }: {
     readonly template: TemplateDetail
+    /** The template's field in the API. */
+    readonly param: string
+    /** An error of the whole form, of which each field shows what is about it. */
+    readonly error: unknown
     /** The columns that can fill placeholders. */
     readonly columns: ReadonlyArray<string>
     /** What fills each placeholder. */
@@ -64,30 +70,38 @@ export const TemplateValues = (
     readonly of?: string
     readonly onChange: (variable: string, filling: Filling) => void
   }
-) => (
-  <>
-    {Object.entries(fillings).map(([variable, filling]) => (
-      <div key={`${template.name} ${template.language} ${variable}`} className="grid gap-3 sm:grid-cols-2">
-        <Choice
-          label={`Placeholder ${variable}${of}`}
-          variable={variable}
-          columns={columns}
-          filling={filling}
-          onChange={(filling) =>
-            onChange(variable, filling)}
-        />
-        {filling.by === "text"
-          ? (
-            <TextField
-              label={`Text for ${variable}${of}`}
-              required
-              maxLength={MaxLength.templateValue}
-              value={filling.text}
-              onChange={(text) => onChange(variable, { by: "text", text })}
+) => {
+  const params = placeholderParams(template, param)
+  return (
+    <>
+      {Object.entries(fillings).map(([variable, filling]) => {
+        const place = params[template.variables.indexOf(variable)]!
+        return (
+          <div key={`${template.name} ${template.language} ${variable}`} className="grid gap-3 sm:grid-cols-2">
+            <Choice
+              label={`Placeholder ${variable}${of}`}
+              param={place}
+              error={filling.by === "text" ? undefined : error}
+              columns={columns}
+              filling={filling}
+              onChange={(filling) => onChange(variable, filling)}
             />
-          )
-          : null}
-      </div>
-    ))}
-  </>
-)
+            {filling.by === "text"
+              ? (
+                <TextField
+                  label={`Text for ${variable}${of}`}
+                  error={error}
+                  param={place}
+                  required
+                  maxLength={MaxLength.templateValue}
+                  value={filling.text}
+                  onChange={(text) => onChange(variable, { by: "text", text })}
+                />
+              )
+              : null}
+          </div>
+        )
+      })}
+    </>
+  )
+}

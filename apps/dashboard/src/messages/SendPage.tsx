@@ -16,6 +16,7 @@ import { channel } from "../session/Document.ts"
 import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
+import { placeholderParams } from "../templates/Names.ts"
 import { Preview, TextPreview } from "../templates/Preview.tsx"
 import { approvedQuery } from "../templates/Queries.ts"
 import { templateKey, TemplateOption } from "../templates/TemplateOption.tsx"
@@ -83,6 +84,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
     onSettled: () => client.invalidateQueries()
   })
   const { error } = send
+  const places = placeholderParams(template, "template")
   const number = from === "" ? numbers.data?.find(({ isDefault }) => isDefault)?.id : from
   const choices: ReadonlyArray<readonly [Kind, ReactNode]> = [
     ["template", "A template, at any time"],
@@ -137,7 +139,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
             ? <p className="text-muted">The provider has approved no template yet.</p>
             : (
               <>
-                <Field label="Template" error={error} param="template">
+                <Field label="Template" error={elsewhere(error, ...places)} param="template">
                   {(control) => (
                     <select
                       {...control}
@@ -149,10 +151,12 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
                     </select>
                   )}
                 </Field>
-                {template?.variables.map((variable) => (
+                {template?.variables.map((variable, i) => (
                   <TextField
                     key={`${chosen} ${variable}`}
                     label={`Placeholder ${variable}`}
+                    error={error}
+                    param={places[i]}
                     required
                     maxLength={MaxLength.templateValue}
                     value={values[variable] ?? ""}

@@ -31,7 +31,7 @@ export const messageOf = (error: unknown, words?: string): string => {
   if (!(error instanceof WacError)) return t("Something went wrong in this page. Reload it.")
   if (error.code === "no_response") return t("The service did not respond: {why}.", { why: error.message })
   // pages show the request's id separately
-  const sentence = asSentence(words ?? error.message.replace(` (${error.requestId})`, ""))
+  const sentence = asSentence((words ?? error.message).replace(` (${error.requestId})`, ""))
   return language === "en" ? sentence : `${gistOf(error)} (“${sentence}”)`
 }
 
