@@ -49,7 +49,7 @@ export interface SetPreference {
 }
 
 /** Reports several names of one customer that the provider named together outside of a message from the customer. */
-export interface Tell {
+export interface RecordNames {
   readonly now: Instant
   /** The hashes of all names in the command. */
   readonly hashes: Suppression.Hashes
@@ -453,10 +453,10 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
 }
 
 /**
- * Decides `ContactStore.tell`: applies `ContactMerge.resolve` to a customer whose names the provider reported together.
- * A time in the future counts as now. The answer is whether a workspace has the number.
+ * Decides `ContactStore.recordNames`: applies `ContactMerge.resolve` to a customer whose names the provider reported
+ * together. A time in the future counts as now. The answer is whether a workspace has the number.
  */
-export const tell: Decide<Tell, Loaded, boolean, Writes> = (loaded, commands) => {
+export const recordNames: Decide<RecordNames, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
   const answers = commands.map(({ at, customer, hashes, now, providerNumberId }): boolean => {
     const number = loaded.number(providerNumberId)

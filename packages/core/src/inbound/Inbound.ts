@@ -144,7 +144,7 @@ export class Inbound extends Context.Service<Inbound, {
           )
           if (CustomerNames.isKnownAs(Option.getOrUndefined(contact), customer)) return
           const hashes = yield* hashesOf(providerNumberId, customer)
-          yield* contacts.tell({ now, hashes, providerNumberId, customer, at })
+          yield* contacts.recordNames({ now, hashes, providerNumberId, customer, at })
         }
       })
 
@@ -226,7 +226,7 @@ export class Inbound extends Context.Service<Inbound, {
         apply: traced,
         receive: Effect.fn("Inbound.receive")(function*(items) {
           const ignored = yield* Effect.forEach(items, traced)
-          yield* IgnoredItems.tell("the provider's report", ignored.filter((one) => one !== undefined))
+          yield* IgnoredItems.log("the provider's report", ignored.filter((one) => one !== undefined))
           return ignored
         })
       })

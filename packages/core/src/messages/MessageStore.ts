@@ -353,7 +353,7 @@ export class MessageStore extends Context.Service<MessageStore, {
   /**
    * Lists messages of the workspace, newest first, without those of campaigns that nobody has started
    * (`Campaign.isUnstarted`). Times, `clientReference` and failures have an index; with another filter, or beside such a
-   * campaign, a page reads at most `Page.lookedAt` messages.
+   * campaign, a page reads at most `Page.maxScanned` messages.
    */
   readonly list: (
     workspaceId: WorkspaceId,

@@ -53,7 +53,7 @@ export const settle: Decide<SettleSend, Loaded, boolean, Writes> = (loaded, comm
 }
 
 /** The common outcome of a send: accepted by the provider. */
-export interface Outright {
+export interface DirectSettlement {
   readonly message: Message
   readonly event: Event.Recorded
   /** When its key is deleted; `null` if never. */
@@ -69,7 +69,10 @@ export interface Outright {
  * isUntold} and the claim's owner has not changed. Returns `undefined` if the send has to be loaded and decided by
  * {@link settle}. Quota, identifiers of other messages and the key's stored answer do not change.
  */
-export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Instant): Outright | undefined => {
+export const settleDirectly = (
+  { claimToken, end, ids, message }: SettleSend,
+  now: Instant
+): DirectSettlement | undefined => {
   if (end._tag !== "Accepted" || end.isHeld === true || !isUntold(message)) return undefined
   const claimed: KeyedMessage.KeyedMessage = {
     message,

@@ -247,7 +247,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         const customer = CustomerNames.addressed(to, recipient)
         if (!CustomerNames.isTelling(customer) || CustomerNames.isKnownAs(contact, customer)) return Effect.void
         return NameHashes.of(vault, workspaceId, CustomerNames.keysIn(customer)).pipe(
-          Effect.flatMap((hashes) => contacts.tell({ now, hashes, providerNumberId, customer, at: now })),
+          Effect.flatMap((hashes) => contacts.recordNames({ now, hashes, providerNumberId, customer, at: now })),
           Effect.ignore
         )
       }

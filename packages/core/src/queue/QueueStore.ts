@@ -9,7 +9,7 @@ import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Beat, Beaten } from "./Heartbeat.ts"
 import type { EndQueued } from "./QueueEndStep.ts"
-import type { Work, Worked } from "./QueueWorkStep.ts"
+import type { Work, WorkResult } from "./QueueWorkStep.ts"
 
 /** The state of the callers' queue of a workspace, or of all workspaces together. */
 export interface Backlog {
@@ -29,7 +29,7 @@ export class QueueStore extends Context.Service<QueueStore, {
    * process at a time works on a number. The messages that it hands out belong to the caller for `QueueWorkStep.lease`.
    * Skips numbers whose queue is held (`Heartbeat`). None if no other number has anything due.
    */
-  readonly work: (command: Work) => Effect.Effect<Option.Option<Worked>, StoreError>
+  readonly work: (command: Work) => Effect.Effect<Option.Option<WorkResult>, StoreError>
   /** Records what came of a message that `work`, or `CampaignStore.work`, handed out. Safe to repeat. */
   readonly end: (command: EndQueued) => Effect.Effect<void, StoreError>
   /** When there is next something to do for a number; `null` if nothing is queued, or everything is held. */

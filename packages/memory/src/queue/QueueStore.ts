@@ -8,7 +8,7 @@ import { loaded as loadedSends, write as writeSends } from "../messages/Sends.ts
 import { type Memory, State } from "../State.ts"
 import { dequeue, heldSinceOf, nextAt, nextLane, setDue, takeDue } from "./Queue.ts"
 
-const work = (memory: Memory, command: QueueWorkStep.Work): QueueWorkStep.Worked | undefined => {
+const work = (memory: Memory, command: QueueWorkStep.Work): QueueWorkStep.WorkResult | undefined => {
   const now = memory.now(command.now)
   const kept = nextLane(memory)
   if (kept === undefined || kept.lane.workAt! > now) return undefined

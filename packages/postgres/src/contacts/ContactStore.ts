@@ -98,7 +98,7 @@ export const layer = Layer.effect(
     const { query, stepped } = yield* Database
     const recordInbound = yield* stepped("ContactStore.recordInbound", ContactStep.recordInbound)
     const setPreference = yield* stepped("ContactStore.setPreference", ContactStep.setPreference)
-    const tell = yield* stepped("ContactStore.tell", ContactStep.tell)
+    const recordNames = yield* stepped("ContactStore.recordNames", ContactStep.recordNames)
     const choose = yield* stepped("ContactStore.choose", ContactStep.choose)
     const move = yield* stepped("ContactStore.move", ContactStep.move)
 
@@ -106,7 +106,7 @@ export const layer = Layer.effect(
       recordInbound,
       setPreference,
       move,
-      tell,
+      recordNames,
       choose,
       optOuts: Effect.fnUntraced(function*(workspaceId, page) {
         const after = page.after === null ? undefined : JSON.parse(page.after) as readonly [string, string, string]
