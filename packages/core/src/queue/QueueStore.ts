@@ -7,7 +7,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
-import type { Beat, Beaten } from "./Heartbeat.ts"
+import type { Beat, BeatResult } from "./Heartbeat.ts"
 import type { EndQueued } from "./QueueEndStep.ts"
 import type { Work, WorkResult } from "./QueueWorkStep.ts"
 
@@ -38,7 +38,7 @@ export class QueueStore extends Context.Service<QueueStore, {
    * Writes a heartbeat. If the database turns out to be restored, campaigns wait for a person, and the queue is held
    * (`Heartbeat.beat`).
    */
-  readonly beat: (command: Beat) => Effect.Effect<Beaten, StoreError>
+  readonly beat: (command: Beat) => Effect.Effect<BeatResult, StoreError>
   /** The state of a workspace's queue, or with `null`, of the queues of all workspaces. */
   readonly backlog: (workspaceId: WorkspaceId | null, now: Instant) => Effect.Effect<Backlog, StoreError>
   /**

@@ -5,7 +5,7 @@ import type { Recorded } from "../../src/events/Event.ts"
 import type { MessageId } from "../../src/Id.ts"
 import { monthOf } from "../../src/limits/Quota.ts"
 import * as KeyedMessage from "../../src/messages/KeyedMessage.ts"
-import type { ApplyReport, EventIds, SendEnd, SettleSend, Swept } from "../../src/messages/MessageStore.ts"
+import type { ApplyReport, EventIds, SendEnd, SettleSend, SweepResult } from "../../src/messages/MessageStore.ts"
 import { applyReport, settle, settleDirectly, type Sweep, sweep } from "../../src/messages/OutcomeStep.ts"
 import type { Writes } from "../../src/messages/SendBatch.ts"
 import type { Answer } from "../../src/messages/SendBinding.ts"
@@ -62,7 +62,7 @@ class World {
     }, batch))
   }
 
-  sweep(batch: ReadonlyArray<Sweep>): ReadonlyArray<Swept> {
+  sweep(batch: ReadonlyArray<Sweep>): ReadonlyArray<SweepResult> {
     return this.write(sweep({ now: (asked) => asked, candidates: [...this.sends.values()] }, batch))
   }
 
@@ -323,7 +323,7 @@ type Command = typeof command.Type & { readonly place: number; readonly now: num
 
 const carriedOut = (commands: ReadonlyArray<Command>, sizes: ReadonlyArray<number>) => {
   const world = new World()
-  const answers = inBatches<Command, boolean | Swept>(commands, sizes, ({ kind }) => kind, (kind, batch) => {
+  const answers = inBatches<Command, boolean | SweepResult>(commands, sizes, ({ kind }) => kind, (kind, batch) => {
     if (kind === "sweep") return world.sweep(batch.map(({ now, place }) => ({ now, ids: ids(place, messages) })))
     if (kind === "settle") return world.settle(batch.map(({ end, n, now, place }) => ending(n, end, now, place)))
     return world.applyReport(batch.map(({ isReferred, n, name, now, place, status }) =>

@@ -72,7 +72,7 @@ interface TimesGiven {
   readonly sendUntil?: DateTime.Utc
 }
 
-const timesOf = ({ sendAt, sendUntil }: TimesGiven): SendTimes.Asked => ({
+const timesOf = ({ sendAt, sendUntil }: TimesGiven): SendTimes.RequestedTimes => ({
   ...(sendAt === undefined ? {} : { sendAt: DateTime.toEpochMillis(sendAt) }),
   ...(sendUntil === undefined ? {} : { sendUntil: DateTime.toEpochMillis(sendUntil) })
 })

@@ -44,7 +44,7 @@ const end = (memory: Memory, command: QueueEndStep.EndQueued): void => {
 /** There is one server: this process. */
 const server = "memory"
 
-const beat = (memory: Memory, command: Heartbeat.Beat): Heartbeat.Beaten => {
+const beat = (memory: Memory, command: Heartbeat.Beat): Heartbeat.BeatResult => {
   const jobs = [...memory.campaigns.values()].map(({ job }) => job).filter(({ workAt }) => workAt !== null)
   const decided = Heartbeat.beat({ now: memory.now, heartbeat: memory.heartbeat, server, jobs }, [command])
   if ("needs" in decided) throw new Error("all that a heartbeat needs is given")

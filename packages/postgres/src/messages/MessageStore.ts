@@ -45,13 +45,13 @@ const listed = result<{ readonly message: Message.Message | null; readonly reach
  * for a received one.
  */
 const named = columns<
-  Pick<MessageReferences.Named, "phoneNumberId" | "providerMessageId"> & {
+  Pick<MessageReferences.NamedMessage, "phoneNumberId" | "providerMessageId"> & {
     readonly phone: string | null
     readonly customer: string | null
   }
 >({ phoneNumberId: "text", providerMessageId: "text", phone: "text", customer: "text" })
 
-const messageId = columns<Pick<MessageReferences.Named, "messageId">>({ messageId: "text" })
+const messageId = columns<Pick<MessageReferences.NamedMessage, "messageId">>({ messageId: "text" })
 
 const fingerprint = row({ fingerprint: text() })
 
@@ -70,7 +70,7 @@ const loadNamed = statement({ workspaceId, id: value<Id.MessageId>() }, ({ id, w
   select i.phone_number_id, i.provider_message_id, null, i.customer
     from wac.inbound_messages i where i.message_id = ${id} and i.workspace_id = ${workspaceId}`)
 
-const namedOf = (messageId: Id.MessageId, row: Row): MessageReferences.Named => {
+const namedOf = (messageId: Id.MessageId, row: Row): MessageReferences.NamedMessage => {
   const { customer, phone, ...others } = named.read(row)
   return { ...others, messageId, customer: phone === null ? customer ?? "" : CustomerNames.keyOf(phone) }
 }
@@ -325,7 +325,7 @@ export const layer = Layer.effect(
           (rows) => rows.map((row) => Conversations.numberOf.read(row).customer)
         ),
       sweep: Effect.fnUntraced(function*(now) {
-        let swept: MessageStore.Swept = { unknown: 0, failed: 0, forgotten: 0 }
+        let swept: MessageStore.SweepResult = { unknown: 0, failed: 0, forgotten: 0 }
         let more = true
         while (more) {
           const step = yield* sweepStep(now)
