@@ -27,9 +27,9 @@ export const ListQuery = Schema.Struct(pageQuery).annotate({
   description: "Query parameters of every list."
 })
 
-/** The sentence about pages of a list with filters that have no index (`Page.lookedAt`). */
+/** The sentence about pages of a list with filters that have no index (`Page.maxScanned`). */
 export const shortPage = (withFilter: string, items: string): string =>
-  `${withFilter} a page ends at the latest after looking at ${Page.lookedAt.toLocaleString("en")} ${items}: it may ` +
+  `${withFilter} a page ends at the latest after looking at ${Page.maxScanned.toLocaleString("en")} ${items}: it may ` +
   "hold fewer than `limit`, or none, even if more follow."
 
 const nothing = Schema.Struct({})

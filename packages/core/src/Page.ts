@@ -15,7 +15,7 @@ export const defaultLimit = 25
  * The maximum number of items that a page of a list reads for filters without an index. (An index would cost every
  * write.) So a page takes a second at most, and may hold fewer items than its limit, or none, even if more follow.
  */
-export const lookedAt = 10_000
+export const maxScanned = 10_000
 
 /**
  * Requests at most `limit` items after `after`, the identifier of the previous page's last item; `null` for the first

@@ -208,7 +208,7 @@ export interface Memory {
   readonly phoneNumbers: Table<PhoneNumber.PhoneNumber>
   readonly phoneNumberByProviderId: Map<string, Id.PhoneNumberId>
   /** When each number's reported fields were reported. */
-  readonly toldAt: Map<Id.PhoneNumberId, PhoneNumber.ToldAt>
+  readonly toldAt: Map<Id.PhoneNumberId, PhoneNumber.ReportTimes>
   /** Credentials of numbers that have their own. */
   readonly credentials: Map<Id.PhoneNumberId, PhoneNumberStep.SealedCredentials>
   readonly people: Map<Id.UserId, Member.Person>
@@ -233,7 +233,7 @@ export interface Memory {
   readonly keptAnswers: ExpiringMap<string, KeptAnswer.Binding>
   readonly templates: Table<Template.Template>
   readonly templateByName: Map<string, Id.TemplateId>
-  readonly templateTold: Map<Id.TemplateId, Template.Told>
+  readonly templateTold: Map<Id.TemplateId, Template.ReportTimes>
   readonly contacts: Table<ContactRecord>
   /** The index of names: identifiers of contacts, by number and any name of the customer. */
   readonly contactByName: Map<string, ContactRecord["id"]>

@@ -3,12 +3,12 @@
  */
 import type { Page } from "@wac/core"
 import {
-  type Chosen,
+  combined,
   type Given,
   type Inputs,
-  type Perhaps,
+  type OptionalGiven,
+  type OptionalValues,
   type Statement,
-  together,
   value,
   type Values,
   variants
@@ -26,9 +26,9 @@ interface Place {
 export const filteredPages = <I extends Inputs, F extends Inputs>(
   inputs: I,
   filters: F,
-  write: (given: Given<I>, filters: Perhaps<F>, place: Place) => string
+  write: (given: Given<I>, filters: OptionalGiven<F>, place: Place) => string
 ) => {
-  const given = together(inputs)
+  const given = combined(inputs)
   const limit = value<number>()
   const first = variants(
     { given, limit },
@@ -40,7 +40,7 @@ export const filteredPages = <I extends Inputs, F extends Inputs>(
     filters,
     ({ after, given, limit }, filters) => write(given, filters, { limit, isAfter: (id) => `${id} < ${after}` })
   )
-  return (given: Values<I>, filters: Chosen<F>, { after, limit }: Page.PageRequest): Required<Statement> =>
+  return (given: Values<I>, filters: OptionalValues<F>, { after, limit }: Page.PageRequest): Required<Statement> =>
     after === null ? first({ given, limit: limit + 1 }, filters) : next({ given, limit: limit + 1, after }, filters)
 }
 

@@ -9,7 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as PoolUse from "./PoolUse.ts"
 import * as Primary from "./Primary.ts"
 import { isLostConnection, isOfClient, isOfServer } from "./SqlFailure.ts"
-import { type Rows, type Statement, statement, together, value } from "./Statement.ts"
+import { combined, type Rows, type Statement, statement, value } from "./Statement.ts"
 
 /** The connection was lost before the commit was sent, so the transaction certainly left nothing behind. */
 export class LostBeforeCommit extends Data.TaggedError("LostBeforeCommit")<{ readonly error: SqlError }> {}
@@ -92,7 +92,7 @@ export const planning: Readonly<Record<string, string>> = {
 
 /** A statement that changes settings until the transaction ends. */
 export const setLocally = (settings: Readonly<Record<string, string>>): Statement => {
-  const setting = together({ name: value<string>(), value: value<string>() })
+  const setting = combined({ name: value<string>(), value: value<string>() })
   const set = statement(
     Record.map(settings, () => setting),
     (given) =>

@@ -6,7 +6,7 @@ import { Effect, Struct } from "effect"
 import type { Columns } from "./Columns.ts"
 import type { Database } from "./Database.ts"
 import type { Relation } from "./Schema.ts"
-import { type Chosen, value, variants } from "./Statement.ts"
+import { type OptionalValues, value, variants } from "./Statement.ts"
 
 /** Creates an operation that sets the columns of the given fields in the row with an identifier. */
 export const configuring = <A extends object>(
@@ -25,5 +25,5 @@ export const configuring = <A extends object>(
   ): Effect.Effect<void, StoreError.StoreError> =>
     Struct.keys(settings).every((field) => settings[field] === undefined)
       ? Effect.void
-      : Effect.asVoid(query(operation, set({ id }, settings as Chosen<typeof columns.each>)))
+      : Effect.asVoid(query(operation, set({ id }, settings as OptionalValues<typeof columns.each>)))
 }

@@ -42,7 +42,7 @@ export interface Prepared<Value> {
 }
 
 /** Combines named inputs into one input. */
-export const together = <I extends Inputs>(inputs: I): Input<Values<I>, Given<I>> => {
+export const combined = <I extends Inputs>(inputs: I): Input<Values<I>, Given<I>> => {
   const all = Object.entries<Input<never, unknown>>(inputs)
   return {
     size: all.reduce((size, [, input]) => size + input.size, 0),
@@ -63,11 +63,11 @@ export const together = <I extends Inputs>(inputs: I): Input<Values<I>, Given<I>
 }
 
 /** What the text of a statement with exactly these inputs writes for each. */
-export const givenOf = <I extends Inputs>(inputs: I): Given<I> => together(inputs).given(1)
+export const givenOf = <I extends Inputs>(inputs: I): Given<I> => combined(inputs).given(1)
 
 /** Prepares a statement: writes its text once, with named inputs. */
 export const statement = <I extends Inputs>(inputs: I, write: (given: Given<I>) => string): Prepared<Values<I>> => {
-  const { encode } = together(inputs)
+  const { encode } = combined(inputs)
   const text = write(givenOf(inputs))
   return Object.assign((values: Values<I>) => ({ text, params: encode(values) }), { text })
 }
@@ -85,15 +85,15 @@ export const value = <Value>(): Input<Value, string> => ({
 })
 
 /** What a statement's text writes for each optional input; a field is missing if the input is omitted. */
-export type Perhaps<I extends Inputs> = { readonly [Name in keyof I]?: Given<I>[Name] }
+export type OptionalGiven<I extends Inputs> = { readonly [Name in keyof I]?: Given<I>[Name] }
 
 /** A value for each optional input; `undefined` omits the input. */
-export type Chosen<I extends Inputs> = { readonly [Name in keyof I]: Values<I>[Name] | undefined }
+export type OptionalValues<I extends Inputs> = { readonly [Name in keyof I]: Values<I>[Name] | undefined }
 
 /** A statement that waits for the values of its inputs, some of which are optional. */
 export type Variants<I extends Inputs, O extends Inputs> = (
   values: Values<I>,
-  chosen: Chosen<O>
+  chosen: OptionalValues<O>
 ) => Required<Statement>
 
 /**
@@ -103,14 +103,14 @@ export type Variants<I extends Inputs, O extends Inputs> = (
 export const variants = <I extends Inputs, O extends Inputs>(
   inputs: I,
   optional: O,
-  write: (given: Given<I>, chosen: Perhaps<O>) => string
+  write: (given: Given<I>, chosen: OptionalGiven<O>) => string
 ): Variants<I, O> => {
-  const given = together(inputs)
+  const given = combined(inputs)
   const all = Object.entries<Input<never, unknown>>(optional)
   const prepare = (isChosen: (name: string) => boolean) =>
     statement(
-      { given, chosen: together(Object.fromEntries(all.filter(([name]) => isChosen(name)))) },
-      ({ chosen, given }) => write(given, chosen as Perhaps<O>)
+      { given, chosen: combined(Object.fromEntries(all.filter(([name]) => isChosen(name)))) },
+      ({ chosen, given }) => write(given, chosen as OptionalGiven<O>)
     )
   const prepared = new Map([[0, prepare(() => false)]])
   return (values, chosen) => {

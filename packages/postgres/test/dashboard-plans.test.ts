@@ -90,7 +90,7 @@ const lists = Effect.gen(function*() {
   const templates = yield* Templates.TemplateStore
   const page = 26
   const all: ReadonlyArray<readonly [string, ReadonlyArray<List>]> = [
-    ["alerts about a subject", [[alerts.during(own, "none", { since: 0, until: 1 }), "alerts", Alerts.lookedAt]]],
+    ["alerts about a subject", [[alerts.during(own, "none", { since: 0, until: 1 }), "alerts", Alerts.maxScanned]]],
     ["alerts", pagesOf("alr").map((at) => [alerts.list(own, {}, at), "alerts", page])],
     // all open alerts are read; there is one for each problem
     ["open alerts", pagesOf("alr").map((at) => [alerts.list(own, { open: true }, at), "alerts", stored / 100])],

@@ -327,8 +327,10 @@ for (const { layer: database, name } of plannedDatabases) {
             attempt: { ...attempt, id: id("att", i) },
             jitter: 0
           }))
-          const records = commands.map((command) => ({ command, after: DeliveryStep.outright(command)!, now }))
-          const completed = yield* touchedBy(carryOutAll(CompleteDirect.outright.write(records, (asked) => asked)))
+          const records = commands.map((command) => ({ command, after: DeliveryStep.completeDirectly(command)!, now }))
+          const completed = yield* touchedBy(
+            carryOutAll(CompleteDirect.completeDirectly.write(records, (asked) => asked))
+          )
           assertReads(completed, {
             // read, written, and searched for followers
             deliveries: 3 * 64,

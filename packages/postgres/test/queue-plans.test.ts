@@ -104,7 +104,7 @@ const accept = (commands: ReadonlyArray<MessageStore.AcceptSend>) => carryOut(Ac
 
 const settle = (first: number, count: number) => {
   const commands = settlements(first, count)
-  const { read, write } = Settle.outright
+  const { read, write } = Settle.settleDirectly
   return Effect.map(carryOutAll(write(commands, () => now)), (rows) => commands.map(read(rows, commands)))
 }
 
@@ -244,7 +244,7 @@ it("a batch of sends has no statement, and no column, for messages to be sent la
   const texts = Accept.accept.load(sends(0, batch)).map(({ text }) => text)
   assert.lengthOf(texts, 3)
   assert.lengthOf(Accept.accept.load([...sends(0, batch), ...sends(batch, 1, { later })]), 4)
-  const [settled] = Settle.outright.write(
+  const [settled] = Settle.settleDirectly.write(
     settlements(0, batch).map((command) => ({ ...command, message: { ...command.message, sendAt: null } })),
     () => now
   )

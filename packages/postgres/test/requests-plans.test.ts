@@ -103,10 +103,10 @@ for (const { layer: database, name } of plannedDatabases) {
         ) {
           const statement = page(filter)
           // looked at, and once more for where it stopped
-          assert.isAtMost(yield* reads("requests", statement), 2 * Page.lookedAt)
+          assert.isAtMost(yield* reads("requests", statement), 2 * Page.maxScanned)
           const rows = yield* client.unsafe(statement.text, statement.params)
-          assert.deepStrictEqual(rows, [{ request: null, reached: id("req", requests - Page.lookedAt + 1) }])
-          const rest = page(filter, id("req", Page.lookedAt))
+          assert.deepStrictEqual(rows, [{ request: null, reached: id("req", requests - Page.maxScanned + 1) }])
+          const rest = page(filter, id("req", Page.maxScanned))
           assert.deepStrictEqual(yield* client.unsafe(rest.text, rest.params), [{ request: null, reached: null }])
         }
         assert.isAtMost(yield* reads("requests", page({ status: 200 })), 26)

@@ -228,7 +228,7 @@ const reading = <A, E, R>(name: string, step: Effect.Effect<A, E, R>, most: numb
   })
 
 /** Carries out commands in one round trip. */
-const outright = <Command, Answer>(
+const directly = <Command, Answer>(
   { read, write }: DirectOptions<Command, Answer>,
   commands: ReadonlyArray<Command>
 ) => Effect.map(carryOutAll(write(commands, () => now)), (rows) => commands.map(read(rows, commands)))
@@ -258,8 +258,8 @@ for (
           yield* accept(sends(0, 1))
           yield* carryOut(Tokens.spend, tokens.slice(0, 3))
           yield* carryOut(Tokens.giveBack, tokens.slice(0, 3))
-          yield* outright(Settle.outright, settlements(0, 1))
-          yield* outright(Settle.outright, settlementsOfCampaigns(1))
+          yield* directly(Settle.settleDirectly, settlements(0, 1))
+          yield* directly(Settle.settleDirectly, settlementsOfCampaigns(1))
           yield* carryOut(ApplyReport.applyReport, reports(0, 1))
           yield* accept(sends(200, 4))
           yield* carryOut(Settle.settle, ends(200, 3))
@@ -282,11 +282,11 @@ for (
           yield* reading("spending tokens", carryOut(Tokens.spend, tokens), few)
           yield* reading("giving tokens back", carryOut(Tokens.giveBack, tokens), few)
           const all = Array(batch).fill(true)
-          const settled = yield* reading("settle", outright(Settle.outright, settlements(1, batch)), few)
+          const settled = yield* reading("settle", directly(Settle.settleDirectly, settlements(1, batch)), few)
           assert.deepStrictEqual(settled, all)
           const ofCampaigns = settlementsOfCampaigns(batch)
           assert.deepStrictEqual(
-            yield* reading("settle of campaigns", outright(Settle.outright, ofCampaigns), few),
+            yield* reading("settle of campaigns", directly(Settle.settleDirectly, ofCampaigns), few),
             all
           )
           assert.lengthOf(
@@ -295,7 +295,7 @@ for (
           )
           const reported = yield* reading("reports", carryOut(ApplyReport.applyReport, reports(1, batch)), few)
           assert.deepStrictEqual(reported.map((one) => one !== undefined), all)
-          yield* reading("looking up", outright(LookUp.lookUp, lookUps(1, batch)), few)
+          yield* reading("looking up", directly(LookUp.lookUp, lookUps(1, batch)), few)
 
           yield* accept(sends(300, 2 * batch))
           const ended = yield* reading("other ends", carryOut(Settle.settle, ends(300, batch)), few)

@@ -22,7 +22,7 @@ export const numbers = {
 } as const satisfies Record<string, E164.E164>
 
 /** One reported item, before it has a message and a time. */
-export type Told =
+export type ReportedItem =
   | { readonly _tag: "Status"; readonly status: Exclude<Message.Report["status"], "failed"> }
   | { readonly _tag: "Failure"; readonly error: Message.MessageError }
   /** A text that the recipient sends back. */
@@ -33,9 +33,9 @@ export type Told =
   | { readonly _tag: "Press" }
 
 /** Items that are reported together, `after` the response. */
-export interface Telling {
+export interface ReportBatch {
   readonly after: Duration.Duration
-  readonly items: ReadonlyArray<Told>
+  readonly items: ReadonlyArray<ReportedItem>
 }
 
 /** The behaviour towards a send. */
@@ -45,20 +45,26 @@ export interface Behaviour {
   /** The response, without the id that an accepted message gets. */
   readonly outcome: { readonly _tag: "Accepted" } | Exclude<Provider.ProviderOutcome, { readonly _tag: "Accepted" }>
   /** Later reports, earliest first. */
-  readonly tellings: ReadonlyArray<Telling>
+  readonly reports: ReadonlyArray<ReportBatch>
 }
 
 const accepted: Behaviour["outcome"] = { _tag: "Accepted" }
 
-const told = (status: Extract<Told, { readonly _tag: "Status" }>["status"]): Told => ({ _tag: "Status", status })
+const told = (status: Extract<ReportedItem, { readonly _tag: "Status" }>["status"]): ReportedItem => ({
+  _tag: "Status",
+  status
+})
 
-const after = (millis: number, ...items: ReadonlyArray<Told>): Telling => ({ after: Duration.millis(millis), items })
+const after = (millis: number, ...items: ReadonlyArray<ReportedItem>): ReportBatch => ({
+  after: Duration.millis(millis),
+  items
+})
 
-const ordinary: Behaviour = { outcome: accepted, tellings: [after(200, told("delivered")), after(400, told("read"))] }
+const ordinary: Behaviour = { outcome: accepted, reports: [after(200, told("delivered")), after(400, told("read"))] }
 
 const replying = (text: string): Behaviour => ({
   outcome: accepted,
-  tellings: [after(200, told("delivered"), { _tag: "Reply", text }), after(400, told("read"))]
+  reports: [after(200, told("delivered"), { _tag: "Reply", text }), after(400, told("read"))]
 })
 
 const undeliverable = {
@@ -93,21 +99,21 @@ const special: Readonly<Record<keyof typeof numbers, () => Behaviour>> = {
       _tag: "Refused",
       error: new Errors.InvalidBody({ ...undeliverable, reason: "undeliverable", param: "to" })
     },
-    tellings: []
+    reports: []
   }),
   failing: () => ({
     outcome: accepted,
-    tellings: [
+    reports: [
       after(200, { _tag: "Failure", error: { ...undeliverable, code: "invalid_body", reason: "undeliverable" } })
     ]
   }),
-  silent: () => ({ outcome: accepted, tellings: [] }),
-  throttled: () => ({ outcome: throttled(), tellings: [] }),
-  unavailable: () => ({ outcome: unavailable(), tellings: [] }),
-  outcomeUnknown: () => ({ outcome: { _tag: "Unknown" }, tellings: [after(2000, told("delivered"))] }),
+  silent: () => ({ outcome: accepted, reports: [] }),
+  throttled: () => ({ outcome: throttled(), reports: [] }),
+  unavailable: () => ({ outcome: unavailable(), reports: [] }),
+  outcomeUnknown: () => ({ outcome: { _tag: "Unknown" }, reports: [after(2000, told("delivered"))] }),
   disorderly: () => ({
     outcome: accepted,
-    tellings: [
+    reports: [
       after(100, told("read")),
       after(200, told("sent")),
       after(300, told("delivered"), told("delivered")),
@@ -120,11 +126,11 @@ const special: Readonly<Record<keyof typeof numbers, () => Behaviour>> = {
   stopping: () => replying("STOP"),
   pressing: () => ({
     outcome: accepted,
-    tellings: [after(200, told("delivered"), { _tag: "Press" }), after(400, told("read"))]
+    reports: [after(200, told("delivered"), { _tag: "Press" }), after(400, told("read"))]
   }),
   picturing: () => ({
     outcome: accepted,
-    tellings: [after(200, told("delivered"), { _tag: "Picture" }), after(400, told("read"))]
+    reports: [after(200, told("delivered"), { _tag: "Picture" }), after(400, told("read"))]
   }),
   slow: () => ({ ...ordinary, answerAfter: Duration.seconds(3) })
 }

@@ -59,7 +59,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
 
     const newName = Effect.map(random.ulid, (ulid) => `wamid.sandbox_${ulid}`)
 
-    const itemOf = Effect.fnUntraced(function*(told: Behaviour.Told, subject: Subject) {
+    const itemOf = Effect.fnUntraced(function*(told: Behaviour.ReportedItem, subject: Subject) {
       const at = yield* Clock.currentTimeMillis
       const { providerMessageId, recipient, reference, sender } = subject
       const item: InboundItem.InboundItem = told._tag === "Reply" || told._tag === "Press" || told._tag === "Picture"
@@ -92,7 +92,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
     })
 
     const tell = Effect.fnUntraced(
-      function*({ after, items }: Behaviour.Telling, subject: Subject) {
+      function*({ after, items }: Behaviour.ReportBatch, subject: Subject) {
         yield* Effect.sleep(after)
         // built once, before any retry: a repeated report must be identical
         const made = yield* Effect.forEach(items, (told) => itemOf(told, subject))
@@ -104,7 +104,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
     const send = Effect.fnUntraced(function*(
       { message, messageId, sender, template }: Provider.ProviderSend
     ) {
-      const { answerAfter, outcome, tellings } = Behaviour.of(message.to)
+      const { answerAfter, outcome, reports } = Behaviour.of(message.to)
       if (answerAfter !== undefined) yield* Effect.sleep(answerAfter)
       const providerMessageId = yield* newName
       const subject: Subject = {
@@ -114,7 +114,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
         recipient: message.to,
         pressed: FirstChoice.of(message, template)
       }
-      for (const telling of tellings) fork(tell(telling, subject))
+      for (const report of reports) fork(tell(report, subject))
       const answer: Provider.ProviderOutcome = outcome._tag === "Accepted" ? { ...outcome, providerMessageId } : outcome
       return answer
     })

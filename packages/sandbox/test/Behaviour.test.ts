@@ -37,7 +37,7 @@ const answered = (to: E164.E164): Message.Message => ({
 const life = (to: E164.E164) => {
   let message = answered(to)
   const steps: Array<string> = []
-  for (const { after, items } of Behaviour.of(to).tellings) {
+  for (const { after, items } of Behaviour.of(to).reports) {
     const at = Duration.toMillis(after)
     for (const told of items) {
       if (told._tag === "Reply" || told._tag === "Press" || told._tag === "Picture") continue
@@ -91,13 +91,11 @@ describe("the life of a message", () => {
 })
 
 it("the disorder number reports duplicates and steps back, and ends within a second", () => {
-  const { tellings } = Behaviour.of(numbers.disorderly)
-  const statuses = tellings.flatMap(({ items }) =>
-    items.map((told) => told._tag === "Status" ? told.status : told._tag)
-  )
+  const { reports } = Behaviour.of(numbers.disorderly)
+  const statuses = reports.flatMap(({ items }) => items.map((told) => told._tag === "Status" ? told.status : told._tag))
   for (const status of ["sent", "delivered", "read"]) {
     assert.isAbove(statuses.filter((each) => each === status).length, 1, status)
   }
   assert.strictEqual(statuses[0], "read")
-  assert.isTrue(tellings.every(({ after }) => Duration.isLessThanOrEqualTo(after, Duration.seconds(1))))
+  assert.isTrue(reports.every(({ after }) => Duration.isLessThanOrEqualTo(after, Duration.seconds(1))))
 })

@@ -38,7 +38,7 @@ export const kinds = [
 export type Kind = (typeof kinds)[number]
 
 /** A problem of a workspace that exists now. */
-export interface Matter {
+export interface Problem {
   readonly kind: Kind
   /** The id of the affected object, the name of a subscription, or the month of a quota. */
   readonly subject: string
@@ -47,7 +47,7 @@ export interface Matter {
 }
 
 /** A problem, from when it was noticed until it ended. */
-export interface Alert extends Matter {
+export interface Alert extends Problem {
   readonly id: AlertId
   readonly workspaceId: WorkspaceId
   readonly openedAt: Instant
@@ -119,10 +119,10 @@ export interface State {
 }
 
 /** Lists every current problem. Pure. */
-export const matters = (
+export const problems = (
   { expiringKeys, now, numbers, pausedCampaigns, pausedTemplates, queue, quota, subscriptions, webhook }: State
-): ReadonlyArray<Matter> => {
-  const found: Array<Matter> = []
+): ReadonlyArray<Problem> => {
+  const found: Array<Problem> = []
   if (webhook !== undefined) {
     const about = (kind: Kind, message: string) => found.push({ kind, subject: webhook.id, message })
     if (webhook.pausedAt !== null) {

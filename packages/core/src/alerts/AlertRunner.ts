@@ -101,7 +101,7 @@ export const layer = Layer.effectDiscard(
       return { ...found, pausesAt }
     })
 
-    const matters = Effect.fnUntraced(function*({ id, monthlyQuota }: Workspace) {
+    const problems = Effect.fnUntraced(function*({ id, monthlyQuota }: Workspace) {
       const now = yield* Clock.currentTimeMillis
       const month = Quota.monthOf(now)
       const [
@@ -125,7 +125,7 @@ export const layer = Layer.effectDiscard(
           subscriptions.standings(id)
         ]
       )
-      return Alert.matters({
+      return Alert.problems({
         now,
         webhook,
         numbers: ofNumbers,
@@ -184,11 +184,11 @@ export const layer = Layer.effectDiscard(
     })
 
     const look = Effect.fnUntraced(function*(workspace: Workspace) {
-      const found = yield* matters(workspace)
+      const found = yield* problems(workspace)
       const { closed, opened } = yield* store.observe({
         now: yield* Clock.currentTimeMillis,
         workspaceId: workspace.id,
-        matters: found,
+        problems: found,
         ids: yield* Effect.forEach(found, () => Id.generate(random, "alr"))
       })
       if (opened.length + closed.length > 0) tellPages({ workspaceId: workspace.id, topic: "alerts" })

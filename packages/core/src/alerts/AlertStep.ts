@@ -4,14 +4,14 @@
 import type { AlertId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
-import type { Alert, Matter } from "./Alert.ts"
+import type { Alert, Problem } from "./Alert.ts"
 
 /** Reports all current problems of a workspace. */
 export interface Observe {
   readonly now: Instant
   readonly workspaceId: WorkspaceId
-  readonly matters: ReadonlyArray<Matter>
-  /** A new id for each of the matters. */
+  readonly problems: ReadonlyArray<Problem>
+  /** A new id for each of the problems. */
   readonly ids: ReadonlyArray<AlertId>
 }
 
@@ -33,20 +33,20 @@ export interface Writes {
   readonly closed: ReadonlyArray<Alert>
 }
 
-const nameOf = ({ kind, subject }: Matter): string => `${kind} ${subject}`
+const nameOf = ({ kind, subject }: Problem): string => `${kind} ${subject}`
 
 /** Decides `AlertStore.observe`. Each command must be for a different workspace. */
 export const observe: Decide<Observe, Loaded, Observed, Writes> = (loaded, commands) => {
-  const answers = commands.map(({ ids, matters, now: asked, workspaceId }): Observed => {
+  const answers = commands.map(({ ids, problems, now: asked, workspaceId }): Observed => {
     const now = loaded.now(asked)
     const open = loaded.open(workspaceId)
     const known = new Set(open.map(nameOf))
-    const present = new Set(matters.map(nameOf))
+    const present = new Set(problems.map(nameOf))
     return {
-      opened: matters.flatMap((matter, i) =>
-        known.has(nameOf(matter))
+      opened: problems.flatMap((problem, i) =>
+        known.has(nameOf(problem))
           ? []
-          : [{ ...matter, id: ids[i]!, workspaceId, openedAt: now, closedAt: null }]
+          : [{ ...problem, id: ids[i]!, workspaceId, openedAt: now, closedAt: null }]
       ),
       closed: open.filter((alert) => !present.has(nameOf(alert))).map((alert) => ({ ...alert, closedAt: now }))
     }

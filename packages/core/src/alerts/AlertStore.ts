@@ -12,7 +12,7 @@ import type { Alert, Settings } from "./Alert.ts"
 import type { Observe, Observed } from "./AlertStep.ts"
 
 /** How many of the newest alerts are searched for alerts about a subject. */
-export const lookedAt = 1000
+export const maxScanned = 1000
 
 export class AlertStore extends Context.Service<AlertStore, {
   /**
@@ -28,7 +28,7 @@ export class AlertStore extends Context.Service<AlertStore, {
   ) => Effect.Effect<Page<Alert>, StoreError>
   /**
    * The alerts about a subject that were open at some time within the range, oldest first, among the workspace's newest
-   * {@link lookedAt}.
+   * {@link maxScanned}.
    */
   readonly during: (
     workspaceId: WorkspaceId,

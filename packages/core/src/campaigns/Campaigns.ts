@@ -266,7 +266,7 @@ export class Campaigns extends Context.Service<
             ? ProblemKind.rowsBefore(campaign, filter.reason)
             : placeOf(page.after)
           const isFiltered = Object.values(filter).some((wanted) => wanted !== undefined)
-          const last = Math.min(rows, first + (isFiltered ? Page.lookedAt : page.limit))
+          const last = Math.min(rows, first + (isFiltered ? Page.maxScanned : page.limit))
           const items: Array<CheckedRow> = []
           let reached = first
           while (reached < last && items.length < page.limit) {

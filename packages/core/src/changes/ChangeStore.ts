@@ -6,7 +6,7 @@ import type { StoreError } from "../StoreError.ts"
 import type { Change } from "./Change.ts"
 
 /** How many changes a listener may fall behind. Beyond this, the oldest are dropped. */
-export const kept = 1024
+export const bufferSize = 1024
 
 export class ChangeStore extends Context.Service<ChangeStore, {
   /** Publishes to every listener in this process and in others. */

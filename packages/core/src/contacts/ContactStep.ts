@@ -49,7 +49,7 @@ export interface SetPreference {
 }
 
 /** Reports several names of one customer that the provider named together outside of a message from the customer. */
-export interface Tell {
+export interface RecordNames {
   readonly now: Instant
   /** The hashes of all names in the command. */
   readonly hashes: Suppression.Hashes
@@ -162,7 +162,7 @@ export interface Remembered {
 export interface InboundWrites extends Writes {
   readonly remembered: ReadonlyArray<Remembered>
   /** Customers' messages to add to their conversations, after {@link Writes.moved}. */
-  readonly said: ReadonlyArray<ReceivedMessage.Said>
+  readonly said: ReadonlyArray<ReceivedMessage.ConversationMessage>
   readonly events: ReadonlyArray<Event.Recorded>
 }
 
@@ -184,7 +184,7 @@ class Changed {
   /** The contacts as they were loaded, by `Contact.placeOf`. */
   private readonly before = new Map<string, Contact.Contact>()
   private readonly moved: Array<Conversation.Reassignment> = []
-  private readonly said: Array<ReceivedMessage.Said> = []
+  private readonly said: Array<ReceivedMessage.ConversationMessage> = []
 
   constructor(loaded: Loaded) {
     this.loaded = loaded
@@ -261,7 +261,7 @@ class Changed {
   }
 
   /** Adds a customer's message to the conversation. */
-  say(said: ReceivedMessage.Said): void {
+  say(said: ReceivedMessage.ConversationMessage): void {
     this.said.push(said)
   }
 
@@ -328,7 +328,7 @@ class Changed {
   }
 
   /** The messages for the conversations, with the customers to whom they belong now. */
-  get conversations(): ReadonlyArray<ReceivedMessage.Said> {
+  get conversations(): ReadonlyArray<ReceivedMessage.ConversationMessage> {
     return this.said
   }
 }
@@ -453,10 +453,10 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
 }
 
 /**
- * Decides `ContactStore.tell`: applies `ContactMerge.resolve` to a customer whose names the provider reported together.
- * A time in the future counts as now. The answer is whether a workspace has the number.
+ * Decides `ContactStore.recordNames`: applies `ContactMerge.resolve` to a customer whose names the provider reported
+ * together. A time in the future counts as now. The answer is whether a workspace has the number.
  */
-export const tell: Decide<Tell, Loaded, boolean, Writes> = (loaded, commands) => {
+export const recordNames: Decide<RecordNames, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
   const answers = commands.map(({ at, customer, hashes, now, providerNumberId }): boolean => {
     const number = loaded.number(providerNumberId)

@@ -7,7 +7,7 @@ import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Contact } from "./Contact.ts"
-import type { Choose, Chosen, Move, Recorded, RecordInbound, SetPreference, Tell } from "./ContactStep.ts"
+import type { Choose, Chosen, Move, Recorded, RecordInbound, RecordNames, SetPreference } from "./ContactStep.ts"
 import type * as OptOutWords from "./OptOutWords.ts"
 import type { Source } from "./Suppression.ts"
 
@@ -51,7 +51,7 @@ export class ContactStore extends Context.Service<ContactStore, {
    * Records that a customer has several names (`ContactMerge.resolve`). The contact is created if missing. False if no
    * workspace has the number. Safe to repeat.
    */
-  readonly tell: (command: Tell) => Effect.Effect<boolean, StoreError>
+  readonly recordNames: (command: RecordNames) => Effect.Effect<boolean, StoreError>
   /**
    * Opts a customer out or in under all of their names, for one number or for every number. The customer need not have
    * a contact. Safe to repeat: an opt-out that is in force already stays as it is.

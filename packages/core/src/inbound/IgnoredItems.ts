@@ -21,7 +21,7 @@ export interface IgnoredItem {
 }
 
 /** Logs ignored items in one line, at debug level if all of them are usual. `something` names what contained them. */
-export const tell = (something: string, all: ReadonlyArray<IgnoredItem>): Effect.Effect<void> => {
+export const log = (something: string, all: ReadonlyArray<IgnoredItem>): Effect.Effect<void> => {
   if (all.length === 0) return Effect.void
   const times = new Map<string, number>()
   for (const { what } of all) times.set(what, (times.get(what) ?? 0) + 1)

@@ -11,7 +11,7 @@ import * as Event from "../events/Event.ts"
 import * as Id from "../Id.ts"
 import { InboundFiles } from "../media/MediaLibrary.ts"
 import { MediaStore } from "../media/MediaStore.ts"
-import { type EventIds, MessageStore, type Reported } from "../messages/MessageStore.ts"
+import { type EventIds, MessageStore, type ReportResult } from "../messages/MessageStore.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import { Vault } from "../secrets/Vault.ts"
@@ -125,7 +125,7 @@ export class Inbound extends Context.Service<Inbound, {
        */
       const learn = Effect.fnUntraced(function*(
         { preference, providerNumberId, recipient, report: { at } }: Extract<InboundItem, { readonly _tag: "Status" }>,
-        reported: Reported | undefined,
+        reported: ReportResult | undefined,
         now: Instant
       ) {
         const customer = reported === undefined || reported.to === ""
@@ -144,7 +144,7 @@ export class Inbound extends Context.Service<Inbound, {
           )
           if (CustomerNames.isKnownAs(Option.getOrUndefined(contact), customer)) return
           const hashes = yield* hashesOf(providerNumberId, customer)
-          yield* contacts.tell({ now, hashes, providerNumberId, customer, at })
+          yield* contacts.recordNames({ now, hashes, providerNumberId, customer, at })
         }
       })
 
@@ -226,7 +226,7 @@ export class Inbound extends Context.Service<Inbound, {
         apply: traced,
         receive: Effect.fn("Inbound.receive")(function*(items) {
           const ignored = yield* Effect.forEach(items, traced)
-          yield* IgnoredItems.tell("the provider's report", ignored.filter((one) => one !== undefined))
+          yield* IgnoredItems.log("the provider's report", ignored.filter((one) => one !== undefined))
           return ignored
         })
       })

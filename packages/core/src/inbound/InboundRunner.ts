@@ -144,7 +144,7 @@ export const layer = Layer.effectDiscard(
         const claim = { provider, digest, token, now: yield* Clock.currentTimeMillis }
         if (problem === null) {
           yield* store.complete({ ...claim, keptFor })
-          yield* IgnoredItems.tell(named(progress.post), ignored)
+          yield* IgnoredItems.log(named(progress.post), ignored)
         } else {
           yield* Metrics.postFailed(problem)
           const retryAt = problem === "unreadable"

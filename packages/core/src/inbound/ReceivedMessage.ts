@@ -50,13 +50,13 @@ export const of = (
 })
 
 /** What replaces a message's content when the content is deleted. */
-export const unsaid = { content: {}, context: null } satisfies Partial<ReceivedMessage>
+export const deletedContent = { content: {}, context: null } satisfies Partial<ReceivedMessage>
 
 /** The message without its content. */
-export const withoutBody = (message: ReceivedMessage): ReceivedMessage => ({ ...message, ...unsaid })
+export const withoutBody = (message: ReceivedMessage): ReceivedMessage => ({ ...message, ...deletedContent })
 
 /** A message, and the customer to whose conversation it belongs. */
-export interface Said {
+export interface ConversationMessage {
   readonly message: ReceivedMessage
   /** The key of the customer's contact. */
   readonly customer: Contact["key"]

@@ -32,13 +32,13 @@ export class Bucket {
 }
 
 /** A bucket and its policy. */
-export interface Limited {
+export interface LimitedBucket {
   readonly bucket: Bucket
   readonly policy: RateLimit.Policy
 }
 
-/** The result of asking several buckets for one token each. */
-export interface Asked {
+/** The result of checking several buckets for one token each. */
+export interface TokenCheck {
   /** One reading for each bucket, in order. */
   readonly readings: ReadonlyArray<RateLimit.Reading>
   /** Takes the tokens. Call it only if every reading is allowed. */
@@ -46,10 +46,10 @@ export interface Asked {
 }
 
 /**
- * Asks each bucket for one token without taking it. The state of a bucket is limited to that of an empty bucket
+ * Checks each bucket for one token without taking it. The state of a bucket is limited to that of an empty bucket
  * (`RateLimit.bounded`).
  */
-export const ask = (wanted: ReadonlyArray<Limited>, now: Instant): Asked => {
+export const check = (wanted: ReadonlyArray<LimitedBucket>, now: Instant): TokenCheck => {
   const next = new Map<Bucket, Instant>()
   const readings = wanted.map(({ bucket, policy }) => {
     bucket.leave(RateLimit.bounded(policy, bucket.fullAt, now))

@@ -60,7 +60,7 @@ class Buckets {
 export const spend: Decide<Tokens, Loaded, ReadonlyArray<RateLimit.Reading>, Writes> = (loaded, commands) => {
   const all = new Buckets(loaded)
   const answers = commands.map(({ buckets, now }) => {
-    const { readings, spend } = Bucket.ask(
+    const { readings, spend } = Bucket.check(
       buckets.map(({ key, policy }) => ({ bucket: all.of(key), policy })),
       loaded.now(now)
     )

@@ -263,7 +263,7 @@ class Batch {
     if (barred !== undefined) return refused([], barred)
 
     // a send of the queue is not a request, and the tokens of a batch's items were spent for the whole batch
-    const ofRequest = Bucket.ask(
+    const ofRequest = Bucket.check(
       queue !== null || later?.isInBatch === true ? [] : [{
         bucket: known(this.workspaces, own.workspace.id, () => new Bucket.Bucket(own.fullAt)),
         policy: Limits.workspace(limits, own.workspace.tier)
@@ -348,7 +348,7 @@ class Batch {
     if (cap !== null && isOfCampaign && !FrequencyCap.allows(cap, pair.marketingAt, now)) {
       return { _tag: "Capped", readings: ofRequest.readings }
     }
-    const ofCall = Bucket.ask([
+    const ofCall = Bucket.check([
       { bucket: number.bucket, policy: Limits.phoneNumber(limits, PhoneNumber.tierOf(sender), precedenceOf(command)) },
       { bucket: pair.bucket, policy: Limits.pair(limits) }
     ], now)

@@ -4,7 +4,7 @@
 import type { MediaId, MessageId, PhoneNumberId } from "../Id.ts"
 
 /** A message of a conversation, sent by either side, that others can refer to. */
-export interface Named {
+export interface NamedMessage {
   readonly messageId: MessageId
   readonly phoneNumberId: PhoneNumberId
   /** The customer's `Contact.keyFor`. */
@@ -14,11 +14,11 @@ export interface Named {
 }
 
 /** A message's references, by the provider's identifiers. */
-export interface Resolved {
+export interface ResolvedReferences {
   /** The message that it quotes or reacts to. */
   readonly quoted: string | null
   readonly mediaIds: ReadonlyMap<MediaId, string>
 }
 
 /** The references of a message that refers to nothing. */
-export const none: Resolved = { quoted: null, mediaIds: new Map() }
+export const none: ResolvedReferences = { quoted: null, mediaIds: new Map() }

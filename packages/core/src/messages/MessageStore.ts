@@ -24,7 +24,7 @@ import type { Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import type * as Conversation from "./Conversation.ts"
 import { type Message, type MessageStatus, type OutboundMessage, type Report, unsent } from "./Message.ts"
-import type { Named } from "./MessageReferences.ts"
+import type { NamedMessage } from "./MessageReferences.ts"
 import type { Answer, Queued, Verdict } from "./SendBinding.ts"
 
 /** The idempotency key of a request, scoped to the workspace and the route, and not to the API key. */
@@ -51,7 +51,7 @@ export interface Queue {
 }
 
 /** A request to queue a message instead of sending it (contract §15). */
-export interface Later extends SendTimes.Asked {
+export interface Later extends SendTimes.RequestedTimes {
   /**
    * Whether the message spends none of the workspace's tokens, because it is not a request of its own: an item of a
    * batch, whose tokens were spent for all items together, or a message of the outbox.
@@ -128,13 +128,13 @@ export interface ClaimedSend {
 }
 
 /** A message that was queued. */
-export interface Enqueued {
+export interface QueuedSend {
   readonly _tag: "Queued"
   readonly answer: Queued
 }
 
 /** Why a campaign leaves a customer out. Nothing was written. No other send gets this result. */
-export type LeftOut =
+export type Exclusion =
   /** The contact has received as many marketing templates from campaigns as a customer may. */
   | { readonly _tag: "Capped" }
   /** The campaign has already written to the contact under another name. */
@@ -145,8 +145,8 @@ export type Accepted =
   & { readonly readings: ReadonlyArray<Reading> }
   & (
     | ClaimedSend
-    | Enqueued
-    | LeftOut
+    | QueuedSend
+    | Exclusion
     | Exclude<Verdict, { readonly _tag: "Unbound" | "Released" }>
     /** Refused by our own checks. Nothing was written. */
     | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden | InvalidBody | RateLimited | ServerError }
@@ -221,7 +221,7 @@ export interface ReadMarkKey {
 }
 
 /** The result of a sweep. */
-export interface Swept {
+export interface SweepResult {
   /** Sends that became `unknown` because their lease ended. */
   readonly unknown: number
   /** Messages that became `failed` after silence. */
@@ -231,14 +231,14 @@ export interface Swept {
 }
 
 /** Adds the results of two sweeps. */
-export const sum = (a: Swept, b: Swept): Swept => ({
+export const sum = (a: SweepResult, b: SweepResult): SweepResult => ({
   unknown: a.unknown + b.unknown,
   failed: a.failed + b.failed,
   forgotten: a.forgotten + b.forgotten
 })
 
 /** The recipient of the message that a report is about. `to` is empty once the customer was erased. */
-export interface Reported extends Pick<Message, "phoneNumberId" | "workspaceId"> {
+export interface ReportResult extends Pick<Message, "phoneNumberId" | "workspaceId"> {
   readonly to: string
   /** When the message was sent, if this report is the first to show that it arrived; else `null`. */
   readonly arrivedOf: Instant | null
@@ -325,12 +325,12 @@ export class MessageStore extends Context.Service<MessageStore, {
    * if the number has no message with this reference or identifier. Reports may come in any order and number, also
    * before *settle*. Safe to repeat.
    */
-  readonly applyReport: (command: ApplyReport) => Effect.Effect<Reported | undefined, StoreError>
+  readonly applyReport: (command: ApplyReport) => Effect.Effect<ReportResult | undefined, StoreError>
   /**
    * A message of the workspace that other messages can refer to: one that it sent, or one from a customer that is still
    * remembered.
    */
-  readonly named: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<Named>, StoreError>
+  readonly named: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<NamedMessage>, StoreError>
   /**
    * Our id of the message with this provider's identifier, sent from the number or received by it; none if it is
    * unknown.
@@ -353,7 +353,7 @@ export class MessageStore extends Context.Service<MessageStore, {
   /**
    * Lists messages of the workspace, newest first, without those of campaigns that nobody has started
    * (`Campaign.isUnstarted`). Times, `clientReference` and failures have an index; with another filter, or beside such a
-   * campaign, a page reads at most `Page.lookedAt` messages.
+   * campaign, a page reads at most `Page.maxScanned` messages.
    */
   readonly list: (
     workspaceId: WorkspaceId,
@@ -390,7 +390,7 @@ export class MessageStore extends Context.Service<MessageStore, {
    * which are tried again until their own end. Each failure writes its event. Deletes expired keys, and customers'
    * messages that no longer have to be remembered. Any number of processes may sweep concurrently.
    */
-  readonly sweep: (now: Instant) => Effect.Effect<Swept, StoreError>
+  readonly sweep: (now: Instant) => Effect.Effect<SweepResult, StoreError>
   /**
    * Deletes a bounded number of messages that have ended (`Message.isOver`), whose ids were created before a time, and
    * whose keys are deleted or belong to a campaign that has ended; likewise the messages of customers, and the uploaded

@@ -56,7 +56,7 @@ export interface SendRequest {
 }
 
 /** A message of a batch. */
-export interface BatchItem extends SendTimes.Asked, Pick<SendRequest, "key" | "message"> {}
+export interface BatchItem extends SendTimes.RequestedTimes, Pick<SendRequest, "key" | "message"> {}
 
 /** The request of an authenticated caller to queue several messages. */
 export interface BatchRequest extends Pick<SendRequest, "workspaceId" | "apiKeyId" | "requestId"> {

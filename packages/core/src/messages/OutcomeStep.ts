@@ -17,10 +17,10 @@ import {
   type ApplyReport,
   type CancelSend,
   type EventIds,
-  type Reported,
+  type ReportResult,
   settledAt,
   type SettleSend,
-  type Swept
+  type SweepResult
 } from "./MessageStore.ts"
 import * as Policy from "./Policy.ts"
 import { type Loaded, SendBatch, type Writes } from "./SendBatch.ts"
@@ -53,7 +53,7 @@ export const settle: Decide<SettleSend, Loaded, boolean, Writes> = (loaded, comm
 }
 
 /** The common outcome of a send: accepted by the provider. */
-export interface Outright {
+export interface DirectSettlement {
   readonly message: Message
   readonly event: Event.Recorded
   /** When its key is deleted; `null` if never. */
@@ -69,7 +69,10 @@ export interface Outright {
  * isUntold} and the claim's owner has not changed. Returns `undefined` if the send has to be loaded and decided by
  * {@link settle}. Quota, identifiers of other messages and the key's stored answer do not change.
  */
-export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Instant): Outright | undefined => {
+export const settleDirectly = (
+  { claimToken, end, ids, message }: SettleSend,
+  now: Instant
+): DirectSettlement | undefined => {
   if (end._tag !== "Accepted" || end.isHeld === true || !isUntold(message)) return undefined
   const claimed: KeyedMessage.KeyedMessage = {
     message,
@@ -105,7 +108,7 @@ const hasArrived = ({ status }: Message): boolean => status === "delivered" || s
  * Decides `MessageStore.applyReport` for a batch. Finds the message by our reference, then by the provider's
  * identifier, among those of the reported number.
  */
-export const applyReport: Decide<ApplyReport, LoadedReports, Reported | undefined, Writes> = (loaded, commands) => {
+export const applyReport: Decide<ApplyReport, LoadedReports, ReportResult | undefined, Writes> = (loaded, commands) => {
   const sends = new SendBatch(loaded)
   const find = (
     { providerNumberId, reference, report: { providerMessageId } }: ApplyReport
@@ -118,7 +121,7 @@ export const applyReport: Decide<ApplyReport, LoadedReports, Reported | undefine
     return ofNumber(reference) ??
       ofNumber(providerMessageId === null ? null : loaded.named(providerMessageId) ?? sends.named(providerMessageId))
   }
-  const answers = commands.map((asked): Reported | undefined => {
+  const answers = commands.map((asked): ReportResult | undefined => {
     const { ids, now, report } = StorageTime.judgedAt(asked, loaded.now(asked.now))
     const send = find(asked)
     if (send === undefined) return undefined
@@ -178,10 +181,10 @@ export interface LoadedSweep extends Known {
 }
 
 /** Decides `MessageStore.sweep` for some candidates: one transition of each send that is due. */
-export const sweep: Decide<Sweep, LoadedSweep, Swept, Writes> = ({ candidates, now: judged }, commands) => {
+export const sweep: Decide<Sweep, LoadedSweep, SweepResult, Writes> = ({ candidates, now: judged }, commands) => {
   const loaded = new Map(candidates.map((send) => [send.message.id, send]))
   const sends = new SendBatch({ send: (id) => loaded.get(id) })
-  const answers = commands.map(({ ids, now: asked }): Swept => {
+  const answers = commands.map(({ ids, now: asked }): SweepResult => {
     const now = judged(asked)
     const swept = { unknown: 0, failed: 0, forgotten: 0 }
     let used = 0

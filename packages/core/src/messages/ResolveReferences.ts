@@ -11,7 +11,7 @@ import type { SendableMedia } from "../media/SendableMedia.ts"
 import { orUnavailable } from "../StoreError.ts"
 import type { OutboundMessage } from "./Message.ts"
 import * as MessageFiles from "./MessageFiles.ts"
-import { type Named, none, type Resolved } from "./MessageReferences.ts"
+import { type NamedMessage, none, type ResolvedReferences } from "./MessageReferences.ts"
 import type { ClaimedSend, MessageStore } from "./MessageStore.ts"
 
 const quotedBy = (message: OutboundMessage): { readonly id: MessageId; readonly param: string } | undefined =>
@@ -22,7 +22,7 @@ const quotedBy = (message: OutboundMessage): { readonly id: MessageId; readonly 
     : { id: message.context.message_id, param: "context.message_id" }
 
 const isOfConversation = (
-  named: Named,
+  named: NamedMessage,
   { contact, message, sender }: Pick<ClaimedSend, "contact" | "message" | "sender">
 ): boolean => named.phoneNumberId === sender.id && Contact.keysOf(message.content.to, contact).includes(named.customer)
 
@@ -38,7 +38,7 @@ export const resolve = (
   claimed: Pick<ClaimedSend, "contact" | "message" | "sender">,
   store: Pick<MessageStore["Service"], "named">,
   library: SendableMedia
-): Effect.Effect<Resolved, DomainError> => {
+): Effect.Effect<ResolvedReferences, DomainError> => {
   const { content, workspaceId } = claimed.message
   const quoted = quotedBy(content)
   const files = MessageFiles.of(content)

@@ -40,16 +40,16 @@ import * as Timeouts from "../Timeouts.ts"
 import type { Activity } from "../usage/Activity.ts"
 import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import * as Message from "./Message.ts"
-import type { Resolved } from "./MessageReferences.ts"
+import type { ResolvedReferences } from "./MessageReferences.ts"
 import {
   type Accepted,
   type AcceptSend,
   type ClaimedSend,
-  type Enqueued,
+  type Exclusion,
   type KeyedRequest,
-  type LeftOut,
   MessageStore,
   type Queue,
+  type QueuedSend,
   type SendEnd
 } from "./MessageStore.ts"
 import * as Policy from "./Policy.ts"
@@ -120,8 +120,8 @@ export type Ended =
  */
 export type Outcome<Of extends Queue | null> =
   | Ended
-  | Exclude<Accepted, ClaimedSend | LeftOut | Enqueued>
-  | (Of extends null ? Enqueued : LeftOut)
+  | Exclude<Accepted, ClaimedSend | Exclusion | QueuedSend>
+  | (Of extends null ? QueuedSend : Exclusion)
 
 export class SendLifecycle extends Context.Service<SendLifecycle, {
   /**
@@ -172,7 +172,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
             : Effect.asSome(Effect.flatMap(FiberSet.run(inFlight, send), Fiber.await)))
 
       /** Calls the provider. Anything that interrupts the call leaves the outcome unknown. */
-      const ask = (claimed: ClaimedSend, refers: Resolved): Effect.Effect<ProviderOutcome> =>
+      const ask = (claimed: ClaimedSend, refers: ResolvedReferences): Effect.Effect<ProviderOutcome> =>
         Effect.contextWith((context: Context.Context<never>) =>
           Effect.callback((resume) => {
             const asked = Effect.runForkWith(context)(Effect.map(
@@ -247,7 +247,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         const customer = CustomerNames.addressed(to, recipient)
         if (!CustomerNames.isTelling(customer) || CustomerNames.isKnownAs(contact, customer)) return Effect.void
         return NameHashes.of(vault, workspaceId, CustomerNames.keysIn(customer)).pipe(
-          Effect.flatMap((hashes) => contacts.tell({ now, hashes, providerNumberId, customer, at: now })),
+          Effect.flatMap((hashes) => contacts.recordNames({ now, hashes, providerNumberId, customer, at: now })),
           Effect.ignore
         )
       }

@@ -143,7 +143,7 @@ export interface NumberChange {
 }
 
 /** For each field, the time of the report in force; omitted if none. */
-export type ToldAt = { readonly [Field in Exclude<keyof NumberChange, "lifts">]?: Instant }
+export type ReportTimes = { readonly [Field in Exclude<keyof NumberChange, "lifts">]?: Instant }
 
 /**
  * The provider's times are whole seconds, so a reported block may be up to 999 ms later than its time says, and so
@@ -172,10 +172,10 @@ const blockAfter = (
  * in any order; of two with the same time, the last to arrive wins. A block counts from the end of its second.
  */
 export const observe = (
-  { number, toldAt }: { readonly number: PhoneNumber; readonly toldAt: ToldAt },
+  { number, toldAt }: { readonly number: PhoneNumber; readonly toldAt: ReportTimes },
   change: NumberChange,
   at: Instant
-): { readonly number: PhoneNumber; readonly toldAt: ToldAt } => {
+): { readonly number: PhoneNumber; readonly toldAt: ReportTimes } => {
   const isNews = (field: keyof Learned) => change[field] !== undefined && at >= (toldAt[field] ?? at)
   const blocked = blockAfter(number.block, change, at, toldAt.block)
   const { messagingLimit = null, quality = null, tier = null } = change

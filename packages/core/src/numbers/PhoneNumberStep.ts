@@ -44,7 +44,7 @@ export interface SetCredentials {
 /** A number, and when its reported fields were reported. */
 export interface Observed {
   readonly number: PhoneNumber.PhoneNumber
-  readonly toldAt: PhoneNumber.ToldAt
+  readonly toldAt: PhoneNumber.ReportTimes
 }
 
 /** The records that adding, removing and assigning numbers load, under locks on their workspaces. */

@@ -17,15 +17,15 @@ import { MemberStore } from "./MemberStore.ts"
 /** Limits the notices to one person about their account or one workspace: 10 at once, then one per 10 minutes. */
 const policy: RateLimit.Policy = { name: "login", interval: 600_000, capacity: 10 }
 
-/** The subject of a notice: an account, whose person gets it, or the actor's workspace, whose owners get it. */
-type Matter =
+/** A notice about an account, whose person gets it, or about the actor's workspace, whose owners get it. */
+type Notice =
   | { readonly _tag: "Password" }
   | { readonly _tag: "Factor"; readonly change: Exclude<MailTexts.FactorChange, { readonly _tag: "Reset" }> }
   | { readonly _tag: "FactorReset"; readonly of: string }
   | ({ readonly _tag: "Workspace" } & MailTexts.WorkspaceChange)
 
-/** The matter of a change; `undefined` if nobody is notified of it. Pure. */
-export const matterOf = ({ action, detail }: Pick<Change, "action" | "detail">): Matter | undefined => {
+/** The notice about a change; `undefined` if nobody is notified of it. Pure. */
+export const noticeOf = ({ action, detail }: Pick<Change, "action" | "detail">): Notice | undefined => {
   switch (action) {
     case "password.change":
     case "password.reset":
@@ -83,21 +83,21 @@ export const matterOf = ({ action, detail }: Pick<Change, "action" | "detail">):
 
 /** The mail about an account, after a change that the person with this address made. */
 const accountNotice = (
-  matter: Exclude<Matter, { readonly _tag: "Workspace" }>,
+  notice: Exclude<Notice, { readonly _tag: "Workspace" }>,
   by: string,
   circumstances: { readonly at: Instant; readonly address: string | undefined }
 ): Mailer.Mail => {
-  switch (matter._tag) {
+  switch (notice._tag) {
     case "Password":
       return MailTexts.passwordNotice({ ...circumstances, to: by, by: "person" })
     case "Factor":
-      return MailTexts.factorNotice({ ...circumstances, to: by, change: matter.change })
+      return MailTexts.factorNotice({ ...circumstances, to: by, change: notice.change })
     case "FactorReset":
       // without the client's address: it belongs to the owner who reset the factor, not to the mail's recipient
       return MailTexts.factorNotice({
         ...circumstances,
         address: undefined,
-        to: matter.of,
+        to: notice.of,
         change: { _tag: "Reset", by }
       })
   }
@@ -154,18 +154,18 @@ export class Notices extends Context.Service<Notices, {
 
       return Notices.of({
         ofChange: Effect.fnUntraced(function*(actors, { address, ...change }) {
-          const matter = matterOf(change)
+          const notice = noticeOf(change)
           const people = actors.filter((actor) => "userId" in actor)
           const [actor] = people
-          if (matter === undefined || actor === undefined) return
+          if (notice === undefined || actor === undefined) return
           const at = yield* Clock.currentTimeMillis
-          if (matter._tag === "Workspace") {
+          if (notice._tag === "Workspace") {
             return yield* run(
-              Effect.forEach(people, (each) => toOwners(each, { ...matter, at, address }), { discard: true })
+              Effect.forEach(people, (each) => toOwners(each, { ...notice, at, address }), { discard: true })
             )
           }
           // an account is the same in each of its workspaces
-          yield* run(send("account", accountNotice(matter, actor.email, { at, address })))
+          yield* run(send("account", accountNotice(notice, actor.email, { at, address })))
         }),
         ofDevice: Effect.fnUntraced(function*({ email: to }, address) {
           const at = yield* Clock.currentTimeMillis

@@ -9,7 +9,7 @@ import type { MessageId } from "../Id.ts"
 import type { Media } from "../media/Media.ts"
 import type { ProviderMedia } from "../media/MediaStore.ts"
 import type { OutboundMessage } from "../messages/Message.ts"
-import type { Resolved } from "../messages/MessageReferences.ts"
+import type { ResolvedReferences } from "../messages/MessageReferences.ts"
 import type { PhoneNumber, ProviderNumber } from "../numbers/PhoneNumber.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { ProviderTemplate, Template } from "../templates/Template.ts"
@@ -25,7 +25,7 @@ export interface ProviderSend {
   /** The template that the message names. */
   readonly template: Template | undefined
   /** The message and the files that this message refers to, by the provider's identifiers. */
-  readonly refers: Resolved
+  readonly refers: ResolvedReferences
 }
 
 /** The outcome of a send (contract §3). */

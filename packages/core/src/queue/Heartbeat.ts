@@ -10,10 +10,10 @@ import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 
 /** How often a process writes a heartbeat. */
-export const every = Duration.seconds(5)
+export const interval = Duration.seconds(5)
 
 /** A stored heartbeat that is older shows that no process ran, or that the database is an earlier copy. */
-export const patience = Duration.minutes(5)
+export const staleAfter = Duration.minutes(5)
 
 /** The newest heartbeat of all processes. */
 export interface Heartbeat {
@@ -34,7 +34,7 @@ export interface Beat {
 }
 
 /** The written heartbeat, and what waits for a person because of it. */
-export interface Beaten {
+export interface BeatResult {
   readonly at: Instant
   /** How many campaigns wait because of this heartbeat. */
   readonly waiting: number
@@ -58,7 +58,7 @@ export interface Writes {
   readonly jobs: ReadonlyArray<Job>
 }
 
-const isOlder = (at: Instant, than: Instant): boolean => than - at > Duration.toMillis(patience)
+const isOlder = (at: Instant, than: Instant): boolean => than - at > Duration.toMillis(staleAfter)
 
 /** Whether the database is a copy on another server, or an earlier state of itself. */
 const isRestored = ({ heartbeat, now, server }: Loaded, { isRestored, last, now: asked }: Beat): boolean => {
@@ -81,7 +81,7 @@ const waiting = ({ campaign }: Job): ReadonlyArray<Job> =>
     : []
 
 /** Decides `QueueStore.beat`. */
-export const beat: Decide<Beat, Loaded, Beaten, Writes, "Jobs"> = (loaded, commands) => {
+export const beat: Decide<Beat, Loaded, BeatResult, Writes, "Jobs"> = (loaded, commands) => {
   const now = Math.max(...commands.map((command) => loaded.now(command.now)))
   const holds = commands.some((command) => isRestored(loaded, command))
   const found = holds || commands.some((command) => isOld(loaded, command, loaded.now(command.now)))

@@ -9,7 +9,7 @@ import type { Instant } from "../Time.ts"
 import * as Heartbeat from "./Heartbeat.ts"
 import { QueueStore } from "./QueueStore.ts"
 
-const patience = `${Duration.toMinutes(Heartbeat.patience)} minutes`
+const staleAfter = `${Duration.toMinutes(Heartbeat.staleAfter)} minutes`
 
 /** Whether the operator says that the database was restored from a backup (contract §11 `WAC_RESTORED`). */
 export const IsRestored = Context.Reference<boolean>("@wac/core/queue/Heartbeats/IsRestored", {
@@ -39,7 +39,7 @@ export class Heartbeats extends Context.Service<Heartbeats, {
         lastBeat = at
         if (waiting > 0) {
           yield* Effect.logWarning(
-            `the database was restored from a backup, or nothing ran for ${patience}: ${waiting} ${
+            `the database was restored from a backup, or nothing ran for ${staleAfter}: ${waiting} ${
               waiting === 1 ? "campaign waits" : "campaigns wait"
             } until a ` +
               "person resumes them (`wac campaigns confirm`)"
@@ -55,12 +55,12 @@ export class Heartbeats extends Context.Service<Heartbeats, {
 
       const first = Effect.retry(
         RepeatedFailure.watch("the heartbeat that queued messages wait for")(beat),
-        Schedule.spaced(Heartbeat.every)
+        Schedule.spaced(Heartbeat.interval)
       )
       const next = Effect.ignoreCause(RepeatedFailure.watch("writing heartbeats")(beat))
       yield* first.pipe(
         Effect.andThen(Deferred.succeed(begun, undefined)),
-        Effect.andThen(Effect.forever(Effect.andThen(rest("restores", Heartbeat.every), next))),
+        Effect.andThen(Effect.forever(Effect.andThen(rest("restores", Heartbeat.interval), next))),
         Effect.forkScoped
       )
       return Heartbeats.of({ begun: Deferred.await(begun) })

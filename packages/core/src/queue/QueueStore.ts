@@ -7,9 +7,9 @@ import { Context, type Effect, type Option } from "effect"
 import type { WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
-import type { Beat, Beaten } from "./Heartbeat.ts"
+import type { Beat, BeatResult } from "./Heartbeat.ts"
 import type { EndQueued } from "./QueueEndStep.ts"
-import type { Work, Worked } from "./QueueWorkStep.ts"
+import type { Work, WorkResult } from "./QueueWorkStep.ts"
 
 /** The state of the callers' queue of a workspace, or of all workspaces together. */
 export interface Backlog {
@@ -29,7 +29,7 @@ export class QueueStore extends Context.Service<QueueStore, {
    * process at a time works on a number. The messages that it hands out belong to the caller for `QueueWorkStep.lease`.
    * Skips numbers whose queue is held (`Heartbeat`). None if no other number has anything due.
    */
-  readonly work: (command: Work) => Effect.Effect<Option.Option<Worked>, StoreError>
+  readonly work: (command: Work) => Effect.Effect<Option.Option<WorkResult>, StoreError>
   /** Records what came of a message that `work`, or `CampaignStore.work`, handed out. Safe to repeat. */
   readonly end: (command: EndQueued) => Effect.Effect<void, StoreError>
   /** When there is next something to do for a number; `null` if nothing is queued, or everything is held. */
@@ -38,7 +38,7 @@ export class QueueStore extends Context.Service<QueueStore, {
    * Writes a heartbeat. If the database turns out to be restored, campaigns wait for a person, and the queue is held
    * (`Heartbeat.beat`).
    */
-  readonly beat: (command: Beat) => Effect.Effect<Beaten, StoreError>
+  readonly beat: (command: Beat) => Effect.Effect<BeatResult, StoreError>
   /** The state of a workspace's queue, or with `null`, of the queues of all workspaces. */
   readonly backlog: (workspaceId: WorkspaceId | null, now: Instant) => Effect.Effect<Backlog, StoreError>
   /**

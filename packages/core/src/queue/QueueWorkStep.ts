@@ -88,7 +88,7 @@ export interface WorkWrites {
 }
 
 /** The work that was done. */
-export interface Worked {
+export interface WorkResult {
   readonly phoneNumberId: PhoneNumberId
   /** The storage's time. */
   readonly at: Instant
@@ -100,7 +100,7 @@ export interface Worked {
 }
 
 /** Decides one piece of a number's work: hands out messages that are due. */
-export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (
+export const work: Decide<Work, LoadedWork, WorkResult, WorkWrites, Need> = (
   { due, lane, now: judged, number },
   [command]
 ) => {

@@ -8,12 +8,12 @@ import * as CustomerNames from "../contacts/CustomerNames.ts"
 import { type DomainError, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import type { Message } from "../messages/Message.ts"
-import { type KeyedRequest, type LeftOut, MessageStore, type Queue } from "../messages/MessageStore.ts"
+import { type Exclusion, type KeyedRequest, MessageStore, type Queue } from "../messages/MessageStore.ts"
 import { type Ended, SendLifecycle } from "../messages/SendLifecycle.ts"
 import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
 
-/** The result of a try to send a queued message. Only a campaign's message can be left out ({@link LeftOut}). */
+/** The result of a try to send a queued message. Only a campaign's message can be left out ({@link Exclusion}). */
 export type QueuedEnd<Of extends Queue> =
   /** It has an outcome now, and has left the queue. */
   | { readonly _tag: "Settled" }
@@ -27,7 +27,7 @@ export type QueuedEnd<Of extends Queue> =
   | { readonly _tag: "TooLate" }
   /** Another process may be sending it, or the storage could not be reached. */
   | { readonly _tag: "Busy" }
-  | (Of["campaignId"] extends null ? never : LeftOut)
+  | (Of["campaignId"] extends null ? never : Exclusion)
 
 /** The error that withholds a claimed message whose slot has passed. */
 const tooLate = new ServerError({

@@ -13,7 +13,7 @@ export const longest = Duration.days(90)
 export const standardTrial = Duration.hours(24)
 
 /** The times in a request to send later. */
-export interface Asked {
+export interface RequestedTimes {
   /** The message is not sent before this time. A time in the past means now. */
   readonly sendAt?: Time.Instant
   /** The message is not tried any more from this time on; {@link standardTrial} after `sendAt` if omitted. */
@@ -31,7 +31,7 @@ const invalid = (param: string, message: string) =>
   Result.fail(new InvalidBody({ reason: "invalid_field", param, message: `${param} ${message}` }))
 
 /** The times of a message that is queued at `now`, by the storage's clock. */
-export const of = (asked: Asked, now: Time.Instant): Result.Result<SendTimes, InvalidBody> => {
+export const of = (asked: RequestedTimes, now: Time.Instant): Result.Result<SendTimes, InvalidBody> => {
   const limit = Duration.toMillis(longest)
   const sendAt = Math.max(asked.sendAt ?? now, now)
   const sendUntil = asked.sendUntil ?? sendAt + Duration.toMillis(standardTrial)

@@ -37,7 +37,7 @@ export interface Binding {
 }
 
 /** A request that claims a place. */
-export interface Asked extends Pick<Binding, "fingerprint" | "token"> {
+export interface ClaimRequest extends Pick<Binding, "fingerprint" | "token"> {
   /**
    * Whether the request may be done again if an equal request counts as lost. Only for work that is idempotent because
    * its parts have their own keys.
@@ -52,7 +52,7 @@ export const lease = Duration.seconds(60)
 const leaseOfRepeatable = Duration.seconds(5)
 
 /** The lease of a request, in milliseconds. */
-export const leaseOf = ({ isRepeatable }: Pick<Asked, "isRepeatable">): number =>
+export const leaseOf = ({ isRepeatable }: Pick<ClaimRequest, "isRepeatable">): number =>
   Duration.toMillis(isRepeatable ? leaseOfRepeatable : lease)
 
 /** The verdict on a request's key. */
@@ -70,7 +70,7 @@ export type Verdict =
  * Judges a request by the binding at its place, after the request has claimed the place if it was free ({@link
  * isFree}).
  */
-export const judge = (binding: Binding, asked: Asked, now: Instant): Verdict =>
+export const judge = (binding: Binding, asked: ClaimRequest, now: Instant): Verdict =>
   binding.token === asked.token
     ? { _tag: "Claimed" }
     : binding.fingerprint !== asked.fingerprint
@@ -85,7 +85,7 @@ export const judge = (binding: Binding, asked: Asked, now: Instant): Verdict =>
 export const isExpired = ({ expiresAt }: Pick<Binding, "expiresAt">, now: Instant): boolean => expiresAt <= now
 
 /** Whether a request may claim a place. */
-export const isFree = (binding: Binding | undefined, asked: Asked, now: Instant): boolean =>
+export const isFree = (binding: Binding | undefined, asked: ClaimRequest, now: Instant): boolean =>
   binding === undefined || isExpired(binding, now) ||
   asked.isRepeatable && binding.answer === null && binding.leaseUntil <= now &&
     binding.fingerprint === asked.fingerprint

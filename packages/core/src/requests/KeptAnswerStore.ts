@@ -5,7 +5,7 @@
 import { Context, type Effect } from "effect"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
-import type { Answer, Asked, Place, Verdict } from "./KeptAnswer.ts"
+import type { Answer, ClaimRequest, Place, Verdict } from "./KeptAnswer.ts"
 
 export class KeptAnswerStore extends Context.Service<KeptAnswerStore, {
   /**
@@ -15,7 +15,7 @@ export class KeptAnswerStore extends Context.Service<KeptAnswerStore, {
    */
   readonly claim: (
     place: Place,
-    asked: Asked,
+    asked: ClaimRequest,
     now: Instant
   ) => Effect.Effect<Verdict, StoreError>
   /**

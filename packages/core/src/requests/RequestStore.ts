@@ -49,7 +49,7 @@ export class RequestStore extends Context.Service<RequestStore, {
   readonly record: (requests: ReadonlyArray<ApiRequest>) => Effect.Effect<void, StoreError>
   /**
    * Newest first, by id. Refusals, reasons, ids and times have an index; with another filter a page reads at most
-   * `Page.lookedAt` requests.
+   * `Page.maxScanned` requests.
    */
   readonly list: (
     workspaceId: WorkspaceId,

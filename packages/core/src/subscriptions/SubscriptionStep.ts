@@ -99,7 +99,7 @@ export interface Begun {
  * process handles events now, or must, because the caller's handler lacks a type. `lost`: another process has taken
  * over the caller's claim, and nothing was recorded. `removed`: there is no such subscription.
  */
-export type Worked =
+export type WorkResult =
   | { readonly _tag: "held" | "lost" | "removed" }
   | {
     readonly _tag: "working"
@@ -127,7 +127,7 @@ const idlePlaces = 1000
 const nothing: WorkWrites = { subscription: undefined, entries: [], removed: [] }
 
 /** Decides `SubscriptionStore.work` for one command. */
-export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded, [command]) => {
+export const work: Decide<Work, LoadedWork, WorkResult, WorkWrites, Need> = (loaded, [command]) => {
   const { ended, jitter, owner, running, types } = command!
   const { subscription, tasks } = loaded
   const now = loaded.now(command!.now)

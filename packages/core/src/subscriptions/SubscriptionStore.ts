@@ -9,7 +9,7 @@ import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type * as Subscription from "./Subscription.ts"
-import type { Work, Worked } from "./SubscriptionStep.ts"
+import type { Work, WorkResult } from "./SubscriptionStep.ts"
 
 /** The command to create a subscription, or to change its types. */
 export interface Open extends Subscription.Key {
@@ -56,7 +56,7 @@ export class SubscriptionStore extends Context.Service<SubscriptionStore, {
    * that the caller reports neither as running nor as ended counts as a failed try. Never skips an event whose
    * recording is in progress.
    */
-  readonly work: (command: Work) => Effect.Effect<Worked, StoreError>
+  readonly work: (command: Work) => Effect.Effect<WorkResult, StoreError>
   /** Gives a claim back, so that another process need not wait for its end. */
   readonly release: (key: Subscription.Key, owner: string) => Effect.Effect<void, StoreError>
   /** Events that were set aside and are still kept, by their ids. */

@@ -46,7 +46,7 @@ export type TemplateChange = Partial<Pick<ProviderTemplate, "status" | "category
 export const changing = ["status", "category", "quality", "rejectionReason"] as const
 
 /** For each field, the time of the provider's report, unless the listing is newer. */
-export type Told = { readonly [Field in keyof TemplateChange]?: Instant }
+export type ReportTimes = { readonly [Field in keyof TemplateChange]?: Instant }
 
 /**
  * The precision of the provider's times, in milliseconds: they are whole seconds, so a change may seem to precede a
@@ -59,10 +59,10 @@ const isAfterListing = (at: Instant, listedAt: Instant): boolean => at + timeUni
 /** Applies a provider report of the time `at`. Fields that a listing or another report set later keep their values. */
 export const observe = <A extends Pick<Template, "syncedAt"> & ProviderTemplate>(
   template: A,
-  told: Told,
+  told: ReportTimes,
   change: TemplateChange,
   at: Instant
-): { readonly template: A; readonly told: Told } => {
+): { readonly template: A; readonly told: ReportTimes } => {
   const news = changing.filter((field) =>
     change[field] !== undefined && isAfterListing(at, template.syncedAt) && at >= (told[field] ?? at)
   )
@@ -76,9 +76,9 @@ export const observe = <A extends Pick<Template, "syncedAt"> & ProviderTemplate>
 export const relist = (
   listed: ProviderTemplate,
   known: ProviderTemplate,
-  told: Told,
+  told: ReportTimes,
   listedAt: Instant
-): { readonly listed: ProviderTemplate; readonly told: Told } => {
+): { readonly listed: ProviderTemplate; readonly told: ReportTimes } => {
   const later = changing.filter((field) => told[field] !== undefined && isAfterListing(told[field], listedAt))
   return {
     listed: { ...listed, ...Object.fromEntries(later.map((field) => [field, known[field]])) },

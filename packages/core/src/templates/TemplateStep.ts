@@ -50,7 +50,7 @@ export interface Remove {
 /** A stored template, and for each field the time of the provider's report. */
 export interface TemplateRecord {
   readonly template: Template.Template
-  readonly told: Template.Told
+  readonly told: Template.ReportTimes
 }
 
 /** The records that `replaceAll`, `put` and `remove` load, under a lock on the workspace's templates. */

@@ -25,7 +25,7 @@ export const activities = [
 export type Activity = (typeof activities)[number]
 
 /** One occurrence of an activity. */
-export interface Happened {
+export interface Occurrence {
   readonly workspaceId: WorkspaceId
   readonly at: Instant
   readonly activity: Activity
@@ -58,7 +58,7 @@ export interface Range {
 }
 
 /** The times that a request for a report gives. */
-export interface Asked {
+export interface RangeRequest {
   /** The period before the end, if `since` is omitted; defaults to a week. */
   readonly period?: Period | undefined
   /** The start; if omitted, `period` before the end. */
@@ -80,7 +80,10 @@ export const stepOf = (length: number): number => stepLengths.find((step) => len
  * The range that is reported and the length of its steps, which begin at multiples of that length (UTC). The last step
  * may be in progress. The range leaves out the future, and times whose counts are no longer kept.
  */
-export const begin = (now: Instant, { period = "week", since, until }: Asked): Range & { readonly step: number } => {
+export const rangeOf = (
+  now: Instant,
+  { period = "week", since, until }: RangeRequest
+): Range & { readonly step: number } => {
   const end = Math.min(until ?? now + 1, now + 1)
   const length = periods[period] * dayLength
   const step = stepOf(since === undefined ? length : end - since)
@@ -92,7 +95,7 @@ export const begin = (now: Instant, { period = "week", since, until }: Asked): R
 }
 
 /** Sums occurrences by workspace, hour and activity. Pure. */
-export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
+export const counted = (all: ReadonlyArray<Occurrence>): ReadonlyArray<Count> => {
   const counts = new Map<string, { -readonly [field in keyof Count]: Count[field] }>()
   for (const { activity, at, workspaceId } of all) {
     const hour = at - at % hourLength
@@ -107,7 +110,7 @@ export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
 /**
  * The same range as many steps earlier, for a comparison; `undefined` if not all of it is kept.
  */
-export const before = (now: Instant, { since, step, until }: ReturnType<typeof begin>): Range | undefined => {
+export const before = (now: Instant, { since, step, until }: ReturnType<typeof rangeOf>): Range | undefined => {
   const shift = Math.ceil((until - since) / step) * step
   return shift === 0 || since - shift < now - Duration.toMillis(retention) ?
     undefined :
@@ -129,7 +132,7 @@ export const totals = (counts: ReadonlyArray<Count>): Totals => {
 /** Divides counts among the steps of a range. */
 export const byStep = <Counted extends { readonly hour: Instant }>(
   counts: ReadonlyArray<Counted>,
-  { since, step, until }: ReturnType<typeof begin>
+  { since, step, until }: ReturnType<typeof rangeOf>
 ): ReadonlyArray<{ readonly at: Instant; readonly counts: ReadonlyArray<Counted> }> => {
   const steps: Array<{ readonly at: Instant; readonly counts: Array<Counted> }> = []
   for (let at = since; at < until; at += step) steps.push({ at, counts: [] })

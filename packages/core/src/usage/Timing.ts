@@ -30,7 +30,7 @@ export const kinds = [...attemptOutcomes, "arrival"] as const
 export type Kind = (typeof kinds)[number]
 
 /** An occurrence of an activity, and its duration if durations of this activity are counted. */
-export interface Happened extends Activity.Happened {
+export interface Occurrence extends Activity.Occurrence {
   readonly timed?: { readonly kind: Kind; readonly durationMs: number } | undefined
 }
 
@@ -101,7 +101,7 @@ const summed = (all: Iterable<Count>): ReadonlyArray<Count> => {
 const ofSpan = (count: Count, span: number): Count => ({ ...count, span, at: count.at - count.at % span })
 
 /** Counts occurrences by workspace, span, kind and group of durations. Occurrences without a duration do not count. */
-export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
+export const counted = (all: ReadonlyArray<Occurrence>): ReadonlyArray<Count> => {
   const span = spans.short
   const short = summed(all.flatMap(({ at, timed, workspaceId }) =>
     timed === undefined ? [] : [{
@@ -120,21 +120,21 @@ export const counted = (all: ReadonlyArray<Happened>): ReadonlyArray<Count> => {
 export type Period = "hour" | Activity.Period
 
 /** The times that a request for a report gives. They default to the last day. */
-export interface Asked extends Omit<Activity.Asked, "period"> {
+export interface RangeRequest extends Omit<Activity.RangeRequest, "period"> {
   readonly period?: Period | undefined
 }
 
 /** A range of time, with the length of its steps and the span of the counts to read, in milliseconds. */
-export type Range = ReturnType<typeof Activity.begin> & { readonly span: number }
+export type Range = ReturnType<typeof Activity.rangeOf> & { readonly span: number }
 
 /** The longest range that has short steps: they are then no more than the steps of other ranges. */
 const shortest = Duration.toMillis(Duration.hours(4))
 
 /**
  * The range that is reported. The last hour, and at most four hours of the last two days, have steps of five minutes;
- * other ranges have the steps of activity (`Activity.begin`).
+ * other ranges have the steps of activity (`Activity.rangeOf`).
  */
-export const begin = (now: Instant, { period = "day", since, until }: Asked): Range => {
+export const rangeOf = (now: Instant, { period = "day", since, until }: RangeRequest): Range => {
   const end = Math.min(until ?? now + 1, now + 1)
   // the first step begins within the hour, or there would be one step more
   const first = since ?? (period === "hour" ? end - spans.hour + spans.short - 1 : undefined)
@@ -142,7 +142,7 @@ export const begin = (now: Instant, { period = "day", since, until }: Asked): Ra
     first >= now - Duration.toMillis(shortRetention)
   if (!isShort) {
     return {
-      ...Activity.begin(now, { period: period === "hour" ? "day" : period, since: first, until }),
+      ...Activity.rangeOf(now, { period: period === "hour" ? "day" : period, since: first, until }),
       span: spans.hour
     }
   }

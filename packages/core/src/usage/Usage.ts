@@ -54,7 +54,10 @@ export interface Report {
 
 export class Usage extends Context.Service<Usage, {
   /** The report of a range of time. */
-  readonly report: (workspaceId: WorkspaceId, asked: Activity.Asked) => Effect.Effect<Report, NotFound | StoreError>
+  readonly report: (
+    workspaceId: WorkspaceId,
+    asked: Activity.RangeRequest
+  ) => Effect.Effect<Report, NotFound | StoreError>
 }>()("@wac/core/usage/Usage") {
   static readonly layer = Layer.effect(
     Usage,
@@ -67,7 +70,7 @@ export class Usage extends Context.Service<Usage, {
       return Usage.of({
         report: Effect.fnUntraced(function*(workspaceId, asked) {
           const now = yield* Clock.currentTimeMillis
-          const range = Activity.begin(now, asked)
+          const range = Activity.rangeOf(now, asked)
           const earlier = Activity.before(now, range)
           const timedRange = { ...range, span: Timing.spans.hour }
           const [counts, countsBefore, arrivals, months, priced, peaks, { queued }, found] = yield* Effect.all([

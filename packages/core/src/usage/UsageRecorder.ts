@@ -20,7 +20,7 @@ const size = 10_000
 const capacity = 100_000
 
 /** Counts an occurrence. By default it does nothing. */
-export const UsageRecorder = Context.Reference<(happened: Timing.Happened) => void>(
+export const UsageRecorder = Context.Reference<(happened: Timing.Occurrence) => void>(
   "@wac/core/usage/UsageRecorder",
   { defaultValue: () => () => {} }
 )
@@ -31,7 +31,7 @@ export const layer: Layer.Layer<never, never, UsageStore> = Layer.effect(
   Effect.gen(function*() {
     const store = yield* UsageStore
     const tell = yield* ChangeRecorder
-    const record = yield* Recorder.make<Timing.Happened>({
+    const record = yield* Recorder.make<Timing.Occurrence>({
       kind: "usage",
       write: (batch) => store.add({ activities: counted(batch), timings: Timing.counted(batch) }),
       isRepeatable: false,

@@ -110,7 +110,7 @@ export interface Attempt {
   readonly address: string | null
   /** `null` if nothing was sent over the network. */
   readonly timings: AttemptTimings | null
-  /** `null` if no response began, or if it was not kept (see {@link kept}). */
+  /** `null` if no response began, or if it was not kept (see {@link recordedAttempt}). */
   readonly response: AttemptResponse | null
   /** The receiver's `Retry-After` with status 429 or 503. */
   readonly retryAfter: Duration.Duration | null
@@ -123,7 +123,7 @@ const isSampled = ({ id }: Pick<Attempt, "id">): boolean => id.endsWith("0")
  * The attempt as it is recorded: without its response if it was an automatic first attempt at a delivery, it succeeded,
  * the webhook was healthy, and the attempt is not in the sample. Every other response is kept.
  */
-export const kept = (attempt: Attempt, standing: WebhookHealth.Standing): Attempt =>
+export const recordedAttempt = (attempt: Attempt, standing: WebhookHealth.Standing): Attempt =>
   attempt.outcome === "delivered" && attempt.number === 1 && attempt.trigger === "automatic" &&
     standing === "healthy" && !isSampled(attempt)
     ? { ...attempt, response: null }

@@ -12,7 +12,7 @@ import { type UnreadableSecret, Vault } from "../secrets/Vault.ts"
 import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
 import { UsageRecorder } from "../usage/UsageRecorder.ts"
-import { type Attempt, kept } from "./Delivery.ts"
+import { type Attempt, recordedAttempt } from "./Delivery.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
 import { outcomeOf } from "./ReceiverOutcome.ts"
 import { type WebhookAnswer, WebhookTransport } from "./WebhookTransport.ts"
@@ -68,9 +68,9 @@ const endOf = ({ outcome, statusCode }: WebhookAnswer): Span.Attributes => ({
 
 export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
   /**
-   * Carries out the attempt that is claimed under `token`, and records what is kept of it (`Delivery.kept`). `recorded`
-   * is false if the claim was lost meanwhile; then nothing has changed. Fails if one of the webhook's secrets cannot be
-   * opened, which does not use up an attempt.
+   * Carries out the attempt that is claimed under `token`, and records what is kept of it (`Delivery.recordedAttempt`).
+   * `recorded` is false if the claim was lost meanwhile; then nothing has changed. Fails if one of the webhook's
+   * secrets cannot be opened, which does not use up an attempt.
    */
   readonly attempt: (
     claimed: ClaimedDelivery,
@@ -114,7 +114,7 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
             now: endedAt,
             delivery,
             token,
-            attempt: kept(ended, claimed.standing),
+            attempt: recordedAttempt(ended, claimed.standing),
             jitter: yield* Random.next
           }
           const isClaimed = () =>

@@ -201,7 +201,7 @@ export const beginTest: Decide<BeginTest, LoadedPresent, BegunTest | undefined, 
 }
 
 /** The result of a success that needs no loading. */
-export interface Outright {
+export interface DirectCompletion {
   readonly delivery: Delivery.Delivery
   /** When the attempt ended. */
   readonly endedAt: Instant
@@ -213,7 +213,9 @@ export interface Outright {
  * (`WebhookHealth.standing`) and the token holds the claim. The webhook then stays healthy: `lastSuccessAt` is the
  * latest recorded, `lastAttemptAt` the last one recorded, and the rest of its health is unchanged.
  */
-export const outright = ({ attempt, delivery }: Pick<Complete, "attempt" | "delivery">): Outright | undefined => {
+export const completeDirectly = (
+  { attempt, delivery }: Pick<Complete, "attempt" | "delivery">
+): DirectCompletion | undefined => {
   // a round's later attempts depend on whether the webhook has been resumed since
   if (attempt.outcome !== "delivered" || !Delivery.isUntried(delivery)) return undefined
   const after = Delivery.afterAttempt(delivery, unknown, attempt, 0)

@@ -194,7 +194,7 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
   readonly backlog: (now: Instant) => Effect.Effect<BacklogReport, StoreError>
   /**
    * Deliveries of the workspace, newest first. Status and message have an index; with another filter a page reads at
-   * most `Page.lookedAt` deliveries.
+   * most `Page.maxScanned` deliveries.
    */
   readonly list: (
     workspaceId: WorkspaceId,

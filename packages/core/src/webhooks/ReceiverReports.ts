@@ -62,7 +62,7 @@ export class ReceiverReports extends Context.Service<ReceiverReports, {
    * The report on a range of time, by default the last day. It counts attempts at all webhooks that the workspace has
    * had, but lists outages of the present webhook only.
    */
-  readonly report: (workspaceId: WorkspaceId, asked: Timing.Asked) => Effect.Effect<ReceiverReport, StoreError>
+  readonly report: (workspaceId: WorkspaceId, asked: Timing.RangeRequest) => Effect.Effect<ReceiverReport, StoreError>
 }>()("@wac/core/webhooks/ReceiverReports") {
   static readonly layer = Layer.effect(
     ReceiverReports,
@@ -73,7 +73,7 @@ export class ReceiverReports extends Context.Service<ReceiverReports, {
       return ReceiverReports.of({
         report: Effect.fnUntraced(function*(workspaceId, asked) {
           const webhook = Option.getOrUndefined(yield* webhooks.find(workspaceId))
-          const range = Timing.begin(yield* Clock.currentTimeMillis, asked)
+          const range = Timing.rangeOf(yield* Clock.currentTimeMillis, asked)
           const [counts, noticed] = yield* Effect.all([
             usage.timed(workspaceId, range, Timing.attemptOutcomes),
             webhook === undefined ? Effect.succeed([]) : alerts.during(workspaceId, webhook.id, range)

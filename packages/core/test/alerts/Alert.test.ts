@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { matters, type State } from "../../src/alerts/Alert.ts"
+import { problems, type State } from "../../src/alerts/Alert.ts"
 import * as Campaign from "../../src/campaigns/Campaign.ts"
 import { initial } from "../../src/webhooks/WebhookHealth.ts"
 import { day, hour, minute } from "../checks.ts"
@@ -35,7 +35,7 @@ const webhook = (fields: Partial<NonNullable<State["webhook"]>> = {}): NonNullab
 
 const failing = { ...initial, consecutiveFailures: 100, failuresSince: start }
 
-const kindsOf = (state: Partial<State>) => matters({ ...calm, ...state }).map(({ kind, subject }) => [kind, subject])
+const kindsOf = (state: Partial<State>) => problems({ ...calm, ...state }).map(({ kind, subject }) => [kind, subject])
 
 describe("the alerts of a workspace", () => {
   it("a workspace without problems has no alert", () => {
@@ -56,7 +56,7 @@ describe("the alerts of a workspace", () => {
 
   it("a queued message that is more than a minute late is a problem", () => {
     const late = (milliseconds: number, heldSince: number | null = null) =>
-      matters({ ...calm, queue: { at: start, queued: 1, oldestDueAt: start - milliseconds, heldSince } })
+      problems({ ...calm, queue: { at: start, queued: 1, oldestDueAt: start - milliseconds, heldSince } })
         .map(({ kind, message }) => [kind, message])
     assert.deepStrictEqual(late(minute), [])
     assert.deepStrictEqual(late(minute + 1), [["queue_late", "Queued messages are sent more than a minute late."]])
@@ -65,7 +65,7 @@ describe("the alerts of a workspace", () => {
 
   it("a subscription is a problem if it sets events aside, or is three days behind", () => {
     const found = (state: Partial<State["subscriptions"][number]>) =>
-      matters({ ...calm, subscriptions: [{ name: "orders", oldestUnhandledAt: null, failed: 0, ...state }] })
+      problems({ ...calm, subscriptions: [{ name: "orders", oldestUnhandledAt: null, failed: 0, ...state }] })
         .map(({ kind, message, subject }) => [kind, subject, message])
     assert.deepStrictEqual(found({ oldestUnhandledAt: start - 3 * day }), [])
     assert.deepStrictEqual(found({ oldestUnhandledAt: start - 3 * day - 1 }), [[

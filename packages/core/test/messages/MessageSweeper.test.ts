@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { MessageStore, type Swept } from "../../src/messages/MessageStore.ts"
+import { MessageStore, type SweepResult } from "../../src/messages/MessageStore.ts"
 import * as MessageSweeper from "../../src/messages/MessageSweeper.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { second } from "../checks.ts"
 import { start } from "../samples.ts"
 
-const nothing: Swept = { unknown: 0, failed: 0, forgotten: 0 }
+const nothing: SweepResult = { unknown: 0, failed: 0, forgotten: 0 }
 
 /** The sweeper over a store that records sweeps. */
-const sweeping = (answer: (sweep: number) => Effect.Effect<Swept, StoreError> = () => Effect.succeed(nothing)) =>
+const sweeping = (answer: (sweep: number) => Effect.Effect<SweepResult, StoreError> = () => Effect.succeed(nothing)) =>
   Effect.gen(function*() {
     yield* TestClock.setTime(start)
     const swept: Array<number> = []

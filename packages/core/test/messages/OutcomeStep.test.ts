@@ -5,8 +5,8 @@ import type { Recorded } from "../../src/events/Event.ts"
 import type { MessageId } from "../../src/Id.ts"
 import { monthOf } from "../../src/limits/Quota.ts"
 import * as KeyedMessage from "../../src/messages/KeyedMessage.ts"
-import type { ApplyReport, EventIds, SendEnd, SettleSend, Swept } from "../../src/messages/MessageStore.ts"
-import { applyReport, outright, settle, type Sweep, sweep } from "../../src/messages/OutcomeStep.ts"
+import type { ApplyReport, EventIds, SendEnd, SettleSend, SweepResult } from "../../src/messages/MessageStore.ts"
+import { applyReport, settle, settleDirectly, type Sweep, sweep } from "../../src/messages/OutcomeStep.ts"
 import type { Writes } from "../../src/messages/SendBatch.ts"
 import type { Answer } from "../../src/messages/SendBinding.ts"
 import { inBatches, sizes } from "../batches.ts"
@@ -62,7 +62,7 @@ class World {
     }, batch))
   }
 
-  sweep(batch: ReadonlyArray<Sweep>): ReadonlyArray<Swept> {
+  sweep(batch: ReadonlyArray<Sweep>): ReadonlyArray<SweepResult> {
     return this.write(sweep({ now: (asked) => asked, candidates: [...this.sends.values()] }, batch))
   }
 
@@ -163,7 +163,7 @@ describe("the outcome of a send", () => {
     const world = new World()
     const now = start + hour
     const command = ending(1, "Accepted", now)
-    const decided = outright(command, now)!
+    const decided = settleDirectly(command, now)!
     world.settle([command])
     const after = world.sends.get(id("msg", 1))!
     assert.deepStrictEqual(decided.message, after.message)
@@ -183,7 +183,7 @@ describe("the outcome of a send", () => {
       returnedMonth: null
     }
     const { writes } = settle({ now: (asked) => asked, send: () => stored }, [command])
-    const decided = outright(command, start)!
+    const decided = settleDirectly(command, start)!
     assert.deepStrictEqual(writes.sends.map(({ message }) => message), [decided.message])
     assert.deepStrictEqual(writes.tallies, [{ campaignId: id("cmp"), changes: decided.tallies }])
     assert.deepStrictEqual(decided.tallies.map(({ outcome, recipients, variant }) => [outcome, recipients, variant]), [
@@ -192,7 +192,7 @@ describe("the outcome of a send", () => {
     ])
     assert.deepStrictEqual(writes.dequeued, [id("msg", 1)])
     assert.isNull(decided.expiresAt)
-    assert.deepStrictEqual(outright(ending(1, "Accepted"), start)!.tallies, [])
+    assert.deepStrictEqual(settleDirectly(ending(1, "Accepted"), start)!.tallies, [])
   })
 
   it.each<[string, SettleSend]>([
@@ -200,8 +200,8 @@ describe("the outcome of a send", () => {
     ["was not sent", ending(1, "NotSent")],
     ["is unknown", ending(1, "Unknown")],
     ["was told of before", { ...ending(1, "Accepted"), message: message({ status: "sent", sequence: 1 }) }]
-  ])("an outcome of a send that %s is never written outright", (_, command) => {
-    assert.isUndefined(outright(command, start))
+  ])("an outcome of a send that %s is never settled directly", (_, command) => {
+    assert.isUndefined(settleDirectly(command, start))
   })
 })
 
@@ -323,7 +323,7 @@ type Command = typeof command.Type & { readonly place: number; readonly now: num
 
 const carriedOut = (commands: ReadonlyArray<Command>, sizes: ReadonlyArray<number>) => {
   const world = new World()
-  const answers = inBatches<Command, boolean | Swept>(commands, sizes, ({ kind }) => kind, (kind, batch) => {
+  const answers = inBatches<Command, boolean | SweepResult>(commands, sizes, ({ kind }) => kind, (kind, batch) => {
     if (kind === "sweep") return world.sweep(batch.map(({ now, place }) => ({ now, ids: ids(place, messages) })))
     if (kind === "settle") return world.settle(batch.map(({ end, n, now, place }) => ending(n, end, now, place)))
     return world.applyReport(batch.map(({ isReferred, n, name, now, place, status }) =>

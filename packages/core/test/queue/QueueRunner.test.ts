@@ -14,7 +14,7 @@ import type { QueueEnd } from "../../src/queue/QueueEndStep.ts"
 import * as QueueRetry from "../../src/queue/QueueRetry.ts"
 import * as QueueRunner from "../../src/queue/QueueRunner.ts"
 import { QueueStore } from "../../src/queue/QueueStore.ts"
-import type { Asked } from "../../src/queue/SendTimes.ts"
+import type { RequestedTimes } from "../../src/queue/SendTimes.ts"
 import type { StoreError } from "../../src/StoreError.ts"
 import { TemplateStore } from "../../src/templates/TemplateStore.ts"
 import { day, hour, minute, second } from "../checks.ts"
@@ -66,7 +66,7 @@ const caller = Effect.gen(function*() {
     get,
     cancel: (id: string) => messages.cancel({ workspaceId: workspace.id, boundTo: null, id }),
     /** Queues a message. Returns its id. */
-    enqueue: (name: string, times: Asked = {}, message: OutboundMessage = plain()) =>
+    enqueue: (name: string, times: RequestedTimes = {}, message: OutboundMessage = plain()) =>
       Effect.map(
         messages.send({
           workspaceId: workspace.id,

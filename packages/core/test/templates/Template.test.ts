@@ -7,8 +7,8 @@ import {
   Language,
   observe,
   relist,
+  type ReportTimes,
   type TemplateChange,
-  type Told,
   variablesOf
 } from "../../src/templates/Template.ts"
 import { unfillableOf } from "../../src/templates/TemplateSlots.ts"
@@ -187,7 +187,7 @@ describe("the provider's reports on templates", () => {
   })
   const known = template({ syncedAt: start })
   const apply = (words: ReadonlyArray<typeof Word.Type>) => {
-    let state: { readonly template: typeof known; readonly told: Told } = { template: known, told: {} }
+    let state: { readonly template: typeof known; readonly told: ReportTimes } = { template: known, told: {} }
     for (const { at, field, value } of words) {
       state = observe(state.template, state.told, { [field]: value }, start + at * second)
     }

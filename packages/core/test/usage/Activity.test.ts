@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { before, begin, byStep, counted, type Happened, stepOf, totals } from "../../src/usage/Activity.ts"
+import { before, byStep, counted, type Occurrence, rangeOf, stepOf, totals } from "../../src/usage/Activity.ts"
 import { day, hour, minute } from "../checks.ts"
 import { id } from "../samples.ts"
 
 /** Midnight (UTC). */
 const midnight = 20_000 * day
 
-const happened = (at: number, activity: Happened["activity"] = "sendsAccepted"): Happened => ({
+const happened = (at: number, activity: Occurrence["activity"] = "sendsAccepted"): Occurrence => ({
   workspaceId: id("ws"),
   at,
   activity
@@ -40,21 +40,21 @@ describe("usage", () => {
 
   it("a period ends with the current step, and has no gaps", () => {
     const now = midnight + 12 * hour + 5 * minute
-    const range = begin(now, { period: "day" })
+    const range = rangeOf(now, { period: "day" })
     assert.deepStrictEqual(range, { since: midnight - 11 * hour, until: now + 1, step: hour })
     const steps = byStep(counted([happened(now), happened(now - 2 * hour)]), range)
     assert.strictEqual(steps.length, 24)
     assert.deepStrictEqual(steps.map(({ counts }) => totals(counts).sendsAccepted).slice(-4), [0, 1, 0, 1])
     assert.strictEqual(steps.at(-1)!.at, midnight + 12 * hour)
     for (const [period, count] of [["day", 24], ["week", 28], ["month", 30], ["quarter", 90]] as const) {
-      assert.strictEqual(byStep([], begin(now, { period })).length, count)
-      assert.strictEqual(byStep([], begin(now, { period, until: midnight })).length, count)
+      assert.strictEqual(byStep([], rangeOf(now, { period })).length, count)
+      assert.strictEqual(byStep([], rangeOf(now, { period, until: midnight })).length, count)
     }
   })
 
   it("steps of days begin at midnight (UTC)", () => {
     const now = midnight + 12 * hour
-    const range = begin(now, { period: "quarter" })
+    const range = rangeOf(now, { period: "quarter" })
     const steps = byStep(counted([happened(now), happened(midnight), happened(midnight - 1)]), range)
     assert.deepStrictEqual(steps.map(({ at, counts }) => [at, totals(counts).sendsAccepted]).slice(-2), [
       [midnight - day, 1],
@@ -64,7 +64,7 @@ describe("usage", () => {
 
   it("a range begins with the step of its first time and ends with the step before its end", () => {
     const now = midnight + 12 * hour
-    const range = begin(now, { since: midnight - 3 * hour + 1, until: midnight })
+    const range = rangeOf(now, { since: midnight - 3 * hour + 1, until: midnight })
     assert.deepStrictEqual(byStep([], range).map(({ at }) => at), [3, 2, 1].map((hours) => midnight - hours * hour))
     assert.deepStrictEqual(
       byStep(counted([happened(midnight - 4 * hour), happened(midnight)]), range)
@@ -74,18 +74,18 @@ describe("usage", () => {
   })
 
   it("a range has no time that is yet to come, and none of which nothing is kept", () => {
-    const { since, step, until } = begin(midnight, { since: 0, until: midnight + day })
+    const { since, step, until } = rangeOf(midnight, { since: 0, until: midnight + day })
     assert.deepStrictEqual([since, until, step], [midnight - 91 * day, midnight + 1, day])
-    assert.deepStrictEqual(byStep([], begin(midnight, { since: midnight + day })), [])
-    assert.deepStrictEqual(byStep([], begin(midnight, { since: midnight, until: midnight - day })), [])
+    assert.deepStrictEqual(byStep([], rangeOf(midnight, { since: midnight + day })), [])
+    assert.deepStrictEqual(byStep([], rangeOf(midnight, { since: midnight, until: midnight - day })), [])
   })
 
   it("the range before is as long and ends where the range begins, unless it is not kept any more", () => {
     const now = midnight + 30 * minute
-    const earlier = before(now, begin(now, { period: "day" }))
+    const earlier = before(now, rangeOf(now, { period: "day" }))
     assert.deepStrictEqual(earlier, { since: midnight - 47 * hour, until: now + 1 - day })
-    assert.isDefined(before(now, begin(now, { period: "month" })))
-    assert.isUndefined(before(now, begin(now, { period: "quarter" })))
-    assert.isUndefined(before(now, begin(now, { since: now + day })))
+    assert.isDefined(before(now, rangeOf(now, { period: "month" })))
+    assert.isUndefined(before(now, rangeOf(now, { period: "quarter" })))
+    assert.isUndefined(before(now, rangeOf(now, { since: now + day })))
   })
 })

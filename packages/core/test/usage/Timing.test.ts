@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { begin, byStep, counted, groupOf, type Happened, percentiles, spans } from "../../src/usage/Timing.ts"
+import { byStep, counted, groupOf, type Occurrence, percentiles, rangeOf, spans } from "../../src/usage/Timing.ts"
 import { day, hour, minute } from "../checks.ts"
 import { id } from "../samples.ts"
 
 /** Midnight (UTC). */
 const midnight = 20_000 * day
 
-const happened = (at: number, durationMs?: number): Happened => ({
+const happened = (at: number, durationMs?: number): Occurrence => ({
   workspaceId: id("ws"),
   at,
   activity: "attemptsDelivered",
@@ -91,7 +91,7 @@ describe("begin", () => {
   const now = midnight + 12 * hour + 7 * minute
 
   it("the last hour has twelve steps of five minutes, of which the last is the present one", () => {
-    const range = begin(now, { period: "hour" })
+    const range = rangeOf(now, { period: "hour" })
     assert.deepStrictEqual(range, {
       since: midnight + 11 * hour + 10 * minute,
       until: now + 1,
@@ -105,7 +105,7 @@ describe("begin", () => {
 
   it("up to four hours of the last two days have short steps, and other ranges those of activity", () => {
     const stepOf = (ago: number, length: number) => {
-      const { span, step } = begin(now, { since: now - ago, until: now - ago + length })
+      const { span, step } = rangeOf(now, { since: now - ago, until: now - ago + length })
       return [step / minute, span / minute]
     }
     assert.deepStrictEqual(stepOf(4 * hour, 4 * hour), [5, 5])
@@ -113,12 +113,12 @@ describe("begin", () => {
     assert.deepStrictEqual(stepOf(2 * day, hour), [5, 5])
     assert.deepStrictEqual(stepOf(3 * day, hour), [60, 60])
     assert.deepStrictEqual(stepOf(6 * day, 6 * day), [180, 60])
-    assert.deepStrictEqual([begin(now, {}).step / hour, byStep([], begin(now, {})).length], [1, 24])
-    assert.strictEqual(begin(now, { period: "hour", until: now - 5 * day }).step, hour)
+    assert.deepStrictEqual([rangeOf(now, {}).step / hour, byStep([], rangeOf(now, {})).length], [1, 24])
+    assert.strictEqual(rangeOf(now, { period: "hour", until: now - 5 * day }).step, hour)
   })
 
   it("a range that has not begun has no steps", () => {
-    assert.deepStrictEqual(byStep([], begin(now, { since: now + hour })), [])
-    assert.deepStrictEqual(byStep([], begin(now, { since: now - hour, until: now - 2 * hour })), [])
+    assert.deepStrictEqual(byStep([], rangeOf(now, { since: now + hour })), [])
+    assert.deepStrictEqual(byStep([], rangeOf(now, { since: now - hour, until: now - 2 * hour })), [])
   })
 })

@@ -6,11 +6,11 @@ import {
   type Delivery,
   dueAt,
   isOpen,
-  kept,
   line,
   mayPause,
   newRound,
   place,
+  recordedAttempt,
   statusShown
 } from "../../src/webhooks/Delivery.ts"
 import { between, checks, day, hour, minute, second, upTo } from "../checks.ts"
@@ -384,31 +384,31 @@ describe("what is kept of an attempt's response", () => {
   const routine = { ...good, id: id("att", 1), response }
 
   it("a success at a healthy webhook keeps everything but the response", () => {
-    assert.deepStrictEqual(kept(routine, "healthy"), { ...routine, response: null })
+    assert.deepStrictEqual(recordedAttempt(routine, "healthy"), { ...routine, response: null })
   })
 
   it("one success in 32 keeps its response, by its id", () => {
     const ids = Array.from({ length: crockford.length }, (_, n) => `att_${"0".repeat(25)}${crockford[n]!}` as const)
-    const responses = ids.map((id) => kept({ ...routine, id: id as typeof routine.id }, "healthy").response)
+    const responses = ids.map((id) => recordedAttempt({ ...routine, id: id as typeof routine.id }, "healthy").response)
     assert.deepStrictEqual(responses, [response, ...Array(31).fill(null)])
   })
 
   it.each(failures)("a response of an attempt that failed as %s is kept", (outcome) => {
     const failed = { ...routine, outcome }
-    assert.strictEqual(kept(failed, "healthy"), failed)
+    assert.strictEqual(recordedAttempt(failed, "healthy"), failed)
   })
 
   it.each(["manual", "replay", "test", "probe"] as const)(
     "a response that a person asked for (%s) is kept",
     (trigger) => {
       const asked = { ...routine, trigger }
-      assert.strictEqual(kept(asked, "healthy"), asked)
+      assert.strictEqual(recordedAttempt(asked, "healthy"), asked)
     }
   )
 
   it("the response that ends failures is kept, and those of a webhook that is not known to be healthy", () => {
     const second = { ...routine, number: 2 }
-    assert.strictEqual(kept(second, "healthy"), second)
-    assert.strictEqual(kept(routine, "doubtful"), routine)
+    assert.strictEqual(recordedAttempt(second, "healthy"), second)
+    assert.strictEqual(recordedAttempt(routine, "doubtful"), routine)
   })
 })

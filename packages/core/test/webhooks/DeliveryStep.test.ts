@@ -7,8 +7,8 @@ import {
   beginTest,
   type Complete,
   complete,
+  completeDirectly,
   type Loaded,
-  outright,
   type Retry,
   retry,
   skip
@@ -321,7 +321,7 @@ it.prop("a success decided from its claim equals the decision from everything st
     durationMs: given.durationMs,
     number: attemptCount + 1
   })
-  const decided = outright(command)
+  const decided = completeDirectly(command)
   assert.strictEqual(decided === undefined, given.durationMs >= second)
   if (decided === undefined) return
   // a person may have retried it meanwhile
@@ -351,6 +351,6 @@ it.each<[string, Partial<Attempt>, Partial<Delivery>]>([
     firstAttemptAt: start,
     lastAttemptAt: start
   }]
-])("%s is not decided outright", (_, ended, of) => {
-  assert.isUndefined(outright(completion(delivery(of), ended)))
+])("%s is not completed directly", (_, ended, of) => {
+  assert.isUndefined(completeDirectly(completion(delivery(of), ended)))
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
-import { attemptOutcomes, groupOf, type Happened, type Kind, spans } from "../../src/usage/Timing.ts"
+import { attemptOutcomes, groupOf, type Kind, type Occurrence, spans } from "../../src/usage/Timing.ts"
 import { UsageRecorder } from "../../src/usage/UsageRecorder.ts"
 import { UsageStore } from "../../src/usage/UsageStore.ts"
 import { AttemptOutcome } from "../../src/webhooks/Delivery.ts"
@@ -57,7 +57,7 @@ describe("a report", () => {
   it.effect(
     "an attempt is counted with its outcome and its duration",
     () => {
-      const counted: Array<Happened> = []
+      const counted: Array<Occurrence> = []
       return Effect.provideService(
         scheduling(() =>
           Effect.gen(function*() {
@@ -115,7 +115,7 @@ describe("a report", () => {
               alerts.observe({
                 now,
                 workspaceId: workspace.id,
-                matters: kind === undefined ? [] : [
+                problems: kind === undefined ? [] : [
                   { kind, subject: webhook.id, message: "so" },
                   { kind: "webhook_pausing", subject: webhook.id, message: "so" }
                 ],

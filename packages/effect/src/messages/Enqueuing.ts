@@ -42,7 +42,7 @@ export interface EnqueuedMessage {
 interface Readable {
   readonly key: Idempotency.IdempotencyKey
   readonly message: Message.OutboundMessage
-  readonly times: SendTimes.Asked
+  readonly times: SendTimes.RequestedTimes
 }
 
 const encode = Schema.encodeSync(MessagesApi.EnqueuedMessage)

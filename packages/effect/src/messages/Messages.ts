@@ -78,7 +78,7 @@ const readQuery = Input.read(Schema.Struct(MessagesApi.conversation))
 const shown = (message: Core.Message) => MessagesHandlers.shown(message) as Message
 
 /** Reads the times of a queued message, in milliseconds. Errors use the host's names. */
-const askedTimes = (times: SendTimes): Result.Result<Asked.Asked, Errors.InvalidBody> =>
+const askedTimes = (times: SendTimes): Result.Result<Asked.RequestedTimes, Errors.InvalidBody> =>
   Result.map(
     readTimes(writtenTimes({ sendAt: times?.sendAt, sendUntil: times?.sendUntil })),
     (read) => Record.map(read as { readonly [name: string]: DateTime.Utc }, DateTime.toEpochMillis)
@@ -114,7 +114,7 @@ export const sentAtOnce = <Answer extends SendBinding.Sent | SendBinding.Queued>
 interface Readable {
   readonly key: Idempotency.IdempotencyKey
   readonly message: Core.OutboundMessage
-  readonly times: Asked.Asked
+  readonly times: Asked.RequestedTimes
 }
 
 const readItem = (

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
-import { said } from "../messages/MessagesHandlers.ts"
+import { sentContent } from "../messages/MessagesHandlers.ts"
 import * as Paging from "../Paging.ts"
 
 /** A contact as the dashboard shows it. */
@@ -39,7 +39,16 @@ const conversationMessage = (entry: Conversation.Entry) => {
     }
   }
   const { content: { to, type }, createdAt, from, id, status } = entry.message
-  return { id, direction: entry.direction, status, from, to, type, ...said(entry.message), at: Time.iso(createdAt) }
+  return {
+    id,
+    direction: entry.direction,
+    status,
+    from,
+    to,
+    type,
+    ...sentContent(entry.message),
+    at: Time.iso(createdAt)
+  }
 }
 
 /** The maximum number of customers in the response to a search. */

@@ -72,7 +72,7 @@ interface TimesGiven {
   readonly sendUntil?: DateTime.Utc
 }
 
-const timesOf = ({ sendAt, sendUntil }: TimesGiven): SendTimes.Asked => ({
+const timesOf = ({ sendAt, sendUntil }: TimesGiven): SendTimes.RequestedTimes => ({
   ...(sendAt === undefined ? {} : { sendAt: DateTime.toEpochMillis(sendAt) }),
   ...(sendUntil === undefined ? {} : { sendUntil: DateTime.toEpochMillis(sendUntil) })
 })
@@ -127,7 +127,7 @@ export const contentOf = (message: Message.Message) => {
 }
 
 /** The content of a message that was sent, and the message that it quotes. */
-export const said = (message: Message.Message) => {
+export const sentContent = (message: Message.Message) => {
   const { content } = message
   return {
     content: (contentOf(message) as { readonly [type: string]: Schema.Json })[content.type]!,
@@ -138,7 +138,7 @@ export const said = (message: Message.Message) => {
 /** A message that was sent, or is to be, on its page of the dashboard. */
 const detailed = (message: Message.Message) => ({
   ...shown(message),
-  ...said(message),
+  ...sentContent(message),
   campaignId: message.campaignId
 })
 

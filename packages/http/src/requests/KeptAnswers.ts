@@ -115,7 +115,7 @@ export const keeper = Effect.gen(function*() {
 
   /** Waits while an equal request runs, at most `Idempotency.joinTimeout`. */
   const claim = Effect.fnUntraced(
-    function*(place: KeptAnswer.Place, asked: KeptAnswer.Asked) {
+    function*(place: KeptAnswer.Place, asked: KeptAnswer.ClaimRequest) {
       const until = (yield* Elapsed.now) + Duration.toMillis(Idempotency.joinTimeout)
       while (true) {
         const now = yield* Clock.currentTimeMillis

@@ -6,7 +6,7 @@ import { Effect, Layer, Queue } from "effect"
 import { type Memory, State } from "../State.ts"
 
 const listen = Effect.fnUntraced(function*(memory: Memory) {
-  const queue = yield* Queue.sliding<Change.Change | null>(ChangeStore.kept)
+  const queue = yield* Queue.sliding<Change.Change | null>(ChangeStore.bufferSize)
   const tell = (change: Change.Change) => void Queue.offerUnsafe(queue, change)
   yield* Effect.acquireRelease(
     Effect.sync(() => memory.changeListeners.add(tell)),

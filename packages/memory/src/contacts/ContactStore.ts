@@ -125,8 +125,8 @@ const move = (memory: Memory, command: ContactStep.Move): boolean => {
   return answer!
 }
 
-const tell = (memory: Memory, command: ContactStep.Tell): boolean => {
-  const { answers: [answer], writes } = ContactStep.tell(loaded(memory), [command])
+const recordNames = (memory: Memory, command: ContactStep.RecordNames): boolean => {
+  const { answers: [answer], writes } = ContactStep.recordNames(loaded(memory), [command])
   write(memory, writes)
   return answer!
 }
@@ -197,7 +197,7 @@ export const layer = Layer.effect(
       recordInbound: (command) => Effect.sync(() => recordInbound(memory, command)),
       setPreference: (command) => Effect.sync(() => setPreference(memory, command)),
       move: (command) => Effect.sync(() => move(memory, command)),
-      tell: (command) => Effect.sync(() => tell(memory, command)),
+      recordNames: (command) => Effect.sync(() => recordNames(memory, command)),
       choose: (command) => Effect.sync(() => choose(memory, command)),
       optOuts: (workspaceId, page) => Effect.sync(() => optOuts(memory, workspaceId, page)),
       countErased: (workspaceId) =>

@@ -51,7 +51,7 @@ const named = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,
   messageId: Id.MessageId
-): MessageReferences.Named | undefined => {
+): MessageReferences.NamedMessage | undefined => {
   const message = memory.messages.of(workspaceId, messageId)
   if (message !== undefined) {
     const { content, phoneNumberId, providerMessageId } = message
@@ -215,7 +215,7 @@ export const layer = Layer.effect(
       conversation: (workspaceId, filter, page) => Effect.sync(() => conversation(memory, workspaceId, filter, page)),
       numbersWith: (workspaceId, part, limit) => Effect.sync(() => numbersWith(memory, workspaceId, part, limit)),
       sweep: Effect.fnUntraced(function*(asked: Time.Instant) {
-        let swept: MessageStore.Swept = { unknown: 0, failed: 0, forgotten: 0 }
+        let swept: MessageStore.SweepResult = { unknown: 0, failed: 0, forgotten: 0 }
         while (isDue(memory, memory.now(asked))) {
           const fresh = yield* ids
           swept = MessageStore.sum(

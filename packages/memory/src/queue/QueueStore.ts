@@ -8,7 +8,7 @@ import { loaded as loadedSends, write as writeSends } from "../messages/Sends.ts
 import { type Memory, State } from "../State.ts"
 import { dequeue, heldSinceOf, nextAt, nextLane, setDue, takeDue } from "./Queue.ts"
 
-const work = (memory: Memory, command: QueueWorkStep.Work): QueueWorkStep.Worked | undefined => {
+const work = (memory: Memory, command: QueueWorkStep.Work): QueueWorkStep.WorkResult | undefined => {
   const now = memory.now(command.now)
   const kept = nextLane(memory)
   if (kept === undefined || kept.lane.workAt! > now) return undefined
@@ -44,7 +44,7 @@ const end = (memory: Memory, command: QueueEndStep.EndQueued): void => {
 /** There is one server: this process. */
 const server = "memory"
 
-const beat = (memory: Memory, command: Heartbeat.Beat): Heartbeat.Beaten => {
+const beat = (memory: Memory, command: Heartbeat.Beat): Heartbeat.BeatResult => {
   const jobs = [...memory.campaigns.values()].map(({ job }) => job).filter(({ workAt }) => workAt !== null)
   const decided = Heartbeat.beat({ now: memory.now, heartbeat: memory.heartbeat, server, jobs }, [command])
   if ("needs" in decided) throw new Error("all that a heartbeat needs is given")

@@ -96,7 +96,7 @@ const tasks = (
   }
 }
 
-const work = (memory: Memory, command: SubscriptionStep.Work): SubscriptionStep.Worked => {
+const work = (memory: Memory, command: SubscriptionStep.Work): SubscriptionStep.WorkResult => {
   const kept = find(memory, command)
   const loaded: SubscriptionStep.LoadedWork = { now: memory.now, subscription: kept?.subscription, tasks: null }
   let decided = SubscriptionStep.work(loaded, [command])

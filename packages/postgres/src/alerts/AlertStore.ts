@@ -118,7 +118,7 @@ export const layer = Layer.effect(
         ),
       during: (workspaceId, subject, { since, until }) =>
         Effect.map(
-          query("AlertStore.during", during({ workspaceId, subject, since, until, limit: AlertStore.lookedAt })),
+          query("AlertStore.during", during({ workspaceId, subject, since, until, limit: AlertStore.maxScanned })),
           (rows) => rows.map(alert.read)
         ),
       settings: (workspaceId) =>

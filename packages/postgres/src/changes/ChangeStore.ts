@@ -37,7 +37,7 @@ export const layer = Layer.effect(
           Effect.asVoid(query("ChangeStore.publish", publish({ payloads: changes.map(payloadOf) })))
         ),
       changes: Effect.gen(function*() {
-        const queue = yield* Queue.sliding<Change.Change | null>(ChangeStore.kept)
+        const queue = yield* Queue.sliding<Change.Change | null>(ChangeStore.bufferSize)
         const tell = (change: Change.Change) => void Queue.offerUnsafe(queue, change)
         yield* Effect.acquireRelease(
           Effect.sync(() => here.add(tell)),

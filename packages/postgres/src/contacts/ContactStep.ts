@@ -342,11 +342,11 @@ export const move: StepOptions<ContactStep.Move, ContactStep.Loaded, boolean, Co
   write
 }
 
-/** `ContactStore.tell`. */
-export const tell: StepOptions<ContactStep.Tell, ContactStep.Loaded, boolean, ContactStep.Writes> = {
+/** `ContactStore.recordNames`. */
+export const recordNames: StepOptions<ContactStep.RecordNames, ContactStep.Loaded, boolean, ContactStep.Writes> = {
   load,
   read,
-  decide: ContactStep.tell,
+  decide: ContactStep.recordNames,
   write
 }
 

@@ -5,7 +5,7 @@ import { Contact, ContactStore, type Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { columns, integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { first, ifGiven, type Statement, statement, together, value, variants } from "../Statement.ts"
+import { combined, first, ifGiven, type Statement, statement, value, variants } from "../Statement.ts"
 import { insertOne, select } from "../TableStatements.ts"
 import { contact, contactNamed, contactOf, words, wordsOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
@@ -23,7 +23,7 @@ const limit = value<number>()
 /** Lists the stored opt-outs that have a name, in the order of the index of names. */
 const listStored = variants(
   { workspaceId, limit },
-  { after: together({ name, phoneNumberId: value<string>() }) },
+  { after: combined({ name, phoneNumberId: value<string>() }) },
   ({ limit, workspaceId }, { after }) =>
     `select s.name, nullif(s.phone_number_id, '') as phone_number_id, s.at, s.source from wac.suppressions s
   where s.workspace_id = ${workspaceId} and s.name is not null and s.opted_out${
@@ -33,7 +33,7 @@ const listStored = variants(
 )
 
 /** The position of a contact in a list: a page continues after it. */
-const place = together({ phoneNumberId: value<string>(), name })
+const place = combined({ phoneNumberId: value<string>(), name })
 
 /** The condition that a contact comes after a position; empty if there is none. */
 const isAfter = (after: ReturnType<typeof place.given> | undefined): string =>
@@ -98,7 +98,7 @@ export const layer = Layer.effect(
     const { query, stepped } = yield* Database
     const recordInbound = yield* stepped("ContactStore.recordInbound", ContactStep.recordInbound)
     const setPreference = yield* stepped("ContactStore.setPreference", ContactStep.setPreference)
-    const tell = yield* stepped("ContactStore.tell", ContactStep.tell)
+    const recordNames = yield* stepped("ContactStore.recordNames", ContactStep.recordNames)
     const choose = yield* stepped("ContactStore.choose", ContactStep.choose)
     const move = yield* stepped("ContactStore.move", ContactStep.move)
 
@@ -106,7 +106,7 @@ export const layer = Layer.effect(
       recordInbound,
       setPreference,
       move,
-      tell,
+      recordNames,
       choose,
       optOuts: Effect.fnUntraced(function*(workspaceId, page) {
         const after = page.after === null ? undefined : JSON.parse(page.after) as readonly [string, string, string]

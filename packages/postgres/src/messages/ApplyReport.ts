@@ -49,7 +49,7 @@ const distinct = <A>(values: ReadonlyArray<A | null>) => [...new Set(values)].fi
 export const applyReport: StepOptions<
   MessageStore.ApplyReport,
   OutcomeStep.LoadedReports,
-  MessageStore.Reported | undefined,
+  MessageStore.ReportResult | undefined,
   SendBatch.Writes
 > = {
   load: (commands) => {

@@ -27,7 +27,7 @@ const said = row({
 const insertSaid = insert(said, "wac.conversations")
 
 /** The statements that store customers' messages. */
-export const keepSaid = (messages: ReadonlyArray<ReceivedMessage.Said>): ReadonlyArray<Statement> =>
+export const keepSaid = (messages: ReadonlyArray<ReceivedMessage.ConversationMessage>): ReadonlyArray<Statement> =>
   insertSaid(messages.map(({ customer, message: { content, context, id, phoneNumberId, workspaceId, ...facts } }) => ({
     messageId: id,
     workspaceId,
@@ -75,7 +75,7 @@ const messageIn = (
   received: Facts
 ): ReceivedMessage.ReceivedMessage => ({
   ...received,
-  ...said ?? ReceivedMessage.unsaid,
+  ...said ?? ReceivedMessage.deletedContent,
   id: messageId,
   phoneNumberId,
   workspaceId

@@ -45,13 +45,13 @@ const listed = result<{ readonly message: Message.Message | null; readonly reach
  * for a received one.
  */
 const named = columns<
-  Pick<MessageReferences.Named, "phoneNumberId" | "providerMessageId"> & {
+  Pick<MessageReferences.NamedMessage, "phoneNumberId" | "providerMessageId"> & {
     readonly phone: string | null
     readonly customer: string | null
   }
 >({ phoneNumberId: "text", providerMessageId: "text", phone: "text", customer: "text" })
 
-const messageId = columns<Pick<MessageReferences.Named, "messageId">>({ messageId: "text" })
+const messageId = columns<Pick<MessageReferences.NamedMessage, "messageId">>({ messageId: "text" })
 
 const fingerprint = row({ fingerprint: text() })
 
@@ -70,7 +70,7 @@ const loadNamed = statement({ workspaceId, id: value<Id.MessageId>() }, ({ id, w
   select i.phone_number_id, i.provider_message_id, null, i.customer
     from wac.inbound_messages i where i.message_id = ${id} and i.workspace_id = ${workspaceId}`)
 
-const namedOf = (messageId: Id.MessageId, row: Row): MessageReferences.Named => {
+const namedOf = (messageId: Id.MessageId, row: Row): MessageReferences.NamedMessage => {
   const { customer, phone, ...others } = named.read(row)
   return { ...others, messageId, customer: phone === null ? customer ?? "" : CustomerNames.keyOf(phone) }
 }
@@ -180,7 +180,7 @@ const listText = (
     order by ${columns.map((column) => `${column} desc`).join(", ")}`
   const unstarted = unstartedIn(workspaceId)
   return `with found as materialized (
-    select m.* from (select m.* ${newest} limit ${Page.lookedAt}) m
+    select m.* from (select m.* ${newest} limit ${Page.maxScanned}) m
     where (m.campaign_id is null or m.campaign_id not in (${unstarted}))
       and coalesce(m.status = ${status}, true) and coalesce(m.content->>'to' = any (${to}::text[]), true)
       and coalesce(m.created_at >= ${since}::bigint, true) and coalesce(m.created_at < ${until}::bigint, true)
@@ -188,7 +188,7 @@ const listText = (
   )
   (select to_json(m) as message, null as reached from found m order by m.id desc)
   union all
-  select null, (select m.id ${newest} offset ${Page.lookedAt - 1} limit 1)
+  select null, (select m.id ${newest} offset ${Page.maxScanned - 1} limit 1)
   where (${isFiltered}::boolean or exists (${unstarted})) and (select count(*) from found) < ${limit}`
 }
 
@@ -241,7 +241,7 @@ export const layer = Layer.effect(
     const callerNow = yield* callerClock
     const random = yield* SecureRandom.SecureRandom
     const accept = yield* stepped("MessageStore.accept", Accept.accept)
-    const outright = yield* direct("MessageStore.settle", Settle.outright)
+    const settleDirectly = yield* direct("MessageStore.settle", Settle.settleDirectly)
     const settle = yield* stepped("MessageStore.settle", Settle.settle)
     const abandon = yield* stepped("MessageStore.abandon", Abandon.abandon)
     const cancel = yield* stepped("MessageStore.cancel", Cancel.cancel)
@@ -268,7 +268,7 @@ export const layer = Layer.effect(
       accept,
       settle: (command) =>
         Effect.flatMap(
-          command.end._tag === "Accepted" ? outright(command) : Effect.succeed(false),
+          command.end._tag === "Accepted" ? settleDirectly(command) : Effect.succeed(false),
           (isWritten) => isWritten ? Effect.succeed(true) : settle(command)
         ),
       abandon,
@@ -325,7 +325,7 @@ export const layer = Layer.effect(
           (rows) => rows.map((row) => Conversations.numberOf.read(row).customer)
         ),
       sweep: Effect.fnUntraced(function*(now) {
-        let swept: MessageStore.Swept = { unknown: 0, failed: 0, forgotten: 0 }
+        let swept: MessageStore.SweepResult = { unknown: 0, failed: 0, forgotten: 0 }
         let more = true
         while (more) {
           const step = yield* sweepStep(now)

@@ -35,10 +35,10 @@ const accepted = message
 const place = row({ place: integer() })
 
 /**
- * Applies only if the stored message is as it was claimed, on which `OutcomeStep.outright` based its decision.
+ * Applies only if the stored message is as it was claimed, on which `OutcomeStep.settleDirectly` based its decision.
  * `further` are more parts of the `with`.
  */
-const outrightText = (rows: Table, further = "") =>
+const directText = (rows: Table, further = "") =>
   `with settled as (
     update wac.messages m set status = s.status, status_at = s.status_at, provider_message_id = s.provider_message_id,
       sent_at = s.sent_at, sequence = s.sequence, claim_token = null, lease_until = null, expires_at = s.expires_at
@@ -61,18 +61,18 @@ const outrightText = (rows: Table, further = "") =>
   ), ${recording("settled e")}${further}
   select m.place, ${wake} from settled m`
 
-const outrightPlain = statement({ accepted }, ({ accepted }) => outrightText(accepted))
+const directPlain = statement({ accepted }, ({ accepted }) => directText(accepted))
 
 const leaving = dequeuing("array(select m.order_key from settled m)")
 
 /** The same if some of the messages are in the queue. */
-const outrightQueued = statement({ accepted }, ({ accepted }) => outrightText(accepted, `, ${leaving}`))
+const directQueued = statement({ accepted }, ({ accepted }) => directText(accepted, `, ${leaving}`))
 
 /** The same if some of the messages belong to campaigns. */
-const outrightCounted = statement(
+const directCounted = statement(
   { accepted, counted: Tallies.change.and(place), timed: Timelines.change.and(place) },
   ({ accepted, counted, timed }) =>
-    outrightText(
+    directText(
       accepted,
       `, ${leaving}, counted as (
     ${Tallies.adding(`${counted("a")} join settled m on m.place = a.place`)}
@@ -97,11 +97,11 @@ const firsts = (given: ReadonlyArray<{ readonly command: MessageStore.SettleSend
  * `MessageStore.settle` for sends that the provider accepted, written directly. The answer is false if nothing was
  * written: then {@link settle} must decide.
  */
-export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
+export const settleDirectly: DirectOptions<MessageStore.SettleSend, boolean> = {
   write: (commands, now) => {
     const given = firsts(commands.map((command, place) => ({ command, place }))).flatMap(({ command, place }) => {
       const at = now(command.now)
-      const after = at === undefined ? undefined : OutcomeStep.outright(command, at)
+      const after = at === undefined ? undefined : OutcomeStep.settleDirectly(command, at)
       return after === undefined ? [] : [{ command, place, after }]
     })
     if (given.length === 0) return []
@@ -129,10 +129,10 @@ export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
     )
     if (counted.length > 0) {
       const timed = given.flatMap(({ after: { timeline }, place }) => timeline.map((change) => ({ ...change, place })))
-      return [outrightCounted({ accepted, counted, timed })]
+      return [directCounted({ accepted, counted, timed })]
     }
     const isOfQueue = given.some(({ after: { message } }) => Message.isOfQueue(message))
-    return [isOfQueue ? outrightQueued({ accepted }) : outrightPlain({ accepted })]
+    return [isOfQueue ? directQueued({ accepted }) : directPlain({ accepted })]
   },
   read: ([settled]) => {
     const places = new Set(settled?.map((row) => place.read(row).place))

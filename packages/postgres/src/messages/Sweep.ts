@@ -127,7 +127,7 @@ interface Writes extends SendBatch.Writes {
 }
 
 /** The result of one step of a sweep. */
-export interface Swept extends MessageStore.Swept {
+export interface Swept extends MessageStore.SweepResult {
   /** Whether there may be more to do. */
   readonly more: boolean
 }

@@ -7,11 +7,11 @@ import { columns, list, result, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Given, type Inputs, type Rows, type Statement, statement, type Values } from "../Statement.ts"
 import { insert } from "../TableStatements.ts"
-import { credentials, number, numberRow, own, told, toldOf } from "./StoredNumber.ts"
+import { credentials, number, numberRow, own, reported, reportedOf } from "./StoredNumber.ts"
 
 /** When the provider last reported a number's block, tier, limit and quality. */
 const toldAt = columns<
-  { readonly [Field in keyof PhoneNumber.ToldAt]-?: Time.Instant | null },
+  { readonly [Field in keyof PhoneNumber.ReportTimes]-?: Time.Instant | null },
   {
     block: "block_told_at"
     tier: "tier_told_at"
@@ -39,7 +39,7 @@ const stored = result<{ readonly number: PhoneNumberStep.Observed }>({
 const observed = columns<Pick<PhoneNumber.PhoneNumber, "id" | "credentialsVersion">>({
   id: "text",
   credentialsVersion: "text"
-}).and(told).and(toldAt)
+}).and(reported).and(toldAt)
 
 const updateObserved = unlessEmpty(
   observed,
@@ -47,7 +47,7 @@ const updateObserved = unlessEmpty(
 )
 
 const keepObserved = (observed: ReadonlyArray<PhoneNumberStep.Observed>): ReadonlyArray<Statement> =>
-  updateObserved(observed.map(({ number, toldAt }) => ({ ...number, ...toldOf(number), ...untold, ...toldAt })))
+  updateObserved(observed.map(({ number, toldAt }) => ({ ...number, ...reportedOf(number), ...untold, ...toldAt })))
 
 /** Locks the workspaces, then the numbers, that the query `chosen` selects. */
 const lockChosen = <I extends Inputs>(
@@ -198,7 +198,7 @@ const readWorkspaces = (
 const keep = insert(
   own
     .omit("credentialsVersion", "isDefault")
-    .and(told.pick("learnedTier", "learnedMessagingLimit", "learnedQuality"))
+    .and(reported.pick("learnedTier", "learnedMessagingLimit", "learnedQuality"))
     .and(row({ limitPool: text() })),
   "wac.phone_numbers",
   `
@@ -213,7 +213,7 @@ const makeDefault = unlessEmpty(
 
 /** Writes new and changed numbers. */
 export const keepNumbers = (numbers: ReadonlyArray<PhoneNumber.PhoneNumber>): ReadonlyArray<Statement> => [
-  ...keep(numbers.map((number) => ({ ...number, ...toldOf(number), limitPool: MessagingLimit.poolOf(number) }))),
+  ...keep(numbers.map((number) => ({ ...number, ...reportedOf(number), limitPool: MessagingLimit.poolOf(number) }))),
   ...makeDefault(numbers.filter(({ isDefault }) => isDefault).map(({ id }) => id))
 ]
 

@@ -22,7 +22,7 @@ export const own = columns<Omit<PhoneNumber.PhoneNumber, "block" | "learned">>({
 })
 
 /** A provider's reports about a number, as columns. */
-interface Told {
+interface Reported {
   readonly blockReason: SenderBlock.SenderBlockReason | null
   readonly blockScope: SenderBlock.SenderBlockScope | null
   readonly blockedSince: Time.Instant | null
@@ -34,7 +34,7 @@ interface Told {
 }
 
 /** The columns of a provider's reports about a number: why the number is blocked, and its tier, limit and quality. */
-export const told = columns<Told>({
+export const reported = columns<Reported>({
   blockReason: "text",
   blockScope: "text",
   blockedSince: "bigint",
@@ -46,10 +46,10 @@ export const told = columns<Told>({
   learnedQuality: "text"
 })
 
-/** The stored form of the reports about a number ({@link told}). */
-export const toldOf = (
+/** The stored form of the reports about a number ({@link reported}). */
+export const reportedOf = (
   { block, learned }: Pick<PhoneNumber.PhoneNumber, "block" | "learned">
-): Told => ({
+): Reported => ({
   blockReason: block && block.reason,
   blockScope: block && block.scope,
   blockedSince: block && block.since,
@@ -63,7 +63,7 @@ export const toldOf = (
 /** Reads a number from a row of `phone_numbers` in JSON. */
 export const number: Reader<PhoneNumber.PhoneNumber> = {
   read: (row) => {
-    const { blockProvider, blockReason, blockScope, blockedSince, blockedUntil, ...learned } = told.read(row)
+    const { blockProvider, blockReason, blockScope, blockedSince, blockedUntil, ...learned } = reported.read(row)
     return {
       ...own.read(row),
       block: blockReason === null ? null : {

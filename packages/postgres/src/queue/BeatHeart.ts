@@ -43,7 +43,7 @@ const jobsText = `select ${campaignColumns} from wac.campaigns c where c.work_at
 const loadJobs: ReadonlyArray<Statement> = [{ text: jobsLockText }, { text: jobsText }]
 
 /** `QueueStore.beat`. */
-export const beat: StepOptions<Heartbeat.Beat, Heartbeat.Loaded, Heartbeat.Beaten, Heartbeat.Writes, "Jobs"> = {
+export const beat: StepOptions<Heartbeat.Beat, Heartbeat.Loaded, Heartbeat.BeatResult, Heartbeat.Writes, "Jobs"> = {
   load: () => [{ text: lockText }, { text: heartbeatText }],
   read: ([, rows], now) => {
     const { beatAt, currentServer, heldSince, server } = found.read(rows![0]!)

@@ -149,7 +149,7 @@ const keepLane = statement(
 export const work: StepOptions<
   WorkCommand,
   Loaded,
-  QueueWorkStep.Worked | undefined,
+  QueueWorkStep.WorkResult | undefined,
   QueueWorkStep.WorkWrites | undefined,
   Need
 > = {

@@ -28,7 +28,7 @@ const retention = Duration.toMillis(Idempotency.retention)
 
 const kept = place.and(claimed)
 
-const wanted = columns<Pick<KeptAnswer.Asked, "isRepeatable"> & { readonly lease: number }>({
+const wanted = columns<Pick<KeptAnswer.ClaimRequest, "isRepeatable"> & { readonly lease: number }>({
   isRepeatable: "boolean",
   lease: "integer"
 })

@@ -109,7 +109,7 @@ const pageOf = (compare: "=" | ">=", isRefused: boolean) =>
         isRefused ? " and r.code is not null" : ""
       }${ifGiven(word, (word) => ` and coalesce(r.reason, r.code) = ${word}`)} order by r.id desc`
       return `with found as materialized (
-    select r.* from (select r.* ${newest} limit ${Page.lookedAt}) r
+    select r.* from (select r.* ${newest} limit ${Page.maxScanned}) r
     where coalesce(r.api_key_id = ${apiKeyId}, true) and coalesce(r.route = ${route}, true)
       and coalesce(r.status = ${status}::integer, true)
       and coalesce(r.at >= ${since}::bigint, true) and coalesce(r.at < ${until}::bigint, true)
@@ -117,7 +117,7 @@ const pageOf = (compare: "=" | ">=", isRefused: boolean) =>
   )
   (select to_json(f) as request, null as reached from found f order by f.id desc)
   union all
-  select null, (select r.id ${newest} offset ${Page.lookedAt - 1} limit 1)
+  select null, (select r.id ${newest} offset ${Page.maxScanned - 1} limit 1)
   where ${isSought}::boolean and (select count(*) from found) < ${limit}`
     }
   )

@@ -159,7 +159,7 @@ interface Need extends SubscriptionStep.Need {
 export const work: StepOptions<
   SubscriptionStep.Work,
   SubscriptionStep.LoadedWork,
-  SubscriptionStep.Worked,
+  SubscriptionStep.WorkResult,
   SubscriptionStep.WorkWrites,
   Need
 > = {

@@ -1,6 +1,6 @@
 /**
- * Records successes that need no loading (core's `DeliveryStep.outright`) directly, in one round trip. `Complete`
- * records everything else.
+ * Records successes that need no loading (core's `DeliveryStep.completeDirectly`) directly, in one round trip.
+ * `Complete` records everything else.
  */
 import { type DeliveryStep, type Id, type Time, WebhookScheduler } from "@wac/core"
 import { Duration } from "effect"
@@ -30,9 +30,9 @@ const written = row({ place: integer(), isSooner: boolean<boolean | null>() })
 
 /**
  * Writes successful attempts of webhooks that are healthy at this moment, and no others; the caller must hold the
- * webhooks' health. Fields that `DeliveryStep.outright` leaves unchanged are not written.
+ * webhooks' health. Fields that `DeliveryStep.completeDirectly` leaves unchanged are not written.
  */
-const writeOutright = statement({ pollEvery: value<number>(), recorded }, ({ pollEvery, recorded }) =>
+const writeDirectly = statement({ pollEvery: value<number>(), recorded }, ({ pollEvery, recorded }) =>
   `with ended as (
     delete from wac.delivery_claims k
     using ${recorded("g")}, wac.webhook_health h
@@ -67,15 +67,15 @@ const writeOutright = statement({ pollEvery: value<number>(), recorded }, ({ pol
   select w.place, h.is_sooner from written w join healths h on h.webhook_id = w.webhook_id`)
 
 /** A command whose record is to be written directly. */
-export interface OutrightCommand {
+export interface DirectCommand {
   readonly command: DeliveryStep.Complete
-  readonly after: DeliveryStep.Outright
+  readonly after: DeliveryStep.DirectCompletion
   /** The time in tests that control it; `undefined` for the database's time. */
   readonly now: Time.Instant | undefined
 }
 
 /** Drops repeated commands, since a claim ends with the first record. */
-const firsts = (commands: ReadonlyArray<OutrightCommand>) => {
+const firsts = (commands: ReadonlyArray<DirectCommand>) => {
   const claims = new Set<string>()
   return commands.map((one, place) => ({ ...one, place })).filter(({ command: { delivery, token } }) => {
     const claim = `${delivery.id} ${token}`
@@ -84,7 +84,7 @@ const firsts = (commands: ReadonlyArray<OutrightCommand>) => {
 }
 
 /** Records successes directly. */
-export const outright: DirectOptions<OutrightCommand, Recorded> = {
+export const completeDirectly: DirectOptions<DirectCommand, Recorded> = {
   size,
   write: (commands) => {
     const given = firsts(commands)
@@ -92,7 +92,7 @@ export const outright: DirectOptions<OutrightCommand, Recorded> = {
     const leaders = given.filter(({ command }) => command.delivery.orderKey !== null)
     return [
       lockHealthOf(claims.map(({ delivery }) => delivery.webhookId)),
-      writeOutright({
+      writeDirectly({
         pollEvery: Duration.toMillis(WebhookScheduler.pollEvery),
         recorded: given.map(({ after, command: { attempt, delivery, token }, now, place }) => ({
           ...storedOutcome(attempt),

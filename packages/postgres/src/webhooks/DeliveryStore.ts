@@ -59,7 +59,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const { direct, listen, planned, query, stepped } = yield* Database
     const callerNow = yield* callerClock
-    const outright = yield* direct("DeliveryStore.complete", CompleteDirect.outright)
+    const completeDirectly = yield* direct("DeliveryStore.complete", CompleteDirect.completeDirectly)
     const record = yield* stepped("DeliveryStore.complete", Complete.complete)
     const beginTest = yield* stepped("DeliveryStore.beginTest", BeginTest.beginTest)
     const retry = yield* stepped("DeliveryStore.retry", Rounds.retry)
@@ -119,10 +119,10 @@ export const layer = Layer.effect(
           (begun) => Option.map(Option.fromUndefinedOr(begun), (begun) => DeliveryStore.claimedOf(begun, begun.at))
         ),
       complete: (command) => {
-        const after = DeliveryStep.outright(command)
+        const after = DeliveryStep.completeDirectly(command)
         if (after === undefined) return complete(command)
         return Effect.flatMap(
-          outright({ command, after, now: callerNow(command.now) }),
+          completeDirectly({ command, after, now: callerNow(command.now) }),
           (recorded) => recorded === "no" ? complete(command) : Effect.succeed(isRecorded(recorded))
         )
       },

@@ -142,7 +142,7 @@ const filtered = byStatus((status) =>
     where ${whereOf(status, workspaceId, after)} and d.id >= ${from} and d.id < ${below}${
         ifGiven(ids, (ids) => ` and d.id = any(${ids})`)
       }
-    order by ${orderOf(status, "d")} limit ${Page.lookedAt}
+    order by ${orderOf(status, "d")} limit ${Page.maxScanned}
   ), found as materialized (
     select l.* from looked l
     where coalesce(l.event_type = ${eventType}, true)
@@ -156,7 +156,7 @@ const filtered = byStatus((status) =>
   select f.*, r.reached, ${others}
   from (
     select (
-      select l.id from looked l order by ${orderOf(status, "l")} offset ${Page.lookedAt - 1} limit 1
+      select l.id from looked l order by ${orderOf(status, "l")} offset ${Page.maxScanned - 1} limit 1
     ) as reached
   ) r left join found f on true
   ${tables("f")}

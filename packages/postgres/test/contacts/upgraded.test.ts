@@ -46,7 +46,7 @@ it.live("an upgrade keeps every contact, window and opt-out, and contacts of one
         names.map((name, i) => [name, 1_000 + i, i === 1, i])
       )
       const met: Contact.Customer = { phone: names[0]!, userId: names[2]!, aliases: [names[1]!] }
-      yield* store.tell({
+      yield* store.recordNames({
         now: 5_000,
         hashes: MessageFixture.hashesOf(met),
         providerNumberId: "n",

@@ -11,14 +11,14 @@ const { day, hour, world } = Fixture
 
 const all = { limit: 100, after: null }
 
-const failing: Alert.Matter = { kind: "webhook_failing", subject: "whk", message: "The webhook is failing: “x”." }
-const high: Alert.Matter = { kind: "quota_high", subject: "2026-01", message: "80 of 100" }
+const failing: Alert.Problem = { kind: "webhook_failing", subject: "whk", message: "The webhook is failing: “x”." }
+const high: Alert.Problem = { kind: "quota_high", subject: "2026-01", message: "80 of 100" }
 
-const observe = (own: Fixture.World, matters: ReadonlyArray<Alert.Matter>, now = own.start) =>
+const observe = (own: Fixture.World, problems: ReadonlyArray<Alert.Problem>, now = own.start) =>
   Effect.gen(function*() {
     const store = yield* AlertStore.AlertStore
-    const ids = yield* Effect.forEach(matters, () => Fixture.id("alr"))
-    return yield* store.observe({ now, workspaceId: own.workspace.id, matters, ids })
+    const ids = yield* Effect.forEach(problems, () => Fixture.id("alr"))
+    return yield* store.observe({ now, workspaceId: own.workspace.id, problems, ids })
   })
 
 /** Registers the tests. */
@@ -78,8 +78,8 @@ export const tests = (it: Fixture.It): void => {
   it.effect("of concurrent observers, one learns that a problem began, and one that it ended", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const race = (matters: ReadonlyArray<Alert.Matter>) =>
-        Effect.replicateEffect(observe(own, matters), 8, { concurrency: "unbounded" })
+      const race = (problems: ReadonlyArray<Alert.Problem>) =>
+        Effect.replicateEffect(observe(own, problems), 8, { concurrency: "unbounded" })
       assert.strictEqual((yield* race([failing])).flatMap(({ opened }) => opened).length, 1)
       assert.strictEqual((yield* race([])).flatMap(({ closed }) => closed).length, 1)
     }))

@@ -61,7 +61,7 @@ const move = (own: Fixture.World, from: Contact.Customer | string, to: Contact.C
 
 const tell = (own: Fixture.World, who: Contact.Customer, at = own.start) =>
   ContactStore.ContactStore.use((store) =>
-    store.tell({
+    store.recordNames({
       now: Math.max(at, own.start),
       hashes: MessageFixture.hashesOf(who),
       providerNumberId: own.number.providerNumberId,

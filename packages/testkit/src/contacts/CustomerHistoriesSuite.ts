@@ -398,7 +398,7 @@ const run = (
         default: {
           const customer = customerOf(together)
           if (kind === "tell") {
-            yield* contacts.tell({
+            yield* contacts.recordNames({
               now,
               hashes: MessageFixture.hashesOf(customer),
               providerNumberId: number.providerNumberId,

@@ -59,7 +59,7 @@ const write = (own: Fixture.World, who: Contact.Customer | string, at = own.star
 
 const tell = (own: Fixture.World, who: Contact.Customer, at = own.start) =>
   ContactStore.ContactStore.use((store) =>
-    store.tell({
+    store.recordNames({
       now: at,
       hashes: MessageFixture.hashesOf(who),
       providerNumberId: own.number.providerNumberId,

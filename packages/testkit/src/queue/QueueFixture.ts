@@ -43,9 +43,9 @@ export const workAll = (
   world: Fixture.World,
   now: Time.Instant,
   limits?: Limits.Limits
-): Fixture.Step<ReadonlyArray<QueueWorkStep.Worked>> =>
+): Fixture.Step<ReadonlyArray<QueueWorkStep.WorkResult>> =>
   Effect.gen(function*() {
-    const all: Array<QueueWorkStep.Worked> = []
+    const all: Array<QueueWorkStep.WorkResult> = []
     for (let pieces = 0;; pieces++) {
       assert.isBelow(pieces, 500, "work never ends")
       const worked = yield* work(now, limits)

@@ -19,7 +19,11 @@ const placeIn = (workspaceId: Id.WorkspaceId) =>
   }))
 
 /** A request with a body and a token; it takes no other's place. */
-const asked = (fingerprint: string, token: string): KeptAnswer.Asked => ({ fingerprint, token, isRepeatable: false })
+const asked = (fingerprint: string, token: string): KeptAnswer.ClaimRequest => ({
+  fingerprint,
+  token,
+  isRepeatable: false
+})
 
 const answer: KeptAnswer.Answer = { status: 201, body: `{"id":"cmp_1","name":"Ünïcode “é”"}` }
 
