@@ -6,6 +6,7 @@ import {
   type AbandonStep,
   type Activity,
   type Alert,
+  type AlertStep,
   type ApiKey,
   type ApiRequest,
   type AuditEntry,
@@ -308,6 +309,8 @@ export interface Memory {
   /** Notified of every change of a campaign. */
   readonly campaignHint: Hint
   readonly alerts: Table<Alert.Alert>
+  /** By alert and change. */
+  readonly alertNotifications: Map<string, AlertStep.Notification>
   readonly alertSettings: Map<Id.WorkspaceId, Alert.Settings>
   /** By workspace and hash. */
   readonly suppressions: Map<string, ReadonlyArray<Suppression.Suppression>>
@@ -441,6 +444,7 @@ const make = (now: Memory["now"]): Memory => ({
   marketingAt: new ExpiringMap(({ until }, now) => until <= now),
   campaignHint: new Hint(),
   alerts: new Table(),
+  alertNotifications: new Map(),
   alertSettings: new Map(),
   suppressions: new Map(),
   optOutWords: new Map(),

@@ -289,6 +289,7 @@ export const possible: { readonly [table: string]: Row } = {
     message: "It fails.",
     opened_at: 1
   },
+  alert_notifications: { workspace_id: "ws", alert_id: "alr", change: "opened", due_at: 1 },
   alert_settings: { workspace_id: "ws", emails: ["a@example.com"] },
   audit: {
     workspace_id: "ws",

@@ -39,7 +39,7 @@ const concurrency = 4
 /** The timeout of one post. */
 const timeout = Duration.seconds(5)
 
-/** A failed post is retried twice. */
+/** A failed post or mail is retried twice. */
 const again = Schedule.upTo(Schedule.exponential("5 seconds", 6), { times: 2 })
 
 /** Where alerts of workspaces without a URL of their own are posted (contract §8 `ALERT_URL`). */
@@ -176,27 +176,28 @@ export const layer = Layer.effectDiscard(
         emails,
         (email) =>
           Effect.catch(
-            send(workspace.id, mail(email, workspace, alert)),
+            Effect.retry(send(workspace.id, mail(email, workspace, alert)), again),
             ({ message }) => Effect.logWarning(`a mail could not be sent: ${message}`)
           ),
-        { discard: true }
+        { concurrency: "unbounded", discard: true }
       )
     })
 
     const look = Effect.fnUntraced(function*(workspace: Workspace) {
       const found = yield* problems(workspace)
-      const { closed, opened } = yield* store.observe({
+      const { closed, opened, unfinished } = yield* store.observe({
         now: yield* Clock.currentTimeMillis,
         workspaceId: workspace.id,
         problems: found,
         ids: yield* Effect.forEach(found, () => Id.generate(random, "alr"))
       })
       if (opened.length + closed.length > 0) tellPages({ workspaceId: workspace.id, topic: "alerts" })
-      for (const alert of [...opened, ...closed]) {
+      for (const alert of [...opened, ...closed, ...unfinished]) {
         yield* FiberSet.run(
           telling,
           Effect.catchCause(
-            tell(workspace, alert),
+            // if the process stops meanwhile, another one sends them
+            Effect.andThen(tell(workspace, alert), store.finish(alert)),
             (cause) => Effect.logWarning(`no recipient could be notified of the alert ${alert.id}`, cause)
           )
         )

@@ -17,9 +17,12 @@ export const maxScanned = 1000
 export class AlertStore extends Context.Service<AlertStore, {
   /**
    * Opens an alert for each new problem and closes the alerts of ended ones. If processes race, each change is returned
-   * to one of them.
+   * to one of them, which sends its notifications and then calls `finish`. If it does not within `AlertStep.lease`, the
+   * change is returned to another, so notifications are sent at least once.
    */
   readonly observe: (command: Observe) => Effect.Effect<Observed, StoreError>
+  /** Records that the notifications of a change were sent, or given up. Safe to repeat. */
+  readonly finish: (alert: Alert) => Effect.Effect<void, StoreError>
   /** Newest first. With `open`, only open alerts. */
   readonly list: (
     workspaceId: WorkspaceId,

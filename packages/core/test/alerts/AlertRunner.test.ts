@@ -4,7 +4,7 @@ import * as AlertRunner from "../../src/alerts/AlertRunner.ts"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
 import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
-import { Mailer } from "../../src/people/Mailer.ts"
+import { type Mail, Mailer, MailFailed } from "../../src/people/Mailer.ts"
 import { day, hour, minute } from "../checks.ts"
 import { advance } from "../clock.ts"
 import { start } from "../samples.ts"
@@ -18,6 +18,47 @@ const server = (sent: Array<string>) =>
       Layer.provide(Layer.succeed(Mailer, { send: ({ subject }) => Effect.sync(() => void sent.push(subject)) }))
     )
   )
+
+it.effect(
+  "an alert whose process stops before its mail is sent is mailed by another, and a refused mail is sent again",
+  scheduling(() =>
+    Effect.gen(function*() {
+      const { workspace } = yield* world()
+      const alerts = yield* AlertStore
+      yield* alerts.configure(workspace.id, { emails: ["ana@example.com"], url: null })
+      const { key: issued } = yield* ApiKeys.use((keys) =>
+        keys.issue({
+          workspaceId: workspace.id,
+          name: "orders",
+          expiresAt: start + 29 * day,
+          requireSignature: false,
+          scopes: undefined,
+          caller: "somebody",
+          idempotencyKey: key("k")
+        })
+      )
+      yield* ApiKeyStore.use((store) => store.touch(new Map([[issued.id, start]])))
+      const serve = (mailer: NonNullable<typeof Mailer.Service>) =>
+        Layer.build(Layer.fresh(AlertRunner.layer).pipe(Layer.provide(Layer.succeed(Mailer, mailer))))
+      // the first one's mail server does not answer
+      let tries = 0
+      const silent = { send: () => Effect.andThen(Effect.sync(() => tries++), Effect.never) }
+      yield* Effect.scoped(Effect.andThen(serve(silent), advance(minute)))
+      assert.strictEqual(tries, 1)
+      const sent: Array<string> = []
+      let refusals = 0
+      const refusing = {
+        send: ({ subject }: Mail) =>
+          refusals++ === 0
+            ? Effect.fail(new MailFailed({ message: "busy" }))
+            : Effect.sync(() => void sent.push(subject))
+      }
+      yield* Effect.scoped(Effect.andThen(serve(refusing), advance(10 * minute)))
+      assert.lengthOf(sent, 1)
+      assert.match(sent[0]!, /^Alert: The API key orders/)
+    })
+  )
+)
 
 it.effect(
   "a key in use is told of 30, 7 and 1 days before it expires, once each, whichever of several servers notices",

@@ -3,11 +3,11 @@
  */
 import { Alert, AlertStep, AlertStore, type Id, Page, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { columns, list, row, text, unlessEmpty } from "../Columns.ts"
+import { bigint, columns, list, row, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { pages } from "../Pages.ts"
-import { statement, value } from "../Statement.ts"
+import { type Row, statement, value } from "../Statement.ts"
 import { insert, insertOne, select } from "../TableStatements.ts"
 
 const alert = columns<Alert.Alert>({
@@ -40,6 +40,51 @@ const loadOpen = statement(
   ) a`
 )
 
+const change = row({
+  workspaceId: text<Id.WorkspaceId>(),
+  alertId: text<Id.AlertId>(),
+  change: text<ReturnType<typeof AlertStep.changeOf>>()
+})
+
+const changeOf = (one: Alert.Alert) => ({
+  workspaceId: one.workspaceId,
+  alertId: one.id,
+  change: AlertStep.changeOf(one)
+})
+
+const notification = change.and(row({ dueAt: bigint() }))
+
+const loadUnfinished = statement(
+  { workspaces },
+  ({ workspaces }) =>
+    `select ${alert.names("a")}, n.change, n.due_at from unnest(${workspaces}) w (id) cross join lateral (
+    select * from wac.alert_notifications n where n.workspace_id = w.id offset 0
+  ) n join wac.alerts a on a.workspace_id = n.workspace_id and a.id = n.alert_id`
+)
+
+const unfinished = notification.pick("change", "dueAt")
+
+const notificationOf = (stored: Row): AlertStep.Notification => {
+  const { change, dueAt } = unfinished.read(stored)
+  const one = alert.read(stored)
+  return { alert: change === "opened" ? { ...one, closedAt: null } : one, dueAt }
+}
+
+const notify = unlessEmpty(
+  notification,
+  (rows) =>
+    `insert into wac.alert_notifications as o (${notification.names()})
+  select ${notification.names("n")} from ${rows("n")}
+  on conflict (workspace_id, alert_id, change) do update set due_at = excluded.due_at`
+)
+
+const finish = statement(
+  { done: change.one },
+  ({ done }) =>
+    `delete from wac.alert_notifications n
+  where n.workspace_id = ${done.workspaceId} and n.alert_id = ${done.alertId} and n.change = ${done.change}`
+)
+
 const open = insert(alert.omit("closedAt"), "wac.alerts")
 
 const close = unlessEmpty(
@@ -54,14 +99,23 @@ const observe: StepOptions<AlertStep.Observe, AlertStep.Loaded, AlertStep.Observ
   size: 1,
   load: (commands) => {
     const workspaces = commands.map(({ workspaceId }) => workspaceId)
-    return [lock({ workspaces }), loadOpen({ workspaces })]
+    return [lock({ workspaces }), loadOpen({ workspaces }), loadUnfinished({ workspaces })]
   },
-  read: ([, rows], now) => {
+  read: ([, rows, notifications], now) => {
     const open = rows!.map(alert.read)
-    return { now, open: (workspaceId: Id.WorkspaceId) => open.filter((alert) => alert.workspaceId === workspaceId) }
+    const unfinished = notifications!.map(notificationOf)
+    return {
+      now,
+      open: (workspaceId) => open.filter((alert) => alert.workspaceId === workspaceId),
+      unfinished: (workspaceId) => unfinished.filter(({ alert }) => alert.workspaceId === workspaceId)
+    }
   },
   decide: AlertStep.observe,
-  write: ({ closed, opened }) => [...open(opened), ...close(closed)]
+  write: ({ closed, notifications, opened }) => [
+    ...open(opened),
+    ...close(closed),
+    ...notify(notifications.map(({ alert, dueAt }) => ({ ...changeOf(alert), dueAt })))
+  ]
 }
 
 const workspaceId = value<Id.WorkspaceId>()
@@ -111,6 +165,7 @@ export const layer = Layer.effect(
     const observing = yield* stepped("AlertStore.observe", observe)
     return AlertStore.AlertStore.of({
       observe: observing,
+      finish: (alert) => Effect.asVoid(query("AlertStore.finish", finish({ done: changeOf(alert) }))),
       list: (workspaceId, { open }, page) =>
         Effect.map(
           query("AlertStore.list", (open === true ? listOpen : listAll)({ workspaceId }, page)),

@@ -2,8 +2,8 @@
  * Conformance of `AlertStore`: when alerts open and close, and the settings of their notices.
  */
 import { assert } from "@effect/vitest"
-import { Alert, AlertStore } from "@wac/core"
-import { Effect } from "effect"
+import { Alert, AlertStep, AlertStore } from "@wac/core"
+import { Duration, Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as Forgetting from "../Forgetting.ts"
 
@@ -14,11 +14,16 @@ const all = { limit: 100, after: null }
 const failing: Alert.Problem = { kind: "webhook_failing", subject: "whk", message: "The webhook is failing: “x”." }
 const high: Alert.Problem = { kind: "quota_high", subject: "2026-01", message: "80 of 100" }
 
-const observe = (own: Fixture.World, problems: ReadonlyArray<Alert.Problem>, now = own.start) =>
+/** Observes, and finishes the notifications unless the process stops before. */
+const observe = (own: Fixture.World, problems: ReadonlyArray<Alert.Problem>, now = own.start, isFinished = true) =>
   Effect.gen(function*() {
     const store = yield* AlertStore.AlertStore
     const ids = yield* Effect.forEach(problems, () => Fixture.id("alr"))
-    return yield* store.observe({ now, workspaceId: own.workspace.id, problems, ids })
+    const observed = yield* store.observe({ now, workspaceId: own.workspace.id, problems, ids })
+    if (isFinished) {
+      yield* Effect.forEach([...observed.opened, ...observed.closed, ...observed.unfinished], store.finish)
+    }
+    return observed
   })
 
 /** Registers the tests. */
@@ -31,14 +36,16 @@ export const tests = (it: Fixture.It): void => {
       const [opened] = first.opened
       assert.deepStrictEqual(first, {
         opened: [{ ...failing, id: opened!.id, workspaceId: own.workspace.id, openedAt: own.start, closedAt: null }],
-        closed: []
+        closed: [],
+        unfinished: []
       })
       const second = yield* observe(own, [{ ...failing, message: "other words" }, high], own.start + 1)
       assert.deepStrictEqual(second.opened.map(({ kind }) => kind), ["quota_high"])
       const third = yield* observe(own, [high], own.start + hour)
       const closed = { ...opened!, closedAt: own.start + hour }
-      assert.deepStrictEqual(third, { opened: [], closed: [closed] })
-      assert.deepStrictEqual(yield* observe(own, [high], own.start + hour), { opened: [], closed: [] })
+      assert.deepStrictEqual(third, { opened: [], closed: [closed], unfinished: [] })
+      const nothing = { opened: [], closed: [], unfinished: [] }
+      assert.deepStrictEqual(yield* observe(own, [high], own.start + hour), nothing)
       // if it recurs, it has another alert
       const again = yield* observe(own, [high, failing], own.start + 2 * hour)
       assert.deepStrictEqual(again.opened.map(({ kind }) => kind), ["webhook_failing"])
@@ -82,6 +89,23 @@ export const tests = (it: Fixture.It): void => {
         Effect.replicateEffect(observe(own, problems), 8, { concurrency: "unbounded" })
       assert.strictEqual((yield* race([failing])).flatMap(({ opened }) => opened).length, 1)
       assert.strictEqual((yield* race([])).flatMap(({ closed }) => closed).length, 1)
+    }))
+
+  it.effect("a change whose notifications a process did not finish is given to another, one after the lease", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const lease = Duration.toMillis(AlertStep.lease)
+      const stopped = (problems: ReadonlyArray<Alert.Problem>, now: number) => observe(own, problems, now, false)
+      const { opened: [opened] } = yield* stopped([failing], own.start)
+      assert.deepStrictEqual((yield* stopped([failing], own.start + lease - 1)).unfinished, [])
+      const race = yield* Effect.replicateEffect(stopped([failing], own.start + lease), 4, { concurrency: "unbounded" })
+      assert.deepStrictEqual(race.flatMap(({ unfinished }) => unfinished), [opened!])
+      const { closed: [closed] } = yield* stopped([], own.start + lease + 1)
+      // both changes are told, each as it left the alert
+      const late = own.start + 3 * lease
+      assert.sameDeepMembers([...(yield* observe(own, [], late)).unfinished], [opened!, closed!])
+      assert.deepStrictEqual((yield* observe(own, [], late + lease)).unfinished, [])
+      assert.deepStrictEqual((yield* observe(yield* world(), [], late + lease)).unfinished, [])
     }))
 
   it.effect("settings are stored, and have no recipients at first", () =>
