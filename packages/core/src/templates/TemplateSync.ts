@@ -13,58 +13,13 @@ import { StoreError } from "../StoreError.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import { TemplateRequests } from "./TemplateRequests.ts"
 import { Templates } from "./Templates.ts"
-
-/** The longest interval between listings. Providers allow a few hundred calls per hour and account. */
-export const every = Duration.hours(1)
-
-/**
- * The shortest interval between listings of a workspace, however often the provider reports changes. Also the first
- * delay after a failure.
- */
-export const atMostEvery = Duration.minutes(1)
+import * as TemplateSyncSchedule from "./TemplateSyncSchedule.ts"
 
 /** Workspaces that are listed concurrently. A slow listing holds one slot and delays nothing else. */
 const places = 4
 
 /** The timeout of a listing. Thousands of templates take a fraction of it. */
 export const longest = Duration.minutes(5)
-
-/** When a workspace's templates are listed next, by `Elapsed`, and how earlier listings ended. */
-export interface Turn {
-  /** `Infinity` while a listing runs, unless a change was reported meanwhile. */
-  readonly dueAt: number
-  readonly startedAt: number | null
-  /** Failures since the last success. */
-  readonly failures: number
-}
-
-/** The schedule of a workspace that is new to this process. */
-export const first = (now: number): Turn => ({ dueAt: now, startedAt: null, failures: 0 })
-
-/** The schedule when a listing begins. */
-export const begun = (turn: Turn, now: number): Turn => ({ ...turn, dueAt: Infinity, startedAt: now })
-
-/**
- * The schedule when a listing ends. After a failure the delay is shorter and doubles each time. A change that was
- * reported meanwhile is listed earlier.
- */
-export const next = (turn: Turn, now: number, succeeded: boolean): Turn => {
-  const wait = succeeded ? every : Duration.min(every, Duration.times(atMostEvery, 2 ** turn.failures))
-  return {
-    ...turn,
-    dueAt: Math.min(turn.dueAt, now + Duration.toMillis(wait)),
-    failures: succeeded ? 0 : turn.failures + 1
-  }
-}
-
-/** The schedule after the provider has reported a change. */
-export const asked = (turn: Turn, now: number): Turn => ({
-  ...turn,
-  dueAt: Math.min(
-    turn.dueAt,
-    Math.max(now, turn.startedAt === null ? now : turn.startedAt + Duration.toMillis(atMostEvery))
-  )
-})
 
 /** Runs as long as its scope. Every process that runs it makes its own listings; `TemplateStore` keeps the newest. */
 export const layer = Layer.effectDiscard(
@@ -73,16 +28,22 @@ export const layer = Layer.effectDiscard(
     const workspaces = yield* WorkspaceStore
     const numbers = yield* PhoneNumberStore
     const requests = yield* TemplateRequests
-    const turns = new Map<WorkspaceId, Turn>()
+    const schedules = new Map<WorkspaceId, TemplateSyncSchedule.TemplateSyncSchedule>()
     const underWay = new Set<WorkspaceId>()
     const listings = yield* FiberSet.make()
     const ended = yield* Queue.sliding<void>(1)
     /** When to look again for workspaces that other processes created. After each listing would be too often. */
     let lookAt = -Infinity
 
-    const change = (id: WorkspaceId, how: (turn: Turn, now: number) => Turn) =>
+    const change = (
+      id: WorkspaceId,
+      how: (
+        schedule: TemplateSyncSchedule.TemplateSyncSchedule,
+        now: number
+      ) => TemplateSyncSchedule.TemplateSyncSchedule
+    ) =>
       Effect.map(Elapsed.now, (now) => {
-        turns.set(id, how(turns.get(id) ?? first(now), now))
+        schedules.set(id, how(schedules.get(id) ?? TemplateSyncSchedule.initial(now), now))
       })
 
     const log = RepeatedFailure.make()
@@ -105,7 +66,9 @@ export const layer = Layer.effectDiscard(
         }),
         Effect.as(true),
         Effect.catchCause((cause) => Effect.as(warn(id, cause), false)),
-        Effect.flatMap((succeeded) => change(id, (turn, now) => next(turn, now, succeeded))),
+        Effect.flatMap((succeeded) =>
+          change(id, (schedule, now) => TemplateSyncSchedule.ended(schedule, now, succeeded))
+        ),
         Effect.ensuring(Effect.suspend(() => {
           underWay.delete(id)
           return Queue.offer(ended, undefined)
@@ -113,12 +76,14 @@ export const layer = Layer.effectDiscard(
       )
 
     const note = Effect.fnUntraced(function*(providerAccountId: string) {
-      for (const { workspaceId } of yield* numbers.named({ providerAccountId })) yield* change(workspaceId, asked)
+      for (const { workspaceId } of yield* numbers.named({ providerAccountId })) {
+        yield* change(workspaceId, TemplateSyncSchedule.requested)
+      }
     })
 
     /** The waiting workspaces, longest due first, as many as there are free slots. */
     const waiting = () =>
-      [...turns]
+      [...schedules]
         .filter(([id]) => !underWay.has(id))
         .sort(([, a], [, b]) => a.dueAt - b.dueAt)
         .slice(0, places - underWay.size)
@@ -131,12 +96,14 @@ export const layer = Layer.effectDiscard(
       )
       const now = yield* Elapsed.now
       if (now >= lookAt) {
-        for (const { id } of yield* workspaces.list) if (!turns.has(id)) turns.set(id, first(now))
-        lookAt = now + Duration.toMillis(atMostEvery)
+        for (const { id } of yield* workspaces.list) {
+          if (!schedules.has(id)) schedules.set(id, TemplateSyncSchedule.initial(now))
+        }
+        lookAt = now + Duration.toMillis(TemplateSyncSchedule.minInterval)
       }
       for (const [id, { dueAt }] of waiting()) {
         if (dueAt > now) break
-        yield* change(id, begun)
+        yield* change(id, TemplateSyncSchedule.started)
         underWay.add(id)
         yield* FiberSet.run(listings, list(id))
       }
@@ -154,7 +121,7 @@ export const layer = Layer.effectDiscard(
     yield* round.pipe(
       Effect.andThen(rest),
       RepeatedFailure.watch("syncing templates"),
-      Effect.catchCause(() => Effect.sleep(atMostEvery)),
+      Effect.catchCause(() => Effect.sleep(TemplateSyncSchedule.minInterval)),
       Effect.forever,
       Effect.forkScoped
     )

@@ -8,7 +8,7 @@ import { TemplatesUnavailable } from "../../src/provider/Provider.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import type { TemplateRequests } from "../../src/templates/TemplateRequests.ts"
 import { Templates } from "../../src/templates/Templates.ts"
-import { asked, begun, first, layer as sync, next } from "../../src/templates/TemplateSync.ts"
+import { layer as sync } from "../../src/templates/TemplateSync.ts"
 import { hour, minute, second } from "../checks.ts"
 import { logged } from "../logged.ts"
 import { start } from "../samples.ts"
@@ -219,29 +219,4 @@ describe("the templates of every workspace", () => {
         )()
       )
   )
-})
-
-describe("the turns of a workspace", () => {
-  it("a listing is due an hour after a success, and after any number of failures at most that late", () => {
-    let turn = begun(first(start), start)
-    assert.deepStrictEqual(turn, { dueAt: Infinity, startedAt: start, failures: 0 })
-    for (let i = 0; i < 2000; i++) turn = begun(next(turn, start, false), start)
-    assert.deepStrictEqual(next(turn, start, false), { dueAt: start + hour, startedAt: start, failures: 2001 })
-    assert.deepStrictEqual(next(turn, start, true), { dueAt: start + hour, startedAt: start, failures: 0 })
-  })
-
-  it("a change reported during a listing sets the next one", () => {
-    const turn = asked(begun(first(start), start), start + second)
-    assert.strictEqual(turn.dueAt, start + minute)
-    assert.strictEqual(next(turn, start + 2 * second, true).dueAt, start + minute)
-  })
-
-  it("after a change a listing is due immediately, or a minute after the last one began, but never later than planned", () => {
-    const after = (startedAt: number | null, dueAt: number, now: number) =>
-      asked({ dueAt, startedAt, failures: 0 }, now).dueAt
-    assert.strictEqual(after(null, start + hour, start), start)
-    assert.strictEqual(after(start - 2 * minute, start + hour, start), start)
-    assert.strictEqual(after(start - second, start + hour, start), start + minute - second)
-    assert.strictEqual(after(start - second, start + second, start), start + second)
-  })
 })
