@@ -52,7 +52,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["request values", "a8d53081801af37e175006d1bd89de8c07bb5809a8a66258c4b5ad3c4eae41df"],
   ["usage waiting", "34d1ced311c9ef9a33857e19ab1e3b76026355ecee872ca0a67c581bc87cfbeb"],
   ["outbox lines", "73e94653cc5bc95edaef6b254fb34b2182655ca0e84f5c347dd3821cd15a740d"],
-  ["alert notifications", "ba7ab7e8af5d8566074103658e3a94f82ff4bf87e78304f1793cdec2121da293"]
+  ["alert notifications", "ba7ab7e8af5d8566074103658e3a94f82ff4bf87e78304f1793cdec2121da293"],
+  ["waiting bodies", "89460d326c869ca85f796a267ebfa64b15ea55d5a93236f850b2f17a0aa331cd"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

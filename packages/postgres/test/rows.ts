@@ -197,6 +197,7 @@ export const possible: { readonly [table: string]: Row } = {
   media_uploads: { media_id: "med", phone_number_id: "pn", provider_media_id: "p", expires_at: 1 },
   media_chunks: { media_id: "med", n: 0, bytes: "\\x00" },
   forgotten_bodies: { reached: "" },
+  waiting_bodies: { message_id: "msg", due_at: 1 },
   message_names: { provider_message_id: "p", message_id: "msg" },
   events: {
     id: "evt",

@@ -13,6 +13,7 @@ const known: ReadonlyArray<readonly [table: string, column: string, to: string]>
   ["media_uploads", "media_id", "media"],
   ["message_names", "message_id", "messages"],
   ["send_queue", "message_id", "messages"],
+  ["waiting_bodies", "message_id", "messages"],
   ["webhook_drains", "webhook_id", "webhooks"],
   ["webhook_skips", "webhook_id", "webhooks"]
 ]

@@ -399,8 +399,7 @@ export class MessageStore extends Context.Service<MessageStore, {
   readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
   /**
    * Deletes the contents (`Message.withoutBody`) of a bounded number of messages that have ended and whose ids were
-   * created before a time. It looks at each message once: a message that ends later keeps its content until the message
-   * is deleted.
+   * created before a time. A message that has not ended may be looked at again a day of `before` later.
    */
   readonly forgetBodies: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/messages/MessageStore") {}

@@ -2,7 +2,8 @@
  * Deletes old messages, customers' old messages and old campaigns' rows; and removes the bodies of old messages.
  */
 import { Campaign, Id, Message, Retention, type Time } from "@wac/core"
-import { boolean, list, row, text, unlessEmpty } from "../Columns.ts"
+import { Duration } from "effect"
+import { boolean, columns, list, result, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { type Rows, type Statement, statement, value } from "../Statement.ts"
@@ -85,8 +86,17 @@ const body = content.and(row({ isOver: boolean() }))
 
 const inbound = row({ messageId: text<Id.MessageId>() })
 
+/** A message that had not ended when it was passed. */
+interface Waiting {
+  readonly id: Id.MessageId
+  /** `null` if the message is deleted. */
+  readonly content: Message.Message["content"] | null
+  readonly isOver: boolean
+}
+
 interface Loaded {
   readonly now: (asked: Time.Instant) => Time.Instant
+  readonly waiting: ReadonlyArray<Waiting>
   readonly bodies: ReadonlyArray<ReturnType<typeof body.read>>
   /** The ids of customers' messages. */
   readonly received: ReadonlyArray<Id.MessageId>
@@ -96,6 +106,10 @@ interface Writes {
   readonly emptied: ReadonlyArray<Pick<Message.Message, "id" | "content">>
   readonly reached: string | undefined
   readonly received: ReadonlyArray<Id.MessageId>
+  /** Messages that have not ended, and when they are looked at again. */
+  readonly waiting: ReadonlyArray<{ readonly messageId: Id.MessageId; readonly dueAt: Time.Instant }>
+  /** Messages that wait no more. */
+  readonly ended: ReadonlyArray<Id.MessageId>
 }
 
 const takeBodies = statement(
@@ -105,6 +119,34 @@ const takeBodies = statement(
   select m.id, m.content, ${isOver(over)} as is_over from reached r cross join lateral (
     select m.* from wac.messages m where m.id > r.reached and m.id < ${below} order by m.id limit ${atOnce}
   ) m`
+)
+
+/** How much older a message must be before it is looked at again, because it had not ended. */
+const later = Duration.toMillis(Duration.days(1))
+
+/** Takes messages that were passed before. */
+export const takeWaiting = statement(
+  { before: value<Time.Instant>(), over: words },
+  ({ before, over }) =>
+    `with reached as materialized (select from wac.forgotten_bodies f for update skip locked)
+  select w.message_id as id, m.content, coalesce(${isOver(over)}, true) as is_over from reached cross join lateral (
+    select w.message_id from wac.waiting_bodies w
+    where w.due_at <= ${before} order by w.due_at, w.message_id limit ${atOnce}
+  ) w left join wac.messages m on m.id = w.message_id`
+)
+
+const waiting = result<Waiting>({ id: "text", content: "json", isOver: "boolean" })
+
+const wait = unlessEmpty(
+  columns<Writes["waiting"][number]>({ messageId: "text", dueAt: "bigint" }),
+  (rows) =>
+    `insert into wac.waiting_bodies (message_id, due_at) select w.message_id, w.due_at from ${rows("w")}
+  on conflict (message_id) do update set due_at = excluded.due_at`
+)
+
+const waitNoMore = unlessEmpty(
+  list<Id.MessageId>("text"),
+  (ids) => `delete from wac.waiting_bodies w where w.message_id = any (${ids})`
 )
 
 /** Takes the next customers' messages to empty, by the index `conversations_received`. */
@@ -151,35 +193,43 @@ export const forgetBodies: StepOptions<
     return [
       { text: "insert into wac.forgotten_bodies (reached) values ('') on conflict do nothing" },
       takeBodies({ below, over: Message.over }),
-      takeReceived({ below })
+      takeReceived({ below }),
+      takeWaiting({ before: command!.before, over: Message.over })
     ]
   },
-  read: ([, rows, received], now) => ({
+  read: ([, rows, received, waited], now) => ({
     now,
+    waiting: waited!.map(waiting.read),
     received: received!.map((row) => inbound.read(row).messageId),
     bodies: rows!.map(body.read)
   }),
-  decide: ({ bodies, received }) => {
-    const emptied = bodies.filter(({ isOver }) => isOver).map(({ content, id }) => ({
-      id,
-      content: Message.withoutBody(content)
-    }))
+  decide: ({ bodies, received, waiting }, [command]) => {
+    const emptied = [...bodies, ...waiting].flatMap(({ content, id, isOver }) =>
+      isOver && content !== null ? [{ id, content: Message.withoutBody(content) }] : []
+    )
     return {
       answers: [{
         removed: emptied.length + received.length,
-        isMore: bodies.length === atOnce || received.length === atOnce
+        isMore: [bodies, received, waiting].some(({ length }) => length === atOnce)
       }],
-      writes: { emptied, reached: bodies.at(-1)?.id, received }
+      writes: {
+        emptied,
+        reached: bodies.at(-1)?.id,
+        received,
+        waiting: [...bodies, ...waiting].filter(({ isOver }) => !isOver)
+          .map(({ id }) => ({ messageId: id, dueAt: command!.before + later })),
+        ended: waiting.filter(({ isOver }) => isOver).map(({ id }) => id)
+      }
     }
   },
-  write: ({ emptied, reached, received }) => [
+  write: ({ emptied, ended, reached, received, waiting }) => [
     ...received.length === 0 ? [] : [
       ...emptyReceived(received),
       reachReceived({ received: received.at(-1)! })
     ],
-    ...reached === undefined ? [] : [
-      ...empty(emptied),
-      reach({ reached })
-    ]
+    ...empty(emptied),
+    ...wait(waiting),
+    ...waitNoMore(ended),
+    ...reached === undefined ? [] : [reach({ reached })]
   ]
 }

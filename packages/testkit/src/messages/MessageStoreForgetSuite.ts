@@ -58,7 +58,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* MessageFixture.lookUp(old))._tag, "Unbound")
     }))
 
-  it.effect("what old messages said is deleted, and the messages stay as they are listed", () =>
+  it.effect("what old messages said is deleted once they have ended, and the messages stay as they are listed", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()
@@ -70,6 +70,7 @@ export const tests = (it: Fixture.It): void => {
       const old = yield* sentAt(own, own.start, content)
       const waiting = yield* acceptedAt(own, own.start, content, "8")
       yield* MessageFixture.settle(waiting, yield* MessageFixture.notSentOutcome)
+      const late = yield* acceptedAt(own, own.start, content, "9")
       const young = yield* sentAt(own, own.start + 5 * hour, content)
       const before = yield* found(own, old.messageId)
       assert.isAtLeast(yield* Forgetting.all(store.forgetBodies(own.start + 4 * hour)), 1)
@@ -80,10 +81,16 @@ export const tests = (it: Fixture.It): void => {
         limit: 10,
         after: null
       })
-      assert.strictEqual(items.length, 3)
+      assert.strictEqual(items.length, 4)
       assert.isTrue(
         yield* MessageFixture.report({ status: "read", at: own.start + 6 * hour, reference: old.messageId })
       )
       assert.strictEqual((yield* found(own, old.messageId))?.status, "read")
+      // one that ends after others of its age were looked at
+      yield* Forgetting.all(store.forgetBodies(own.start + 4 * hour + 2 * day))
+      assert.deepStrictEqual((yield* found(own, late.messageId))?.content, content)
+      yield* MessageFixture.settle(late, yield* MessageFixture.acceptedOutcome)
+      assert.isAtLeast(yield* Forgetting.all(store.forgetBodies(own.start + 4 * hour + 4 * day)), 1)
+      assert.deepStrictEqual((yield* found(own, late.messageId))?.content, Message.withoutBody(content))
     }))
 }
