@@ -3,7 +3,7 @@
  * people whom the host signs in.
  */
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
-import { NotFound, type RateLimited, type ServerError, type Unauthorized } from "../Errors.ts"
+import { type Forbidden, NotFound, type RateLimited, type ServerError, type Unauthorized } from "../Errors.ts"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -81,11 +81,12 @@ export class Authenticator extends Context.Service<Authenticator, {
   /**
    * Opens a session with a new token. Failures are limited per account and per address. On a device that has signed in
    * to the account before, they are limited for that device only. If the person has a second factor, the right password
-   * opens no session: it fails with the reason `second_factor_required` and a challenge for `completeSignIn`.
+   * opens no session: it fails with the reason `second_factor_required` and a challenge for `completeSignIn`. A person
+   * without a workspace is {@link Forbidden}.
    */
   readonly signIn: (
     attempt: SignIn
-  ) => Effect.Effect<SignedIn, Unauthorized | RateLimited | NotFound | StoreError>
+  ) => Effect.Effect<SignedIn, Unauthorized | Forbidden | RateLimited | NotFound | StoreError>
   /**
    * The options with which a browser uses a passkey for `completeSignIn`; the passkey signs the sign-in's challenge.
    * They allow no credential if the person has no passkey. Challenges that are not valid are limited per address.
@@ -95,11 +96,12 @@ export class Authenticator extends Context.Service<Authenticator, {
   ) => Effect.Effect<Request, Unauthorized | RateLimited | NotFound | StoreError>
   /**
    * Opens the session of a sign-in whose password was right. Wrong codes and passkeys are limited per challenge, and
-   * also in the same way as wrong passwords.
+   * also in the same way as wrong passwords. If the person has no workspace any more, it is {@link Forbidden}, and the
+   * proof is not used up.
    */
   readonly completeSignIn: (
     attempt: FactorAttempt
-  ) => Effect.Effect<SignedIn, Unauthorized | RateLimited | NotFound | ServerError | StoreError>
+  ) => Effect.Effect<SignedIn, Unauthorized | Forbidden | RateLimited | NotFound | ServerError | StoreError>
   /** The e-mail address of the account that a live challenge is for. */
   readonly challengedEmail: (challenge: Redacted.Redacted) => Effect.Effect<Option.Option<string>, StoreError>
   /** Opens a session for a person who has authenticated in another way, such as by the set-up link. Not limited. */
