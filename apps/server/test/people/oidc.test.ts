@@ -219,6 +219,27 @@ it.live("a sign-in that is refused because no role is left ends the person's ses
     checks.assertError(yield* who(one.browser), 401, { code: "unauthorized", reason: "missing_session" })
   }).pipe(Effect.scoped))
 
+it.live("a person to whom the issuer assigns no role any more gets no alert mails of the workspace any more", () =>
+  Effect.gen(function*() {
+    const people: People = {
+      boss: { email: "boss@example.com", email_verified: true, wac_roles: "owner" },
+      ada: { email: "ada@example.com", email_verified: true, wac_roles: "admin" }
+    }
+    const { headersOf, signIn, url } = yield* served(people)
+    const headers = headersOf((yield* signIn("boss")).browser)
+    yield* signIn("ada")
+    const set = yield* call(`${url}/internal/alerts/settings`, {
+      method: "PUT",
+      headers,
+      body: { emails: ["ada@example.com", "boss@example.com"], url: null }
+    })
+    assert.strictEqual(set.status, 200, set.text)
+    people["ada"] = { email: "ada@example.com", email_verified: true }
+    assert.deepStrictEqual(refusalOf(yield* signIn("ada")), notAllowed)
+    const { body } = yield* call(`${url}/internal/alerts/settings`, { headers })
+    assert.deepStrictEqual(body.emails, ["boss@example.com"])
+  }).pipe(Effect.scoped))
+
 it.live("a refused sign-in at the issuer is counted by cause, and is in the audit of the workspaces of the account that it concerns", () =>
   Effect.gen(function*() {
     const people: People = {
