@@ -79,7 +79,8 @@ const asked = <A, E>(ask: () => Promise<A>, otherwise: (cause: unknown) => Effec
   )
 
 /** Fails with the refusal of a sign-in, or with {@link failed}. */
-const refusedOrFailed = (cause: unknown) => isRefusal(cause) ? Effect.fail(refused()) : failed(cause)
+const refusedOrFailed = (cause: unknown): Effect.Effect<never, Errors.Unauthorized | Errors.ServerError> =>
+  isRefusal(cause) ? Effect.fail(refused()) : failed(cause)
 
 const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Issuer => {
   const discover = () =>
