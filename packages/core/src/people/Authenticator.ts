@@ -71,6 +71,8 @@ export interface SignedIn {
 }
 
 export class Authenticator extends Context.Service<Authenticator, {
+  /** Whether people have accounts here. False if the host has the people: then nobody can be invited to an account. */
+  readonly hasAccounts: boolean
   /** The request's session, if it has a live one. */
   readonly session: (credentials: Credentials) => Effect.Effect<Option.Option<Session>, StoreError>
   /**
@@ -113,15 +115,21 @@ export class Authenticator extends Context.Service<Authenticator, {
   readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void, StoreError>
 }>()("@wac/core/people/Authenticator") {}
 
+const elsewhere = () =>
+  Effect.fail(new NotFound({ message: "people sign in at the application that embeds this service" }))
+
+/** Fails if people have no accounts here, before something is made that would need one. */
+export const needAccounts = ({ hasAccounts }: Pick<Authenticator["Service"], "hasAccounts">) =>
+  hasAccounts ? Effect.void : elsewhere()
+
 /** An authenticator whose sessions come from the host, which signs people in and out itself. */
 export const layerHost = (
   session: (headers: Credentials["headers"]) => Effect.Effect<Option.Option<Session>, StoreError>
-): Layer.Layer<Authenticator> => {
-  const elsewhere = () =>
-    Effect.fail(new NotFound({ message: "people sign in at the application that embeds this service" }))
-  return Layer.succeed(
+): Layer.Layer<Authenticator> =>
+  Layer.succeed(
     Authenticator,
     Authenticator.of({
+      hasAccounts: false,
       session: ({ headers }) => session(headers),
       isFresh: () => Effect.succeed(true),
       signIn: elsewhere,
@@ -132,4 +140,3 @@ export const layerHost = (
       signOut: () => Effect.void
     })
   )
-}

@@ -158,6 +158,7 @@ export const layer = Layer.effect(
       issuer === undefined ? act(argument) : Effect.fail(atIssuer())
 
     return Authenticator.of({
+      hasAccounts: true,
       signIn: ofPasswords(Effect.fn("LocalAuthenticator.signIn")(signIn)),
       requestPasskey: ofPasswords(Effect.fn("LocalAuthenticator.requestPasskey")(factor.requestPasskey)),
       completeSignIn: ofPasswords(Effect.fn("LocalAuthenticator.completeSignIn")(factor.complete)),
