@@ -1,7 +1,7 @@
 /**
  * The command `members portal-link`: a link to the portal of a workspace, for a host that runs the service as a server.
  */
-import { Id, Member, PlainText, Portal, Portals, Time } from "@wac/core"
+import { Member, PlainText, Portal, Portals, Time } from "@wac/core"
 import { InvalidInput } from "@wac/http"
 import { Console, Duration, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -65,14 +65,16 @@ export const portalLink = Command.make(
     const variables = yield* OperatorCommand.Variables
     const publicUrl = yield* publicUrlFromEnvironment(variables)
     const look = yield* themeFrom(theme, yield* portalOriginsFromEnvironment(variables))
-    const { id } = yield* WorkspaceChoice.chosen(workspace)
-    const { expiresAt, token } = yield* Portals.Portals.use((portals) =>
-      portals.link({ workspaceId: Id.WorkspaceId.make(id), role, visitor, lifetime: Duration.seconds(expiresIn) })
+    const { id: workspaceId } = yield* WorkspaceChoice.chosen(workspace)
+    const { expiresAt, id, token } = yield* Portals.Portals.use((portals) =>
+      portals.link({ workspaceId, role, visitor, lifetime: Duration.seconds(expiresIn) })
     )
+    // before the link is known, so that no link works that the audit does not have
+    yield* OperatorCommand.audited(workspaceId, { action: "portal.link", target: id, detail: { role, visitor } })
     const base = publicUrl.href.replace(/\/$/, "")
     const url = Portal.addressOf({
       base,
-      workspaceId: id,
+      workspaceId,
       path,
       token,
       theme: look,

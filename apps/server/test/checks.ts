@@ -327,13 +327,13 @@ export const anotherWorkspace = Effect.fnUntraced(
   Effect.orDie
 )
 
-/** Invites somebody to a workspace that nobody owns yet; gives the link's token. */
-export const invited = (
+/** Invites somebody to a workspace that nobody owns yet; gives the invitation and the link's token. */
+export const invite = (
   services: Ready["services"],
   workspaceId: Workspace.Workspace["id"],
   email: string,
   role: Member.Role
-): Effect.Effect<string> => {
+) => {
   const host = {
     id: null,
     userId: Id.UserId.make(`usr_${nobody}`),
@@ -343,11 +343,12 @@ export const invited = (
     workspaceName: "other",
     roles: null
   }
-  return Context.get(services, Members.Members).invite(host, { email, role }, () => "").pipe(
-    Effect.map(({ token }) => Redacted.value(token)),
-    Effect.orDie
-  )
+  return Effect.orDie(Context.get(services, Members.Members).invite(host, { email, role }, () => ""))
 }
+
+/** The same; gives the link's token alone. */
+export const invited = (...given: Parameters<typeof invite>): Effect.Effect<string> =>
+  Effect.map(invite(...given), ({ token }) => Redacted.value(token))
 
 /** A workspace beside others, with a webhook that leads to a receiver of its own. */
 export const tenant = Effect.fnUntraced(function*(

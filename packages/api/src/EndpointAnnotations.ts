@@ -70,6 +70,11 @@ export const DemandsFactor = Context.Reference<boolean>("@wac/api/EndpointAnnota
   defaultValue: () => false
 })
 
+/** The endpoint refuses people who are not a member of any workspace. */
+export const NeedsMembership = Context.Reference<boolean>("@wac/api/EndpointAnnotations/NeedsMembership", {
+  defaultValue: () => false
+})
+
 /** The endpoint is a list that is read page by page: `limit` and `cursor`. */
 export const IsPaged = Context.Reference<boolean>("@wac/api/EndpointAnnotations/IsPaged", { defaultValue: () => false })
 

@@ -11,8 +11,8 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
     example: { message: "the API key lacks the scope messages:read" }
   },
   role_not_allowed: {
-    when: "Your role in the workspace does not allow this.",
-    remedy: "Ask someone who has the role that the message names.",
+    when: "Your role in the workspace does not allow this, or you sign in and have no role in any workspace.",
+    remedy: "Ask someone who has the role that the message names, or an admin to make you a member.",
     retry: retries.no,
     example: { message: "this requires the role developer; yours is member" }
   },

@@ -63,7 +63,7 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         case "missing_scope":
           return caller === "ApiKey"
         case "role_not_allowed":
-          return caller === "Session"
+          return caller === "Session" || EndpointAnnotations.has(endpoint, EndpointAnnotations.NeedsMembership)
         case "fresh_session_required":
           return EndpointAnnotations.has(endpoint, NeedsFreshSession)
         case "cross_site":

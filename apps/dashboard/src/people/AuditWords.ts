@@ -40,6 +40,7 @@ export const actionWords: { readonly [action in AuditAction]: string } = {
   "opt_out_words.change": "Changed the words that opt out",
   "password.change": "Changed the password",
   "password.reset": "Set a new password by a link",
+  "portal.link": "Made a link to the portal",
   "portal.open": "Opened a portal",
   "queue.release": "Released the queue",
   "replay.cancel": "Cancelled a replay",

@@ -123,8 +123,12 @@ const SignInForm = (
 
 const refusals: { readonly [reason: string]: string } = {
   role_not_allowed: "You were signed in, but you have no role in this service. Ask its admin for one.",
-  invalid_credentials: "Signing in took too long, or was begun in another browser. Begin again.",
-  provider_unavailable: "The identity provider cannot be reached at the moment. Try again later."
+  invalid_credentials:
+    "The identity provider did not confirm who you are, or signing in took too long or was begun in another browser. " +
+    "Begin again.",
+  provider_unavailable:
+    "The identity provider cannot be reached at the moment, or does not work. Try again later. If this stays so, tell " +
+    "the operator: the service's log has the cause."
 }
 
 /** Why signing in at the issuer failed, if the address has a failure. */

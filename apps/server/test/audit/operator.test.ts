@@ -3,6 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as checks from "../checks.ts"
 import { wac } from "../commandLine.ts"
 import { call, environment, ownPage, start } from "../harness.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
@@ -32,6 +33,7 @@ it.live("each operator command that changes something is in its workspace's audi
         ["members unlink", ""]
       ] as const
     ) assert.strictEqual((yield* wac(variables)(line, { input })).code, 0, line)
+    const { stdout: link } = yield* wac(variables)("members portal-link --role developer --visitor Ana")
 
     const signedIn = yield* call(`${url}/internal/session`, {
       headers: ownPage,
@@ -68,7 +70,12 @@ it.live("each operator command that changes something is in its workspace's audi
       ["contact.opt_out", null, null],
       ["contact.opt_in", null, null],
       ["password.reset", null, { email: environment.WAC_OWNER_EMAIL }],
-      ["member.change", null, { email: environment.WAC_OWNER_EMAIL, identity: "unlinked" }]
+      ["member.change", null, { email: environment.WAC_OWNER_EMAIL, identity: "unlinked" }],
+      ["portal.link", null, { role: "developer", visitor: "Ana" }]
     ])
-    for (const secret of [token, password, "14155550177"]) assert.notInclude(audit.text, secret)
+    // a visitor has no account: in the audit, the link's id stands for them
+    assert.match(String(entries[0]!["target"]), checks.idShape("ses"))
+    const { hash } = new URL(link)
+    assert.isAbove(hash.length, 20)
+    for (const secret of [token, password, "14155550177", hash.slice(1)]) assert.notInclude(audit.text, secret)
   }).pipe(Effect.scoped, Effect.orDie))

@@ -1191,6 +1191,7 @@ describe.concurrent("every reason of the contract", () => {
   const broken = Layer.succeed(
     Authenticator.Authenticator,
     Authenticator.Authenticator.of({
+      hasAccounts: true,
       session: ({ headers }) =>
         headers["x-test"] === "storage"
           ? Effect.fail(new StoreError.StoreError({ operation: "SECRET.select" }))

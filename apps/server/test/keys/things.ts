@@ -138,10 +138,8 @@ export const make = Effect.fnUntraced(function*(own: Own) {
       event: delivery.eventId,
       delivery: delivery.id,
       replay: replay.body.id,
-      invitation: (yield* call(`${url}/internal/members`, {
-        headers: owner,
-        body: { email: "ben@example.com", role: "member" }
-      })).body.id,
+      // a host's people cannot be invited over HTTP
+      invitation: (yield* checks.invite(own.services, own.id, "invited@example.com", "member")).invitation.id,
       template: (yield* call(`${url}/internal/templates`, { headers: owner })).body.data[0].id,
       file: (yield* upload({ url, authorization: `Bearer ${key.apiKey}` }, { bytes: png, filename: "a.png" })).body
         .media_id,

@@ -2,7 +2,7 @@
  * The second factor of a sign-in (contract §17).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { MemberStore } from "@wac/core"
+import { FactorStore, Id, MemberStore } from "@wac/core"
 import { Context, Effect, Option } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, environment, ownPage, ready } from "../harness.ts"
@@ -185,6 +185,37 @@ describe.concurrent("a second factor", () => {
       assert.deepStrictEqual(accepted.headers.getSetCookie(), [])
       challengeOf(accepted)
     }).pipe(Effect.scoped))
+
+  it.live("a person without a workspace is told so, with the right password alone and in a sign-in that has begun, and no recovery code is used up", () =>
+    Effect.gen(function*() {
+      const { clock, services, session, url } = yield* server()
+      const [ben, cleo] = [
+        yield* join(url, session, "ben@example.com", "member"),
+        yield* join(url, session, "cleo@example.com", "member")
+      ]
+      const { recoveryCodes } = yield* enrol(url, ben.headers, clock)
+      const challenge = yield* challenged(url, { email: "ben@example.com", password })
+      for (const { id } of [ben, cleo]) {
+        const removed = yield* call(`${url}/internal/members/${id}`, { method: "DELETE", headers: session })
+        assert.strictEqual(removed.status, 204, removed.text)
+      }
+      const refusal = { code: "forbidden", reason: "role_not_allowed" }
+      // more often than wrong passwords and proofs are allowed
+      for (let i = 0; i < 12; i++) {
+        for (const email of ["ben@example.com", "cleo@example.com"]) {
+          const refused = yield* signIn(url, { email, password })
+          checks.assertError(refused, 403, refusal)
+          assert.include(refused.body.error.message, "not a member of any workspace")
+          assert.deepStrictEqual(refused.headers.getSetCookie(), [])
+        }
+        checks.assertError(yield* end(url, challenge, recoveryCodes[0]!), 403, refusal)
+      }
+      const factor = yield* Context.get(services, FactorStore.FactorStore).find(Id.UserId.make(ben.id))
+      assert.strictEqual(Option.getOrThrow(factor).recoveryCodesLeft, recoveryCodes.length)
+      // a stranger learns nothing
+      const wrong = yield* signIn(url, { email: "cleo@example.com", password: "a wrong guess" })
+      checks.assertError(wrong, 401, { code: "unauthorized", reason: "invalid_credentials" })
+    }).pipe(Effect.scoped, Effect.orDie))
 
   it.live("a code confirms a person's presence, once, and exactly one proof is accepted", () =>
     Effect.gen(function*() {

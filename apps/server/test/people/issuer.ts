@@ -2,7 +2,7 @@
  * An OpenID Connect issuer at which people sign in, whatever their password is.
  */
 import { Effect } from "effect"
-import { createServer } from "node:http"
+import { createServer, type ServerResponse } from "node:http"
 import { Provider } from "oidc-provider"
 
 const secret = "a client's secret"
@@ -19,7 +19,10 @@ interface Address {
  */
 export type People = { [name: string]: Address & { wac_roles?: unknown; inToken?: Address } }
 
-/** An issuer on loopback, in the present scope. Clients are whoever it is told of. */
+/**
+ * An issuer on loopback, in the present scope. Clients are whoever it is told of. Its token endpoint does what `instead`
+ * says, if anything.
+ */
 export const issuer = Effect.fnUntraced(function*(people: People) {
   const redirectUris: Array<string> = []
   const server = createServer()
@@ -54,12 +57,17 @@ export const issuer = Effect.fnUntraced(function*(people: People) {
   })
   // any port of ours
   provider.Client.prototype.redirectUriAllowed = (uri: string) => redirectUris.includes(uri)
-  server.on("request", provider.callback())
+  const tokenEndpoint: { instead?: ((response: ServerResponse) => void) | undefined } = {}
+  const work = provider.callback()
+  server.on("request", (request, response) => {
+    if (request.url === "/token" && tokenEndpoint.instead !== undefined) tokenEndpoint.instead(response)
+    else void work(request, response)
+  })
   const tokenRequests = { count: 0 }
   server.on("request", ({ url }) => {
     if (url === "/token") tokenRequests.count++
   })
-  return { url, redirectUris, tokenRequests }
+  return { url, redirectUris, tokenRequests, tokenEndpoint }
 })
 
 /** The settings of a service whose people sign in there. */

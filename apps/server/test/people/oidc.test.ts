@@ -5,8 +5,12 @@ import { assert, it } from "@effect/vitest"
 import { Id, InvitationStore, IssuerState, Vault, WorkspaceStore } from "@wac/core"
 import { Context, Effect } from "effect"
 import { createHash } from "node:crypto"
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http"
+import { ClientError } from "openid-client"
+import { isRefusal } from "../../src/OidcIssuer.ts"
 import * as checks from "../checks.ts"
 import { call, environment, ownPage, start } from "../harness.ts"
+import { logged } from "../logged.ts"
 import { moving } from "../movable.ts"
 import { environmentFor, issuer, type People } from "./issuer.ts"
 
@@ -51,10 +55,10 @@ const atIssuer = async (browser: Browser, url: string, name: string, query = "")
   throw new Error("it never came back")
 }
 
-const served = Effect.fnUntraced(function*(people: People) {
-  const { redirectUris, tokenRequests, url: issuerUrl } = yield* issuer(people)
+const served = Effect.fnUntraced(function*(people: People, environment: { readonly [name: string]: string } = {}) {
+  const { redirectUris, tokenEndpoint, tokenRequests, url: issuerUrl } = yield* issuer(people)
   const server = yield* moving(start({
-    environment: { ...checks.unlimited, ...environmentFor(issuerUrl) }
+    environment: { ...checks.unlimited, ...environmentFor(issuerUrl), ...environment }
   }))
   redirectUris.push(`${server.url}/internal/oidc/callback`)
   const signIn = (name: string, browser = new Browser(), query = "") =>
@@ -64,7 +68,7 @@ const served = Effect.fnUntraced(function*(people: People) {
     })
   const headersOf = (browser: Browser) => ({ ...ownPage, cookie: `wac_session=${browser.cookie("wac_session")}` })
   const who = (browser: Browser) => call(`${server.url}/internal/session`, { headers: headersOf(browser) })
-  return { ...server, signIn, who, headersOf, issuerUrl, tokenRequests }
+  return { ...server, signIn, who, headersOf, issuerUrl, tokenEndpoint, tokenRequests }
 })
 
 /** The refusal of a sign-in: status and reason. */
@@ -73,6 +77,10 @@ const refusalOf = ({ body, response }: { readonly body: string; readonly respons
   JSON.parse(body).error.reason
 ]
 const notAllowed = [403, "role_not_allowed"]
+
+/** How many refused sign-ins a server's metrics have, of a cause. */
+const refusedIn = (text: string, cause: string) =>
+  Number(new RegExp(`^wac_sign_ins_refused_total\\{cause="${cause}"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0)
 
 it.live("a person signs in with the issuer's role, which is read at each sign-in", () =>
   Effect.gen(function*() {
@@ -211,6 +219,27 @@ it.live("a sign-in that is refused because no role is left ends the person's ses
     checks.assertError(yield* who(one.browser), 401, { code: "unauthorized", reason: "missing_session" })
   }).pipe(Effect.scoped))
 
+it.live("a person to whom the issuer assigns no role any more gets no alert mails of the workspace any more", () =>
+  Effect.gen(function*() {
+    const people: People = {
+      boss: { email: "boss@example.com", email_verified: true, wac_roles: "owner" },
+      ada: { email: "ada@example.com", email_verified: true, wac_roles: "admin" }
+    }
+    const { headersOf, signIn, url } = yield* served(people)
+    const headers = headersOf((yield* signIn("boss")).browser)
+    yield* signIn("ada")
+    const set = yield* call(`${url}/internal/alerts/settings`, {
+      method: "PUT",
+      headers,
+      body: { emails: ["ada@example.com", "boss@example.com"], url: null }
+    })
+    assert.strictEqual(set.status, 200, set.text)
+    people["ada"] = { email: "ada@example.com", email_verified: true }
+    assert.deepStrictEqual(refusalOf(yield* signIn("ada")), notAllowed)
+    const { body } = yield* call(`${url}/internal/alerts/settings`, { headers })
+    assert.deepStrictEqual(body.emails, ["boss@example.com"])
+  }).pipe(Effect.scoped))
+
 it.live("a refused sign-in at the issuer is counted by cause, and is in the audit of the workspaces of the account that it concerns", () =>
   Effect.gen(function*() {
     const people: People = {
@@ -221,8 +250,6 @@ it.live("a refused sign-in at the issuer is counted by cause, and is in the audi
       nameless: { email_verified: true, wac_roles: "owner" }
     }
     const { headersOf, issuerUrl, signIn, url, who } = yield* served(people)
-    const refusedIn = (text: string, cause: string) =>
-      Number(new RegExp(`^wac_sign_ins_refused_total\\{cause="${cause}"\\} (\\d+)$`, "m").exec(text)?.[1])
     const [boss, ada] = [yield* signIn("boss"), yield* signIn("ada")]
     const [bossId, adaId] = [(yield* who(boss.browser)).body.userId, (yield* who(ada.browser)).body.userId]
     people["ada"] = { email: "ada@example.com", email_verified: true }
@@ -436,6 +463,78 @@ it.live("an unreachable issuer is reported as provider_unavailable", () =>
     checks.assertError(answer, 502, { code: "server_error", reason: "provider_unavailable" })
   }).pipe(Effect.scoped))
 
+/** A response of a token endpoint with this status and body. */
+const responding = (status: number, body: string, headers: OutgoingHttpHeaders = {}) => (response: ServerResponse) =>
+  void response.writeHead(status, { "content-type": "application/json", ...headers }).end(body)
+
+const invalidClient = JSON.stringify({ error: "invalid_client", error_description: "the secret is s3cret" })
+
+const faults: ReadonlyArray<readonly [code: string, instead: (response: ServerResponse) => void]> = [
+  ["OAUTH_RESPONSE_IS_NOT_CONFORM", responding(503, "out of order")],
+  ["OAUTH_RESPONSE_IS_NOT_JSON", responding(200, "<p>out of order", { "content-type": "text/html" })],
+  ["OAUTH_PARSE_ERROR", responding(200, "{")],
+  ["invalid_client", responding(400, invalidClient)],
+  ["OAUTH_WWW_AUTHENTICATE_CHALLENGE", responding(401, invalidClient, { "www-authenticate": "Basic realm=x" })],
+  ["UND_ERR_SOCKET", ({ socket }) => void socket!.destroy()],
+  ["unknown", responding(400, JSON.stringify({ error: `"of its own"\n${"x".repeat(100)}` }))]
+]
+
+it.live(
+  "a broken issuer and a wrong client secret are reported as provider_unavailable and logged once, and count as no failed sign-in",
+  () =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const people: People = { ada: { email: "ada@example.com", email_verified: true, wac_roles: "owner" } }
+        const { issuerUrl, signIn, tokenEndpoint, url } = yield* served(people, { LOG_LEVEL: "warn" })
+        const warnings = () => lines().filter((line) => line.includes("issuer"))
+        for (const [i, [code, instead]] of faults.entries()) {
+          tokenEndpoint.instead = instead
+          assert.deepStrictEqual(refusalOf(yield* signIn("ada")), [502, "provider_unavailable"], code)
+          assert.strictEqual(warnings().length, i + 1, code)
+          assert.include(warnings()[i], `: ${code}`)
+        }
+        const browser = new Browser()
+        const begun = yield* Effect.promise(() => browser.go(`${url}/internal/oidc/sign-in`))
+        const state = new URL(begun.headers.get("location")!).searchParams.get("state")!
+        const returned = (query: string) =>
+          call(`${url}/internal/oidc/callback?${query}&state=${state}&iss=${issuerUrl}`, {
+            headers: { cookie: `wac_oidc=${browser.cookie("wac_oidc")}` }
+          })
+        // more than an address may fail
+        for (let i = 0; i < 60; i++) {
+          checks.assertError(yield* returned("error=temporarily_unavailable"), 502, {
+            code: "server_error",
+            reason: "provider_unavailable"
+          })
+        }
+        assert.strictEqual(refusedIn((yield* call(`${url}/metrics`)).text, "invalid_credentials"), 0)
+        for (const error of ["access_denied", "login_required"]) {
+          checks.assertError(yield* returned(`error=${error}`), 401, {
+            code: "unauthorized",
+            reason: "invalid_credentials"
+          })
+        }
+        assert.strictEqual(refusedIn((yield* call(`${url}/metrics`)).text, "invalid_credentials"), 2)
+        assert.strictEqual(warnings().length, faults.length + 60)
+        for (const secret of ["out of order", "s3cret", "xxx", environmentFor("").OIDC_CLIENT_SECRET]) {
+          assert.notInclude(lines().join("\n"), secret)
+        }
+        tokenEndpoint.instead = undefined
+        assert.strictEqual((yield* signIn("ada")).response.status, 302)
+      }).pipe(Effect.scoped)
+    ),
+  60_000
+)
+
+it("an issuer that takes too long, or whose responses cannot be read, has refused nobody", () => {
+  const failed = (code: string | undefined) => isRefusal(Object.assign(new ClientError("x"), { code }))
+  for (const code of ["OAUTH_TIMEOUT", "OAUTH_ABORT", "OAUTH_RESPONSE_IS_NOT_CONFORM", undefined]) {
+    assert.isFalse(failed(code), code)
+  }
+  // of a return that does not belong to the sign-in, such as with another state
+  for (const code of ["OAUTH_INVALID_RESPONSE", "OAUTH_JWT_CLAIM_COMPARISON_FAILED"]) assert.isTrue(failed(code), code)
+})
+
 it.live("a fresh session needs a new proof at the issuer, whose time counts", () =>
   Effect.gen(function*() {
     const people: People = { ada: { email: "ada@example.com", email_verified: true, wac_roles: "owner" } }
@@ -465,7 +564,10 @@ it.live("a fresh session needs a new proof at the issuer, whose time counts", ()
     // to the service, what the issuer has just seen is now ten minutes old
     yield* pass("10 minutes")
     const notFresh = { code: "forbidden", reason: "fresh_session_required" }
-    checks.assertError(yield* createKey(browser, "3"), 403, notFresh)
+    const stale = yield* createKey(browser, "3")
+    checks.assertError(stale, 403, notFresh)
+    assert.include(stale.body.error.message, "/internal/oidc/sign-in?fresh=true")
+    assert.notInclude(stale.body.error.message, "/internal/session/confirm")
     assert.strictEqual((yield* signIn("ada", browser)).response.status, 302)
     checks.assertError(yield* createKey(browser, "4"), 403, notFresh)
     const refused = yield* signIn("ada", new Browser(), "?fresh=true")

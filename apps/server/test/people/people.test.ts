@@ -80,7 +80,7 @@ describe.concurrent("members", () => {
         headers: ownPage,
         body: { email: "ben@example.com", password }
       })
-      checks.assertError(again, 401, { code: "unauthorized", reason: "invalid_credentials" })
+      checks.assertError(again, 403, { code: "forbidden", reason: "role_not_allowed" })
     }).pipe(Effect.scoped))
 
   it.live("an invitation can be withdrawn, a member cannot be invited, and foreign invitations are not found", () =>

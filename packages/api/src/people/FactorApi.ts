@@ -7,7 +7,14 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anybody, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
-import { ChallengesFactor, ChecksCode, ChecksPasskey, ChecksSecret, SignsIn } from "../EndpointAnnotations.ts"
+import {
+  ChallengesFactor,
+  ChecksCode,
+  ChecksPasskey,
+  ChecksSecret,
+  NeedsMembership,
+  SignsIn
+} from "../EndpointAnnotations.ts"
 import { reading, writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
 import * as ExampleValues from "../ExampleValues.ts"
@@ -64,7 +71,7 @@ export class SignInFactorApi extends HttpApiGroup.make("signInFactor").add(
     .annotate(Access, anybody).annotate(Audited, "session.sign_in_with_factor").annotate(SignsIn, true).annotate(
       ChecksCode,
       true
-    ).annotate(ChecksPasskey, true).annotate(ChallengesFactor, true)
+    ).annotate(ChecksPasskey, true).annotate(ChallengesFactor, true).annotate(NeedsMembership, true)
     .annotateMerge(OpenApi.annotations({
       summary: "End a sign-in with a second factor",
       description:

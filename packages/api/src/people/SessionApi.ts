@@ -8,7 +8,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anybody, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
-import { DemandsFactor, SignsIn } from "../EndpointAnnotations.ts"
+import { DemandsFactor, NeedsMembership, SignsIn } from "../EndpointAnnotations.ts"
 import { always, reading, writing, writingProvider } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
 import * as ExampleValues from "../ExampleValues.ts"
@@ -76,7 +76,7 @@ export class SignInMethodApi extends HttpApiGroup.make("signInMethod").add(
 export class SignInApi extends HttpApiGroup.make("signIn").add(
   HttpApiEndpoint.post("signIn", "/internal/session", { payload: SignIn, success: Session, error: writing })
     .annotate(Access, anybody).annotate(Audited, "session.sign_in").annotate(SignsIn, true)
-    .annotate(DemandsFactor, true).annotateMerge(
+    .annotate(DemandsFactor, true).annotate(NeedsMembership, true).annotateMerge(
       OpenApi.annotations({
         summary: "Sign in",
         description:

@@ -1536,6 +1536,7 @@ export type AuditAction =
   | "opt_out_words.change"
   | "password.change"
   | "password.reset"
+  | "portal.link"
   | "portal.open"
   | "queue.release"
   | "replay.cancel"

@@ -43,6 +43,7 @@ export const actions = [
   "opt_out_words.change",
   "password.change",
   "password.reset",
+  "portal.link",
   "portal.open",
   "queue.release",
   "replay.cancel",

@@ -3,7 +3,7 @@
  * people whom the host signs in.
  */
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
-import { NotFound, type RateLimited, type ServerError, type Unauthorized } from "../Errors.ts"
+import { type Forbidden, NotFound, type RateLimited, type ServerError, type Unauthorized } from "../Errors.ts"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -71,6 +71,8 @@ export interface SignedIn {
 }
 
 export class Authenticator extends Context.Service<Authenticator, {
+  /** Whether people have accounts here. False if the host has the people: then nobody can be invited to an account. */
+  readonly hasAccounts: boolean
   /** The request's session, if it has a live one. */
   readonly session: (credentials: Credentials) => Effect.Effect<Option.Option<Session>, StoreError>
   /**
@@ -81,11 +83,12 @@ export class Authenticator extends Context.Service<Authenticator, {
   /**
    * Opens a session with a new token. Failures are limited per account and per address. On a device that has signed in
    * to the account before, they are limited for that device only. If the person has a second factor, the right password
-   * opens no session: it fails with the reason `second_factor_required` and a challenge for `completeSignIn`.
+   * opens no session: it fails with the reason `second_factor_required` and a challenge for `completeSignIn`. A person
+   * without a workspace is {@link Forbidden}.
    */
   readonly signIn: (
     attempt: SignIn
-  ) => Effect.Effect<SignedIn, Unauthorized | RateLimited | NotFound | StoreError>
+  ) => Effect.Effect<SignedIn, Unauthorized | Forbidden | RateLimited | NotFound | StoreError>
   /**
    * The options with which a browser uses a passkey for `completeSignIn`; the passkey signs the sign-in's challenge.
    * They allow no credential if the person has no passkey. Challenges that are not valid are limited per address.
@@ -95,11 +98,12 @@ export class Authenticator extends Context.Service<Authenticator, {
   ) => Effect.Effect<Request, Unauthorized | RateLimited | NotFound | StoreError>
   /**
    * Opens the session of a sign-in whose password was right. Wrong codes and passkeys are limited per challenge, and
-   * also in the same way as wrong passwords.
+   * also in the same way as wrong passwords. If the person has no workspace any more, it is {@link Forbidden}, and the
+   * proof is not used up.
    */
   readonly completeSignIn: (
     attempt: FactorAttempt
-  ) => Effect.Effect<SignedIn, Unauthorized | RateLimited | NotFound | ServerError | StoreError>
+  ) => Effect.Effect<SignedIn, Unauthorized | Forbidden | RateLimited | NotFound | ServerError | StoreError>
   /** The e-mail address of the account that a live challenge is for. */
   readonly challengedEmail: (challenge: Redacted.Redacted) => Effect.Effect<Option.Option<string>, StoreError>
   /** Opens a session for a person who has authenticated in another way, such as by the set-up link. Not limited. */
@@ -111,15 +115,21 @@ export class Authenticator extends Context.Service<Authenticator, {
   readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void, StoreError>
 }>()("@wac/core/people/Authenticator") {}
 
+const elsewhere = () =>
+  Effect.fail(new NotFound({ message: "people sign in at the application that embeds this service" }))
+
+/** Fails if people have no accounts here, before something is made that would need one. */
+export const needAccounts = ({ hasAccounts }: Pick<Authenticator["Service"], "hasAccounts">) =>
+  hasAccounts ? Effect.void : elsewhere()
+
 /** An authenticator whose sessions come from the host, which signs people in and out itself. */
 export const layerHost = (
   session: (headers: Credentials["headers"]) => Effect.Effect<Option.Option<Session>, StoreError>
-): Layer.Layer<Authenticator> => {
-  const elsewhere = () =>
-    Effect.fail(new NotFound({ message: "people sign in at the application that embeds this service" }))
-  return Layer.succeed(
+): Layer.Layer<Authenticator> =>
+  Layer.succeed(
     Authenticator,
     Authenticator.of({
+      hasAccounts: false,
       session: ({ headers }) => session(headers),
       isFresh: () => Effect.succeed(true),
       signIn: elsewhere,
@@ -130,4 +140,3 @@ export const layerHost = (
       signOut: () => Effect.void
     })
   )
-}

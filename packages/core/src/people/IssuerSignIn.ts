@@ -69,7 +69,7 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
   /**
    * Verifies the browser's return and replaces the person's roles by the roles that the issuer states. If the issuer
    * states none, the person's sessions end, and the sign-in is refused. Calls the issuer only for sign-ins that this
-   * service began. Failures are limited per address, together with wrong passwords.
+   * service began. Refusals are limited per address, together with wrong passwords; failures of the issuer are not.
    */
   readonly complete: (
     returned: Returned
@@ -101,7 +101,12 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
           if (state === undefined) return yield* expired()
           const buckets = [LoginLimits.ofAddress(address)]
           yield* LoginLimits.spend(limits, buckets, now)
-          const claims = yield* complete(callback, state)
+          // a failure of the issuer is not the person's
+          const claims = yield* Effect.tapErrorTag(
+            complete(callback, state),
+            "ServerError",
+            () => limits.giveBack(buckets, now)
+          )
           yield* limits.giveBack(buckets, now)
           const returnedAt = yield* Clock.currentTimeMillis
           const proven = provenAt(claims, returnedAt)

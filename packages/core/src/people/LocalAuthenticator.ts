@@ -3,7 +3,7 @@
  * §17). Where an issuer signs people in, it only opens, finds and ends their sessions. Spends rate limits.
  */
 import { Clock, Effect, Layer, Option, type Redacted } from "effect"
-import { NotFound, Unauthorized } from "../Errors.ts"
+import { Forbidden, NotFound, Unauthorized } from "../Errors.ts"
 import type { UserId } from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import { Vault } from "../secrets/Vault.ts"
@@ -24,6 +24,13 @@ import { Passwords } from "./Password.ts"
 import * as SecretToken from "./SecretToken.ts"
 
 const atIssuer = () => new NotFound({ message: "people sign in at the issuer: open /internal/oidc/sign-in" })
+
+/** The refusal of a person who has proven who they are, but is in no workspace. It does not count as a failure. */
+const withoutWorkspace = () =>
+  new Forbidden({
+    reason: "role_not_allowed",
+    message: "you are not a member of any workspace any more: ask for an invitation"
+  })
 
 /** The sign-in by e-mail and password. */
 const passwordSignIn = Effect.gen(function*() {
@@ -47,6 +54,10 @@ const passwordSignIn = Effect.gen(function*() {
     yield* LoginLimits.spend(limits, buckets, now)
     const isRight = yield* passwords.verify(attempt.password, found?.person.passwordHash ?? undefined)
     if (found !== undefined && isRight) {
+      if (found.memberships.length === 0) {
+        yield* limits.giveBack(buckets, now)
+        return yield* withoutWorkspace()
+      }
       yield* Effect.tapErrorTag(demandFactor(found.person), "Unauthorized", () => limits.giveBack(buckets, now))
     }
     const opened = found === undefined || !isRight ? undefined : yield* sessions.open(found, attempt)
@@ -111,6 +122,8 @@ const factorSignIn = Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const tokenHash = yield* tokens.hashOf(attempt.challenge)
       const { account, challenge } = yield* challenged(tokenHash, attempt.address)
+      // before the proof, of which a recovery code would be used up
+      if (account.memberships.length === 0) return yield* withoutWorkspace()
       const nonce = yield* DeviceCookie.nonceOf(vault, account.person, attempt.device)
       const buckets = nonce === undefined
         ? [LoginLimits.ofFactor(challenge.userId), LoginLimits.ofAddress(attempt.address)]
@@ -145,6 +158,7 @@ export const layer = Layer.effect(
       issuer === undefined ? act(argument) : Effect.fail(atIssuer())
 
     return Authenticator.of({
+      hasAccounts: true,
       signIn: ofPasswords(Effect.fn("LocalAuthenticator.signIn")(signIn)),
       requestPasskey: ofPasswords(Effect.fn("LocalAuthenticator.requestPasskey")(factor.requestPasskey)),
       completeSignIn: ofPasswords(Effect.fn("LocalAuthenticator.completeSignIn")(factor.complete)),

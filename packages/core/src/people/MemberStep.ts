@@ -148,6 +148,8 @@ export interface AssignWrites {
   readonly links: ReadonlyArray<Link>
   /** Each person at most once. */
   readonly assigned: ReadonlyArray<Assigned>
+  /** Memberships that a person loses. Their address also leaves the workspace's alert settings. */
+  readonly removed: Writes["removed"]
 }
 
 type Refused = Extract<Recognized, { readonly _tag: "Refused" }>
@@ -170,6 +172,7 @@ export const assign: Decide<Assign, LoadedPeople, Recognized, AssignWrites> = (l
   const people = new Map<string, Person>()
   const links = new Map<string, Link & Pick<Person, "email">>()
   const assigned = new Map<UserId, Assigned>()
+  const removed = new Map<string, Writes["removed"][number]>()
   const membershipsOf = (userId: UserId) => assigned.get(userId)?.members ?? loaded.memberships(userId)
   const accountOf = ({ email, userId }: Pick<Person, "userId" | "email">): Refused["account"] =>
     membershipsOf(userId).map(({ workspaceId }) => ({ userId, email, workspaceId }))
@@ -203,6 +206,10 @@ export const assign: Decide<Assign, LoadedPeople, Recognized, AssignWrites> = (l
       // a person who stays a member keeps the time at which they joined
       const joined = new Map(membershipsOf(userId).map(({ createdAt, workspaceId }) => [workspaceId, createdAt]))
       const stated = new Set(roles.map(({ workspaceId }) => workspaceId))
+      for (const workspaceId of joined.keys()) {
+        // also if a later command gives the membership back
+        if (!stated.has(workspaceId)) removed.set(`${workspaceId} ${userId}`, { workspaceId, userId, email })
+      }
       assigned.set(userId, {
         userId,
         members: roles.map(({ role, workspaceId }) => ({
@@ -228,7 +235,8 @@ export const assign: Decide<Assign, LoadedPeople, Recognized, AssignWrites> = (l
         userId,
         createdAt
       })),
-      assigned: [...assigned.values()]
+      assigned: [...assigned.values()],
+      removed: [...removed.values()]
     }
   }
 }

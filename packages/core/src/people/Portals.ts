@@ -17,6 +17,14 @@ import { PortalStore } from "./PortalStore.ts"
 import * as SecretToken from "./SecretToken.ts"
 import type { Session } from "./Session.ts"
 
+/** A new link. */
+export interface Linked {
+  /** The audit identifies the link and its visitor by this id. */
+  readonly id: Id.SessionId
+  readonly token: Redacted.Redacted
+  readonly expiresAt: Instant
+}
+
 /** The properties of a new link. */
 export interface NewLink {
   readonly workspaceId: Id.WorkspaceId
@@ -30,7 +38,7 @@ export class Portals extends Context.Service<Portals, {
   /** Creates a link's token, valid once and until it expires. */
   readonly link: (
     link: NewLink
-  ) => Effect.Effect<{ readonly token: Redacted.Redacted; readonly expiresAt: Instant }, NotFound | StoreError>
+  ) => Effect.Effect<Linked, NotFound | StoreError>
   /** Opens a session with a link's token. Wrong tokens are limited per address. */
   readonly open: (
     token: Redacted.Redacted,
@@ -75,14 +83,14 @@ export class Portals extends Context.Service<Portals, {
           }
           const token = yield* newToken
           const createdAt = yield* Clock.currentTimeMillis
-          const { expiresAt } = yield* store.create({
+          const { expiresAt, id } = yield* store.create({
             ...given,
             id: yield* Id.generate(random, "ses"),
             tokenHash: yield* tokens.hashOf(token),
             createdAt,
             expiresAt: createdAt + Duration.toMillis(lifetime)
           })
-          return { token, expiresAt }
+          return { id, token, expiresAt }
         }),
         open: Effect.fn("Portals.open")(function*(link, address) {
           const now = yield* Clock.currentTimeMillis

@@ -54,7 +54,9 @@ const member = (userId: Id.UserId, workspaceId: Id.WorkspaceId, createdAt: numbe
 
 const recognized = (userId: Id.UserId) => ({ _tag: "Recognized" as const, userId })
 
-const nothing = { people: [], links: [], assigned: [] }
+const nothing = { people: [], links: [], assigned: [], removed: [] }
+
+const lost = (workspaceId: Id.WorkspaceId) => ({ workspaceId, userId: ana, email })
 
 describe("replacing a person's memberships", () => {
   it("an unknown identity and address get a person without a password", () => {
@@ -63,7 +65,8 @@ describe("replacing a person's memberships", () => {
       writes: {
         people: [{ userId: spare, email, passwordHash: null, createdAt: 10 }],
         links: [{ ...identity, userId: spare, createdAt: 10 }],
-        assigned: [{ userId: spare, members: [member(spare, one, 10)], continued: [one] }]
+        assigned: [{ userId: spare, members: [member(spare, one, 10)], continued: [one] }],
+        removed: []
       }
     })
   })
@@ -74,7 +77,8 @@ describe("replacing a person's memberships", () => {
         answers: [recognized(ana)],
         writes: {
           ...nothing,
-          assigned: [{ userId: ana, members: [member(ana, two, 5), member(ana, three, 10)], continued: [two, three] }]
+          assigned: [{ userId: ana, members: [member(ana, two, 5), member(ana, three, 10)], continued: [two, three] }],
+          removed: [lost(one)]
         }
       })
     }
@@ -96,10 +100,15 @@ describe("replacing a person's memberships", () => {
     assert.deepStrictEqual(writes, nothing)
   })
 
-  it("a person without roles is refused, and loses all memberships and sessions", () => {
+  it("a person without roles is refused, and loses all memberships, sessions and alert mails", () => {
     const ended = [{ userId: ana, members: [], continued: [] }]
-    for (const loaded of [identified(one, two), addressed(false)]) {
+    const cases: ReadonlyArray<readonly [LoadedPeople, ReadonlyArray<Id.WorkspaceId>]> = [
+      [identified(one, two), [one, two]],
+      [addressed(false), [one]]
+    ]
+    for (const [loaded, workspaces] of cases) {
       const { answers, writes } = assign(loaded, [command()])
+      assert.deepStrictEqual(writes.removed, workspaces.map(lost))
       assert.deepStrictEqual(answers.map(({ _tag }) => _tag), ["Refused"])
       assert.deepStrictEqual(writes.assigned, ended)
     }
@@ -115,11 +124,12 @@ describe("replacing a person's memberships", () => {
     assert.deepStrictEqual(writes.assigned.map(({ members }) => members), [[member(spare, two, 10)]])
   })
 
-  it("whoever loses a membership within a batch and gets it again joins anew, without their sessions", () => {
+  it("whoever loses a membership within a batch and gets it again joins anew, without their sessions and alert mails", () => {
     const { writes } = assign(identified(one, two), [command(one), { ...command(one, two), now: 20 }])
     assert.deepStrictEqual(writes.assigned, [
       { userId: ana, members: [member(ana, one, 5), member(ana, two, 20)], continued: [one] }
     ])
+    assert.deepStrictEqual(writes.removed, [lost(two)])
   })
 })
 

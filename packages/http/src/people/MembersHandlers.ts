@@ -36,6 +36,7 @@ const invited = ({ by, createdAt, email, expiresAt, id, role }: Invitation.Invit
 const membersLayer = HandlerGroup.layer(
   Effect.gen(function*() {
     const members = yield* Members.Members
+    const authenticator = yield* Authenticator.Authenticator
     const factors = yield* Factors.Factors
     const cookie = yield* SessionCookie
     const linkTo = yield* PersonalLink.make
@@ -51,6 +52,7 @@ const membersLayer = HandlerGroup.layer(
           }
         }, StoreError.orUnavailable),
         invite: Effect.fnUntraced(function*({ payload }) {
+          yield* Authenticator.needAccounts(authenticator)
           const session = yield* Caller.CurrentSession
           const linkOf = yield* linkTo("invitation")
           const { invitation, token } = yield* members.invite(session, payload, linkOf)
@@ -87,11 +89,13 @@ const invitationsLayer = HandlerGroup.layer(
     return HttpApiBuilder.group(Api, "invitations", (handlers) =>
       handlers.handleAll({
         show: Effect.fnUntraced(function*({ payload: { token } }) {
+          yield* Authenticator.needAccounts(authenticator)
           const { expiresAt, ...shown } = yield* members.show({ token, address: yield* SignIn.addressOf })
           return { ...shown, expiresAt: Time.iso(expiresAt) }
         }, StoreError.orUnavailable),
         accept: Effect.fnUntraced(
           function*({ payload: { password, token } }) {
+            yield* Authenticator.needAccounts(authenticator)
             const opening = yield* SignIn.opening
             const session = yield* authenticator.session({ token: opening.current, headers: {} })
             const { userId, workspaceId } = yield* members.accept({

@@ -3,7 +3,7 @@
  * Idempotency-Key (specification §5, contract §5).
  */
 import { Access, Caller } from "@wac/api"
-import { ApiKey, Authenticator, Errors, Member, Portals, type Session, StoreError } from "@wac/core"
+import { ApiKey, Authenticator, Errors, Issuer, Member, Portals, type Session, StoreError } from "@wac/core"
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -24,6 +24,7 @@ export const layer = Layer.effect(
   Caller.SessionAuthentication,
   Effect.gen(function*() {
     const authenticator = yield* Authenticator.Authenticator
+    const issuer = yield* Issuer.CurrentIssuer
     const cookie = yield* SessionCookie
     const portals = yield* Portals.Portals
     const portalCookie = yield* PortalCookie
@@ -71,9 +72,11 @@ export const layer = Layer.effect(
       ) {
         return yield* new Errors.Forbidden({
           reason: "fresh_session_required",
-          message:
-            "this requires a sign-in or a confirmed password within the last 10 minutes: confirm your password with " +
-            "POST /internal/session/confirm, or sign in again, then repeat the request"
+          message: issuer === undefined
+            ? "this requires a sign-in or a confirmed password within the last 10 minutes: confirm your password " +
+              "with POST /internal/session/confirm, or sign in again, then repeat the request"
+            : "this requires a sign-in within the last 10 minutes: sign in again at " +
+              "/internal/oidc/sign-in?fresh=true, then repeat the request"
         })
       }
       const read = yield* readBody(endpoint, request)

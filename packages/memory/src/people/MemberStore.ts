@@ -115,6 +115,7 @@ const assign = (memory: Memory, command: MemberStep.Assign): MemberStep.Recogniz
     for (const member of members) keepMember(memory, member)
     endSessions(memory, userId, ({ workspaceId }) => !continued.includes(workspaceId))
   }
+  for (const { email, workspaceId } of writes.removed) stopAlerts(memory, workspaceId, email)
   return answers[0]!
 }
 

@@ -8,6 +8,7 @@ import type { StepOptions } from "../Database.ts"
 import type { Relation } from "../Schema.ts"
 import { statement, value } from "../Statement.ts"
 import { insert } from "../TableStatements.ts"
+import { stopAlerts } from "./StopAlerts.ts"
 import { member, person as people } from "./StoredPerson.ts"
 
 const person = people.pick("userId", "email")
@@ -115,13 +116,14 @@ export const assign: StepOptions<
     }
   },
   decide: MemberStep.assign,
-  write: ({ assigned, links, people }) => [
+  write: ({ assigned, links, people, removed }) => [
     ...keepPeople(people),
     ...keepLinks(links),
     ...assigned.flatMap(({ continued, members, userId }) => [
       removeMembers({ userId, left: members.map(({ workspaceId }) => workspaceId) }),
       endSessions({ userId, left: continued }),
       ...keepMembers(members)
-    ])
+    ]),
+    ...stopAlerts(removed)
   ]
 }

@@ -1,6 +1,6 @@
 /**
- * `MemberStore` in PostgreSQL: combines the operations of this folder (`Assign`, `SetPassword`) and adds the short
- * statements.
+ * `MemberStore` in PostgreSQL: combines the operations of this folder (`Assign`, `SetPassword`, `StopAlerts`) and adds
+ * the short statements.
  */
 import { type Id, type Member, MemberStep, MemberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
@@ -10,6 +10,7 @@ import { type Row, statement, value } from "../Statement.ts"
 import { workspaceBeside } from "../workspaces/StoredWorkspace.ts"
 import { assign } from "./Assign.ts"
 import * as SetPassword from "./SetPassword.ts"
+import { stopAlerts } from "./StopAlerts.ts"
 import { person } from "./StoredPerson.ts"
 
 const role = row({ role: text<Member.Role | null>() })
@@ -73,13 +74,6 @@ const remove = unlessEmpty(name, (rows) =>
 const endSessions = unlessEmpty(name, (rows) =>
   `delete from wac.sessions e using ${rows("s")}
   where e.workspace_id = s.workspace_id and e.user_id = s.user_id`)
-
-const stopAlerts = unlessEmpty(
-  joined.pick("workspaceId", "email"),
-  (rows) =>
-    `update wac.alert_settings a set emails = array_remove(a.emails, s.email) from ${rows("s")}
-  where a.workspace_id = s.workspace_id and s.email = any (a.emails)`
-)
 
 const made = columns<
   { readonly id: Id.InvitationId; readonly workspaceId: Id.WorkspaceId; readonly byUserId: Id.UserId } & {

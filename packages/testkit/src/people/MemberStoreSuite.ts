@@ -2,7 +2,7 @@
  * Conformance of `MemberStore`. `SessionStoreSuite` tests what a new password does to sessions.
  */
 import { assert } from "@effect/vitest"
-import { type Id, type Member, MemberStore, SessionStore, WorkspaceStore } from "@wac/core"
+import { AlertStore, type Id, type Member, MemberStore, SessionStore, WorkspaceStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import { type Founded, founder } from "../workspaces/WorkspaceStoreSuite.ts"
@@ -66,6 +66,27 @@ export const tests = (it: Fixture.It): void => {
       // the account stays
       const { memberships } = Option.getOrThrow(yield* members.findByUserId(member.userId))
       assert.deepStrictEqual(memberships, [])
+    }))
+
+  it.effect("alert settings lose the addresses of all members who are removed at once, and keep other addresses in order", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const alerts = yield* AlertStore.AlertStore
+      const own = yield* world()
+      const by = People.asker("owner", yield* Fixture.id("usr"))
+      const removed = yield* Effect.replicateEffect(People.joined(own), People.crowd)
+      const left = yield* People.joined(own)
+      const emails = ["team@example.com", ...removed.map(({ email }) => email), left.email, "another@example.com"]
+      yield* alerts.configure(own.workspace.id, { emails, url: null })
+      yield* Effect.forEach(
+        removed,
+        ({ userId, workspaceId }) => members.change({ workspaceId, userId, role: null, by }),
+        { concurrency: "unbounded", discard: true }
+      )
+      assert.deepStrictEqual(yield* alerts.settings(own.workspace.id), {
+        emails: ["team@example.com", left.email, "another@example.com"],
+        url: null
+      })
     }))
 
   it.effect("assign makes a new person a member, and gives a known person exactly the stated roles", () =>
@@ -245,6 +266,30 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* refused(), [])
       assert.deepStrictEqual(yield* left, [])
       assert.deepStrictEqual(Option.getOrThrow(yield* members.findByUserId(userId)).memberships, [])
+    }))
+
+  it.effect("assign takes the address of the account out of the alert settings of the workspaces that it takes away", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const alerts = yield* AlertStore.AlertStore
+      const [own, other, strange] = [yield* world(), yield* world(), yield* world()]
+      const command = yield* People.assignment([own, other])
+      yield* members.assign(command)
+      const email = command.email!
+      const team = "team@example.com"
+      const url = "https://example.com/alerts"
+      for (const { workspace } of [own, other, strange]) {
+        yield* alerts.configure(workspace.id, { emails: [email, team], url })
+      }
+      const emails = Effect.forEach(
+        [own, other, strange],
+        ({ workspace }) => Effect.map(alerts.settings(workspace.id), ({ emails }) => emails)
+      )
+      yield* members.assign({ ...command, email: "other@example.com", roles: command.roles.slice(1) })
+      assert.deepStrictEqual(yield* emails, [[team], [email, team], [email, team]])
+      assert.strictEqual((yield* members.assign({ ...command, email: null, roles: [] }))._tag, "Refused")
+      assert.deepStrictEqual(yield* emails, [[team], [team], [email, team]])
+      assert.deepStrictEqual(yield* alerts.settings(own.workspace.id), { emails: [team], url })
     }))
 
   it.effect("assign, changes of the person's memberships and new passwords do not fail when they race", () =>
