@@ -292,7 +292,7 @@ const redeem: StepOptions<
     }
   },
   decide: InvitationStep.redeem,
-  write: (passwords) => setPasswords(passwords.map((one) => ({ ...one, keep: undefined })))
+  write: setPasswords
 }
 
 const listPending = statement({ workspaceId: value<Id.WorkspaceId>(), now: Clocks.asked }, ({ now, workspaceId }) => `

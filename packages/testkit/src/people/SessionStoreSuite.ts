@@ -252,7 +252,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.deepStrictEqual((yield* store.list(owner.userId, start)).map(idOf), [second.id, first.id])
       assert.deepStrictEqual(yield* store.list(owner.userId, first.idleUntil), [])
       assert.deepStrictEqual(yield* store.list(yield* Fixture.id("usr"), start), [])
-      const ended = yield* members.setPassword(owner.userId, owner.passwordHash!, first.tokenHash)
+      const ended = yield* members.setPassword(owner.userId, owner.passwordHash!, { keep: first.tokenHash })
       assert.deepStrictEqual(ended, Option.some(1))
       assert.deepStrictEqual(yield* store.list(owner.userId, start), [first])
     }))
