@@ -25,6 +25,12 @@ import * as SecretToken from "./SecretToken.ts"
 
 const atIssuer = () => new NotFound({ message: "people sign in at the issuer: open /internal/oidc/sign-in" })
 
+const overtaken = () =>
+  new Unauthorized({
+    reason: "invalid_credentials",
+    message: "the account was changed during this request, by which its proof became invalid: sign in again"
+  })
+
 /** The sign-in by e-mail and password. */
 const passwordSignIn = Effect.gen(function*() {
   const sessions = yield* LocalSessions.make
@@ -152,7 +158,8 @@ export const layer = Layer.effect(
       open: Effect.fn("LocalAuthenticator.open")(function*(userId: UserId, opening: Opening = {}) {
         const account = Option.getOrUndefined(yield* members.findByUserId(userId))
         const opened = account === undefined ? undefined : yield* sessions.open(account, opening)
-        return opened ?? (yield* new NotFound({ message: "there is no such member" }))
+        if (opened !== undefined) return opened
+        return yield* opening.isContinuing === true ? overtaken() : new NotFound({ message: "there is no such member" })
       }),
       session: ({ token }) => token === undefined ? Effect.succeedNone : sessions.use(token),
       isFresh: ({ token }) => token === undefined ? Effect.succeed(false) : sessions.isFresh(token),

@@ -55,6 +55,15 @@ export interface Acceptance {
   readonly address: string
 }
 
+/** A person who became a member by their invitation. */
+export interface Joined {
+  readonly userId: Id.UserId
+  readonly workspaceId: Id.WorkspaceId
+  readonly email: string
+  /** Whether only the person's session proved who they are. */
+  readonly isBySession: boolean
+}
+
 /** The role of each of these members. */
 const roleAmong = (members: ReadonlyArray<Member.Member>): Invitation.RoleOf => {
   const roles = new Map(members.map(({ role, userId }) => [userId, role]))
@@ -131,10 +140,7 @@ export class Members extends Context.Service<Members, {
    */
   readonly accept: (
     acceptance: Acceptance
-  ) => Effect.Effect<
-    { readonly userId: Id.UserId; readonly workspaceId: Id.WorkspaceId; readonly email: string },
-    Unauthorized | RateLimited | InvalidBody | NotFound | StoreError
-  >
+  ) => Effect.Effect<Joined, Unauthorized | RateLimited | InvalidBody | NotFound | StoreError>
 }>()("@wac/core/people/Members") {
   static readonly layer = Layer.effect(
     Members,
@@ -252,7 +258,12 @@ export class Members extends Context.Service<Members, {
             return yield* passwordNeeded()
           case "Accepted":
             yield* giveBack
-            return { userId: accepted.userId, workspaceId: accepted.workspaceId, email: invitation.email }
+            return {
+              userId: accepted.userId,
+              workspaceId: accepted.workspaceId,
+              email: invitation.email,
+              isBySession: isOwn
+            }
         }
       })
 

@@ -94,13 +94,13 @@ const invitationsLayer = HandlerGroup.layer(
           function*({ payload: { password, token } }) {
             const opening = yield* SignIn.opening
             const session = yield* authenticator.session({ token: opening.current, headers: {} })
-            const { userId, workspaceId } = yield* members.accept({
+            const { isBySession, userId, workspaceId } = yield* members.accept({
               token,
               password,
               session: Option.getOrUndefined(session),
               address: opening.address
             })
-            const opened = yield* authenticator.open(userId, { ...opening, workspaceId })
+            const opened = yield* authenticator.open(userId, { ...opening, workspaceId, isContinuing: isBySession })
             const exchange = yield* Exchange
             exchange.changed = { detail: { email: opened.session.email, role: opened.session.role } }
             return yield* SignIn.signedIn(opened)
