@@ -35,6 +35,8 @@ export interface Opening {
   readonly address?: string | undefined
   /** The `User-Agent` header. */
   readonly agent?: string | undefined
+  /** The password hash that was verified. The session begins only if it is still the person's. */
+  readonly passwordHash?: string | undefined
   /** When the person proved their presence. Defaults to the time of the opening. */
   readonly provenAt?: Instant | undefined
   /**

@@ -157,9 +157,16 @@ export const layer = Layer.effect(
       challengedEmail: factor.email,
       open: Effect.fn("LocalAuthenticator.open")(function*(userId: UserId, opening: Opening = {}) {
         const account = Option.getOrUndefined(yield* members.findByUserId(userId))
-        const opened = account === undefined ? undefined : yield* sessions.open(account, opening)
+        const { isContinuing = false, passwordHash } = opening
+        // a session begins only if the password is still the one that was verified
+        const opened = account && (yield* sessions.open(
+          passwordHash === undefined ? account : { ...account, person: { ...account.person, passwordHash } },
+          opening
+        ))
         if (opened !== undefined) return opened
-        return yield* opening.isContinuing === true ? overtaken() : new NotFound({ message: "there is no such member" })
+        return yield* isContinuing || passwordHash !== undefined
+          ? overtaken()
+          : new NotFound({ message: "there is no such member" })
       }),
       session: ({ token }) => token === undefined ? Effect.succeedNone : sessions.use(token),
       isFresh: ({ token }) => token === undefined ? Effect.succeed(false) : sessions.isFresh(token),

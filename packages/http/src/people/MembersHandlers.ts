@@ -94,13 +94,17 @@ const invitationsLayer = HandlerGroup.layer(
           function*({ payload: { password, token } }) {
             const opening = yield* SignIn.opening
             const session = yield* authenticator.session({ token: opening.current, headers: {} })
-            const { isBySession, userId, workspaceId } = yield* members.accept({
+            const { provenBy, userId, workspaceId } = yield* members.accept({
               token,
               password,
               session: Option.getOrUndefined(session),
               address: opening.address
             })
-            const opened = yield* authenticator.open(userId, { ...opening, workspaceId, isContinuing: isBySession })
+            const opened = yield* authenticator.open(userId, {
+              ...opening,
+              workspaceId,
+              ...(provenBy._tag === "Session" ? { isContinuing: true } : { passwordHash: provenBy.passwordHash })
+            })
             const exchange = yield* Exchange
             exchange.changed = { detail: { email: opened.session.email, role: opened.session.role } }
             return yield* SignIn.signedIn(opened)
