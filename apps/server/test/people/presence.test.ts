@@ -317,6 +317,31 @@ describe.concurrent("a notice", () => {
       assert.strictEqual(count(), 2)
     }).pipe(Effect.scoped))
 
+  it.live("a person is mailed about an invitation accepted on a new device by password, not as a new person or by session", () =>
+    Effect.gen(function*() {
+      const { mail, services, session, url } = yield* mailed
+      const ben = "ben@example.com"
+      const notices = () => mail.notices.filter(({ text, to }) => to.includes(ben) && text.includes("on a new device"))
+      const { headers } = yield* join(url, session, ben, "member")
+      const [first, second] = [
+        yield* checks.anotherWorkspace("first", "+15005550198").pipe(Effect.provideContext(services)),
+        yield* checks.anotherWorkspace("second", "+15005550199").pipe(Effect.provideContext(services))
+      ]
+      const bySession = yield* accept(url, yield* checks.invited(services, first.id, ben, "member"), undefined, headers)
+      assert.strictEqual(bySession.status, 200, bySession.text)
+      const token = yield* checks.invited(services, second.id, ben, "member")
+      assert.strictEqual((yield* accept(url, token, password)).status, 200)
+      yield* mail.notice(ben, "You signed in on a new device")
+      // the mails about the earlier ones would have come before
+      yield* call(`${url}/internal/password`, {
+        method: "PUT",
+        headers: cookieOf(bySession),
+        body: { current: password, new: "another horse entirely" }
+      })
+      yield* mail.notice(ben, "Your password was changed")
+      assert.lengthOf(notices(), 1)
+    }).pipe(Effect.scoped))
+
   it.live("a person is mailed when their password is changed", () =>
     Effect.gen(function*() {
       const { mail, session, url } = yield* mailed

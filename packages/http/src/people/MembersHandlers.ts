@@ -2,7 +2,7 @@
  * The handlers of `/internal/members` and `/internal/invitations`: the people of a workspace.
  */
 import { Api, Caller } from "@wac/api"
-import { Authenticator, Factors, type Invitation, type Member, Members, StoreError, Time } from "@wac/core"
+import { Authenticator, Factors, type Invitation, type Member, Members, Notices, StoreError, Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
@@ -84,6 +84,7 @@ const invitationsLayer = HandlerGroup.layer(
     const members = yield* Members.Members
     const authenticator = yield* Authenticator.Authenticator
     const cookie = yield* SessionCookie
+    const notices = yield* Notices.Notices
     return HttpApiBuilder.group(Api, "invitations", (handlers) =>
       handlers.handleAll({
         show: Effect.fnUntraced(function*({ payload: { token } }) {
@@ -105,6 +106,8 @@ const invitationsLayer = HandlerGroup.layer(
               workspaceId,
               ...(provenBy._tag === "Session" ? { isContinuing: true } : { passwordHash: provenBy.passwordHash })
             })
+            // a new person has no device yet, and a session was noticed when it began
+            if (provenBy._tag === "Password") yield* SignIn.noticed(notices, opened)
             const exchange = yield* Exchange
             exchange.changed = { detail: { email: opened.session.email, role: opened.session.role } }
             return yield* SignIn.signedIn(opened)
