@@ -1,9 +1,9 @@
 /**
- * Somebody becomes a member by the link of an invitation.
+ * Somebody becomes a member by the link of an invitation; and requests that a change of their password overtakes.
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Answer, call, ownPage } from "../harness.ts"
+import { type Answer, call, noticed, ownPage } from "../harness.ts"
 import { tokenIn } from "./mailbox.ts"
 
 /** What a session is shown by. */
@@ -40,4 +40,19 @@ export const join = Effect.fnUntraced(function*(url: string, by: Headers, email:
   const accepted = yield* accept(url, tokenIn(invited.body.inviteUrl), password)
   assert.strictEqual(accepted.status, 200, accepted.text)
   return { headers: cookieOf(accepted), id: accepted.body.userId as string }
+})
+
+/**
+ * Begins a request that has read the account's password hash and waits to verify a password with it, since others are
+ * verified first.
+ */
+export const whileHashing = Effect.fnUntraced(function*<A>(url: string, request: Effect.Effect<A>) {
+  const other = (n: number) => ({ email: `nobody${n}@example.com`, password })
+  for (let n = 0; n < 20; n++) {
+    yield* Effect.forkChild(call(`${url}/internal/session`, { headers: ownPage, body: other(n) }))
+  }
+  yield* noticed(url)
+  const waiting = yield* Effect.forkChild(request)
+  yield* noticed(url)
+  return waiting
 })

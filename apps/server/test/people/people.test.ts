@@ -2,11 +2,12 @@
  * Members, invitations, workspaces of a person, sessions and passwords (contract §12 *Members*).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { MemberStore } from "@wac/core"
+import { Context, Effect, Fiber, Option } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, createKey, ownPage, ready, signIn } from "../harness.ts"
 import { moving } from "../movable.ts"
-import { accept, cookieOf, type Headers, invite, join, password, show } from "./joining.ts"
+import { accept, cookieOf, type Headers, invite, join, password, show, whileHashing } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
 const members = (url: string, headers: Headers) =>
@@ -244,6 +245,25 @@ describe.concurrent("a password", () => {
       let refused: Answer | undefined
       for (let n = 0; n < 12 && refused?.status !== 429; n++) refused = yield* change(`guess number ${n}`, password)
       checks.assertError(refused!, 429, { code: "rate_limited", reason: "login" })
+    }).pipe(Effect.scoped))
+
+  it.live("a password change under way does not undo a reset, and is refused", () =>
+    Effect.gen(function*() {
+      const { services, session, url } = yield* ready({ environment: checks.unlimited })
+      const members = Context.get(services, MemberStore.MemberStore)
+      const { person } = Option.getOrThrow(yield* Effect.orDie(members.findByEmail("owner@example.com")))
+      const thief = "correct horse battery"
+      const change = yield* whileHashing(
+        url,
+        call(`${url}/internal/password`, { method: "PUT", headers: session, body: { current: thief, new: thief } })
+      )
+      yield* Effect.orDie(members.setPassword(person.userId, "$reset"))
+      checks.assertError(yield* Fiber.join(change), 401, invalidCredentials("current"))
+      const { person: { passwordHash } } = Option.getOrThrow(
+        yield* Effect.orDie(members.findByUserId(person.userId))
+      )
+      assert.strictEqual(passwordHash, "$reset")
+      checks.assertError(yield* call(`${url}/internal/session`, { headers: session }), 401, missingSession)
     }).pipe(Effect.scoped))
 
   it.live("a mailed link resets a password once, and ends all of the person's sessions", () =>

@@ -10,7 +10,7 @@ import * as checks from "../checks.ts"
 import { actorHeader, type Answer, call, environment, hostAuthenticator, ownPage, ready, start } from "../harness.ts"
 import { moving } from "../movable.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
-import { cookieOf, type Headers, invite, join } from "./joining.ts"
+import { accept, cookieOf, type Headers, invite, join, password } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
 const owner = { email: "owner@example.com", password: "correct horse battery" }
@@ -96,6 +96,36 @@ describe.concurrent("a fresh session", () => {
       let refused: Answer | undefined
       for (let n = 0; n < 12 && refused?.status !== 429; n++) refused = yield* confirm(`guess number ${n}`)
       checks.assertError(refused!, 429, { code: "rate_limited", reason: "login" })
+    }).pipe(Effect.scoped))
+
+  it.live("accepting an invitation with only a session makes the session neither fresh nor longer", () =>
+    Effect.gen(function*() {
+      const { clock, pass, services, session, url } = yield* moving(ready({ environment: checks.unlimited }))
+      const ben = yield* join(url, session, "ben@example.com", "admin")
+      const other = yield* checks.anotherWorkspace("other", "+15005550199").pipe(Effect.provideContext(services))
+      const own = (headers: Headers) =>
+        Effect.map(
+          call(`${url}/internal/sessions`, { headers }),
+          ({ body }) =>
+            body.data.find(({ isCurrent }: { readonly isCurrent: boolean }) => isCurrent) as {
+              readonly expiresAt: string
+            }
+        )
+      const { expiresAt } = yield* own(ben.headers)
+      yield* pass("11 minutes")
+      checks.assertError(yield* ask(url, ben.headers, "POST /internal/api-keys"), 403, notFresh)
+      const token = yield* checks.invited(services, other.id, "ben@example.com", "owner").pipe(
+        Effect.provideService(Clock.Clock, clock)
+      )
+      const accepted = yield* accept(url, token, undefined, ben.headers)
+      assert.deepStrictEqual([accepted.status, accepted.body.workspaceId], [200, other.id])
+      const continued = cookieOf(accepted)
+      for (const route of Object.keys(guarded)) checks.assertError(yield* ask(url, continued, route), 403, notFresh)
+      assert.strictEqual((yield* own(continued)).expiresAt, expiresAt)
+      assert.strictEqual((yield* call(`${url}/internal/session`, { headers: ben.headers })).status, 401)
+      const confirmed = yield* call(`${url}/internal/session/confirm`, { headers: continued, body: { password } })
+      assert.strictEqual(confirmed.status, 204, confirmed.text)
+      assert.strictEqual((yield* ask(url, continued, "POST /internal/api-keys")).status, 201)
     }).pipe(Effect.scoped))
 
   it.live("sessions of a portal and of a host count as fresh however old they are, because they are the host's", () =>
@@ -285,6 +315,31 @@ describe.concurrent("a notice", () => {
       yield* call(`${url}/internal/password`, { method: "PUT", headers: cookieOf(again), body })
       yield* mail.notice(owner.email, "Your password was changed")
       assert.strictEqual(count(), 2)
+    }).pipe(Effect.scoped))
+
+  it.live("a person is mailed about an invitation accepted on a new device by password, not as a new person or by session", () =>
+    Effect.gen(function*() {
+      const { mail, services, session, url } = yield* mailed
+      const ben = "ben@example.com"
+      const notices = () => mail.notices.filter(({ text, to }) => to.includes(ben) && text.includes("on a new device"))
+      const { headers } = yield* join(url, session, ben, "member")
+      const [first, second] = [
+        yield* checks.anotherWorkspace("first", "+15005550198").pipe(Effect.provideContext(services)),
+        yield* checks.anotherWorkspace("second", "+15005550199").pipe(Effect.provideContext(services))
+      ]
+      const bySession = yield* accept(url, yield* checks.invited(services, first.id, ben, "member"), undefined, headers)
+      assert.strictEqual(bySession.status, 200, bySession.text)
+      const token = yield* checks.invited(services, second.id, ben, "member")
+      assert.strictEqual((yield* accept(url, token, password)).status, 200)
+      yield* mail.notice(ben, "You signed in on a new device")
+      // the mails about the earlier ones would have come before
+      yield* call(`${url}/internal/password`, {
+        method: "PUT",
+        headers: cookieOf(bySession),
+        body: { current: password, new: "another horse entirely" }
+      })
+      yield* mail.notice(ben, "Your password was changed")
+      assert.lengthOf(notices(), 1)
     }).pipe(Effect.scoped))
 
   it.live("a person is mailed when their password is changed", () =>

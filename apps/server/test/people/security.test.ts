@@ -2,10 +2,11 @@
  * What strangers, and people who mean harm, may not do with accounts, invitations and links (contract §12).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Id, MemberStore } from "@wac/core"
+import { Context, Effect, Fiber } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, environment, ownPage, ready, signIn } from "../harness.ts"
-import { accept, cookieOf, type Headers, invite, join, password } from "./joining.ts"
+import { accept, cookieOf, type Headers, invite, join, password, whileHashing } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
 const invalidCredentials = (param: string) => ({ code: "unauthorized", reason: "invalid_credentials", param })
@@ -112,6 +113,34 @@ describe.concurrent("invitations", () => {
       // a session is proof enough
       const headers = yield* signIn(url)
       assert.strictEqual((yield* accept(url, another, undefined, headers)).status, 200)
+    }).pipe(Effect.scoped))
+
+  it.live("of two passwords that are chosen for an address at once, the second opens no session of its account", () =>
+    Effect.gen(function*() {
+      const { invited, session, url } = yield* withOther
+      const here = yield* invite(url, session, "ben@example.com", "member")
+      const there = yield* invited("ben@example.com")
+      const accepted = yield* Effect.all([
+        accept(url, tokenIn(here.body.inviteUrl), password),
+        accept(url, there, "the one of a thief")
+      ], { concurrency: "unbounded" })
+      const refused = accepted.filter(({ status }) => status !== 200)
+      assert.lengthOf(refused, 1)
+      checks.assertError(refused[0]!, 401, invalidCredentials("password"))
+      assert.isEmpty(refused[0]!.headers.getSetCookie())
+    }).pipe(Effect.scoped))
+
+  it.live("an invitation opens no session by a password that was reset after it was verified", () =>
+    Effect.gen(function*() {
+      const { invited, services, session, url } = yield* withOther
+      const { id } = yield* join(url, session, "ben@example.com", "member")
+      const token = yield* invited("ben@example.com")
+      const accepting = yield* whileHashing(url, accept(url, token, password))
+      const members = Context.get(services, MemberStore.MemberStore)
+      yield* Effect.orDie(members.setPassword(Id.UserId.make(id), "$reset"))
+      const refused = yield* Fiber.join(accepting)
+      checks.assertError(refused, 401, { code: "unauthorized", reason: "invalid_credentials" })
+      assert.isEmpty(refused.headers.getSetCookie())
     }).pipe(Effect.scoped))
 
   it.live("an invitation does not reveal without a password whether an address has an account", () =>

@@ -31,6 +31,9 @@ import { SessionStore, type StoredSession } from "./SessionStore.ts"
 
 const elsewhere = () => new NotFound({ message: "people sign in at the application that embeds this service" })
 
+const wrongPassword = (param: string) =>
+  new Unauthorized({ reason: "invalid_credentials", param, message: "the current password is wrong" })
+
 const atIssuer = () => new NotFound({ message: "people sign in at the issuer: this service has no passwords" })
 
 /** Limits reset mails per address, whoever requests them: 3 at once, then one per 10 minutes. */
@@ -163,14 +166,10 @@ export class Accounts extends Context.Service<Accounts, {
           const refusal = yield* passkeyRefusal(person.userId, proof.credential, proof.party)
           if (refusal !== undefined) return yield* refusal
         } else if (!(yield* passwords.verify(proof.password, person.passwordHash))) {
-          return yield* new Unauthorized({
-            reason: "invalid_credentials",
-            param,
-            message: "the current password is wrong"
-          })
+          return yield* wrongPassword(param)
         }
         yield* limits.giveBack(buckets, now)
-        return { person, token }
+        return { person: { ...person, passwordHash: person.passwordHash }, token }
       })
 
       const requestReset = Effect.fn("Accounts.requestReset")(
@@ -245,7 +244,12 @@ export class Accounts extends Context.Service<Accounts, {
         changePassword: Effect.fn("Accounts.changePassword")(function*(session, given, { current, next }, device) {
           const { person, token } = yield* prove(session, given, { password: current }, "current")
           const hash = yield* passwords.choose(next, { email: person.email, param: "new" })
-          yield* members.setPassword(person.userId, hash, yield* tokens.hashOf(token))
+          const ended = yield* members.setPassword(person.userId, hash, {
+            verified: person.passwordHash,
+            keep: yield* tokens.hashOf(token)
+          })
+          // meanwhile, the password was changed in another way, or the session was ended
+          if (Option.isNone(ended)) return yield* wrongPassword("current")
           return yield* DeviceCookie.make(vault, random, person, device)
         }),
         requestReset,

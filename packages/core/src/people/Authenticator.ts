@@ -22,6 +22,11 @@ export interface Credentials {
 export interface Opening {
   /** The token of the request's current session, which ends when the new one begins. */
   readonly current?: Redacted.Redacted | undefined
+  /**
+   * Whether only the current session proves who the person is. Then the new session begins only if the current one has
+   * not ended since; it is as fresh as that one, and ends when that one would have ended.
+   */
+  readonly isContinuing?: boolean | undefined
   /** The workspace. Defaults to the one that the person joined first. */
   readonly workspaceId?: WorkspaceId | undefined
   /** The roles that an issuer has assigned. They are the session's own: a later sign-in does not raise them. */
@@ -30,6 +35,8 @@ export interface Opening {
   readonly address?: string | undefined
   /** The `User-Agent` header. */
   readonly agent?: string | undefined
+  /** The password hash that was verified. The session begins only if it is still the person's. */
+  readonly passwordHash?: string | undefined
   /** When the person proved their presence. Defaults to the time of the opening. */
   readonly provenAt?: Instant | undefined
   /**
@@ -106,11 +113,14 @@ export class Authenticator extends Context.Service<Authenticator, {
   ) => Effect.Effect<SignedIn, Unauthorized | Forbidden | RateLimited | NotFound | ServerError | StoreError>
   /** The e-mail address of the account that a live challenge is for. */
   readonly challengedEmail: (challenge: Redacted.Redacted) => Effect.Effect<Option.Option<string>, StoreError>
-  /** Opens a session for a person who has authenticated in another way, such as by the set-up link. Not limited. */
+  /**
+   * Opens a session for a person who has authenticated in another way, such as by the set-up link. Not limited. Fails
+   * with {@link Unauthorized} if the proof that the opening names has become invalid since.
+   */
   readonly open: (
     userId: UserId,
     opening?: Opening
-  ) => Effect.Effect<SignedIn, NotFound | StoreError>
+  ) => Effect.Effect<SignedIn, NotFound | Unauthorized | StoreError>
   /** Ends a session. An unknown token is ignored. */
   readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void, StoreError>
 }>()("@wac/core/people/Authenticator") {}

@@ -94,6 +94,8 @@ export interface Accept {
   readonly tokenHash: string
   /** The id for the person if the invitation's address has no account yet. */
   readonly userId: UserId
+  /** The existing person who proved that the invitation is theirs; `null` if its address had no account. */
+  readonly provenId: UserId | null
   /** A new person's password; `null` if only an existing person can accept. */
   readonly passwordHash: string | null
 }
@@ -105,6 +107,8 @@ export type Accepted =
   | { readonly _tag: "Gone" }
   /** The invitation is for a new person, who needs a password. */
   | { readonly _tag: "PasswordNeeded" }
+  /** The invitation's address has an account by now, and nobody has proven that it is theirs. */
+  | { readonly _tag: "Unproven" }
 
 /** The records that the step loads, under locks. */
 export interface Loaded extends LoadedManagers {
@@ -127,7 +131,7 @@ export const accept: Decide<Accept, Loaded, Accepted, Writes> = (loaded, command
   const people = new Map<string, Person>()
   const members = new Map<string, Member>()
   const answers = commands.map((asked): Accepted => {
-    const { now, passwordHash, tokenHash, userId } = StorageTime.judgedAt(asked, loaded.now(asked.now))
+    const { now, passwordHash, provenId, tokenHash, userId } = StorageTime.judgedAt(asked, loaded.now(asked.now))
     const invitation = accepted.has(tokenHash) ? undefined : loaded.invitation(tokenHash)
     if (
       invitation === undefined ||
@@ -138,7 +142,7 @@ export const accept: Decide<Accept, Loaded, Accepted, Writes> = (loaded, command
     if (known === undefined) {
       if (passwordHash === null) return { _tag: "PasswordNeeded" }
       people.set(email, { userId, email, passwordHash, createdAt: now })
-    }
+    } else if (known.userId !== provenId) return { _tag: "Unproven" }
     const own = known?.userId ?? userId
     accepted.set(tokenHash, invitation)
     // an existing member keeps their role

@@ -25,7 +25,8 @@ export class InvitationStore extends Context.Service<InvitationStore, {
   readonly withdraw: (command: Withdraw) => Effect.Effect<Withdrawn, StoreError>
   /**
    * Accepts an invitation, if its maker may still give its role, even if the maker's role changes concurrently. If
-   * requests race, exactly one succeeds.
+   * requests race, exactly one succeeds. If requests with different invitations race to create the account of one
+   * address, the first creates it, and the others change nothing, because nobody has proven the account to be theirs.
    */
   readonly accept: (command: Accept) => Effect.Effect<Accepted, StoreError>
   /** Stores a password reset link, and deletes some expired ones. Returns it with the storage's times. */

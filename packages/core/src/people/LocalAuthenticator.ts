@@ -32,6 +32,12 @@ const withoutWorkspace = () =>
     message: "you are not a member of any workspace any more: ask for an invitation"
   })
 
+const overtaken = () =>
+  new Unauthorized({
+    reason: "invalid_credentials",
+    message: "the account was changed during this request, by which its proof became invalid: sign in again"
+  })
+
 /** The sign-in by e-mail and password. */
 const passwordSignIn = Effect.gen(function*() {
   const sessions = yield* LocalSessions.make
@@ -165,8 +171,16 @@ export const layer = Layer.effect(
       challengedEmail: factor.email,
       open: Effect.fn("LocalAuthenticator.open")(function*(userId: UserId, opening: Opening = {}) {
         const account = Option.getOrUndefined(yield* members.findByUserId(userId))
-        const opened = account === undefined ? undefined : yield* sessions.open(account, opening)
-        return opened ?? (yield* new NotFound({ message: "there is no such member" }))
+        const { isContinuing = false, passwordHash } = opening
+        // a session begins only if the password is still the one that was verified
+        const opened = account && (yield* sessions.open(
+          passwordHash === undefined ? account : { ...account, person: { ...account.person, passwordHash } },
+          opening
+        ))
+        if (opened !== undefined) return opened
+        return yield* isContinuing || passwordHash !== undefined
+          ? overtaken()
+          : new NotFound({ message: "there is no such member" })
       }),
       session: ({ token }) => token === undefined ? Effect.succeedNone : sessions.use(token),
       isFresh: ({ token }) => token === undefined ? Effect.succeed(false) : sessions.isFresh(token),

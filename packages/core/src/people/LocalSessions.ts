@@ -46,12 +46,12 @@ export const make = Effect.gen(function*() {
 
   /**
    * Opens a session in a workspace of the person, by default the one that they joined first. Returns `undefined` if
-   * their password has changed meanwhile, or if they are not a member of any workspace. Where people sign in at an
-   * issuer, every session has its own roles.
+   * their password has changed or the session to continue has ended meanwhile, or if they are not a member of any
+   * workspace. Where people sign in at an issuer, every session has its own roles.
    */
   const open = Effect.fnUntraced(function*(
     { memberships, person }: Account,
-    { address, agent, current, device: deviceCookie, provenAt, roles: issuerRoles, workspaceId }: Opening
+    { address, agent, current, device: deviceCookie, isContinuing, provenAt, roles: issuerRoles, workspaceId }: Opening
   ) {
     const roles = issuer === undefined
       ? null
@@ -77,7 +77,8 @@ export const make = Effect.gen(function*() {
     }, {
       of: current === undefined ? undefined : yield* tokens.hashOf(current),
       passwordHash: person.passwordHash ?? undefined,
-      provenAt
+      provenAt,
+      isContinuing
     })
     if (!isOpened) return undefined
     const isNewDevice = (yield* DeviceCookie.nonceOf(vault, person, deviceCookie)) === undefined

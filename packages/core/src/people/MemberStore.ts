@@ -20,6 +20,14 @@ export interface Account {
   readonly memberships: ReadonlyArray<Membership>
 }
 
+/** The conditions under which a password is changed. */
+export interface PasswordConditions {
+  /** The password hash that was verified. */
+  readonly verified?: string | undefined
+  /** The hash of the token of the session that changes the password, and stays. */
+  readonly keep?: string | undefined
+}
+
 export class MemberStore extends Context.Service<MemberStore, {
   /** Finds a person by e-mail address, which must be normalized. */
   readonly findByEmail: (email: string) => Effect.Effect<Option.Option<Account>, StoreError>
@@ -30,13 +38,15 @@ export class MemberStore extends Context.Service<MemberStore, {
   readonly ofWorkspace: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Member>, StoreError>
   /**
    * Changes a person's password, ends their sessions except `keep` and deletes their reset links, in one step, so that a
-   * concurrent sign-in with the old password opens no session. Returns how many sessions ended, or `none` if there is no
-   * such person.
+   * concurrent sign-in with the old password opens no session. With `verified`, that must still be the person's password
+   * hash, and with `keep` the person must still have that session, so that a change already under way does not undo
+   * another one. Returns how many sessions ended, or `none` if there is no such person or a condition does not hold;
+   * then nothing changes.
    */
   readonly setPassword: (
     userId: UserId,
     passwordHash: string,
-    keep?: string
+    conditions?: PasswordConditions
   ) => Effect.Effect<Option.Option<number>, StoreError>
   /**
    * Recognizes a person at an issuer, makes them a member of exactly these workspaces with these roles, and ends their

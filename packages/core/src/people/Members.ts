@@ -55,6 +55,23 @@ export interface Acceptance {
   readonly address: string
 }
 
+/**
+ * How a person proved that an invitation is theirs. For a new person, the invitation is enough. `passwordHash` was
+ * verified, or is the new person's.
+ */
+type ProvenBy =
+  | { readonly _tag: "Session" }
+  | { readonly _tag: "Password"; readonly passwordHash: string }
+  | { readonly _tag: "Invitation"; readonly passwordHash: string }
+
+/** A person who became a member by their invitation. */
+export interface Joined {
+  readonly userId: Id.UserId
+  readonly workspaceId: Id.WorkspaceId
+  readonly email: string
+  readonly provenBy: ProvenBy
+}
+
 /** The role of each of these members. */
 const roleAmong = (members: ReadonlyArray<Member.Member>): Invitation.RoleOf => {
   const roles = new Map(members.map(({ role, userId }) => [userId, role]))
@@ -131,10 +148,7 @@ export class Members extends Context.Service<Members, {
    */
   readonly accept: (
     acceptance: Acceptance
-  ) => Effect.Effect<
-    { readonly userId: Id.UserId; readonly workspaceId: Id.WorkspaceId; readonly email: string },
-    Unauthorized | RateLimited | InvalidBody | NotFound | StoreError
-  >
+  ) => Effect.Effect<Joined, Unauthorized | RateLimited | InvalidBody | NotFound | StoreError>
 }>()("@wac/core/people/Members") {
   static readonly layer = Layer.effect(
     Members,
@@ -215,45 +229,68 @@ export class Members extends Context.Service<Members, {
         return { workspaceName: workspace.name, email, role, invitedBy: by?.person?.email ?? null, expiresAt }
       })
 
-      const accept = Effect.fn("Members.accept")(function*({ password, session, ...asking }: Acceptance) {
+      /** Verifies the password of the account, or hashes the one that a new person has chosen. */
+      const proveByPassword = Effect.fnUntraced(function*(
+        known: Member.Person | undefined,
+        password: Redacted.Redacted,
+        email: string,
+        giveBack: Effect.Effect<void, StoreError>
+      ) {
+        if (known === undefined) {
+          const passwordHash = yield* passwords.choose(password, { email, param: "password" })
+          return { _tag: "Invitation", passwordHash } as const
+        }
+        const { passwordHash } = known
+        if (!(yield* passwords.verify(password, passwordHash ?? undefined)) || passwordHash === null) {
+          return yield* new Unauthorized({
+            reason: "invalid_credentials",
+            param: "password",
+            message: "this address has an account: give its password, or sign in first"
+          })
+        }
+        // the person completes the sign-in first, and then accepts the invitation with its session
+        yield* Effect.tapErrorTag(demandFactor(known), "Unauthorized", () => giveBack)
+        return { _tag: "Password", passwordHash } as const
+      })
+
+      /** Accepts an invitation; `undefined` if its address has got an account meanwhile, which must be proven first. */
+      const attempt = Effect.fnUntraced(function*({ password, session, ...asking }: Acceptance) {
         const now = yield* Clock.currentTimeMillis
         const invitation = yield* named(asking, now)
-        const known = Option.getOrUndefined(yield* members.findByEmail(invitation.email))?.person
+        const { email, tokenHash } = invitation
+        const known = Option.getOrUndefined(yield* members.findByEmail(email))?.person
         const isOwn = known !== undefined && known.userId === session?.userId
         if (password === undefined && !isOwn) return yield* passwordNeeded()
         // a session of the invited person is proof, and needs no password
-        const buckets = [LoginLimits.ofInvited(invitation.email)]
+        const buckets = [LoginLimits.ofInvited(email)]
         const giveBack = isOwn ? Effect.void : limits.giveBack(buckets, now)
         if (!isOwn) yield* LoginLimits.spend(limits, buckets, now)
-        if (known !== undefined && !isOwn && password !== undefined) {
-          if (!(yield* passwords.verify(password, known.passwordHash ?? undefined))) {
-            return yield* new Unauthorized({
-              reason: "invalid_credentials",
-              param: "password",
-              message: "this address has an account: give its password, or sign in first"
-            })
-          }
-          // the person completes the sign-in first, and then accepts the invitation with its session
-          yield* Effect.tapErrorTag(demandFactor(known), "Unauthorized", () => giveBack)
-        }
+        const provenBy: ProvenBy = isOwn || password === undefined
+          ? { _tag: "Session" }
+          : yield* proveByPassword(known, password, email, giveBack)
         const accepted = yield* invitations.accept({
           now,
-          tokenHash: invitation.tokenHash,
+          tokenHash,
           userId: yield* Id.generate(random, "usr"),
-          passwordHash: known === undefined && password !== undefined
-            ? yield* passwords.choose(password, { email: invitation.email, param: "password" })
-            : null
+          provenId: known?.userId ?? null,
+          passwordHash: provenBy._tag === "Invitation" ? provenBy.passwordHash : null
         })
+        if (accepted._tag === "Gone") return yield* gone()
+        yield* giveBack
         switch (accepted._tag) {
-          case "Gone":
-            return yield* gone()
           case "PasswordNeeded":
-            yield* giveBack
             return yield* passwordNeeded()
+          case "Unproven":
+            return undefined
           case "Accepted":
-            yield* giveBack
-            return { userId: accepted.userId, workspaceId: accepted.workspaceId, email: invitation.email }
+            return { userId: accepted.userId, workspaceId: accepted.workspaceId, email, provenBy }
         }
+      })
+
+      const accept = Effect.fn("Members.accept")(function*(acceptance: Acceptance) {
+        let joined: Joined | undefined
+        while (joined === undefined) joined = yield* attempt(acceptance)
+        return joined
       })
 
       return Members.of({

@@ -28,7 +28,9 @@ export class SessionStore extends Context.Service<SessionStore, {
   /**
    * Stores a new session and ends the session `of` that it replaces, in one step. With `passwordHash`, the session is
    * stored only if that is still the person's password hash; if not, returns false and changes nothing. With
-   * `provenAt`, the person proved their presence at that time; by default, when the session is created.
+   * `provenAt`, the person proved their presence at that time; by default, when the session is created. With
+   * `isContinuing`, the session `of` is the only proof of the person: if it is not theirs or has ended, returns false
+   * and changes nothing; if not, the new session is as fresh as `of` and ends when `of` would have ended.
    */
   readonly create: (
     session: StoredSession,
@@ -36,6 +38,7 @@ export class SessionStore extends Context.Service<SessionStore, {
       readonly of?: string | undefined
       readonly passwordHash?: string | undefined
       readonly provenAt?: Instant | undefined
+      readonly isContinuing?: boolean | undefined
     }
   ) => Effect.Effect<boolean, StoreError>
   /** Finds a live session, and moves `idleUntil` forward as `Session.used` says. */

@@ -2,7 +2,7 @@
  * The handlers of `/internal/members` and `/internal/invitations`: the people of a workspace.
  */
 import { Api, Caller } from "@wac/api"
-import { Authenticator, Factors, type Invitation, type Member, Members, StoreError, Time } from "@wac/core"
+import { Authenticator, Factors, type Invitation, type Member, Members, Notices, StoreError, Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
@@ -86,6 +86,7 @@ const invitationsLayer = HandlerGroup.layer(
     const members = yield* Members.Members
     const authenticator = yield* Authenticator.Authenticator
     const cookie = yield* SessionCookie
+    const notices = yield* Notices.Notices
     return HttpApiBuilder.group(Api, "invitations", (handlers) =>
       handlers.handleAll({
         show: Effect.fnUntraced(function*({ payload: { token } }) {
@@ -98,13 +99,19 @@ const invitationsLayer = HandlerGroup.layer(
             yield* Authenticator.needAccounts(authenticator)
             const opening = yield* SignIn.opening
             const session = yield* authenticator.session({ token: opening.current, headers: {} })
-            const { userId, workspaceId } = yield* members.accept({
+            const { provenBy, userId, workspaceId } = yield* members.accept({
               token,
               password,
               session: Option.getOrUndefined(session),
               address: opening.address
             })
-            const opened = yield* authenticator.open(userId, { ...opening, workspaceId })
+            const opened = yield* authenticator.open(userId, {
+              ...opening,
+              workspaceId,
+              ...(provenBy._tag === "Session" ? { isContinuing: true } : { passwordHash: provenBy.passwordHash })
+            })
+            // a new person has no device yet, and a session was noticed when it began
+            if (provenBy._tag === "Password") yield* SignIn.noticed(notices, opened)
             const exchange = yield* Exchange
             exchange.changed = { detail: { email: opened.session.email, role: opened.session.role } }
             return yield* SignIn.signedIn(opened)

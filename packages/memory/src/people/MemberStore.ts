@@ -44,15 +44,16 @@ const ofWorkspace = (memory: Memory, workspaceId: Id.WorkspaceId): ReadonlyArray
     a.createdAt - b.createdAt || (a.userId < b.userId ? -1 : 1)
   )
 
-/** Changes a person's password, ends their sessions except `keep` and deletes their links. Returns how many ended. */
+/** `MemberStore.setPassword`. */
 export const setPassword = (
   memory: Memory,
   userId: Id.UserId,
   passwordHash: string,
-  keep?: string
+  { keep, verified }: MemberStore.PasswordConditions = {}
 ): Option.Option<number> => {
   const person = memory.people.get(userId)
-  if (person === undefined) return Option.none()
+  if (person === undefined || (verified !== undefined && person.passwordHash !== verified)) return Option.none()
+  if (keep !== undefined && memory.sessions.get(keep)?.userId !== userId) return Option.none()
   memory.people.set(userId, { ...person, passwordHash })
   for (const reset of memory.passwordResets.values()) {
     if (reset.userId === userId) memory.passwordResets.delete(reset.tokenHash)
@@ -142,7 +143,8 @@ export const layer = Layer.effect(
         ).sort((a, b) => a.member.createdAt - b.member.createdAt)
       ),
       ofWorkspace: (workspaceId) => Effect.sync(() => ofWorkspace(memory, workspaceId)),
-      setPassword: (userId, passwordHash, keep) => Effect.sync(() => setPassword(memory, userId, passwordHash, keep)),
+      setPassword: (userId, passwordHash, conditions) =>
+        Effect.sync(() => setPassword(memory, userId, passwordHash, conditions)),
       assign: (command) => Effect.sync(() => assign(memory, command)),
       unlink: (userId) => Effect.sync(() => unlink(memory, userId)),
       change: (command) => Effect.sync(() => change(memory, command))

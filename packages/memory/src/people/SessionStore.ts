@@ -23,14 +23,24 @@ export const layer = Layer.effect(
   SessionStore.SessionStore,
   Effect.map(State, (memory) =>
     SessionStore.SessionStore.of({
-      create: (session, { of, passwordHash, provenAt } = {}) =>
+      create: (session, { isContinuing = false, of, passwordHash, provenAt } = {}) =>
         Effect.sync(() => {
           const person = memory.people.get(session.userId)
           if (person === undefined || (passwordHash !== undefined && person.passwordHash !== passwordHash)) return false
+          const before = of === undefined ? undefined : memory.sessions.get(of)
+          if (isContinuing && before?.userId !== session.userId) return false
           if (of !== undefined) memory.sessions.delete(of)
           const now = memory.now(session.createdAt)
           const created = StorageTime.createdAt(session, now, "idleUntil", "absoluteUntil")
-          memory.sessions.set(session.tokenHash, { ...created, provenAt: provenAt ?? created.createdAt }, now)
+          memory.sessions.set(session.tokenHash, {
+            ...created,
+            provenAt: provenAt ?? created.createdAt,
+            ...isContinuing && before !== undefined && {
+              provenAt: before.provenAt,
+              absoluteUntil: before.absoluteUntil,
+              idleUntil: Math.min(created.idleUntil, before.absoluteUntil)
+            }
+          }, now)
           return true
         }),
       use: (tokenHash, asked, idleUntil) =>

@@ -164,6 +164,20 @@ const lockInvitations = statement(
   order by i.id for update`
 )
 
+/**
+ * Serializes the creation of people with the invitations' addresses, since an address without an account has no row to
+ * lock.
+ */
+const lockAddresses = statement(
+  { tokenHashes },
+  ({ tokenHashes }) =>
+    `select pg_advisory_xact_lock(hashtext('wac:people'), l.name)
+  from (
+    select distinct hashtext(i.email) as name from wac.invitations i
+    where i.token_hash = any (${tokenHashes}) order by 1
+  ) l`
+)
+
 const addressed = row({
   email: text(),
   userId: text<Id.UserId>(),
@@ -199,9 +213,14 @@ const accept: StepOptions<
 > = {
   load: (commands) => {
     const tokenHashes = [...new Set(commands.map(({ tokenHash }) => tokenHash))]
-    return [lockManagersOf({ tokenHashes }), lockInvitations({ tokenHashes }), loadPeople({ tokenHashes })]
+    return [
+      lockManagersOf({ tokenHashes }),
+      lockInvitations({ tokenHashes }),
+      lockAddresses({ tokenHashes }),
+      loadPeople({ tokenHashes })
+    ]
   },
-  read: ([managers, invitationRows, peopleRows], now) => {
+  read: ([managers, invitationRows, , peopleRows], now) => {
     const invitations = new Map(invitationRows!.map(invitationOf).map((one) => [one.tokenHash, one]))
     const found = peopleRows!.map(addressed.read)
     const people = new Map(found.map(({ email, userId }) => [email, { email, userId }]))
@@ -292,7 +311,7 @@ const redeem: StepOptions<
     }
   },
   decide: InvitationStep.redeem,
-  write: (passwords) => setPasswords(passwords.map((one) => ({ ...one, keep: undefined })))
+  write: setPasswords
 }
 
 const listPending = statement({ workspaceId: value<Id.WorkspaceId>(), now: Clocks.asked }, ({ now, workspaceId }) => `

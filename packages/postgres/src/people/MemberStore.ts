@@ -159,8 +159,8 @@ export const layer = Layer.effect(
       ),
       ofWorkspace: (workspaceId) =>
         Effect.map(query("MemberStore.ofWorkspace", ofWorkspace({ workspaceId })), (rows) => rows.map(joined.read)),
-      setPassword: (userId, passwordHash, keep) =>
-        Effect.map(setting({ userId, passwordHash, keep }), Option.fromUndefinedOr),
+      setPassword: (userId, passwordHash, conditions) =>
+        Effect.map(setting({ userId, passwordHash, ...conditions }), Option.fromUndefinedOr),
       assign: assigning,
       unlink: (userId) =>
         Effect.map(query("MemberStore.unlink", unlink({ userId })), ([row]) => counted.read(row!).count),

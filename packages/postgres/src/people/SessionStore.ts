@@ -44,20 +44,24 @@ const stored = session.and(row({ provenAt: bigint<Time.Instant | null>() }))
 
 /**
  * Creates a session. The person's row is locked against a change of the password (`SetPassword`), which ends all
- * sessions. If the change comes first, the statement sees the new password, and refuses a sign-in with the old one.
+ * sessions. If the change comes first, the statement sees the new password, and refuses a sign-in with the old one. A
+ * session that continues another one depends on the row that is deleted: reading that row would use the snapshot, and
+ * so find a session that has ended since.
  */
 const create = statement({
   session: stored.one,
   now: Clocks.asked,
   of: value<string | null>(),
-  passwordHash: value<string | null>()
-}, ({ now, of, passwordHash, session }) => {
-  const after = (until: string) => `p.now + ${until} - ${session.createdAt}`
+  passwordHash: value<string | null>(),
+  isContinuing: value<boolean>()
+}, ({ isContinuing, now, of, passwordHash, session }) => {
+  const after = (until: string) => `o.now + ${until} - ${session.createdAt}`
   const kept = stored.values({
     ...session,
-    createdAt: "p.now",
-    idleUntil: after(session.idleUntil),
-    absoluteUntil: after(session.absoluteUntil)
+    createdAt: "o.now",
+    idleUntil: `least(${after(session.idleUntil)}, o.absolute_until)`,
+    absoluteUntil: `coalesce(o.absolute_until, ${after(session.absoluteUntil)})`,
+    provenAt: `coalesce(o.proven_at, ${session.provenAt})`
   })
   return `with held as (
     select p.user_id from wac.people p
@@ -66,12 +70,18 @@ const create = statement({
   ), present as materialized (
     select ${now} as now, h.user_id from held h
   ), ended as (
-    delete from wac.sessions where token_hash = ${of} and exists (select from present)
+    delete from wac.sessions s where s.token_hash = ${of} and exists (select from present)
+      and (not ${isContinuing}::boolean or s.user_id = ${session.userId})
+    returning coalesce(s.proven_at, s.created_at) as proven_at, s.absolute_until
+  ), opened as (
+    select p.now, p.user_id, e.proven_at, e.absolute_until
+    from present p left join ended e on ${isContinuing}::boolean
+    where not ${isContinuing}::boolean or e.proven_at is not null
   ), kept as (
-    insert into wac.sessions (${stored.names()}) select ${kept} from present p
+    insert into wac.sessions (${stored.names()}) select ${kept} from opened o
     on conflict (token_hash) do nothing
   )
-  select user_id from present`
+  select user_id from opened`
 })
 
 const tokenHash = value<string>()
@@ -127,11 +137,17 @@ export const layer = Layer.effect(
   SessionStore.SessionStore,
   Effect.map(Effect.all([Database, callerClock]), ([{ query }, callerNow]) =>
     SessionStore.SessionStore.of({
-      create: (session, { of = null, passwordHash = null, provenAt = null } = {}) =>
+      create: (session, { isContinuing = false, of = null, passwordHash = null, provenAt = null } = {}) =>
         Effect.map(
           query(
             "SessionStore.create",
-            create({ session: { ...storedOf(session), provenAt }, now: callerNow(session.createdAt), of, passwordHash })
+            create({
+              session: { ...storedOf(session), provenAt },
+              now: callerNow(session.createdAt),
+              of,
+              passwordHash,
+              isContinuing
+            })
           ),
           isAny
         ),

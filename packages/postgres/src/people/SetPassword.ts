@@ -2,17 +2,15 @@
  * Changes a person's password, and ends their sessions and password reset links. The person's row is locked. So a
  * concurrent sign-in either commits its session before this looks for sessions, or sees the new password.
  */
-import type { Id, Step } from "@wac/core"
+import type { Id, MemberStore, Step } from "@wac/core"
 import { list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Statement, statement } from "../Statement.ts"
 
 /** The new password of a person. */
-interface SetPassword {
+interface SetPassword extends MemberStore.PasswordConditions {
   readonly userId: Id.UserId
   readonly passwordHash: string
-  /** The hash of the token of a session to keep. */
-  readonly keep: string | undefined
 }
 
 const person = row({ userId: text<Id.UserId>() })
@@ -43,9 +41,12 @@ export const setPasswords = (all: ReadonlyArray<SetPassword>): ReadonlyArray<Sta
 
 const ids = list<Id.UserId>("text")
 
+const held = person.and(row({ passwordHash: text<string | null>() }))
+
 const lock = statement(
   { ids },
-  ({ ids }) => `select p.user_id from wac.people p where p.user_id = any (${ids}) order by p.user_id for update`
+  ({ ids }) =>
+    `select ${held.names("p")} from wac.people p where p.user_id = any (${ids}) order by p.user_id for update`
 )
 
 const session = person.and(row({ tokenHash: text() }))
@@ -55,12 +56,22 @@ const loadSessions = statement(
   ({ ids }) => `select ${session.names("s")} from wac.sessions s where s.user_id = any (${ids})`
 )
 
-interface Loaded extends Step.Known {
-  readonly sessions: ReadonlyMap<string, ReadonlyArray<string>>
+/** A person's password hash, and the token hashes of their sessions. */
+interface Account {
+  readonly passwordHash: string | null
+  readonly sessions: Array<string>
 }
 
+interface Loaded extends Step.Known {
+  readonly accounts: ReadonlyMap<Id.UserId, Account>
+}
+
+const isAllowed = ({ passwordHash, sessions }: Account, { keep, verified }: SetPassword): boolean =>
+  (verified === undefined || verified === passwordHash) && (keep === undefined || sessions.includes(keep))
+
 /**
- * `MemberStore.setPassword`. The answer is the number of sessions that ended; `undefined` if there is no such person.
+ * `MemberStore.setPassword`. The answer is the number of sessions that ended; `undefined` if there is no such person or
+ * a condition does not hold.
  */
 export const setPassword: StepOptions<SetPassword, Loaded, number | undefined, ReadonlyArray<SetPassword>> = {
   size: 1,
@@ -69,13 +80,22 @@ export const setPassword: StepOptions<SetPassword, Loaded, number | undefined, R
     return [lock({ ids }), loadSessions({ ids })]
   },
   read: ([people, rows], now) => {
-    const sessions = new Map(people!.map((row): [string, Array<string>] => [person.read(row).userId, []]))
-    for (const { tokenHash, userId } of rows!.map(session.read)) sessions.get(userId)?.push(tokenHash)
-    return { now, sessions }
+    const accounts = new Map(people!.map((row): [Id.UserId, Account] => {
+      const { passwordHash, userId } = held.read(row)
+      return [userId, { passwordHash, sessions: [] }]
+    }))
+    for (const { tokenHash, userId } of rows!.map(session.read)) accounts.get(userId)?.sessions.push(tokenHash)
+    return { now, accounts }
   },
-  decide: ({ sessions }, commands) => ({
-    answers: commands.map(({ keep, userId }) => sessions.get(userId)?.filter((hash) => hash !== keep).length),
-    writes: commands.filter(({ userId }) => sessions.has(userId))
-  }),
+  decide: ({ accounts }, commands) => {
+    const writes: Array<SetPassword> = []
+    const answers = commands.map((command) => {
+      const account = accounts.get(command.userId)
+      if (account === undefined || !isAllowed(account, command)) return undefined
+      writes.push(command)
+      return account.sessions.filter((hash) => hash !== command.keep).length
+    })
+    return { answers, writes }
+  },
   write: setPasswords
 }

@@ -226,7 +226,8 @@ export const tests = (it: Fixture.It): void => {
       const member = yield* People.joined(first)
       const invitation = yield* People.invitation(second, { email: member.email, role: "admin" })
       yield* store.create(invitation)
-      const command = yield* People.acceptance(invitation, { passwordHash: null })
+      const proven = { provenId: member.userId, passwordHash: null }
+      const command = yield* People.acceptance(invitation, proven)
       const accepted = { _tag: "Accepted" as const, userId: member.userId, workspaceId: second.workspace.id }
       assert.deepStrictEqual(yield* store.accept(command), accepted)
       const { memberships, person } = Option.getOrThrow(yield* members.findByUserId(member.userId))
@@ -238,9 +239,49 @@ export const tests = (it: Fixture.It): void => {
       // an existing member keeps their role
       const again = yield* People.invitation(second, { email: member.email, role: "member" })
       yield* store.create(again)
-      assert.deepStrictEqual(yield* store.accept(yield* People.acceptance(again)), accepted)
+      assert.deepStrictEqual(yield* store.accept(yield* People.acceptance(again, proven)), accepted)
       const [, after] = Option.getOrThrow(yield* members.findByUserId(member.userId)).memberships
       assert.strictEqual(after!.role, "admin")
+    }))
+
+  it.effect("an account that nobody has proven to be theirs joins no workspace, and its invitation stays valid", () =>
+    Effect.gen(function*() {
+      const store = yield* InvitationStore.InvitationStore
+      const members = yield* MemberStore.MemberStore
+      const [first, second] = [yield* world(), yield* world()]
+      const member = yield* People.joined(first)
+      const invitation = yield* People.invitation(second, { email: member.email })
+      yield* store.create(invitation)
+      for (const provenId of [null, yield* Fixture.id("usr")]) {
+        const command = yield* People.acceptance(invitation, { provenId })
+        assert.deepStrictEqual(yield* store.accept(command), { _tag: "Unproven" })
+      }
+      assert.deepStrictEqual(yield* members.ofWorkspace(second.workspace.id), [])
+      const { person } = Option.getOrThrow(yield* members.findByUserId(member.userId))
+      assert.strictEqual(person.passwordHash, People.passwordHash)
+      const proven = yield* People.acceptance(invitation, { provenId: member.userId, passwordHash: null })
+      assert.strictEqual((yield* store.accept(proven))._tag, "Accepted")
+    }))
+
+  it.effect("of racing requests with different invitations for a new address, exactly one creates its account", () =>
+    Effect.gen(function*() {
+      const store = yield* InvitationStore.InvitationStore
+      const members = yield* MemberStore.MemberStore
+      const email = `${yield* Fixture.word}@example.com`
+      const commands = yield* Effect.replicateEffect(
+        Effect.gen(function*() {
+          const invitation = yield* People.invitation(yield* world(), { email })
+          yield* store.create(invitation)
+          return yield* People.acceptance(invitation, { passwordHash: `$${yield* Fixture.word}` })
+        }),
+        4
+      )
+      const answers = yield* Effect.forEach(commands, store.accept, { concurrency: "unbounded" })
+      assert.deepStrictEqual(answers.map(({ _tag }) => _tag).sort(), ["Accepted", "Unproven", "Unproven", "Unproven"])
+      const { memberships, person } = Option.getOrThrow(yield* members.findByEmail(email))
+      const { passwordHash, userId } = commands[answers.findIndex(({ _tag }) => _tag === "Accepted")]!
+      assert.deepInclude(person, { userId, passwordHash })
+      assert.lengthOf(memberships, 1)
     }))
 
   it.effect("of racing requests to accept an invitation, exactly one succeeds", () =>

@@ -322,6 +322,62 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(memberships, [{ role: "member", workspace: other.workspace }])
     }))
 
+  it.effect("a new password is set only while the verified one is the present one and the session to keep exists", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const sessions = yield* SessionStore.SessionStore
+      const own = yield* world()
+      const [{ userId }, other] = [yield* People.joined(own), yield* People.joined(own)]
+      const opened = (userId: Id.UserId) =>
+        Effect.gen(function*() {
+          const tokenHash = yield* People.tokenHash
+          yield* sessions.create({
+            id: yield* Fixture.id("ses"),
+            tokenHash,
+            userId,
+            workspaceId: own.workspace.id,
+            roles: null,
+            address: null,
+            agent: null,
+            createdAt: own.start,
+            idleUntil: own.start + hour,
+            absoluteUntil: own.start + hour
+          })
+          return tokenHash
+        })
+      const [keep, strangers] = [yield* opened(userId), yield* opened(other.userId)]
+      const present = Effect.gen(function*() {
+        const { person } = Option.getOrThrow(yield* members.findByUserId(userId))
+        return [person.passwordHash, (yield* sessions.list(userId, own.start)).map(({ tokenHash }) => tokenHash)]
+      })
+      for (
+        const conditions of [
+          { verified: "$another", keep },
+          { verified: "$another" },
+          { verified: People.passwordHash, keep: yield* People.tokenHash },
+          { verified: People.passwordHash, keep: strangers }
+        ]
+      ) {
+        assert.deepStrictEqual(yield* members.setPassword(userId, "$refused", conditions), Option.none())
+        assert.deepStrictEqual(yield* present, [People.passwordHash, [keep]])
+      }
+      const first = yield* members.setPassword(userId, "$first", { verified: People.passwordHash, keep })
+      assert.deepStrictEqual(first, Option.some(0))
+      assert.deepStrictEqual(yield* present, ["$first", [keep]])
+      // of a reset and changes that verified the same password, no change comes after the reset
+      for (let round = 0; round < 5; round++) {
+        const verified = `$round ${round}`
+        yield* members.setPassword(userId, verified)
+        const token = yield* opened(userId)
+        yield* Effect.all([
+          members.setPassword(userId, "$changed", { verified, keep: token }),
+          members.setPassword(userId, "$reset"),
+          members.setPassword(userId, "$changed", { verified, keep: token })
+        ], { concurrency: "unbounded" })
+        assert.deepStrictEqual(yield* present, ["$reset", []])
+      }
+    }))
+
   it.effect("only owners manage owners, by their present role", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore

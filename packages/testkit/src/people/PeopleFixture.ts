@@ -69,6 +69,7 @@ export const acceptance = (
     now: createdAt,
     tokenHash,
     userId,
+    provenId: null,
     passwordHash,
     ...fields
   }))

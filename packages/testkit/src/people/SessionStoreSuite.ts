@@ -88,6 +88,55 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.isFalse(yield* store.isFresh(session.tokenHash, start + minute))
     }))
 
+  it.effect("a session that continues another one is as fresh as it, ends when it would have ended, and needs it", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const members = yield* MemberStore.MemberStore
+      const session = (fields: Partial<SessionStore.StoredSession>) =>
+        Effect.gen(function*() {
+          const made = { ...(yield* created), id: yield* Fixture.id("ses"), tokenHash: yield* People.tokenHash }
+          return { ...made, ...fields }
+        })
+      const first = yield* created
+      const late = { createdAt: start + hour, idleUntil: start + 13 * hour, absoluteUntil: start + 7 * day + hour }
+      const second = yield* session(late)
+      assert.isTrue(yield* store.create(second, { of: first.tokenHash, isContinuing: true }))
+      assert.deepStrictEqual(yield* store.use(first.tokenHash, start, start), Option.none())
+      const kept = { ...second, absoluteUntil: first.absoluteUntil }
+      assert.deepStrictEqual(yield* store.use(second.tokenHash, start + hour, start + hour), Option.some(kept))
+      assert.isTrue(yield* store.isFresh(second.tokenHash, start + 10 * minute - 1))
+      assert.isFalse(yield* store.isFresh(second.tokenHash, start + hour))
+      yield* store.prove(second.tokenHash, start + 2 * hour)
+      const end = { idleUntil: first.absoluteUntil + hour, absoluteUntil: first.absoluteUntil + day }
+      const third = yield* session({ ...end, createdAt: start + 3 * hour })
+      assert.isTrue(yield* store.create(third, { of: second.tokenHash, isContinuing: true }))
+      const limited = { ...third, idleUntil: first.absoluteUntil, absoluteUntil: first.absoluteUntil }
+      assert.deepStrictEqual(yield* store.use(third.tokenHash, start + 3 * hour, start), Option.some(limited))
+      assert.isTrue(yield* store.isFresh(third.tokenHash, start + 2 * hour + 10 * minute - 1))
+      assert.isFalse(yield* store.isFresh(third.tokenHash, start + 2 * hour + 10 * minute))
+      const own = yield* Fixture.world()
+      const stranger = yield* People.joined(own)
+      const theirs = yield* session({ userId: stranger.userId })
+      yield* store.create(theirs)
+      for (const  of of[second.tokenHash, theirs.tokenHash, undefined]) {
+        const refused = yield* session({})
+        assert.isFalse(yield* store.create(refused, { of, isContinuing: true }))
+        assert.deepStrictEqual(yield* store.use(refused.tokenHash, start, start), Option.none())
+      }
+      assert.deepStrictEqual(yield* store.use(theirs.tokenHash, start, start), Option.some(theirs))
+      // none outlives a new password that ends the session which it continues
+      for (let round = 0; round < 5; round++) {
+        const before = yield* session({ userId: stranger.userId })
+        yield* store.create(before)
+        const after = yield* session({ userId: stranger.userId })
+        yield* Effect.all([
+          members.setPassword(stranger.userId, `$${round}`),
+          store.create(after, { of: before.tokenHash, isContinuing: true })
+        ], { concurrency: "unbounded" })
+        assert.deepStrictEqual(yield* store.list(stranger.userId, start), [])
+      }
+    }))
+
   it.effect("all sessions of a person end in one step, except one that is named", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
@@ -252,7 +301,7 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.deepStrictEqual((yield* store.list(owner.userId, start)).map(idOf), [second.id, first.id])
       assert.deepStrictEqual(yield* store.list(owner.userId, first.idleUntil), [])
       assert.deepStrictEqual(yield* store.list(yield* Fixture.id("usr"), start), [])
-      const ended = yield* members.setPassword(owner.userId, owner.passwordHash!, first.tokenHash)
+      const ended = yield* members.setPassword(owner.userId, owner.passwordHash!, { keep: first.tokenHash })
       assert.deepStrictEqual(ended, Option.some(1))
       assert.deepStrictEqual(yield* store.list(owner.userId, start), [first])
     }))
