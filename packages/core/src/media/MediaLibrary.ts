@@ -240,29 +240,15 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           if (sender === undefined || download === undefined) return yield* lose
           // delete what an earlier try left behind
           yield* erase(file)
-          return yield* Effect.gen(function*() {
+          const media = yield* Effect.gen(function*() {
             const { properties, sha256, size } = yield* written(file, download({ sender, providerMediaId }))
             if (awaited.sha256 !== null && awaited.sha256 !== sha256) return yield* damaged()
             // the customer chose the file's type, so an unknown type is no reason to refuse the file
             const known = "_tag" in properties
               ? { mimeType: "application/octet-stream", size, isAnimated: false, isOpus: false }
               : properties
-            const kept = yield* store.keep({
-              now,
-              media: {
-                ...file,
-                ...known,
-                sha256,
-                filename: Media.nameOf(filename ?? undefined),
-                createdAt: now,
-                lastUsedAt: now
-              },
-              keptFor,
-              quota,
-              idempotency: null
-            })
-            if (kept._tag === "Refused") return yield* kept.error
-            return kept._tag === "Lost" ? yield* notFound() : kept.media
+            const name = Media.nameOf(filename ?? undefined)
+            return { ...file, ...known, sha256, filename: name, createdAt: now, lastUsedAt: now }
           }).pipe(
             Effect.timeoutOrElse({ duration: downloadTimeout, orElse: () => Effect.fail(notReady()) }),
             Effect.onError(() => Effect.ignoreCause(erase(file))),
@@ -271,6 +257,11 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
               ProviderError: (error) => Effect.fail(toServerError(error))
             })
           )
+          // if this fails, the file may have been kept all the same, so its bytes stay
+          const kept = yield* store.keep({ now, media, keptFor, quota, idempotency: null })
+          if ("media" in kept) return kept.media
+          yield* Effect.ignoreCause(erase(file))
+          return yield* kept._tag === "Refused" ? kept.error : notFound()
         },
         orUnavailable
       )

@@ -1,14 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Stream } from "effect"
+import { reasonOf } from "../../src/Errors.ts"
+import type * as Media from "../../src/media/Media.ts"
 import * as MediaInspector from "../../src/media/MediaInspector.ts"
 import { MediaLibrary, providerUploadTimeout, uploadPatience } from "../../src/media/MediaLibrary.ts"
 import { MediaStore } from "../../src/media/MediaStore.ts"
 import * as Capabilities from "../../src/provider/Capabilities.ts"
-import { Provider } from "../../src/provider/Provider.ts"
+import { type FileGone, Provider, type ProviderError } from "../../src/provider/Provider.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { hour } from "../checks.ts"
 import { advance } from "../clock.ts"
-import { foundation, key, providerNumber, templates, world } from "../world.ts"
+import { foundation, key, newId, providerNumber, templates, world } from "../world.ts"
 
 const inspector = Layer.succeed(
   MediaInspector.MediaInspector,
@@ -18,14 +20,30 @@ const inspector = Layer.succeed(
   })
 )
 
+const words = "hello"
+
 /** A library whose store and provider fail as set. */
 const setUp = () => {
-  const state = { looksUp: true, answers: true, uploads: 0 }
+  const state = {
+    looksUp: true,
+    answers: true,
+    uploads: 0,
+    /** Whether the storage's responses to *keep* are lost, after it has kept the file. */
+    losesKept: false,
+    downloads: 0,
+    download: Stream.succeed(new TextEncoder().encode(words)) as Stream.Stream<Uint8Array, FileGone | ProviderError>
+  }
   const store = Layer.effect(
     MediaStore,
     Effect.map(MediaStore, (real) =>
       MediaStore.of({
         ...real,
+        keep: (command) =>
+          Effect.flatMap(
+            real.keep(command),
+            (kept) =>
+              state.losesKept ? Effect.fail(new StoreError({ operation: "MediaStore.keep" })) : Effect.succeed(kept)
+          ),
         find: (named) =>
           Effect.suspend(() =>
             state.looksUp ? real.find(named) : Effect.fail(new StoreError({ operation: "MediaStore.find" }))
@@ -46,7 +64,12 @@ const setUp = () => {
             providerMediaId: `provider-${state.uploads += 1}`,
             expiresAt: now + 24 * hour
           }))
-          : Effect.never
+          : Effect.never,
+      downloadFile: () =>
+        Stream.suspend(() => {
+          state.downloads += 1
+          return state.download
+        })
     })
   )
   const layer = MediaLibrary.layerService.pipe(
@@ -64,9 +87,46 @@ const stored = Effect.gen(function*() {
     key: key("a file"),
     filename: () => "a.txt",
     size: 5,
-    bytes: Stream.succeed(new TextEncoder().encode("hello"))
+    bytes: Stream.succeed(new TextEncoder().encode(words))
   })
   return library.sendable.providerIdOf(number, media)
+})
+
+/** A customer's file that the provider holds, and how the library opens and reads it. */
+const awaited = Effect.gen(function*() {
+  const { number, workspace } = yield* world()
+  const library = yield* MediaLibrary
+  const store = yield* MediaStore
+  const file: Media.Awaited = {
+    id: yield* newId("med"),
+    workspaceId: workspace.id,
+    phoneNumberId: number.id,
+    providerMediaId: `provider ${workspace.id}`,
+    filename: "notes.txt",
+    sha256: null,
+    createdAt: yield* Clock.currentTimeMillis
+  }
+  yield* store.expect(file, null)
+  const open = library.open(file.workspaceId, file.id)
+  const read = Effect.gen(function*() {
+    const { media, read } = yield* open
+    return yield* Stream.mkString(Stream.decodeText(read({ start: 0, end: media.size })))
+  })
+  return { file, open, read }
+})
+
+describe("a customer's file", () => {
+  it.effect("a download that was kept has its bytes even if the storage's response was lost", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { open, read } = yield* awaited
+      state.losesKept = true
+      assert.strictEqual(reasonOf(yield* Effect.flip(open)), "storage_unavailable")
+      state.losesKept = false
+      assert.strictEqual(yield* read, words)
+      assert.strictEqual(state.downloads, 1)
+    }).pipe(Effect.provide(layer))
+  })
 })
 
 describe("the upload of a file to the provider", () => {
