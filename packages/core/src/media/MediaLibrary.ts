@@ -65,7 +65,7 @@ export const PassageObserver = Context.Reference<(bytes: number) => void>(
 export const downloadTimeout = Duration.minutes(4)
 const downloadLease = Duration.minutes(5)
 
-/** How long a request waits for another request's download of the same file. */
+/** How long a request waits for the download of its file. The download continues afterwards. */
 const downloadPatience = Duration.seconds(20)
 
 /**
@@ -80,7 +80,7 @@ export const providerUploadTimeout = Duration.minutes(4)
 /** How long before the provider deletes a file it is uploaded again. */
 const uploadMargin = Duration.hours(1)
 
-/** How often a request checks whether another request's download has ended. */
+/** How often a request checks whether another process's download has ended. */
 const pollEvery = Duration.millis(200)
 
 const notFound = () => new NotFound({ message: "the workspace has no such file" })
@@ -110,7 +110,10 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
   readonly open: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Opened, DomainError>
   /** Removes a file of the workspace. */
   readonly remove: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<void, DomainError>
-  /** Downloads an awaited file that this process has claimed. Fails if the file is not available now, or no longer. */
+  /**
+   * Downloads an awaited file that this process has claimed. Fails if the file is not available now, or no longer. It
+   * then gives the claim back, so that the file can be downloaded again.
+   */
   readonly fetch: (awaited: Media.Awaited) => Effect.Effect<Media.Media, DomainError>
   /** The files, as sends need them. */
   readonly sendable: SendableMedia
@@ -228,7 +231,15 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         return sender?.provider === provider.name ? sender : undefined
       })
 
-      const fetch = Effect.fn("MediaLibrary.fetch")(
+      /** Gives the claim of a download that failed back. If this fails, the claim ends with its lease. */
+      const giveBack = (awaited: Media.Awaited) =>
+        Clock.currentTimeMillis.pipe(
+          Effect.flatMap((now) => store.postpone(awaited, Media.fetchAgainAt(awaited, now))),
+          Effect.ignoreCause
+        )
+
+      /** Downloads an awaited file's bytes, and returns the file to keep. If it fails, none of its bytes are left. */
+      const downloaded = Effect.fnUntraced(
         function*(awaited: Media.Awaited) {
           const { filename, id, providerMediaId, workspaceId } = awaited
           const file = { workspaceId, id }
@@ -240,7 +251,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           if (sender === undefined || download === undefined) return yield* lose
           // delete what an earlier try left behind
           yield* erase(file)
-          const media = yield* Effect.gen(function*() {
+          return yield* Effect.gen(function*() {
             const { properties, sha256, size } = yield* written(file, download({ sender, providerMediaId }))
             if (awaited.sha256 !== null && awaited.sha256 !== sha256) return yield* damaged()
             // the customer chose the file's type, so an unknown type is no reason to refuse the file
@@ -257,22 +268,50 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
               ProviderError: (error) => Effect.fail(toServerError(error))
             })
           )
-          // if this fails, the file may have been kept all the same, so its bytes stay
-          const kept = yield* store.keep({ now, media, keptFor, quota, idempotency: null })
+        }
+      )
+
+      const fetch = Effect.fn("MediaLibrary.fetch")(
+        function*(awaited: Media.Awaited) {
+          const media = yield* Effect.onError(downloaded(awaited), () => giveBack(awaited))
+          // if this fails, the file may have been kept all the same: its bytes stay, and the claim until its lease ends
+          const kept = yield* store.keep({ now: media.createdAt, media, keptFor, quota, idempotency: null })
           if ("media" in kept) return kept.media
-          yield* Effect.ignoreCause(erase(file))
+          yield* Effect.andThen(Effect.ignoreCause(erase(media)), giveBack(awaited))
           return yield* kept._tag === "Refused" ? kept.error : notFound()
         },
         orUnavailable
       )
 
+      /** The downloads in progress in this process that requests began. Requests for the same file share a download. */
+      const downloading = new Map<Id.MediaId, Deferred.Deferred<Media.Media, DomainError>>()
+      const runDownload = yield* FiberSet.runtime(yield* FiberSet.make())()
+
+      /** Begins the download of a file, unless another process has claimed it or it is no longer awaited. */
+      const begun = Effect.fnUntraced(function*(file: Named) {
+        const now = yield* Clock.currentTimeMillis
+        const until = now + Duration.toMillis(downloadLease)
+        const [claimed] = yield* store.claimAwaited({ now, until, limit: 1, only: file })
+        if (claimed === undefined) return
+        const end = Deferred.makeUnsafe<Media.Media, DomainError>()
+        downloading.set(file.id, end)
+        runDownload(
+          fetch(claimed).pipe(
+            Effect.onExit((exit) =>
+              Effect.andThen(Effect.sync(() => downloading.delete(file.id)), Deferred.done(end, exit))
+            ),
+            Effect.ignoreCause
+          )
+        )
+        return end
+        // a claim without its download would keep other requests from the file
+      }, Effect.uninterruptible)
+
       /** A customer's file, once this request or another one has downloaded it. */
       const arrived = Effect.fnUntraced(function*(file: Named) {
         while (true) {
-          const now = yield* Clock.currentTimeMillis
-          const until = now + Duration.toMillis(downloadLease)
-          const [claimed] = yield* store.claimAwaited({ now, until, limit: 1, only: file })
-          if (claimed !== undefined) return yield* fetch(claimed)
+          const running = downloading.get(file.id) ?? (yield* begun(file))
+          if (running !== undefined) return yield* Deferred.await(running)
           const found = yield* store.find(file)
           if (Option.isNone(found)) return yield* notFound()
           if (found.value._tag === "Stored") return found.value.media

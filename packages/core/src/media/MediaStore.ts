@@ -80,7 +80,10 @@ export class MediaStore extends Context.Service<MediaStore, {
       readonly only?: Named
     }
   ) => Effect.Effect<ReadonlyArray<Media.Awaited>, StoreError>
-  /** Makes a claimed file due for download at this time. Safe to repeat. */
+  /**
+   * Gives the claim of a file back. The file is then due for download at this time, unless it was registered without a
+   * time. Safe to repeat.
+   */
   readonly postpone: (named: Named, fetchAt: Instant) => Effect.Effect<void, StoreError>
   /** Records that the provider no longer has an awaited file. Safe to repeat. */
   readonly lose: (named: Named) => Effect.Effect<void, StoreError>

@@ -6,7 +6,7 @@ import * as MediaInspector from "../../src/media/MediaInspector.ts"
 import { MediaLibrary, providerUploadTimeout, uploadPatience } from "../../src/media/MediaLibrary.ts"
 import { MediaStore } from "../../src/media/MediaStore.ts"
 import * as Capabilities from "../../src/provider/Capabilities.ts"
-import { type FileGone, Provider, type ProviderError } from "../../src/provider/Provider.ts"
+import { type FileGone, Provider, ProviderError } from "../../src/provider/Provider.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { hour } from "../checks.ts"
 import { advance } from "../clock.ts"
@@ -125,6 +125,56 @@ describe("a customer's file", () => {
       state.losesKept = false
       assert.strictEqual(yield* read, words)
       assert.strictEqual(state.downloads, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("a download that takes longer than a request waits continues, and the next request gets the file", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { open, read } = yield* awaited
+      state.download = Stream.concat(Stream.fromEffectDrain(Effect.sleep("30 seconds")), state.download)
+      const first = yield* Effect.forkChild(Effect.flip(open))
+      yield* advance("20 seconds")
+      assert.strictEqual(reasonOf(yield* Fiber.join(first)), "provider_unavailable")
+      const second = yield* Effect.forkChild(read)
+      yield* advance("10 seconds")
+      assert.strictEqual(yield* Fiber.join(second), words)
+      assert.strictEqual(state.downloads, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("a download continues if the request for it is broken off", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { open, read } = yield* awaited
+      state.download = Stream.concat(Stream.fromEffectDrain(Effect.sleep("5 seconds")), state.download)
+      const broken = yield* Effect.forkChild(open)
+      yield* advance("1 second")
+      yield* Fiber.interrupt(broken)
+      yield* advance("4 seconds")
+      assert.strictEqual(yield* read, words)
+      assert.strictEqual(state.downloads, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("all requests that wait for a download get its failure, and the next request downloads the file", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { open, read } = yield* awaited
+      const works = state.download
+      state.download = Stream.fromEffect(Effect.delay(
+        Effect.fail(new ProviderError({ reason: "provider_unavailable", message: "the provider is away" })),
+        "1 second"
+      ))
+      const waiting = yield* Effect.forkChild(Effect.all([Effect.flip(open), Effect.flip(open)], {
+        concurrency: "unbounded"
+      }))
+      yield* advance("1 second")
+      for (const { message } of yield* Fiber.join(waiting)) assert.strictEqual(message, "the provider is away")
+      assert.strictEqual(state.downloads, 1)
+      state.download = works
+      assert.strictEqual(yield* read, words)
+      assert.strictEqual(state.downloads, 2)
     }).pipe(Effect.provide(layer))
   })
 })

@@ -86,8 +86,8 @@ const forget = (memory: Memory, { id, workspaceId }: MediaStep.Named): void => {
 
 const postpone = (memory: Memory, { id, workspaceId }: MediaStep.Named, fetchAt: Time.Instant): void => {
   const kept = memory.media.of(workspaceId, id)
-  if (kept?.row.state !== "awaited" || kept.fetchAt === null) return
-  kept.fetchAt = fetchAt
+  if (kept?.row.state !== "awaited") return
+  if (kept.fetchAt !== null) kept.fetchAt = fetchAt
   kept.leaseUntil = null
 }
 

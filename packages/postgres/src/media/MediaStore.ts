@@ -97,8 +97,9 @@ const lose = ofNamed((isNamed) =>
 )
 
 const postpone = statement({ named: named.one, fetchAt: value<Time.Instant>() }, (given) => `
-  update wac.media m set fetch_at = ${given.fetchAt}, lease_until = null
-  where ${named.are("m", given.named)} and m.state = 'awaited' and m.fetch_at is not null`)
+  update wac.media m set lease_until = null,
+    fetch_at = case when m.fetch_at is null then null else ${given.fetchAt}::bigint end
+  where ${named.are("m", given.named)} and m.state = 'awaited'`)
 
 export const layer = Layer.effect(
   MediaStore.MediaStore,

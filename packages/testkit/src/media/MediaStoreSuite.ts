@@ -322,6 +322,21 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* claim(own.start + day), 0)
     }))
 
+  it.effect("a customer's file that only a request downloads can be claimed again once its claim is given back", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const awaited = awaitedOf(own, yield* Fixture.id("med"), `provider ${yield* Fixture.word}`)
+      yield* store.expect(awaited, null)
+      const command = { now: own.start, until: own.start + hour, limit: everything }
+      const claim = Effect.map(store.claimAwaited({ ...command, only: awaited }), (all) => all.length)
+      assert.deepStrictEqual([yield* claim, yield* claim], [1, 0])
+      yield* store.postpone(awaited, own.start)
+      const due = yield* store.claimAwaited(command)
+      assert.deepStrictEqual(among([awaited], due), [], "it is never due")
+      assert.deepStrictEqual([yield* claim, yield* claim], [1, 0])
+    }))
+
   it.effect("a customer's file that only a request downloads is claimed by name, and may turn out to be gone", () =>
     Effect.gen(function*() {
       const store = yield* MediaStore.MediaStore
