@@ -97,6 +97,12 @@ const notReady = () =>
     message: "the file is still being transferred from or to the provider; repeat the request"
   })
 
+const otherProvider = () =>
+  new ServerError({
+    reason: "provider_unavailable",
+    message: "the file is held by a provider that this service does not run with at present"
+  })
+
 export class MediaLibrary extends Context.Service<MediaLibrary, {
   /**
    * Uploads a file, once per idempotency key. Reads the stream only as fast as the storage writes. If anything fails,
@@ -226,11 +232,6 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         orUnavailable
       )
 
-      const senderOf = Effect.fnUntraced(function*({ phoneNumberId, workspaceId }: Media.Awaited) {
-        const sender = (yield* numbers.list(workspaceId)).find(({ id }) => id === phoneNumberId)
-        return sender?.provider === provider.name ? sender : undefined
-      })
-
       /** Gives the claim of a download that failed back. If this fails, the claim ends with its lease. */
       const giveBack = (awaited: Media.Awaited) =>
         Clock.currentTimeMillis.pipe(
@@ -246,9 +247,11 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           const now = yield* Clock.currentTimeMillis
           const lose = Effect.andThen(store.lose(file), Effect.fail(Media.expired()))
           if (now - awaited.createdAt > Duration.toMillis(Media.providerRetention)) return yield* lose
-          const sender = yield* senderOf(awaited)
+          const sender = (yield* numbers.list(workspaceId)).find(({ id }) => id === awaited.phoneNumberId)
+          if (sender === undefined) return yield* lose
           const download = provider.downloadFile
-          if (sender === undefined || download === undefined) return yield* lose
+          // the service may run with the number's own provider later
+          if (sender.provider !== provider.name || download === undefined) return yield* otherProvider()
           // delete what an earlier try left behind
           yield* erase(file)
           return yield* Effect.gen(function*() {
@@ -264,7 +267,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
             Effect.timeoutOrElse({ duration: downloadTimeout, orElse: () => Effect.fail(notReady()) }),
             Effect.onError(() => Effect.ignoreCause(erase(file))),
             Effect.catchTags({
-              FileGone: () => lose,
+              FileGone: ({ mayReturn = false }) => mayReturn ? Effect.fail(Media.expired()) : lose,
               ProviderError: (error) => Effect.fail(toServerError(error))
             })
           )

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Exit, Fiber, Layer, Stream } from "effect"
-import { reasonOf } from "../../src/Errors.ts"
+import { Clock, Duration, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
+import { type DomainError, reasonOf } from "../../src/Errors.ts"
 import type * as Media from "../../src/media/Media.ts"
 import * as MediaInspector from "../../src/media/MediaInspector.ts"
 import { MediaLibrary, providerUploadTimeout, uploadPatience } from "../../src/media/MediaLibrary.ts"
 import { MediaStore } from "../../src/media/MediaStore.ts"
+import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
 import * as Capabilities from "../../src/provider/Capabilities.ts"
-import { type FileGone, Provider, ProviderError } from "../../src/provider/Provider.ts"
+import { FileGone, Provider, ProviderError } from "../../src/provider/Provider.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { hour } from "../checks.ts"
 import { advance } from "../clock.ts"
@@ -22,8 +23,8 @@ const inspector = Layer.succeed(
 
 const words = "hello"
 
-/** A library whose store and provider fail as set. */
-const setUp = () => {
+/** A library whose store and provider fail as set. Its provider is the numbers' one, unless it has another name. */
+const setUp = ({ hasDownloads = true, name = "stub" } = {}) => {
   const state = {
     looksUp: true,
     answers: true,
@@ -53,7 +54,7 @@ const setUp = () => {
   const provider = Layer.succeed(
     Provider,
     Provider.of({
-      name: "stub",
+      name,
       capabilities: Capabilities.all,
       send: () => Effect.die("no test sends"),
       firstNumber: Effect.succeed(providerNumber),
@@ -65,11 +66,13 @@ const setUp = () => {
             expiresAt: now + 24 * hour
           }))
           : Effect.never,
-      downloadFile: () =>
-        Stream.suspend(() => {
-          state.downloads += 1
-          return state.download
-        })
+      ...(hasDownloads && {
+        downloadFile: () =>
+          Stream.suspend(() => {
+            state.downloads += 1
+            return state.download
+          })
+      })
     })
   )
   const layer = MediaLibrary.layerService.pipe(
@@ -112,8 +115,13 @@ const awaited = Effect.gen(function*() {
     const { media, read } = yield* open
     return yield* Stream.mkString(Stream.decodeText(read({ start: 0, end: media.size })))
   })
-  return { file, open, read }
+  const state = Effect.map(store.find(file), (found) => Option.getOrThrow(found)._tag)
+  return { file, number, open, read, state }
 })
+
+/** Opens a file that is gone. */
+const assertExpired = (open: Effect.Effect<unknown, DomainError>) =>
+  Effect.map(Effect.flip(open), (error) => assert.strictEqual(reasonOf(error), "media_expired"))
 
 describe("a customer's file", () => {
   it.effect("a download that was kept has its bytes even if the storage's response was lost", () => {
@@ -175,6 +183,48 @@ describe("a customer's file", () => {
       state.download = works
       assert.strictEqual(yield* read, words)
       assert.strictEqual(state.downloads, 2)
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("a customer's file that cannot be downloaded", () => {
+  it.effect.each<[string, Parameters<typeof setUp>[0]]>([
+    ["a number of another provider", { name: "another" }],
+    ["a provider without downloads", { hasDownloads: false }]
+  ])("a file of %s stays as it is until the provider has deleted it", ([, given]) =>
+    Effect.gen(function*() {
+      const { open, state } = yield* awaited
+      assert.strictEqual(reasonOf(yield* Effect.flip(open)), "provider_unavailable")
+      assert.strictEqual(yield* state, "Awaited")
+      yield* advance(Duration.days(7))
+      assert.strictEqual(reasonOf(yield* Effect.flip(open)), "provider_unavailable")
+      yield* advance(1)
+      yield* assertExpired(open)
+      assert.strictEqual(yield* state, "Gone")
+    }).pipe(Effect.provide(setUp(given).layer)))
+
+  it.effect("a file of a removed number is gone", () =>
+    Effect.gen(function*() {
+      const { number, open, state } = yield* awaited
+      yield* PhoneNumberStore.use((numbers) => numbers.remove(number.id))
+      yield* assertExpired(open)
+      assert.strictEqual(yield* state, "Gone")
+    }).pipe(Effect.provide(setUp().layer)))
+
+  it.effect("a file is gone for good only if the provider is sure of it", () => {
+    const { layer, state: library } = setUp()
+    return Effect.gen(function*() {
+      const { open, read, state } = yield* awaited
+      const works = library.download
+      library.download = Stream.fail(new FileGone({ mayReturn: true }))
+      yield* assertExpired(open)
+      assert.strictEqual(yield* state, "Awaited")
+      library.download = works
+      assert.strictEqual(yield* read, words)
+      const sure = yield* awaited
+      library.download = Stream.fail(new FileGone())
+      yield* assertExpired(sure.open)
+      assert.strictEqual(yield* sure.state, "Gone")
     }).pipe(Effect.provide(layer))
   })
 })
