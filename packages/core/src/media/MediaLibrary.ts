@@ -91,12 +91,6 @@ const damaged = () =>
     message: "the file that the provider returned is not the one that the customer sent"
   })
 
-const notReady = () =>
-  new ServerError({
-    reason: "provider_unavailable",
-    message: "the file is still being transferred from or to the provider; repeat the request"
-  })
-
 const otherProvider = () =>
   new ServerError({
     reason: "provider_unavailable",
@@ -264,7 +258,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
             const name = Media.nameOf(filename ?? undefined)
             return { ...file, ...known, sha256, filename: name, createdAt: now, lastUsedAt: now }
           }).pipe(
-            Effect.timeoutOrElse({ duration: downloadTimeout, orElse: () => Effect.fail(notReady()) }),
+            Effect.timeoutOrElse({ duration: downloadTimeout, orElse: () => Effect.fail(Media.notReady()) }),
             Effect.onError(() => Effect.ignoreCause(erase(file))),
             Effect.catchTags({
               FileGone: ({ mayReturn = false }) => mayReturn ? Effect.fail(Media.expired()) : lose,
@@ -321,7 +315,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           if (found.value._tag === "Gone") return yield* Media.expired()
           yield* Effect.sleep(pollEvery)
         }
-      }, Effect.timeoutOrElse({ duration: downloadPatience, orElse: () => Effect.fail(notReady()) }))
+      }, Effect.timeoutOrElse({ duration: downloadPatience, orElse: () => Effect.fail(Media.notReady()) }))
 
       const find = Effect.fnUntraced(function*(file: Named) {
         const found = yield* store.find(file)
@@ -352,7 +346,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         }
         const bytes = read(media)({ start: 0, end: media.size })
         const uploaded = yield* provider.uploadFile({ sender, media, bytes }).pipe(
-          Effect.timeoutOrElse({ duration: providerUploadTimeout, orElse: () => Effect.fail(notReady()) })
+          Effect.timeoutOrElse({ duration: providerUploadTimeout, orElse: () => Effect.fail(Media.notReady()) })
         )
         yield* store.keepUploaded(media.id, sender.id, uploaded)
         return uploaded.providerMediaId
@@ -378,7 +372,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           )
         }
         return yield* Deferred.await(end).pipe(
-          Effect.timeoutOrElse({ duration: uploadPatience, orElse: () => Effect.fail(notReady()) })
+          Effect.timeoutOrElse({ duration: uploadPatience, orElse: () => Effect.fail(Media.notReady()) })
         )
       })
 

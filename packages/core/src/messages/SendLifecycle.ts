@@ -289,16 +289,22 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
       const carryOut = Effect.fnUntraced(
         function*(claimed: ClaimedSend, hold: Hold, requestId: Id.RequestId): Effect.fn.Return<Ended> {
           const { content: message } = claimed.message
-          const late = Policy.windowRefusal({
-            capabilities: provider.capabilities,
-            contact: claimed.contact,
-            message,
-            // the storage's time: the time of the claim plus the time since the request for it
-            now: claimed.message.statusAt + ((yield* Elapsed.now) - hold.askedAt)
+          const inWindow = Effect.flatMap(Elapsed.now, (elapsed) => {
+            const late = Policy.windowRefusal({
+              capabilities: provider.capabilities,
+              contact: claimed.contact,
+              message,
+              // the storage's time: the time of the claim plus the time since the request for it
+              now: claimed.message.statusAt + (elapsed - hold.askedAt)
+            })
+            return late === undefined ? Effect.void : Effect.fail(late)
           })
-          const refers = late === undefined
-            ? yield* Effect.result(ResolveReferences.resolve(claimed, store, library))
-            : Result.fail(late)
+          // the window may end while files are uploaded
+          const refers = yield* inWindow.pipe(
+            Effect.andThen(ResolveReferences.resolve(claimed, store, library)),
+            Effect.tap(inWindow),
+            Effect.result
+          )
           if (Result.isFailure(refers)) {
             const abandoned = yield* Effect.result(abandon(hold))
             if (Result.isFailure(abandoned)) return unsent("stuck", toServerError(abandoned.failure), requestId)
