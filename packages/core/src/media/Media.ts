@@ -29,7 +29,10 @@ export interface Media extends FileProperties {
   /** The name with which the file was uploaded, cleaned ({@link nameOf}); `null` if it had none. */
   readonly filename: string | null
   readonly createdAt: Instant
-  /** When the file was last uploaded, sent or downloaded. */
+  /**
+   * When the file was last uploaded, sent or downloaded. In the future if a queued message or a campaign needs it until
+   * then.
+   */
   readonly lastUsedAt: Instant
 }
 

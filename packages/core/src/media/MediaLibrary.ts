@@ -14,6 +14,7 @@ import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import { Provider, toServerError } from "../provider/Provider.ts"
 import * as Retention from "../Retention.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
 import * as Media from "./Media.ts"
 import { MediaBytes, type Range } from "./MediaBytes.ts"
 import * as MediaInspector from "./MediaInspector.ts"
@@ -79,6 +80,9 @@ export const providerUploadTimeout = Duration.minutes(4)
 
 /** How long before the provider deletes a file it is uploaded again. */
 const uploadMargin = Duration.hours(1)
+
+/** How long before its expiry the last send of a file may begin, in milliseconds. */
+const keptMargin = Duration.toMillis(Duration.hours(1))
 
 /** How often a request checks whether another process's download has ended. */
 const pollEvery = Duration.millis(200)
@@ -389,6 +393,20 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         return yield* editor.uploadSample({ sender, media, bytes })
       })
 
+      const keepUntil = Effect.fnUntraced(function*(
+        workspaceId: Id.WorkspaceId,
+        ids: ReadonlyArray<Id.MediaId>,
+        until: Instant
+      ) {
+        for (const id of new Set(ids)) {
+          const file = { workspaceId, id }
+          const found = Option.getOrUndefined(yield* store.find(file))
+          // usually the file is kept for much longer anyway, and queueing a message writes nothing
+          if (found?._tag !== "Stored" || Media.expiresAt(found.media, keptFor) >= until + keptMargin) continue
+          yield* store.use(file, yield* Clock.currentTimeMillis, keptFor, until)
+        }
+      })
+
       return MediaLibrary.of({
         upload,
         open: Effect.fn("MediaLibrary.open")(function*(workspaceId, text) {
@@ -405,7 +423,8 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         sendable: {
           find: (workspaceId, id) => Effect.catchTag(find({ workspaceId, id }), "NotFound", () => Effect.undefined),
           providerIdOf,
-          sampleHandleOf
+          sampleHandleOf,
+          keepUntil
         }
       })
     })

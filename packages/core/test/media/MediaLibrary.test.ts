@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { type DomainError, reasonOf } from "../../src/Errors.ts"
-import type * as Media from "../../src/media/Media.ts"
+import * as Media from "../../src/media/Media.ts"
 import * as MediaInspector from "../../src/media/MediaInspector.ts"
 import { MediaLibrary, providerUploadTimeout, uploadPatience } from "../../src/media/MediaLibrary.ts"
 import { MediaStore } from "../../src/media/MediaStore.ts"
@@ -227,6 +227,35 @@ describe("a customer's file that cannot be downloaded", () => {
       assert.strictEqual(yield* sure.state, "Gone")
     }).pipe(Effect.provide(layer))
   })
+})
+
+describe("a file that is needed until a time", () => {
+  it.effect("a file stays until a queued message needs it no more, and a use beside it changes nothing", () =>
+    Effect.gen(function*() {
+      const { workspace } = yield* world()
+      const library = yield* MediaLibrary
+      const store = yield* MediaStore
+      const { media } = yield* library.upload({
+        workspaceId: workspace.id,
+        key: key("a file"),
+        filename: () => "a.txt",
+        size: 5,
+        bytes: Stream.succeed(new TextEncoder().encode(words))
+      })
+      const { keepUntil } = library.sendable
+      const expiry = Effect.map(store.find(media), (found) => {
+        const state = Option.getOrThrow(found)
+        return state._tag === "Stored" ? Media.expiresAt(state.media) : assert.fail(state._tag)
+      })
+      const start = yield* Clock.currentTimeMillis
+      const day = 24 * hour
+      yield* keepUntil(workspace.id, [media.id], start + day)
+      assert.strictEqual(yield* expiry, start + 30 * day, "it is kept for longer anyway")
+      yield* keepUntil(workspace.id, [yield* newId("med"), media.id], start + 45 * day)
+      yield* advance(2 * hour)
+      yield* library.open(workspace.id, media.id)
+      assert.strictEqual(yield* expiry, start + 75 * day)
+    }).pipe(Effect.provide(setUp().layer)))
 })
 
 describe("the upload of a file to the provider", () => {

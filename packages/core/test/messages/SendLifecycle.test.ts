@@ -23,11 +23,12 @@ const setUp = () => {
   const provider = stubProvider()
   const storage = { canAbandon: true }
   /** Files of the workspace, each of which takes a time to upload to the provider. */
-  const files = { upload: Effect.succeed("provider-file") }
+  const files = { upload: Effect.succeed("provider-file"), kept: [] as Array<number> }
   const library = Layer.succeed(SendableMedia, {
     find: (_, id) => Effect.succeed({ id, mimeType: "image/png", size: 100, isAnimated: false, isOpus: false }),
     providerIdOf: () => Effect.suspend(() => files.upload),
-    sampleHandleOf: () => Effect.die("no test has samples")
+    sampleHandleOf: () => Effect.die("no test has samples"),
+    keepUntil: (_, ids, until) => Effect.sync(() => void ids.forEach(() => files.kept.push(until)))
   })
   const store = Layer.effect(
     MessageStore,
@@ -228,6 +229,26 @@ it.effect(
       const outcome = yield* sending.pollUnsafe() ?? assert.fail("the send still runs")
       assert.deepStrictEqual([endOf(outcome), errorOf(outcome)], ["refused", "outside_service_window"])
       assert.strictEqual(provider.calls.length, 0)
+    })
+  )
+)
+
+it.effect(
+  "the files of a message that is queued are kept until it is tried no more",
+  living(({ files }) =>
+    Effect.gen(function*() {
+      const send = yield* sendCommand("k", yield* carousel)
+      const sendAt = start + 45 * day
+      const queue = (later: NonNullable<SendCommand<null>["later"]>, name: string) =>
+        carryOut({ ...send, keyed: { ...send.keyed, key: key(name) }, later })
+      assert.strictEqual((yield* queue({ sendAt, isInBatch: false }, "a"))._tag, "Queued")
+      assert.deepStrictEqual(files.kept, Array.from({ length: 10 }, () => sendAt + day))
+      files.kept = []
+      assert.strictEqual((yield* queue({ sendAt, sendUntil: sendAt + 1, isInBatch: false }, "b"))._tag, "Queued")
+      assert.deepStrictEqual(files.kept, Array.from({ length: 10 }, () => sendAt + 1))
+      files.kept = []
+      assert.strictEqual((yield* queue({ sendAt: start + 91 * day, isInBatch: false }, "c"))._tag, "Refused")
+      assert.deepStrictEqual(files.kept, [])
     })
   )
 )

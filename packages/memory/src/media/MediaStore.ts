@@ -105,8 +105,8 @@ export const layer = Layer.effect(
       remove: (command) => Effect.sync(() => MediaStep.removedOf(decide(memory, { _tag: "Remove", ...command }))),
       find: ({ id, workspaceId }) =>
         Effect.sync(() => Option.fromUndefinedOr(MediaStep.foundOf(memory.media.of(workspaceId, id)?.row))),
-      use: ({ id, workspaceId }, now, keptFor) =>
-        Effect.sync(() => void decide(memory, { _tag: "Use", workspaceId, id, now, keptFor })),
+      use: ({ id, workspaceId }, now, keptFor, until) =>
+        Effect.sync(() => void decide(memory, { _tag: "Use", workspaceId, id, now, keptFor, until })),
       due: (asked, limit) =>
         Effect.sync(() => {
           const now = memory.now(asked)

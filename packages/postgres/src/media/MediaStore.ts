@@ -117,7 +117,8 @@ export const layer = Layer.effect(
           query("MediaStore.find", find(named)),
           ([row]) => Option.fromUndefinedOr(Step.foundOf(row && MediaStep.rowOf(row)))
         ),
-      use: ({ id, workspaceId }, now, keptFor) => Effect.asVoid(step({ _tag: "Use", workspaceId, id, now, keptFor })),
+      use: ({ id, workspaceId }, now, keptFor, until) =>
+        Effect.asVoid(step({ _tag: "Use", workspaceId, id, now, keptFor, until })),
       due: (now, limit) =>
         Effect.map(query("MediaStore.due", due({ now: callerNow(now), limit })), (rows) => rows.map(named.read)),
       removed: (limit) => Effect.map(query("MediaStore.removed", removed({ limit })), (rows) => rows.map(named.read)),
