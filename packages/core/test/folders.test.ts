@@ -24,11 +24,13 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "workspaces"
   ],
   audit: ["changes"],
+  // a campaign's files are kept while it may send
   campaigns: [
     "contacts",
     "events",
     "keys",
     "limits",
+    "media",
     "messages",
     "numbers",
     "provider",

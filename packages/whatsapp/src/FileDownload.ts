@@ -25,11 +25,15 @@ const askMaxBytes = 64 * 1024
 
 const Found = Payload.shape({ url: Payload.text })
 
-/** Meta's error code for a missing object, among other things. */
+/** Meta's error code for a missing object, for an object without permission to read it, and for other things. */
 const invalidParameter = 100
 
-const isMissing = (answer: CloudApi.Answer, error: GraphError | undefined): boolean =>
-  answer._tag === "Answered" && (answer.status === 404 || error?.code === invalidParameter)
+/** The error if the answer reports that the file is missing. */
+const missing = (answer: CloudApi.Answer, error: GraphError | undefined): Provider.FileGone | undefined => {
+  if (answer._tag !== "Answered") return
+  if (error?.code === invalidParameter) return new Provider.FileGone({ mayReturn: true })
+  return answer.status === 404 ? new Provider.FileGone() : undefined
+}
 
 /** An address expires after five minutes. If it has expired before the download, a new one is requested, once. */
 const tries = 2
@@ -60,7 +64,7 @@ export const of = (
       const error = errorOf(answer)
       const { url } = Found(answer._tag === "Answered" && error === undefined ? answer.json ?? null : null)
       if (url === undefined) {
-        return yield* isMissing(answer, error) ? new Provider.FileGone() : failed(answer, error)
+        return yield* missing(answer, error) ?? failed(answer, error)
       }
       if (!isOwn(url, baseUrl)) {
         return yield* new Provider.ProviderError({

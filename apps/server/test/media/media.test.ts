@@ -1,13 +1,14 @@
 /**
  * Files over HTTP (contract §10): uploads and downloads as streams, and what hostile callers try with them.
  */
-import { assert, layer } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
 import { createClient } from "@wac/client"
 import { Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import * as net from "node:net"
 import * as checks from "../checks.ts"
-import { call, createKey, isReplayed, ownPage } from "../harness.ts"
+import { call, createKey, isReplayed, ownPage, ready } from "../harness.ts"
+import { still } from "../movable.ts"
 import { form, gif, jpeg, png, upload } from "./files.ts"
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
@@ -295,3 +296,11 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("file
       checks.assertError(person, 401, { code: "unauthorized", reason: "missing_key" })
     }))
 })
+
+it.live("the expires_at of an upload follows RETENTION", () =>
+  Effect.gen(function*() {
+    const environment = { ...checks.unlimited, RETENTION: "{\"media\":7}" }
+    const { clock, key, url } = yield* still(ready({ environment }))
+    const sent = yield* upload({ url, authorization: `Bearer ${key.apiKey}` }, { bytes: png, filename: "a.png" })
+    assert.strictEqual(Date.parse(sent.body.expires_at) - clock.currentTimeMillisUnsafe(), 7 * 24 * 60 * 60 * 1000)
+  }).pipe(Effect.scoped))

@@ -4,7 +4,8 @@
  */
 import { Duration, Result, Schema } from "effect"
 import { Forbidden } from "../Errors.ts"
-import type { CampaignId, WorkspaceId } from "../Id.ts"
+import type { CampaignId, MediaId, WorkspaceId } from "../Id.ts"
+import * as MessageFiles from "../messages/MessageFiles.ts"
 import { TemplateContent } from "../messages/TemplateContent.ts"
 import * as PlainText from "../PlainText.ts"
 import type { Instant } from "../Time.ts"
@@ -352,6 +353,16 @@ export const change = (campaign: Campaign, asked: Change, now: Instant): Result.
 /** Pauses a running campaign for a reason of the service's own. Any other campaign stays as it is. */
 export const pauseFor = (campaign: Campaign, reason: PauseReason): Campaign =>
   campaign.status === "running" ? { ...campaign, status: "paused", pausedFor: reason } : campaign
+
+/** The files of ours in the values that a campaign's templates have for all recipients. */
+export const filesOf = ({ template, templateB }: Pick<Plan, "template" | "templateB">): ReadonlyArray<MediaId> =>
+  [template, ...templateB === null ? [] : [templateB]].flatMap((content) =>
+    MessageFiles.ofTemplate(content).map(({ id }) => id)
+  )
+
+/** Until when a campaign that a person has started may send; `undefined` if it may not. */
+export const sendsUntil = (campaign: Campaign, now: Instant): Instant | undefined =>
+  isUnstarted(campaign) || hasEnded(campaign) ? undefined : endsAt(campaign, Math.max(campaign.startAt ?? now, now))
 
 /** When a running campaign stops sending. */
 export const endsAt = ({ notAfter, startedAt }: Campaign, now: Instant): Instant =>

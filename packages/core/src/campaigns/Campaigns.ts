@@ -8,6 +8,7 @@ import type { Forbidden, NotFound } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as KeyBinding from "../keys/KeyBinding.ts"
 import * as Lookup from "../Lookup.ts"
+import { SendableMedia } from "../media/SendableMedia.ts"
 import * as Policy from "../messages/Policy.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
@@ -197,6 +198,7 @@ export class Campaigns extends Context.Service<
       const store = yield* CampaignStore
       const numbers = yield* PhoneNumberStore
       const provider = yield* Provider
+      const library = yield* SendableMedia
       const random = yield* SecureRandom.SecureRandom
 
       const find = <A, E>(text: string, get: (id: Id.CampaignId) => Effect.Effect<Option.Option<A>, E>) =>
@@ -221,7 +223,11 @@ export class Campaigns extends Context.Service<
           const now = yield* Clock.currentTimeMillis
           const only = onlyFrom === undefined ? {} : { onlyFrom }
           const changed = yield* find(text, (id) => store.change({ workspaceId, id, now, change, ...only }))
-          return yield* Effect.fromResult(changed)
+          const campaign = yield* Effect.fromResult(changed)
+          // a repetition of the change repeats this too, if it fails
+          const until = Campaign.sendsUntil(campaign, now)
+          if (until !== undefined) yield* library.keepUntil(workspaceId, Campaign.filesOf(campaign), until)
+          return campaign
         }),
         upload: (workspaceId, text, rows, end) =>
           Effect.gen(function*() {

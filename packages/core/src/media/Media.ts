@@ -3,7 +3,7 @@
  * as a kind of content. Pure.
  */
 import { Duration } from "effect"
-import { Forbidden, InvalidBody, NotFound } from "../Errors.ts"
+import { Forbidden, InvalidBody, NotFound, ServerError } from "../Errors.ts"
 import type { MediaId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import * as Retention from "../Retention.ts"
 import type { Instant } from "../Time.ts"
@@ -29,7 +29,10 @@ export interface Media extends FileProperties {
   /** The name with which the file was uploaded, cleaned ({@link nameOf}); `null` if it had none. */
   readonly filename: string | null
   readonly createdAt: Instant
-  /** When the file was last uploaded, sent or downloaded. */
+  /**
+   * When the file was last uploaded, sent or downloaded. In the future if a queued message or a campaign needs it until
+   * then.
+   */
   readonly lastUsedAt: Instant
 }
 
@@ -125,6 +128,13 @@ export const quotaRefusal = (quota: number | null, used: number, size: number): 
 /** The error for a customer's file that the provider no longer has. */
 export const expired = (): NotFound =>
   new NotFound({ reason: "media_expired", message: "the provider no longer has this file" })
+
+/** The error for a file whose transfer takes longer than a request waits. */
+export const notReady = (): ServerError =>
+  new ServerError({
+    reason: "provider_unavailable",
+    message: "the file is still being transferred from or to the provider; repeat the request"
+  })
 
 /** The error for a file that is too large. */
 export const tooLarge = (): InvalidBody =>

@@ -14,6 +14,7 @@ import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import { Provider, toServerError } from "../provider/Provider.ts"
 import * as Retention from "../Retention.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
 import * as Media from "./Media.ts"
 import { MediaBytes, type Range } from "./MediaBytes.ts"
 import * as MediaInspector from "./MediaInspector.ts"
@@ -65,7 +66,7 @@ export const PassageObserver = Context.Reference<(bytes: number) => void>(
 export const downloadTimeout = Duration.minutes(4)
 const downloadLease = Duration.minutes(5)
 
-/** How long a request waits for another request's download of the same file. */
+/** How long a request waits for the download of its file. The download continues afterwards. */
 const downloadPatience = Duration.seconds(20)
 
 /**
@@ -80,7 +81,10 @@ export const providerUploadTimeout = Duration.minutes(4)
 /** How long before the provider deletes a file it is uploaded again. */
 const uploadMargin = Duration.hours(1)
 
-/** How often a request checks whether another request's download has ended. */
+/** How long before its expiry the last send of a file may begin, in milliseconds. */
+const keptMargin = Duration.toMillis(Duration.hours(1))
+
+/** How often a request checks whether another process's download has ended. */
 const pollEvery = Duration.millis(200)
 
 const notFound = () => new NotFound({ message: "the workspace has no such file" })
@@ -91,10 +95,10 @@ const damaged = () =>
     message: "the file that the provider returned is not the one that the customer sent"
   })
 
-const notReady = () =>
+const otherProvider = () =>
   new ServerError({
     reason: "provider_unavailable",
-    message: "the file is still being transferred from or to the provider; repeat the request"
+    message: "the file is held by a provider that this service does not run with at present"
   })
 
 export class MediaLibrary extends Context.Service<MediaLibrary, {
@@ -110,7 +114,10 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
   readonly open: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Opened, DomainError>
   /** Removes a file of the workspace. */
   readonly remove: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<void, DomainError>
-  /** Downloads an awaited file that this process has claimed. Fails if the file is not available now, or no longer. */
+  /**
+   * Downloads an awaited file that this process has claimed. Fails if the file is not available now, or no longer. It
+   * then gives the claim back, so that the file can be downloaded again.
+   */
   readonly fetch: (awaited: Media.Awaited) => Effect.Effect<Media.Media, DomainError>
   /** The files, as sends need them. */
   readonly sendable: SendableMedia
@@ -223,21 +230,26 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         orUnavailable
       )
 
-      const senderOf = Effect.fnUntraced(function*({ phoneNumberId, workspaceId }: Media.Awaited) {
-        const sender = (yield* numbers.list(workspaceId)).find(({ id }) => id === phoneNumberId)
-        return sender?.provider === provider.name ? sender : undefined
-      })
+      /** Gives the claim of a download that failed back. If this fails, the claim ends with its lease. */
+      const giveBack = (awaited: Media.Awaited) =>
+        Clock.currentTimeMillis.pipe(
+          Effect.flatMap((now) => store.postpone(awaited, Media.fetchAgainAt(awaited, now))),
+          Effect.ignoreCause
+        )
 
-      const fetch = Effect.fn("MediaLibrary.fetch")(
+      /** Downloads an awaited file's bytes, and returns the file to keep. If it fails, none of its bytes are left. */
+      const downloaded = Effect.fnUntraced(
         function*(awaited: Media.Awaited) {
           const { filename, id, providerMediaId, workspaceId } = awaited
           const file = { workspaceId, id }
           const now = yield* Clock.currentTimeMillis
           const lose = Effect.andThen(store.lose(file), Effect.fail(Media.expired()))
           if (now - awaited.createdAt > Duration.toMillis(Media.providerRetention)) return yield* lose
-          const sender = yield* senderOf(awaited)
+          const sender = (yield* numbers.list(workspaceId)).find(({ id }) => id === awaited.phoneNumberId)
+          if (sender === undefined) return yield* lose
           const download = provider.downloadFile
-          if (sender === undefined || download === undefined) return yield* lose
+          // the service may run with the number's own provider later
+          if (sender.provider !== provider.name || download === undefined) return yield* otherProvider()
           // delete what an earlier try left behind
           yield* erase(file)
           return yield* Effect.gen(function*() {
@@ -247,48 +259,67 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
             const known = "_tag" in properties
               ? { mimeType: "application/octet-stream", size, isAnimated: false, isOpus: false }
               : properties
-            const kept = yield* store.keep({
-              now,
-              media: {
-                ...file,
-                ...known,
-                sha256,
-                filename: Media.nameOf(filename ?? undefined),
-                createdAt: now,
-                lastUsedAt: now
-              },
-              keptFor,
-              quota,
-              idempotency: null
-            })
-            if (kept._tag === "Refused") return yield* kept.error
-            return kept._tag === "Lost" ? yield* notFound() : kept.media
+            const name = Media.nameOf(filename ?? undefined)
+            return { ...file, ...known, sha256, filename: name, createdAt: now, lastUsedAt: now }
           }).pipe(
-            Effect.timeoutOrElse({ duration: downloadTimeout, orElse: () => Effect.fail(notReady()) }),
+            Effect.timeoutOrElse({ duration: downloadTimeout, orElse: () => Effect.fail(Media.notReady()) }),
             Effect.onError(() => Effect.ignoreCause(erase(file))),
             Effect.catchTags({
-              FileGone: () => lose,
+              FileGone: ({ mayReturn = false }) => mayReturn ? Effect.fail(Media.expired()) : lose,
               ProviderError: (error) => Effect.fail(toServerError(error))
             })
           )
+        }
+      )
+
+      const fetch = Effect.fn("MediaLibrary.fetch")(
+        function*(awaited: Media.Awaited) {
+          const media = yield* Effect.onError(downloaded(awaited), () => giveBack(awaited))
+          // if this fails, the file may have been kept all the same: its bytes stay, and the claim until its lease ends
+          const kept = yield* store.keep({ now: media.createdAt, media, keptFor, quota, idempotency: null })
+          if ("media" in kept) return kept.media
+          yield* Effect.andThen(Effect.ignoreCause(erase(media)), giveBack(awaited))
+          return yield* kept._tag === "Refused" ? kept.error : notFound()
         },
         orUnavailable
       )
 
+      /** The downloads in progress in this process that requests began. Requests for the same file share a download. */
+      const downloading = new Map<Id.MediaId, Deferred.Deferred<Media.Media, DomainError>>()
+      const runDownload = yield* FiberSet.runtime(yield* FiberSet.make())()
+
+      /** Begins the download of a file, unless another process has claimed it or it is no longer awaited. */
+      const begun = Effect.fnUntraced(function*(file: Named) {
+        const now = yield* Clock.currentTimeMillis
+        const until = now + Duration.toMillis(downloadLease)
+        const [claimed] = yield* store.claimAwaited({ now, until, limit: 1, only: file })
+        if (claimed === undefined) return
+        const end = Deferred.makeUnsafe<Media.Media, DomainError>()
+        downloading.set(file.id, end)
+        runDownload(
+          fetch(claimed).pipe(
+            Effect.onExit((exit) =>
+              Effect.andThen(Effect.sync(() => downloading.delete(file.id)), Deferred.done(end, exit))
+            ),
+            Effect.ignoreCause
+          )
+        )
+        return end
+        // a claim without its download would keep other requests from the file
+      }, Effect.uninterruptible)
+
       /** A customer's file, once this request or another one has downloaded it. */
       const arrived = Effect.fnUntraced(function*(file: Named) {
         while (true) {
-          const now = yield* Clock.currentTimeMillis
-          const until = now + Duration.toMillis(downloadLease)
-          const [claimed] = yield* store.claimAwaited({ now, until, limit: 1, only: file })
-          if (claimed !== undefined) return yield* fetch(claimed)
+          const running = downloading.get(file.id) ?? (yield* begun(file))
+          if (running !== undefined) return yield* Deferred.await(running)
           const found = yield* store.find(file)
           if (Option.isNone(found)) return yield* notFound()
           if (found.value._tag === "Stored") return found.value.media
           if (found.value._tag === "Gone") return yield* Media.expired()
           yield* Effect.sleep(pollEvery)
         }
-      }, Effect.timeoutOrElse({ duration: downloadPatience, orElse: () => Effect.fail(notReady()) }))
+      }, Effect.timeoutOrElse({ duration: downloadPatience, orElse: () => Effect.fail(Media.notReady()) }))
 
       const find = Effect.fnUntraced(function*(file: Named) {
         const found = yield* store.find(file)
@@ -319,7 +350,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         }
         const bytes = read(media)({ start: 0, end: media.size })
         const uploaded = yield* provider.uploadFile({ sender, media, bytes }).pipe(
-          Effect.timeoutOrElse({ duration: providerUploadTimeout, orElse: () => Effect.fail(notReady()) })
+          Effect.timeoutOrElse({ duration: providerUploadTimeout, orElse: () => Effect.fail(Media.notReady()) })
         )
         yield* store.keepUploaded(media.id, sender.id, uploaded)
         return uploaded.providerMediaId
@@ -345,7 +376,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           )
         }
         return yield* Deferred.await(end).pipe(
-          Effect.timeoutOrElse({ duration: uploadPatience, orElse: () => Effect.fail(notReady()) })
+          Effect.timeoutOrElse({ duration: uploadPatience, orElse: () => Effect.fail(Media.notReady()) })
         )
       })
 
@@ -360,6 +391,20 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         const media = yield* find({ workspaceId: sender.workspaceId, id })
         const bytes = read(media)({ start: 0, end: media.size })
         return yield* editor.uploadSample({ sender, media, bytes })
+      })
+
+      const keepUntil = Effect.fnUntraced(function*(
+        workspaceId: Id.WorkspaceId,
+        ids: ReadonlyArray<Id.MediaId>,
+        until: Instant
+      ) {
+        for (const id of new Set(ids)) {
+          const file = { workspaceId, id }
+          const found = Option.getOrUndefined(yield* store.find(file))
+          // usually the file is kept for much longer anyway, and queueing a message writes nothing
+          if (found?._tag !== "Stored" || Media.expiresAt(found.media, keptFor) >= until + keptMargin) continue
+          yield* store.use(file, yield* Clock.currentTimeMillis, keptFor, until)
+        }
       })
 
       return MediaLibrary.of({
@@ -378,7 +423,8 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         sendable: {
           find: (workspaceId, id) => Effect.catchTag(find({ workspaceId, id }), "NotFound", () => Effect.undefined),
           providerIdOf,
-          sampleHandleOf
+          sampleHandleOf,
+          keepUntil
         }
       })
     })

@@ -78,6 +78,8 @@ export interface Remove extends Named {
 /** Records a use of a file, so that it is kept for longer. */
 export interface Use extends Named {
   readonly now: Instant
+  /** When the use ends; defaults to `now`. */
+  readonly until?: Instant | undefined
   /** How long the file is kept after this use; defaults to `Media.retention`. */
   readonly keptFor?: Duration.Duration | undefined
 }
@@ -134,9 +136,9 @@ const sizeOf = (row: Row | undefined): number => row?.state === "stored" ? row.m
 
 type Stored = Extract<Row, { readonly state: "stored" }>
 
-/** A file's row after a use at `now`. If a later use was recorded before, that one counts. */
-const used = (row: Stored, now: Instant, keptFor?: Duration.Duration): Stored => {
-  const media = { ...row.media, lastUsedAt: Math.max(row.media.lastUsedAt, now) }
+/** A file's row after a use that ends at `end`. If a use that ends later was recorded before, that one counts. */
+const used = (row: Stored, end: Instant, keptFor?: Duration.Duration): Stored => {
+  const media = { ...row.media, lastUsedAt: Math.max(row.media.lastUsedAt, end) }
   return { ...row, media, dueAt: Media.expiresAt(media, keptFor) }
 }
 
@@ -204,9 +206,9 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     return true
   }
 
-  const use = ({ keptFor, now: asked, ...named }: Use): void => {
+  const use = ({ keptFor, now: asked, until = asked, ...named }: Use): void => {
     const row = rowOf(named)
-    if (row?.state === "stored") write(used(row, loaded.now(asked), keptFor))
+    if (row?.state === "stored") write(used(row, loaded.now(asked) + Math.max(0, until - asked), keptFor))
   }
 
   const answers = commands.map((command): Answer => {

@@ -35,10 +35,15 @@ export class MediaStore extends Context.Service<MediaStore, {
   /** A file of the workspace. Uploads that have not ended are not found. */
   readonly find: (named: Named) => Effect.Effect<Option.Option<Media.FileState>, StoreError>
   /**
-   * Records a use. The file is then kept for `keptFor` (by default `Media.retention`) after its last use, even if that
-   * is shorter than before. Safe to repeat.
+   * Records a use, which lasts until `until` (by default `now`). The file is then kept for `keptFor` (by default
+   * `Media.retention`) after the end of its last use, even if that is shorter than before. Safe to repeat.
    */
-  readonly use: (named: Named, now: Instant, keptFor?: Duration.Duration) => Effect.Effect<void, StoreError>
+  readonly use: (
+    named: Named,
+    now: Instant,
+    keptFor?: Duration.Duration,
+    until?: Instant
+  ) => Effect.Effect<void, StoreError>
   /** Files that are due by the storage's clock: broken-off uploads and expired files. In any order. */
   readonly due: (now: Instant, limit: number) => Effect.Effect<ReadonlyArray<Named>, StoreError>
   /** Removed files whose bytes must be deleted. In any order. */
@@ -80,7 +85,10 @@ export class MediaStore extends Context.Service<MediaStore, {
       readonly only?: Named
     }
   ) => Effect.Effect<ReadonlyArray<Media.Awaited>, StoreError>
-  /** Makes a claimed file due for download at this time. Safe to repeat. */
+  /**
+   * Gives the claim of a file back. The file is then due for download at this time, unless it was registered without a
+   * time. Safe to repeat.
+   */
   readonly postpone: (named: Named, fetchAt: Instant) => Effect.Effect<void, StoreError>
   /** Records that the provider no longer has an awaited file. Safe to repeat. */
   readonly lose: (named: Named) => Effect.Effect<void, StoreError>

@@ -7,7 +7,6 @@ import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
-import * as Media from "./Media.ts"
 import { MediaBytes } from "./MediaBytes.ts"
 import { InboundFiles, MediaLibrary } from "./MediaLibrary.ts"
 import { MediaStore } from "./MediaStore.ts"
@@ -63,7 +62,7 @@ const fetchDue = Effect.fnUntraced(function*(log: RepeatedFailure.Log) {
         // a file that the provider no longer has or that was removed is not a failure
         Effect.catchTag("NotFound", () => Effect.void),
         Effect.tapCause((cause) => log("download", `${awaited.id} could not be downloaded`, cause)),
-        Effect.catchCause(() => store.postpone(awaited, Media.fetchAgainAt(awaited, now)))
+        Effect.ignoreCause
       ),
     { concurrency, discard: true }
   )

@@ -6,6 +6,7 @@ import type { DomainError } from "../Errors.ts"
 import type { MediaId, WorkspaceId } from "../Id.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
 import type { FileProperties } from "./Media.ts"
 
 /** A file of the workspace that may be sent. */
@@ -30,6 +31,15 @@ export interface SendableMedia {
     sender: PhoneNumber,
     file: Pick<SendableFile, "id">
   ) => Effect.Effect<string, DomainError | StoreError>
+  /**
+   * Keeps files of the workspace at least until this time, for what is to be sent by then. Ignores files that do not
+   * exist.
+   */
+  readonly keepUntil: (
+    workspaceId: WorkspaceId,
+    ids: ReadonlyArray<MediaId>,
+    until: Instant
+  ) => Effect.Effect<void, StoreError>
 }
 
 /** The operations in this process. By default, no file exists. */
@@ -37,6 +47,7 @@ export const SendableMedia = Context.Reference<SendableMedia>("@wac/core/media/S
   defaultValue: () => ({
     find: () => Effect.undefined,
     providerIdOf: () => Effect.die("there is no file"),
-    sampleHandleOf: () => Effect.die("there is no file")
+    sampleHandleOf: () => Effect.die("there is no file"),
+    keepUntil: () => Effect.void
   })
 })

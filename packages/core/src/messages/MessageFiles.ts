@@ -5,6 +5,7 @@ import type { MediaId } from "../Id.ts"
 import type * as Media from "../media/Media.ts"
 import type { FileContent } from "./FileContent.ts"
 import type { OutboundMessage } from "./Message.ts"
+import type { TemplateContent } from "./TemplateContent.ts"
 
 /** A file of ours in a message. */
 export interface File {
@@ -48,11 +49,15 @@ const inHeaders = (
   ...cards.flatMap(({ header }, i) => header === undefined ? [] : fileIn(header, `${ofCards}[${i}].header`))
 ]
 
+/** The files of ours that the values of a template refer to, with their fields. */
+export const ofTemplate = (template: TemplateContent): ReadonlyArray<File> =>
+  inHeaders(template, template.cards ?? [], "template", "template.cards")
+
 /** The files of ours that a message refers to, with their fields. */
 export const of = (message: OutboundMessage): ReadonlyArray<File> => {
   switch (message.type) {
     case "template":
-      return inHeaders(message.template, message.template.cards ?? [], "template", "template.cards")
+      return ofTemplate(message.template)
     case "interactive": {
       const { interactive } = message
       const cards = interactive.type === "carousel" ? interactive.action.cards : []

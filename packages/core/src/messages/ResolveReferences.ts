@@ -2,7 +2,7 @@
  * Resolves the ids that a message refers to (contract §9, §10): looks up the quoted message and the files, and
  * translates our ids to the provider's identifiers.
  */
-import { Effect, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 import * as Contact from "../contacts/Contact.ts"
 import { type DomainError, InvalidBody } from "../Errors.ts"
 import type { MediaId, MessageId } from "../Id.ts"
@@ -33,7 +33,44 @@ const naming = (error: DomainError, param: string): DomainError => {
   return new InvalidBody({ reason, message, param, ...(provider === undefined ? {} : { provider }) })
 }
 
-/** Resolves what a claimed send refers to. Fails with the reason if a reference is invalid. */
+/**
+ * How long a send waits for all of its files: with the provider's deadline, less than the lease of its claim. Transfers
+ * continue afterwards.
+ */
+const patience = Duration.seconds(15)
+
+/** The number of a message's files that are uploaded concurrently. */
+const concurrency = 4
+
+/** The provider's ids of a message's files. All of them are checked before the first upload. */
+const uploaded = (
+  { message: { workspaceId }, sender }: Pick<ClaimedSend, "message" | "sender">,
+  files: ReadonlyArray<MessageFiles.File>,
+  library: SendableMedia
+): Effect.Effect<ReadonlyMap<MediaId, string>, DomainError> => {
+  const check = Effect.fnUntraced(function*(file: MessageFiles.File) {
+    const media = yield* library.find(workspaceId, file.id).pipe(orUnavailable)
+    if (media === undefined) return yield* Media.missing(file.param)
+    const refusal = Media.refusal(media, file)
+    return refusal === undefined ? { media, param: file.param } : yield* refusal
+  })
+  return Effect.forEach(files, check).pipe(
+    Effect.flatMap((found) =>
+      Effect.forEach(found, ({ media, param }) =>
+        library.providerIdOf(sender, media).pipe(
+          orUnavailable,
+          Effect.mapBoth({
+            onSuccess: (providerMediaId) => [media.id, providerMediaId] as const,
+            onFailure: (error) => naming(error, param)
+          })
+        ), { concurrency })
+    ),
+    Effect.map((ids) => new Map(ids)),
+    Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(Media.notReady()) })
+  )
+}
+
+/** Resolves what a claimed send refers to. Fails with the reason if a reference is invalid or takes too long. */
 export const resolve = (
   claimed: Pick<ClaimedSend, "contact" | "message" | "sender">,
   store: Pick<MessageStore["Service"], "named">,
@@ -67,18 +104,7 @@ export const resolve = (
         })
       }
     }
-    const mediaIds = new Map<MediaId, string>()
-    for (const file of files) {
-      const media = yield* library.find(workspaceId, file.id).pipe(orUnavailable)
-      if (media === undefined) return yield* Media.missing(file.param)
-      const refusal = Media.refusal(media, file)
-      if (refusal !== undefined) return yield* refusal
-      const uploaded = library.providerIdOf(claimed.sender, media).pipe(
-        orUnavailable,
-        Effect.mapError((error) => naming(error, file.param))
-      )
-      mediaIds.set(file.id, yield* uploaded)
-    }
+    const mediaIds = files.length === 0 ? none.mediaIds : yield* uploaded(claimed, files, library)
     return { quoted: providerMessageId, mediaIds }
   })
 }

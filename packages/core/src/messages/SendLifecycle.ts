@@ -31,6 +31,7 @@ import { SendableMedia } from "../media/SendableMedia.ts"
 import * as Metrics from "../Metrics.ts"
 import { Provider, type ProviderOutcome } from "../provider/Provider.ts"
 import * as ProviderAnswer from "../provider/ProviderAnswer.ts"
+import * as SendTimes from "../queue/SendTimes.ts"
 import { Vault } from "../secrets/Vault.ts"
 import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
@@ -40,6 +41,7 @@ import * as Timeouts from "../Timeouts.ts"
 import type { Activity } from "../usage/Activity.ts"
 import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import * as Message from "./Message.ts"
+import * as MessageFiles from "./MessageFiles.ts"
 import type { ResolvedReferences } from "./MessageReferences.ts"
 import {
   type Accepted,
@@ -289,16 +291,22 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
       const carryOut = Effect.fnUntraced(
         function*(claimed: ClaimedSend, hold: Hold, requestId: Id.RequestId): Effect.fn.Return<Ended> {
           const { content: message } = claimed.message
-          const late = Policy.windowRefusal({
-            capabilities: provider.capabilities,
-            contact: claimed.contact,
-            message,
-            // the storage's time: the time of the claim plus the time since the request for it
-            now: claimed.message.statusAt + ((yield* Elapsed.now) - hold.askedAt)
+          const inWindow = Effect.flatMap(Elapsed.now, (elapsed) => {
+            const late = Policy.windowRefusal({
+              capabilities: provider.capabilities,
+              contact: claimed.contact,
+              message,
+              // the storage's time: the time of the claim plus the time since the request for it
+              now: claimed.message.statusAt + (elapsed - hold.askedAt)
+            })
+            return late === undefined ? Effect.void : Effect.fail(late)
           })
-          const refers = late === undefined
-            ? yield* Effect.result(ResolveReferences.resolve(claimed, store, library))
-            : Result.fail(late)
+          // the window may end while files are uploaded
+          const refers = yield* inWindow.pipe(
+            Effect.andThen(ResolveReferences.resolve(claimed, store, library)),
+            Effect.tap(inWindow),
+            Effect.result
+          )
           if (Result.isFailure(refers)) {
             const abandoned = yield* Effect.result(abandon(hold))
             if (Result.isFailure(abandoned)) return unsent("stuck", toServerError(abandoned.failure), requestId)
@@ -328,10 +336,24 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         Effect.uninterruptible
       )
 
+      /** Keeps the files of a message that is to be queued, before it is, for as long as it may be tried. */
+      const keepFiles = (
+        workspaceId: Id.WorkspaceId,
+        message: Message.OutboundMessage,
+        times: ReturnType<typeof SendTimes.of>
+      ) => {
+        const files = MessageFiles.of(message)
+        // *accept* refuses the message if its times are invalid
+        return files.length === 0 || Result.isFailure(times)
+          ? Effect.void
+          : library.keepUntil(workspaceId, files.map(({ id }) => id), times.success.sendUntil)
+      }
+
       const send = Effect.fnUntraced(function*<Of extends Queue | null>(
         { apiKeyId, around, keyed, later, message, messageId, queue, requestId, withhold }: SendCommand<Of>
       ): Effect.fn.Return<Outcome<Of>, StoreError> {
         const now = yield* Clock.currentTimeMillis
+        if (later !== null) yield* keepFiles(keyed.workspaceId, message, SendTimes.of(later, now))
         const askedAt = yield* Elapsed.now
         const hold: Hold = { keyed, message, token: yield* random.uuidV4({}), askedAt }
         const name = CustomerNames.keyOf(message.to)

@@ -65,8 +65,13 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
 export const toServerError = ({ message, reason }: ProviderError | TemplatesUnavailable): ServerError =>
   new ServerError({ message, reason })
 
-/** The provider does not have the file (any more). */
-export class FileGone extends Schema.TaggedError<FileGone>()("FileGone", {}) {}
+/**
+ * The provider does not have the file (any more). `mayReturn` is true if this is not sure, for example because the
+ * provider responds alike to a call without permission: the file is then requested again later.
+ */
+export class FileGone extends Schema.TaggedError<FileGone>()("FileGone", {
+  mayReturn: Schema.optionalKey(Schema.Boolean)
+}) {}
 
 /** A file to upload. */
 export interface FileUpload {

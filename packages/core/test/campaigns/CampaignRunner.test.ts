@@ -7,7 +7,8 @@ import * as Recipient from "../../src/campaigns/Recipient.ts"
 import { after } from "../../src/campaigns/RecipientEnd.ts"
 import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
-import type { WorkspaceId } from "../../src/Id.ts"
+import type { MediaId, WorkspaceId } from "../../src/Id.ts"
+import { SendableMedia } from "../../src/media/SendableMedia.ts"
 import { MessageStore } from "../../src/messages/MessageStore.ts"
 import type { ProviderOutcome } from "../../src/provider/Provider.ts"
 import { Heartbeats } from "../../src/queue/Heartbeats.ts"
@@ -15,12 +16,20 @@ import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
 import { day, hour, minute, second } from "../checks.ts"
 import { advance, at } from "../clock.ts"
 import { start } from "../samples.ts"
-import { foundation, heldVault, stubProvider, world } from "../world.ts"
+import { foundation, heldVault, newId, stubProvider, world } from "../world.ts"
 
 const setUp = () => {
   const provider = stubProvider()
   /** What every *accept* waits for. */
   const storage = { isReady: Effect.void }
+  /** Until when files are kept, by their ids. */
+  const files = new Map<MediaId, number>()
+  const library = Layer.succeed(SendableMedia, {
+    find: () => Effect.undefined,
+    providerIdOf: () => Effect.die("no test sends a file"),
+    sampleHandleOf: () => Effect.die("no test has samples"),
+    keepUntil: (_, ids, until) => Effect.sync(() => void ids.forEach((id) => files.set(id, until)))
+  })
   const store = Layer.effect(
     MessageStore,
     Effect.map(MessageStore, (real) =>
@@ -32,8 +41,9 @@ const setUp = () => {
   return {
     provider,
     storage,
+    files,
     layer: Layer.mergeAll(QueuedMessages.layer, Campaigns.layer).pipe(
-      Layer.provideMerge(Layer.mergeAll(provider.layer, store, heldVault)),
+      Layer.provideMerge(Layer.mergeAll(provider.layer, store, heldVault, library)),
       Layer.provideMerge(foundation)
     )
   }
@@ -95,6 +105,35 @@ const notSent: ProviderOutcome = {
 }
 
 describe("the campaign runner", () => {
+  it.effect(
+    "the files of a campaign's templates are kept while it may send, as it is started and changed",
+    campaigning(({ files }) =>
+      Effect.gen(function*() {
+        yield* startRunner
+        const [media, mediaB] = [yield* newId("med"), yield* newId("med")]
+        const template = (media: MediaId) => ({
+          name: "plain",
+          language: "en_US",
+          header: { type: "image", image: { media } }
+        } as const)
+        const startAt = start + 45 * day
+        const plan = { template: template(media), templateB: template(mediaB), startAt }
+        const { change, id, now, workspace } = yield* ready(1, plan)
+        assert.strictEqual(files.size, 0)
+        yield* change("Start")
+        assert.strictEqual((yield* now).status, "scheduled")
+        assert.deepStrictEqual([...files], [[media, startAt + day], [mediaB, startAt + day]])
+        const campaigns = yield* Campaigns
+        const notAfter = startAt + 3 * day
+        yield* campaigns.change(workspace.id, id, { _tag: "Edit", plan: { notAfter } })
+        assert.deepStrictEqual([...files], [[media, notAfter], [mediaB, notAfter]])
+        files.clear()
+        yield* change("Cancel")
+        assert.strictEqual(files.size, 0)
+      })
+    )
+  )
+
   it.effect(
     "a campaign sends to each recipient once, at its pace, and tells when it is done",
     campaigning(({ provider }) =>

@@ -1,14 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Exit, Fiber, Layer, Stream } from "effect"
+import { Clock, Duration, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
+import { type DomainError, reasonOf } from "../../src/Errors.ts"
+import * as Media from "../../src/media/Media.ts"
 import * as MediaInspector from "../../src/media/MediaInspector.ts"
 import { MediaLibrary, providerUploadTimeout, uploadPatience } from "../../src/media/MediaLibrary.ts"
 import { MediaStore } from "../../src/media/MediaStore.ts"
+import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
 import * as Capabilities from "../../src/provider/Capabilities.ts"
-import { Provider } from "../../src/provider/Provider.ts"
+import { FileGone, Provider, ProviderError } from "../../src/provider/Provider.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { hour } from "../checks.ts"
 import { advance } from "../clock.ts"
-import { foundation, key, providerNumber, templates, world } from "../world.ts"
+import { foundation, key, newId, providerNumber, templates, world } from "../world.ts"
 
 const inspector = Layer.succeed(
   MediaInspector.MediaInspector,
@@ -18,14 +21,30 @@ const inspector = Layer.succeed(
   })
 )
 
-/** A library whose store and provider fail as set. */
-const setUp = () => {
-  const state = { looksUp: true, answers: true, uploads: 0 }
+const words = "hello"
+
+/** A library whose store and provider fail as set. Its provider is the numbers' one, unless it has another name. */
+const setUp = ({ hasDownloads = true, name = "stub" } = {}) => {
+  const state = {
+    looksUp: true,
+    answers: true,
+    uploads: 0,
+    /** Whether the storage's responses to *keep* are lost, after it has kept the file. */
+    losesKept: false,
+    downloads: 0,
+    download: Stream.succeed(new TextEncoder().encode(words)) as Stream.Stream<Uint8Array, FileGone | ProviderError>
+  }
   const store = Layer.effect(
     MediaStore,
     Effect.map(MediaStore, (real) =>
       MediaStore.of({
         ...real,
+        keep: (command) =>
+          Effect.flatMap(
+            real.keep(command),
+            (kept) =>
+              state.losesKept ? Effect.fail(new StoreError({ operation: "MediaStore.keep" })) : Effect.succeed(kept)
+          ),
         find: (named) =>
           Effect.suspend(() =>
             state.looksUp ? real.find(named) : Effect.fail(new StoreError({ operation: "MediaStore.find" }))
@@ -35,7 +54,7 @@ const setUp = () => {
   const provider = Layer.succeed(
     Provider,
     Provider.of({
-      name: "stub",
+      name,
       capabilities: Capabilities.all,
       send: () => Effect.die("no test sends"),
       firstNumber: Effect.succeed(providerNumber),
@@ -46,7 +65,14 @@ const setUp = () => {
             providerMediaId: `provider-${state.uploads += 1}`,
             expiresAt: now + 24 * hour
           }))
-          : Effect.never
+          : Effect.never,
+      ...(hasDownloads && {
+        downloadFile: () =>
+          Stream.suspend(() => {
+            state.downloads += 1
+            return state.download
+          })
+      })
     })
   )
   const layer = MediaLibrary.layerService.pipe(
@@ -64,9 +90,172 @@ const stored = Effect.gen(function*() {
     key: key("a file"),
     filename: () => "a.txt",
     size: 5,
-    bytes: Stream.succeed(new TextEncoder().encode("hello"))
+    bytes: Stream.succeed(new TextEncoder().encode(words))
   })
   return library.sendable.providerIdOf(number, media)
+})
+
+/** A customer's file that the provider holds, and how the library opens and reads it. */
+const awaited = Effect.gen(function*() {
+  const { number, workspace } = yield* world()
+  const library = yield* MediaLibrary
+  const store = yield* MediaStore
+  const file: Media.Awaited = {
+    id: yield* newId("med"),
+    workspaceId: workspace.id,
+    phoneNumberId: number.id,
+    providerMediaId: `provider ${workspace.id}`,
+    filename: "notes.txt",
+    sha256: null,
+    createdAt: yield* Clock.currentTimeMillis
+  }
+  yield* store.expect(file, null)
+  const open = library.open(file.workspaceId, file.id)
+  const read = Effect.gen(function*() {
+    const { media, read } = yield* open
+    return yield* Stream.mkString(Stream.decodeText(read({ start: 0, end: media.size })))
+  })
+  const state = Effect.map(store.find(file), (found) => Option.getOrThrow(found)._tag)
+  return { file, number, open, read, state }
+})
+
+/** Opens a file that is gone. */
+const assertExpired = (open: Effect.Effect<unknown, DomainError>) =>
+  Effect.map(Effect.flip(open), (error) => assert.strictEqual(reasonOf(error), "media_expired"))
+
+describe("a customer's file", () => {
+  it.effect("a download that was kept has its bytes even if the storage's response was lost", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { open, read } = yield* awaited
+      state.losesKept = true
+      assert.strictEqual(reasonOf(yield* Effect.flip(open)), "storage_unavailable")
+      state.losesKept = false
+      assert.strictEqual(yield* read, words)
+      assert.strictEqual(state.downloads, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("a download that takes longer than a request waits continues, and the next request gets the file", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { open, read } = yield* awaited
+      state.download = Stream.concat(Stream.fromEffectDrain(Effect.sleep("30 seconds")), state.download)
+      const first = yield* Effect.forkChild(Effect.flip(open))
+      yield* advance("20 seconds")
+      assert.strictEqual(reasonOf(yield* Fiber.join(first)), "provider_unavailable")
+      const second = yield* Effect.forkChild(read)
+      yield* advance("10 seconds")
+      assert.strictEqual(yield* Fiber.join(second), words)
+      assert.strictEqual(state.downloads, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("a download continues if the request for it is broken off", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { open, read } = yield* awaited
+      state.download = Stream.concat(Stream.fromEffectDrain(Effect.sleep("5 seconds")), state.download)
+      const broken = yield* Effect.forkChild(open)
+      yield* advance("1 second")
+      yield* Fiber.interrupt(broken)
+      yield* advance("4 seconds")
+      assert.strictEqual(yield* read, words)
+      assert.strictEqual(state.downloads, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("all requests that wait for a download get its failure, and the next request downloads the file", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { open, read } = yield* awaited
+      const works = state.download
+      state.download = Stream.fromEffect(Effect.delay(
+        Effect.fail(new ProviderError({ reason: "provider_unavailable", message: "the provider is away" })),
+        "1 second"
+      ))
+      const waiting = yield* Effect.forkChild(Effect.all([Effect.flip(open), Effect.flip(open)], {
+        concurrency: "unbounded"
+      }))
+      yield* advance("1 second")
+      for (const { message } of yield* Fiber.join(waiting)) assert.strictEqual(message, "the provider is away")
+      assert.strictEqual(state.downloads, 1)
+      state.download = works
+      assert.strictEqual(yield* read, words)
+      assert.strictEqual(state.downloads, 2)
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("a customer's file that cannot be downloaded", () => {
+  it.effect.each<[string, Parameters<typeof setUp>[0]]>([
+    ["a number of another provider", { name: "another" }],
+    ["a provider without downloads", { hasDownloads: false }]
+  ])("a file of %s stays as it is until the provider has deleted it", ([, given]) =>
+    Effect.gen(function*() {
+      const { open, state } = yield* awaited
+      assert.strictEqual(reasonOf(yield* Effect.flip(open)), "provider_unavailable")
+      assert.strictEqual(yield* state, "Awaited")
+      yield* advance(Duration.days(7))
+      assert.strictEqual(reasonOf(yield* Effect.flip(open)), "provider_unavailable")
+      yield* advance(1)
+      yield* assertExpired(open)
+      assert.strictEqual(yield* state, "Gone")
+    }).pipe(Effect.provide(setUp(given).layer)))
+
+  it.effect("a file of a removed number is gone", () =>
+    Effect.gen(function*() {
+      const { number, open, state } = yield* awaited
+      yield* PhoneNumberStore.use((numbers) => numbers.remove(number.id))
+      yield* assertExpired(open)
+      assert.strictEqual(yield* state, "Gone")
+    }).pipe(Effect.provide(setUp().layer)))
+
+  it.effect("a file is gone for good only if the provider is sure of it", () => {
+    const { layer, state: library } = setUp()
+    return Effect.gen(function*() {
+      const { open, read, state } = yield* awaited
+      const works = library.download
+      library.download = Stream.fail(new FileGone({ mayReturn: true }))
+      yield* assertExpired(open)
+      assert.strictEqual(yield* state, "Awaited")
+      library.download = works
+      assert.strictEqual(yield* read, words)
+      const sure = yield* awaited
+      library.download = Stream.fail(new FileGone())
+      yield* assertExpired(sure.open)
+      assert.strictEqual(yield* sure.state, "Gone")
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("a file that is needed until a time", () => {
+  it.effect("a file stays until a queued message needs it no more, and a use beside it changes nothing", () =>
+    Effect.gen(function*() {
+      const { workspace } = yield* world()
+      const library = yield* MediaLibrary
+      const store = yield* MediaStore
+      const { media } = yield* library.upload({
+        workspaceId: workspace.id,
+        key: key("a file"),
+        filename: () => "a.txt",
+        size: 5,
+        bytes: Stream.succeed(new TextEncoder().encode(words))
+      })
+      const { keepUntil } = library.sendable
+      const expiry = Effect.map(store.find(media), (found) => {
+        const state = Option.getOrThrow(found)
+        return state._tag === "Stored" ? Media.expiresAt(state.media) : assert.fail(state._tag)
+      })
+      const start = yield* Clock.currentTimeMillis
+      const day = 24 * hour
+      yield* keepUntil(workspace.id, [media.id], start + day)
+      assert.strictEqual(yield* expiry, start + 30 * day, "it is kept for longer anyway")
+      yield* keepUntil(workspace.id, [yield* newId("med"), media.id], start + 45 * day)
+      yield* advance(2 * hour)
+      yield* library.open(workspace.id, media.id)
+      assert.strictEqual(yield* expiry, start + 75 * day)
+    }).pipe(Effect.provide(setUp().layer)))
 })
 
 describe("the upload of a file to the provider", () => {

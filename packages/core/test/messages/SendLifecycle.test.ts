@@ -6,12 +6,14 @@ import { reasonOf, ServerError } from "../../src/Errors.ts"
 import * as Idempotency from "../../src/Idempotency.ts"
 import { Inbound } from "../../src/inbound/Inbound.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
+import { SendableMedia } from "../../src/media/SendableMedia.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
 import type { Queue } from "../../src/messages/MessageStore.ts"
 import { MessageStore } from "../../src/messages/MessageStore.ts"
 import { type Ended, type Outcome, type SendCommand, SendLifecycle } from "../../src/messages/SendLifecycle.ts"
 import { StoreError } from "../../src/StoreError.ts"
-import { at } from "../clock.ts"
+import { day, second } from "../checks.ts"
+import { advance, at } from "../clock.ts"
 import { start } from "../samples.ts"
 import { foundation, issueKey, key, newId, plain, stubProvider, world } from "../world.ts"
 
@@ -20,6 +22,14 @@ type Given = ReturnType<typeof setUp>
 const setUp = () => {
   const provider = stubProvider()
   const storage = { canAbandon: true }
+  /** Files of the workspace, each of which takes a time to upload to the provider. */
+  const files = { upload: Effect.succeed("provider-file"), kept: [] as Array<number> }
+  const library = Layer.succeed(SendableMedia, {
+    find: (_, id) => Effect.succeed({ id, mimeType: "image/png", size: 100, isAnimated: false, isOpus: false }),
+    providerIdOf: () => Effect.suspend(() => files.upload),
+    sampleHandleOf: () => Effect.die("no test has samples"),
+    keepUntil: (_, ids, until) => Effect.sync(() => void ids.forEach(() => files.kept.push(until)))
+  })
   const store = Layer.effect(
     MessageStore,
     Effect.map(MessageStore, (real) =>
@@ -32,11 +42,11 @@ const setUp = () => {
       }))
   )
   const layer = SendLifecycle.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, Inbound.layer, provider.layer)),
+    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, Inbound.layer, provider.layer, library)),
     Layer.provideMerge(store),
     Layer.provideMerge(foundation)
   )
-  return { provider, storage, layer }
+  return { files, provider, storage, layer }
 }
 
 const living = <E>(test: (given: Given) => Effect.Effect<void, E, Layer.Success<Given["layer"]>>) => () =>
@@ -77,7 +87,32 @@ const sendCommand = (name: string, message: OutboundMessage = plain()) =>
     return send
   })
 
+/** A message of ten cards with a picture each. */
+const carousel = Effect.map(
+  Effect.replicateEffect(newId("med"), 10),
+  (ids): OutboundMessage => ({
+    type: "interactive",
+    to: "+12025550123",
+    interactive: {
+      type: "carousel",
+      body: { text: "Our shelf" },
+      action: {
+        cards: ids.map((media, card_index) => ({
+          card_index,
+          type: "cta_url",
+          header: { type: "image", image: { media } },
+          body: { text: "A book" },
+          action: { buttons: [{ type: "quick_reply", quick_reply: { id: `buy-${card_index}`, title: "Buy" } }] }
+        }))
+      }
+    }
+  })
+)
+
 const carryOut = (send: SendCommand<null>) => SendLifecycle.use((lifecycle) => lifecycle.send(send))
+
+const errorOf = (outcome: Outcome<null>) =>
+  outcome._tag === "Ended" && outcome.answer._tag === "Failed" ? reasonOf(outcome.answer.error) : undefined
 
 const endOf = (outcome: Outcome<null>): Ended["as"] =>
   outcome._tag === "Ended" ? outcome.as : assert.fail(`not claimed: ${outcome._tag}`)
@@ -141,12 +176,79 @@ it.effect(
       storage.canAbandon = false
       const stuck = yield* carryOut(send)
       assert.strictEqual(endOf(stuck), "stuck")
-      assert.strictEqual(
-        stuck._tag === "Ended" && stuck.answer._tag === "Failed" ? reasonOf(stuck.answer.error) : undefined,
-        "storage_unavailable"
-      )
+      assert.strictEqual(errorOf(stuck), "storage_unavailable")
       assert.strictEqual((yield* carryOut(send))._tag, "Running")
       assert.strictEqual(provider.calls.length, 0)
+    })
+  )
+)
+
+it.effect(
+  "a send waits at most 15 s for all of its files, and leaves its key free for another try",
+  living(({ files, provider }) =>
+    Effect.gen(function*() {
+      const send = yield* sendCommand("k", yield* carousel)
+      files.upload = Effect.delay(files.upload, "7 seconds")
+      const late = yield* Effect.forkDetach(carryOut(send))
+      yield* advance("15 seconds")
+      const ended = late.pollUnsafe()
+      assert.isDefined(ended)
+      const outcome = yield* ended
+      assert.deepStrictEqual([endOf(outcome), errorOf(outcome)], ["refused", "provider_unavailable"])
+      assert.strictEqual(provider.calls.length, 0)
+      files.upload = Effect.succeed("provider-file")
+      assert.strictEqual(endOf(yield* carryOut(send)), "sent")
+      assert.strictEqual(provider.calls.length, 1)
+    })
+  )
+)
+
+it.effect(
+  "the files of a send are uploaded beside each other, so that ten small ones end in time",
+  living(({ files, provider }) =>
+    Effect.gen(function*() {
+      const send = yield* sendCommand("k", yield* carousel)
+      files.upload = Effect.delay(files.upload, "3.5 seconds")
+      const sending = yield* Effect.forkDetach(carryOut(send))
+      yield* advance("15 seconds")
+      assert.strictEqual(endOf(yield* sending.pollUnsafe() ?? assert.fail("the send still runs")), "sent")
+      assert.strictEqual(provider.calls[0]!.refers.mediaIds.size, 10)
+    })
+  )
+)
+
+it.effect(
+  "a send is refused if the service window ends while its files are uploaded",
+  living(({ files, provider }) =>
+    Effect.gen(function*() {
+      const send = yield* sendCommand("k", yield* carousel)
+      yield* advance(day - 2 * second)
+      files.upload = Effect.delay(files.upload, "1 second")
+      const sending = yield* Effect.forkDetach(carryOut(send))
+      yield* advance("15 seconds")
+      const outcome = yield* sending.pollUnsafe() ?? assert.fail("the send still runs")
+      assert.deepStrictEqual([endOf(outcome), errorOf(outcome)], ["refused", "outside_service_window"])
+      assert.strictEqual(provider.calls.length, 0)
+    })
+  )
+)
+
+it.effect(
+  "the files of a message that is queued are kept until it is tried no more",
+  living(({ files }) =>
+    Effect.gen(function*() {
+      const send = yield* sendCommand("k", yield* carousel)
+      const sendAt = start + 45 * day
+      const queue = (later: NonNullable<SendCommand<null>["later"]>, name: string) =>
+        carryOut({ ...send, keyed: { ...send.keyed, key: key(name) }, later })
+      assert.strictEqual((yield* queue({ sendAt, isInBatch: false }, "a"))._tag, "Queued")
+      assert.deepStrictEqual(files.kept, Array.from({ length: 10 }, () => sendAt + day))
+      files.kept = []
+      assert.strictEqual((yield* queue({ sendAt, sendUntil: sendAt + 1, isInBatch: false }, "b"))._tag, "Queued")
+      assert.deepStrictEqual(files.kept, Array.from({ length: 10 }, () => sendAt + 1))
+      files.kept = []
+      assert.strictEqual((yield* queue({ sendAt: start + 91 * day, isInBatch: false }, "c"))._tag, "Refused")
+      assert.deepStrictEqual(files.kept, [])
     })
   )
 )

@@ -1,8 +1,17 @@
 /**
  * Files that messages contain (contract §10).
  */
-import { Errors, type Id, type Media as Core, Media as Rules, MediaLibrary, StoreError, Time } from "@wac/core"
-import { Effect, Result, Stream } from "effect"
+import {
+  Errors,
+  type Id,
+  type Media as Core,
+  Media as Rules,
+  MediaLibrary,
+  Retention,
+  StoreError,
+  Time
+} from "@wac/core"
+import { type Duration, Effect, Result, Stream } from "effect"
 import * as CallOptions from "../CallOptions.ts"
 import type * as Messaging from "../generated/Messaging.ts"
 import type { NewFile, StoredFile } from "../generated/Messaging.ts"
@@ -17,13 +26,13 @@ export interface Media extends Messaging.Media {
   readonly open: (id: string, options?: Messaging.CallOptions) => Promise<OpenedFile>
 }
 
-const shown = (media: Core.Media): StoredFile => ({
+const shownFor = (keptFor: Duration.Duration) => (media: Core.Media): StoredFile => ({
   id: media.id,
   mimeType: media.mimeType,
   size: media.size,
   sha256: media.sha256,
   filename: media.filename,
-  expiresAt: Time.iso(Rules.expiresAt(media))
+  expiresAt: Time.iso(Rules.expiresAt(media, keptFor))
 })
 
 const unreadable = (message: string) => new Errors.InvalidBody({ reason: "invalid_field", param: "bytes", message })
@@ -70,9 +79,10 @@ const piecesOf = (bytes: NewFile["bytes"]) => {
   return { failed, pieces: checked }
 }
 
-export const make = Effect.map(
-  MediaLibrary.MediaLibrary,
-  (library) => (running: Running, workspaceId: Id.WorkspaceId): Media => ({
+export const make = Effect.gen(function*() {
+  const library = yield* MediaLibrary.MediaLibrary
+  const shown = shownFor(Retention.keptFor(yield* Retention.CurrentRetention, "media"))
+  return (running: Running, workspaceId: Id.WorkspaceId): Media => ({
     upload: async (file, options) => {
       check(file)
       const { bytes, filename } = file
@@ -114,4 +124,4 @@ export const make = Effect.map(
     },
     remove: (id, options) => running.run(library.remove(workspaceId, id), { options })
   })
-)
+})

@@ -109,6 +109,25 @@ describe("files", () => {
     await wac.media.open(streamed.id)
   })
 
+  it("a file expires by the retention of the instance", async () => {
+    const { clock, wac } = await start({ retention: { media: 7 } })
+    const { expiresAt, id } = await wac.media.upload({ bytes: text("words") })
+    assert.strictEqual(Date.parse(expiresAt) - clock.now().getTime(), 7 * 24 * 60 * 60 * 1000)
+    assert.strictEqual((await wac.media.open(id)).expiresAt, expiresAt)
+    await clock.advance("7 days")
+    await clock.advance("10 minutes")
+    assert.deepInclude(await failure(wac.media.open(id)), { code: "not_found" })
+  })
+
+  it("a file that a queued message needs is kept until then", async () => {
+    const { clock, wac } = await start({ retention: { media: 1 } })
+    const file = await wac.media.upload({ bytes: Buffer.from(pixel, "base64") })
+    const sendAt = new Date(clock.now().getTime() + 3 * 24 * 60 * 60 * 1000)
+    await wac.messages.enqueue({ to: "+15551234567", type: "image", image: { media: file.id } }, { ...fresh(), sendAt })
+    await clock.advance("70 hours")
+    assert.strictEqual((await wac.media.open(file.id)).size, file.size)
+  })
+
   it("the same upload with the same key is stored once", async () => {
     const { wac } = await start()
     const file = { bytes: text("once"), filename: "once.txt" }

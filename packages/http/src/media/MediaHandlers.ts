@@ -2,8 +2,8 @@
  * The handlers of `/v1/media`: uploading, downloading and deleting files.
  */
 import { Api, Caller } from "@wac/api"
-import { Idempotency, Media, MediaLibrary, Time } from "@wac/core"
-import { Effect } from "effect"
+import { Idempotency, Media, MediaLibrary, Retention, Time } from "@wac/core"
+import { type Duration, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as PacedBody from "../bodies/PacedBody.ts"
@@ -13,13 +13,13 @@ import * as Attachment from "./Attachment.ts"
 import * as ByteRange from "./ByteRange.ts"
 import * as UploadBody from "./UploadBody.ts"
 
-const stored = (media: Media.Media) => ({
+const stored = (media: Media.Media, keptFor: Duration.Duration) => ({
   media_id: media.id,
   mime_type: media.mimeType,
   size: media.size,
   sha256: media.sha256,
   filename: media.filename,
-  expires_at: Time.iso(Media.expiresAt(media))
+  expires_at: Time.iso(Media.expiresAt(media, keptFor))
 })
 
 /** Headers of every download: a browser must never run what a stranger uploaded. */
@@ -70,6 +70,7 @@ const responseOf = (
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
     const library = yield* MediaLibrary.MediaLibrary
+    const keptFor = Retention.keptFor(yield* Retention.CurrentRetention, "media")
     return HttpApiBuilder.group(Api, "media", (handlers) =>
       handlers.handleAll({
         upload: Effect.fnUntraced(function*({ headers }) {
@@ -87,7 +88,7 @@ export const layer = HandlerGroup.layer(
             confirm: exchange.confirm
           }))
           if (uploaded.isReplayed) exchange.isReplayed = true
-          return stored(uploaded.media)
+          return stored(uploaded.media, keptFor)
         }),
         open: Effect.fnUntraced(function*({ params }) {
           const { workspace } = yield* Caller.Caller

@@ -86,8 +86,8 @@ const forget = (memory: Memory, { id, workspaceId }: MediaStep.Named): void => {
 
 const postpone = (memory: Memory, { id, workspaceId }: MediaStep.Named, fetchAt: Time.Instant): void => {
   const kept = memory.media.of(workspaceId, id)
-  if (kept?.row.state !== "awaited" || kept.fetchAt === null) return
-  kept.fetchAt = fetchAt
+  if (kept?.row.state !== "awaited") return
+  if (kept.fetchAt !== null) kept.fetchAt = fetchAt
   kept.leaseUntil = null
 }
 
@@ -105,8 +105,8 @@ export const layer = Layer.effect(
       remove: (command) => Effect.sync(() => MediaStep.removedOf(decide(memory, { _tag: "Remove", ...command }))),
       find: ({ id, workspaceId }) =>
         Effect.sync(() => Option.fromUndefinedOr(MediaStep.foundOf(memory.media.of(workspaceId, id)?.row))),
-      use: ({ id, workspaceId }, now, keptFor) =>
-        Effect.sync(() => void decide(memory, { _tag: "Use", workspaceId, id, now, keptFor })),
+      use: ({ id, workspaceId }, now, keptFor, until) =>
+        Effect.sync(() => void decide(memory, { _tag: "Use", workspaceId, id, now, keptFor, until })),
       due: (asked, limit) =>
         Effect.sync(() => {
           const now = memory.now(asked)

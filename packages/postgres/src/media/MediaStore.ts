@@ -97,8 +97,9 @@ const lose = ofNamed((isNamed) =>
 )
 
 const postpone = statement({ named: named.one, fetchAt: value<Time.Instant>() }, (given) => `
-  update wac.media m set fetch_at = ${given.fetchAt}, lease_until = null
-  where ${named.are("m", given.named)} and m.state = 'awaited' and m.fetch_at is not null`)
+  update wac.media m set lease_until = null,
+    fetch_at = case when m.fetch_at is null then null else ${given.fetchAt}::bigint end
+  where ${named.are("m", given.named)} and m.state = 'awaited'`)
 
 export const layer = Layer.effect(
   MediaStore.MediaStore,
@@ -116,7 +117,8 @@ export const layer = Layer.effect(
           query("MediaStore.find", find(named)),
           ([row]) => Option.fromUndefinedOr(Step.foundOf(row && MediaStep.rowOf(row)))
         ),
-      use: ({ id, workspaceId }, now, keptFor) => Effect.asVoid(step({ _tag: "Use", workspaceId, id, now, keptFor })),
+      use: ({ id, workspaceId }, now, keptFor, until) =>
+        Effect.asVoid(step({ _tag: "Use", workspaceId, id, now, keptFor, until })),
       due: (now, limit) =>
         Effect.map(query("MediaStore.due", due({ now: callerNow(now), limit })), (rows) => rows.map(named.read)),
       removed: (limit) => Effect.map(query("MediaStore.removed", removed({ limit })), (rows) => rows.map(named.read)),

@@ -224,6 +224,21 @@ export const tests = (it: Fixture.It): void => {
       yield* isKeptUntil(usedAt + 7 * day, "an earlier use, by a shorter retention")
     }))
 
+  it.effect("a use that lasts keeps a file from its end, whatever earlier uses follow", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const media = yield* stored(own)
+      const until = own.start + 45 * day
+      yield* store.use(media, own.start + hour, Duration.days(30), until)
+      yield* store.use(media, own.start + 2 * hour, Duration.days(30))
+      yield* store.use(media, own.start + 2 * hour, Duration.days(30), own.start)
+      assert.deepStrictEqual(yield* find(media), { _tag: "Stored", media: { ...media, lastUsedAt: until } })
+      const end = until + 30 * day
+      assert.deepStrictEqual(among([media], yield* store.due(end - 1, everything)), [])
+      assert.deepStrictEqual(among([media], yield* store.due(end, everything)), [media.id])
+    }))
+
   it.effect("only a file that can be read is used, and a use changes no other one", () =>
     Effect.gen(function*() {
       const store = yield* MediaStore.MediaStore
@@ -320,6 +335,21 @@ export const tests = (it: Fixture.It): void => {
       yield* store.lose(awaited)
       yield* store.postpone(awaited, own.start)
       assert.strictEqual(yield* claim(own.start + day), 0)
+    }))
+
+  it.effect("a customer's file that only a request downloads can be claimed again once its claim is given back", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const awaited = awaitedOf(own, yield* Fixture.id("med"), `provider ${yield* Fixture.word}`)
+      yield* store.expect(awaited, null)
+      const command = { now: own.start, until: own.start + hour, limit: everything }
+      const claim = Effect.map(store.claimAwaited({ ...command, only: awaited }), (all) => all.length)
+      assert.deepStrictEqual([yield* claim, yield* claim], [1, 0])
+      yield* store.postpone(awaited, own.start)
+      const due = yield* store.claimAwaited(command)
+      assert.deepStrictEqual(among([awaited], due), [], "it is never due")
+      assert.deepStrictEqual([yield* claim, yield* claim], [1, 0])
     }))
 
   it.effect("a customer's file that only a request downloads is claimed by name, and may turn out to be gone", () =>

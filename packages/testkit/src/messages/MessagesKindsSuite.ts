@@ -95,7 +95,8 @@ const play = Effect.gen(function*() {
         return file && { ...file, id }
       }),
     providerIdOf: (sender, { id }) => Effect.succeed(`${sender.providerNumberId} ${id}`),
-    sampleHandleOf: () => Effect.die("nobody asks")
+    sampleHandleOf: () => Effect.die("nobody asks"),
+    keepUntil: () => Effect.void
   }
   const playing: Play = {
     own,
