@@ -125,7 +125,7 @@ const takeBodies = statement(
 const later = Duration.toMillis(Duration.days(1))
 
 /** Takes messages that were passed before. */
-export const takeWaiting = statement(
+const takeWaiting = statement(
   { before: value<Time.Instant>(), over: words },
   ({ before, over }) =>
     `with reached as materialized (select from wac.forgotten_bodies f for update skip locked)
