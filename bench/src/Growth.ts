@@ -8,7 +8,7 @@ import * as Database from "./Database.ts"
 import * as Load from "./Load.ts"
 import * as Report from "./Report.ts"
 import * as Rounds from "./Rounds.ts"
-import * as Stored from "./Stored.ts"
+import * as SeededMessages from "./SeededMessages.ts"
 
 export const run = (
   plan: Rounds.Plan,
@@ -26,7 +26,7 @@ export const run = (
           database: `wac_bench_growth_${i}`
         })
         if (size > 0) yield* Console.log(`storing ${name}`)
-        yield* Stored.fill(database, size)
+        yield* SeededMessages.insert(database, size)
         return contestant
       }))
     const outcome = yield* Rounds.measure(cluster, contestants, plan)

@@ -14,8 +14,8 @@ import * as Child from "./Child.ts"
 import * as Dashboard from "./Dashboard.ts"
 import * as Database from "./Database.ts"
 import * as Report from "./Report.ts"
+import * as SeededMessages from "./SeededMessages.ts"
 import { median, percentile } from "./Statistics.ts"
-import * as Stored from "./Stored.ts"
 import * as Time from "./Time.ts"
 
 export interface Plan {
@@ -84,7 +84,7 @@ const served = Effect.fnUntraced(function*(cluster: Database.Cluster, stored: nu
   yield* ask("POST", "/internal/api-keys", { name: "bench" }, { "idempotency-key": "bench" })
   yield* ask("PUT", "/internal/webhook", { url: "https://receiver.invalid/" })
   yield* database.query("update wac.webhooks set paused_at = 1")
-  yield* Stored.fill(database, stored)
+  yield* SeededMessages.insert(database, stored)
   return { ask, url }
 })
 
@@ -121,7 +121,9 @@ const conversationGoal = 20
 const conversation = Effect.fnUntraced(function*(ask: Dashboard.Dashboard["ask"], { repetitions, stored }: Plan) {
   const { body: { data } } = yield* ask("GET", "/internal/phone-numbers")
   const [number] = data as ReadonlyArray<{ readonly id: string }>
-  const path = `/internal/contacts/${encodeURIComponent(`${number!.id}:${Stored.talker}`)}/messages?limit=50`
+  const path = `/internal/contacts/${
+    encodeURIComponent(`${number!.id}:${SeededMessages.frequentCustomer}`)
+  }/messages?limit=50`
   const { body } = yield* ask("GET", path)
   const next = body["nextCursor"]
   const pages = [path, ...typeof next === "string" ? [`${path}&cursor=${next}`] : []]

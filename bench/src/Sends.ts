@@ -1,5 +1,6 @@
 /**
- * The `sends` measurement: our server compared with what one would use or write instead.
+ * The `sends` measurement. The stage `comparison` compares our server (a) with a service written by hand (b) and with
+ * two limits: PostgreSQL alone (c, pgbench) and HTTP alone (d, an echo). The stage `batches` compares two ways to queue.
  */
 import { Console, Effect, type Scope } from "effect"
 import * as Batches from "./Batches.ts"
@@ -16,7 +17,7 @@ import * as Report from "./Report.ts"
 import * as Rounds from "./Rounds.ts"
 
 /** The parts of the measurement. */
-export const stages = ["beside", "batches"] as const
+export const stages = ["comparison", "batches"] as const
 
 export const run = (
   plan: Rounds.Plan,
@@ -30,12 +31,15 @@ export const run = (
     const cluster = yield* Database.cluster
     const loader = yield* Load.make
     yield* Console.log(Report.conditions(cluster, Report.sending(plan)))
-    const measures = { beside: beside(cluster, loader, plan, options), batches: Batches.run(cluster, loader, plan) }
+    const measures = {
+      comparison: comparison(cluster, loader, plan, options),
+      batches: Batches.run(cluster, loader, plan)
+    }
     for (const stage of options.stage === undefined ? stages : [options.stage]) yield* Effect.scoped(measures[stage])
   })
 
 /** Measures our server beside the others, under load and with a lone caller. */
-const beside = (
+const comparison = (
   cluster: Database.Cluster,
   loader: Load.Loader,
   plan: Rounds.Plan,

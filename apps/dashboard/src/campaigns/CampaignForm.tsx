@@ -17,16 +17,15 @@ import { Notice } from "../ui/Notice.tsx"
 import { Section } from "../ui/Page.tsx"
 import {
   columnsOf,
-  copyDraft,
   type Draft,
-  draftOf,
   exampleOf,
   filledAs,
   filledBy,
   type Fillings,
   lackingIn,
-  newDraft,
   planOf,
+  type Start,
+  startDraft,
   templateOf,
   variableColumns
 } from "./Draft.ts"
@@ -43,14 +42,14 @@ const lackWords = (lacking: ReadonlyArray<string>): string | undefined =>
     : `The file has no column for ${lacking.map((name) => `{{${name}}}`).join(", ")}, which the template’s values need.`
 
 export const CampaignForm = (
-  { campaign, like = campaign, templates }: {
+  { start, templates }: {
     readonly templates: ReadonlyArray<TemplateDetail>
-    /** The campaign to change; if omitted, the form creates one. */
-    readonly campaign?: Campaign
-    /** The campaign whose plan the form starts from; by default, the campaign to change. */
-    readonly like?: Campaign
+    readonly start?: Start | undefined
   }
 ) => {
+  const like = start?.campaign
+  /** The campaign to change; `undefined` if the form creates one. */
+  const campaign = start?.isCopy === true ? undefined : like
   const unapproved = [like?.template, like?.templateB].flatMap((given) =>
     given == null || templateOf(templates, templateKey(given)) !== undefined
       ? []
@@ -62,13 +61,7 @@ export const CampaignForm = (
     RoleOf.campaignsUpload,
     RoleOf.campaignsCheck
   )
-  const [draft, setDraft] = useState(() =>
-    like === undefined
-      ? newDraft(templates)
-      : campaign === undefined
-      ? copyDraft(draftOf(like, templates))
-      : draftOf(campaign, templates)
-  )
+  const [draft, setDraft] = useState(() => startDraft(start, templates))
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))
   const recipients = useRecipients()
   const { file, head, unread } = recipients
@@ -88,7 +81,11 @@ export const CampaignForm = (
     unread ?? (file !== undefined && head === undefined ? "The file is being read." : undefined) ??
     (plan === undefined ? undefined : lackWords(lackingIn(columns, plan.template, plan.templateB)))
   /** The template with the values of the file's first customer, for a test; or why it cannot be filled yet. */
-  const tested = (before: Campaign["template"] | null | undefined, template: TemplateDetail, filled: Fillings) => {
+  const testSendProps = (
+    before: Campaign["template"] | null | undefined,
+    template: TemplateDetail,
+    filled: Fillings
+  ) => {
     const values = exampleOf(filled, head)
     return {
       template: {
@@ -228,14 +225,14 @@ export const CampaignForm = (
             : (
               <>
                 <Preview template={template} values={exampleOf(filled, head)} />
-                <TestSend {...tested(like?.template, template, filled)} from={draft.from} />
+                <TestSend {...testSendProps(like?.template, template, filled)} from={draft.from} />
               </>
             )}
           {templateB === undefined ? null : (
             <>
               <h3 className="font-medium">Variant B, for half of the customers</h3>
               <Preview template={templateB} values={exampleOf(filledB, head)} />
-              <TestSend {...tested(like?.templateB, templateB, filledB)} from={draft.from} of=" of variant B" />
+              <TestSend {...testSendProps(like?.templateB, templateB, filledB)} from={draft.from} of=" of variant B" />
             </>
           )}
         </div>

@@ -179,7 +179,7 @@ const timeOf = (at: string | null): string => at === null ? "" : toLocal(at)
 const usual = { share: 0.5, holdout: 0 }
 
 /** The draft of a new campaign, with the first template. */
-export const newDraft = (templates: ReadonlyArray<TemplateDetail>): Draft => ({
+const newDraft = (templates: ReadonlyArray<TemplateDetail>): Draft => ({
   name: "",
   template: templates[0] === undefined ? "" : templateKey(templates[0]),
   fillings: {},
@@ -197,7 +197,7 @@ export const newDraft = (templates: ReadonlyArray<TemplateDetail>): Draft => ({
 })
 
 /** The draft of a campaign. If its template is not among these, one has to be chosen again. */
-export const draftOf = (
+const draftOf = (
   { from, holdout, name, notAfter, quietHours, share, startAt, template, templateB }: Omit<Plan, "maxFailureRate">,
   templates: ReadonlyArray<TemplateDetail>
 ): Draft => {
@@ -227,11 +227,24 @@ const copied = " (copy)"
 const copyOf = (name: string): string => `${name.slice(0, MaxLength.createCampaignName - copied.length)}${copied}`
 
 /** The draft of a copy of a campaign: with another name, and without its times, which may have passed. */
-export const copyDraft = (draft: Draft): Draft => ({
+const copyDraft = (draft: Draft): Draft => ({
   ...draft,
   name: copyOf(draft.name),
   schedule: { ...draft.schedule, startAt: "", notAfter: "" }
 })
+
+/** The campaign that a form starts from: to change it, or to create another one like it. */
+export interface Start {
+  readonly campaign: Campaign
+  readonly isCopy: boolean
+}
+
+/** The draft that a form starts with. */
+export const startDraft = (start: Start | undefined, templates: ReadonlyArray<TemplateDetail>): Draft => {
+  if (start === undefined) return newDraft(templates)
+  const draft = draftOf(start.campaign, templates)
+  return start.isCopy ? copyDraft(draft) : draft
+}
 
 /**
  * The plan for a draft; `undefined` until a template is chosen. A field whose text was not changed keeps the exact

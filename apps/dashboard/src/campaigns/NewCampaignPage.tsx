@@ -1,7 +1,6 @@
 /** The pages with the form of a campaign: for a new one, and for changes of one that has not started. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
-import type { Campaign } from "@wac/client/internal"
 import { useFresh } from "../session/Save.ts"
 import { approvedQuery } from "../templates/Queries.ts"
 import { buttonClass } from "../ui/Button.tsx"
@@ -9,10 +8,11 @@ import { Empty, Loaded, LoadState } from "../ui/Loaded.tsx"
 import { Missing } from "../ui/Missing.tsx"
 import { Page } from "../ui/Page.tsx"
 import { CampaignForm } from "./CampaignForm.tsx"
+import type { Start } from "./Draft.ts"
 import { campaignQuery } from "./Queries.ts"
 
 const FormPage = (
-  { title, ...given }: { readonly title: string; readonly campaign?: Campaign; readonly like?: Campaign }
+  { start, title }: { readonly title: string; readonly start?: Start }
 ) => {
   const templates = useQuery(approvedQuery)
   return (
@@ -30,14 +30,14 @@ const FormPage = (
             </Loaded>
           </div>
         )
-        : <CampaignForm templates={templates.data} {...given} />}
+        : <CampaignForm templates={templates.data} start={start} />}
     </Page>
   )
 }
 
 /** The form that starts from a campaign, once the campaign is loaded. */
 const LoadedFormPage = (
-  { id, title, use }: { readonly id: string; readonly title: string; readonly use: "campaign" | "like" }
+  { id, isCopy, title }: { readonly id: string; readonly title: string; readonly isCopy: boolean }
 ) => {
   const query = useFresh(campaignQuery(id))
   return query.data === undefined
@@ -48,18 +48,18 @@ const LoadedFormPage = (
         </div>
       </Page>
     )
-    : <FormPage key={id} title={title} {...{ [use]: query.data }} />
+    : <FormPage key={id} title={title} start={{ campaign: query.data, isCopy }} />
 }
 
 /** The page for a new campaign. Its form may start from the plan of another campaign. */
 export const NewCampaignPage = () => {
   const { like } = useSearch({ from: "/campaigns/new" })
   const title = "New campaign"
-  return like === undefined ? <FormPage title={title} /> : <LoadedFormPage id={like} title={title} use="like" />
+  return like === undefined ? <FormPage title={title} /> : <LoadedFormPage id={like} title={title} isCopy />
 }
 
 /** The page that changes a campaign that has not started, or replaces its file. */
 export const EditCampaignPage = () => {
   const { id } = useParams({ from: "/campaigns/$id/edit" })
-  return <LoadedFormPage id={id} title="Change the campaign" use="campaign" />
+  return <LoadedFormPage id={id} title="Change the campaign" isCopy={false} />
 }

@@ -4,7 +4,6 @@ import { Link, useParams } from "@tanstack/react-router"
 import type { Contact } from "@wac/client/internal"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { channel } from "../session/Document.ts"
-import { live } from "../session/Refetching.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
@@ -15,6 +14,7 @@ import { Fact, Facts, Page } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
 import { addressOf, Conversation } from "./Conversation.tsx"
+import { contactQuery } from "./Queries.ts"
 import { OptOut, WindowState } from "./Window.tsx"
 
 /** The button that opts the customer out, or in again. */
@@ -37,11 +37,7 @@ const OptOutButton = ({ contact: { id, optedOut } }: { readonly contact: Contact
 
 export const ContactPage = () => {
   const { id } = useParams({ from: "/contacts/$id" })
-  const query = useQuery({
-    queryKey: ["contact", id],
-    queryFn: ({ signal }) => api.contacts.get(id, { signal }),
-    ...live()
-  })
+  const query = useQuery(contactQuery(id))
   const { data: contact } = query
   const to = contact && addressOf(contact)
   return (

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Status } from "../ui/Status.tsx"
 import { Until, useNow } from "../ui/Time.tsx"
-import { contactQuery } from "./Queries.ts"
+import { contactOrNullQuery } from "./Queries.ts"
 
 /** Whether a service window is open, and for how long. */
 export const WindowState = ({ openUntil }: { readonly openUntil: string | null }) => {
@@ -20,7 +20,7 @@ export const WindowState = ({ openUntil }: { readonly openUntil: string | null }
 
 /** The service window of a customer (`to`) for one of the workspace's phone numbers; loads the contact. */
 export const CustomerWindow = ({ phoneNumberId, to }: { readonly phoneNumberId: string; readonly to: string }) => (
-  <Loaded query={useQuery(contactQuery(`${phoneNumberId}:${to}`))} lines={1}>
+  <Loaded query={useQuery(contactOrNullQuery(`${phoneNumberId}:${to}`))} lines={1}>
     {(contact) =>
       contact === null
         ? <span className="text-muted">Closed: the customer has not written</span>

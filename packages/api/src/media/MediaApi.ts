@@ -76,7 +76,7 @@ export class MediaApi extends HttpApiGroup.make("media").add(
   }).annotate(Access, apiKey("media:write")).annotateMerge(
     OpenApi.annotations({
       summary: "Delete a file",
-      description: "Deletes a file of the workspace. Messages that were sent with it keep it."
+      description: "Deletes a file of the workspace. Customers keep what was sent to them."
     })
   )
 ).middleware(ApiKeyAuthentication).annotateMerge(

@@ -148,7 +148,7 @@ export class AccountApi extends HttpApiGroup.make("account").add(
   }).annotate(Access, session("member")).annotate(Audited, "password.change").annotate(ChecksSecret, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Change your password",
-      description: "Ends your other sessions. Wrong passwords are limited per account."
+      description: "Ends your other sessions. Wrong passwords are limited per session."
     }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Account (dashboard)", description: "Your own workspaces, sessions and password." })

@@ -2040,7 +2040,7 @@ export interface InternalRoutes {
   readonly "DELETE /internal/sessions/:id": { readonly response: undefined }
   /** End all of your other sessions. Takes effect immediately. The session of the request stays. */
   readonly "DELETE /internal/sessions": { readonly response: undefined }
-  /** Change your password. Ends your other sessions. Wrong passwords are limited per account. */
+  /** Change your password. Ends your other sessions. Wrong passwords are limited per session. */
   readonly "PUT /internal/password": { readonly body: ChangePassword; readonly response: undefined }
   /** Get your second factor. 404 if you have no password at this service. */
   readonly "GET /internal/factor": { readonly response: Factor }

@@ -825,7 +825,7 @@ export interface Routes {
    * `Range`, `If-Range` and `If-None-Match`; HEAD returns the headers alone.
    */
   readonly "GET /v1/media/:id": { readonly response: undefined }
-  /** Delete a file. Deletes a file of the workspace. Messages that were sent with it keep it. */
+  /** Delete a file. Deletes a file of the workspace. Customers keep what was sent to them. */
   readonly "DELETE /v1/media/:id": { readonly response: undefined }
   /** List templates. Templates of every status, newest first. */
   readonly "GET /v1/templates": { readonly query: TemplateQuery; readonly response: Page<Template> }

@@ -1,5 +1,5 @@
 /**
- * The items that a provider reports, in the domain's terms; `Inbound.receive` applies them. `at` is the provider's
+ * The items that a provider reports, in the domain's terms; `Inbound` applies them. `at` is the provider's
  * time: an older item does not undo a newer one.
  */
 import type { Customer, Preference } from "../contacts/Contact.ts"

@@ -1,6 +1,8 @@
 /**
- * The *abandon* transition: decides how to undo everything that *accept* wrote for a send, as if the send had been
- * refused. Pure: it works on loaded data and returns what to write.
+ * The *abandon* transition: decides how to undo the *accept* of a send before the provider was called. The tokens and
+ * the count against the messaging limit are given back. A message that this *accept* made is deleted, with its key and
+ * quota; one that was there before (tried earlier, or queued) loses its claim and keeps its quota. What *accept* noted
+ * for the frequency cap stays. Pure: it works on loaded data and returns what to write.
  */
 import * as Contact from "../contacts/Contact.ts"
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
@@ -20,7 +22,7 @@ import { SendBatch, type Writes as SendWrites } from "./SendBatch.ts"
 /** A send, and what its last try changed. */
 export interface Tried extends KeyedMessage.KeyedMessage {
   readonly lastTry: {
-    /** When the message took its status before the last try; `null` if that was the first try. */
+    /** When the message took its status before the last try; `null` if that try made the message. */
     readonly statusAtBefore: Instant | null
     /**
      * When the last try counted the customer against the messaging limit, and when the customer had been counted
@@ -33,7 +35,7 @@ export interface Tried extends KeyedMessage.KeyedMessage {
 /** What sends from the number to the customer have spent, as noted under one of the customer's keys. */
 export type TriedPair = Pick<OfPair, "customer" | "fullAt" | "countedAt">
 
-/** The stored state that an abandoned send affects. All of it is locked. */
+/** The stored state that an abandoned send affects. All of it is locked, but the contact that orders `pairs`. */
 export interface Found {
   /** The send under the key. */
   readonly send: Tried | undefined

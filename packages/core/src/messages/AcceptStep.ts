@@ -128,7 +128,7 @@ export interface Claim {
   readonly message: Message
   /** The key of the customer to whose conversation the message belongs. */
   readonly customer: Contact.Contact["key"]
-  /** The message after the previous try; `undefined` in the first try. */
+  /** The message as it was, after an earlier try or in the queue; `undefined` if this try makes it. */
   readonly before: Message | undefined
   readonly claim: NonNullable<SendBinding.SendBinding["claim"]>
   /** The month whose quota the message has spent. */

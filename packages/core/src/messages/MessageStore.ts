@@ -302,8 +302,8 @@ export class MessageStore extends Context.Service<MessageStore, {
    */
   readonly settle: (command: SettleSend) => Effect.Effect<boolean, StoreError>
   /**
-   * Undoes an *accept* before the provider was called, as if the send had been refused: a first try leaves nothing
-   * behind, a later try only loses its claim. Changes nothing if the claim does not exist, was lost or is already
+   * Undoes an *accept* before the provider was called: tokens and the count against the messaging limit are given back.
+   * A message that it made is deleted, with its key and quota; one that was there before loses its claim. Changes nothing if the claim does not exist, was lost or is already
    * settled. It also works for an *accept* whose answer was lost. Safe to repeat.
    */
   readonly abandon: (

@@ -1,6 +1,6 @@
 /**
  * The limits on failed proofs of identity: wrong passwords, codes and tokens (contract §5). Strangers spend from the
- * buckets of the account and of their address. A session, a valid link and a known device have buckets of their own,
+ * buckets of the account and of their address. A session, a valid invitation and a known device have buckets of their own,
  * which nobody else can empty.
  */
 import { Effect } from "effect"
@@ -23,7 +23,7 @@ export interface Bucket {
   readonly policy: RateLimit.Policy
 }
 
-/** The failures of an address, or of its network (`networkOf`): wrong passwords, and tokens that are not valid. */
+/** The failures of an address, or of its network (`networkOf`): wrong passwords and codes, and tokens that are not valid. */
 export const ofAddress = (address: string): Bucket => ({
   key: `login:address:${networkOf(address)}`,
   policy: addressPolicy
@@ -57,7 +57,7 @@ export const ofFactor = (userId: UserId): Bucket => ({ key: `login:factor:${user
 export const ofInvited = (email: string): Bucket => ({ key: `login:invited:${email}`, policy })
 
 /**
- * Spends a failure from each bucket, or fails if one is empty. Callers spend before they check anything, and give back
+ * Counts a failure in each bucket, or fails if one is empty. Callers spend before they check anything, and give back
  * if all was right, so that concurrent guesses cannot exceed the limit.
  */
 export const spend = Effect.fnUntraced(function*(

@@ -105,7 +105,8 @@ const accountNotice = (
 
 export class Notices extends Context.Service<Notices, {
   /**
-   * Mails the notices of a change that these people made, if there are any. Works in the background and never fails.
+   * Mails the notices of a change that a person made, given once for each workspace that it concerns, if there are any.
+   * Works in the background and never fails.
    */
   readonly ofChange: (
     actors: ReadonlyArray<Actor>,

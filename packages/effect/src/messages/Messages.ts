@@ -191,7 +191,7 @@ export const make = Effect.gen(function*() {
     return { status: "queued", messageId, workspaceId, apiKeyId, sendAt: Time.iso(sendAt), replayed }
   }
 
-  const queuedOrRefused = (answer: Answered): QueuedMessage | SentMessage => {
+  const withoutReplayed = (answer: Answered): QueuedMessage | SentMessage => {
     const { replayed: _, ...result } = accepted(answer)
     return result
   }
@@ -275,7 +275,7 @@ export const make = Effect.gen(function*() {
                 ),
                 StoreError.orUnavailable,
                 Effect.match({
-                  onSuccess: (answer) => queuedOrRefused(answer),
+                  onSuccess: (answer) => withoutReplayed(answer),
                   onFailure: (error): RefusedMessage => ({
                     status: "refused",
                     error: ofDomain(inHostNames(error), { requestId: named, idempotencyKey })

@@ -15,7 +15,7 @@ const customerOf = "'+1555' || lpad(((n * 7919) % $3::bigint)::text, 7, '0')"
 /** Identifiers that sort before every identifier made now. */
 const id = (prefix: string): string => `'${prefix}_0' || lpad(n::text, 25, '0')`
 
-/** Times of the previous day, a message every few milliseconds. */
+/** Times of the previous day, a message every millisecond. */
 const at = "(extract(epoch from now())::bigint * 1000 - 86400000 + n)"
 
 const from =
@@ -29,13 +29,13 @@ const content = `json_build_object('to', ${customerOf}, 'type', 'template', 'tem
 
 const providerMessageId = "'wamid.' || md5(n::text)"
 
-/** Every hundredth message is of one customer, who wrote every fourth of them. */
-export const talker = "+15550000000"
-const talkative = `case when n % 100 = 0 then '${talker}' else ${customerOf} end`
+/** The customer of every hundredth entry of conversations, who wrote every fourth of them. */
+export const frequentCustomer = "+15550000000"
+const conversationCustomer = `case when n % 100 = 0 then '${frequentCustomer}' else ${customerOf} end`
 
 /**
- * Delivered messages with their keys, each with one event and one delivery. Every fifth message's customer is a known
- * contact.
+ * Delivered messages with their keys and deadlines, each with one event, one delivery and one entry of a conversation.
+ * Every fifth message's customer is a known contact, and each customer's bucket counts them.
  */
 const inserts = [
   `insert into wac.messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
@@ -66,8 +66,8 @@ const inserts = [
     ${at}, ${at}, ${at}, ${at}
   from ${from}`,
   `insert into wac.conversations (message_id, workspace_id, phone_number_id, customer, is_inbound, received, said)
-  select ${id("msg")}, workspace_id, phone_number_id, ${talkative}, n % 400 = 0,
-    case when n % 400 = 0 then json_build_object('from', ${talkative}, 'fromUserId', null, 'to', phone_number,
+  select ${id("msg")}, workspace_id, phone_number_id, ${conversationCustomer}, n % 400 = 0,
+    case when n % 400 = 0 then json_build_object('from', ${conversationCustomer}, 'fromUserId', null, 'to', phone_number,
       'providerMessageId', ${providerMessageId}, 'type', 'text', 'receivedAt', ${at}) end,
     case when n % 400 = 0 then '{"content":{"body":"Thank you"},"context":null}'::json end
   from ${from}`,
@@ -80,7 +80,7 @@ const inserts = [
 ]
 
 /** Stores the given number of messages in the only workspace of a database. */
-export const fill = (database: Database, messages: number): Effect.Effect<void, BenchFailed> =>
+export const insert = (database: Database, messages: number): Effect.Effect<void, BenchFailed> =>
   Effect.gen(function*() {
     // the rows are consistent by construction, so foreign keys need no checks and commits need no flush
     yield* database.query("set session_replication_role = replica; set synchronous_commit = off")
@@ -103,7 +103,7 @@ export const fill = (database: Database, messages: number): Effect.Effect<void, 
     yield* database.query(
       `insert into wac.contacts (workspace_id, phone_number_id, key, phone, last_inbound_at)
       select w.id, p.id, $1, $1, 1 from wac.workspaces w, wac.phone_numbers p on conflict do nothing`,
-      [talker]
+      [frequentCustomer]
     )
     yield* database.query("reset session_replication_role; reset synchronous_commit")
     yield* database.tidy
