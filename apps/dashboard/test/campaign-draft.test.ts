@@ -8,15 +8,14 @@ import * as VariableNames from "@wac/core/campaigns/VariableNames"
 import { Schema } from "effect"
 import {
   changeTo,
-  copyDraft,
   createdBy,
   type Draft,
-  draftOf,
   filledBy,
   lackingIn,
   percentOf,
   type Plan,
   planOf,
+  startDraft,
   variableColumns
 } from "../src/campaigns/Draft.ts"
 
@@ -120,7 +119,7 @@ it.prop(
   [Given],
   ([one]) => {
     const given = givenPlan(one)
-    const saved = planOf(draftOf(given, templates), templates, undefined, given)
+    const saved = planOf(startDraft({ campaign: given, isCopy: false }, templates), templates, undefined, given)
     assert.deepStrictEqual(saved, given)
     assert.deepStrictEqual(changeTo(saved!, given), {})
   },
@@ -129,7 +128,7 @@ it.prop(
 
 it.prop("a duplicate has every field of the campaign's plan but the name and the times", [Given], ([one]) => {
   const given = givenPlan(one)
-  const saved = planOf(copyDraft(draftOf(given, templates)), templates, undefined, given)
+  const saved = planOf(startDraft({ campaign: given, isCopy: true }, templates), templates, undefined, given)
   assert.deepStrictEqual(saved, {
     ...given,
     name: `${given.name.slice(0, 93)} (copy)`.trim(),
@@ -156,7 +155,7 @@ const campaign: Required<Plan> = {
 
 /** What a change of the form changes in the campaign. */
 const changed = (change: (draft: Draft) => Partial<Draft>) => {
-  const draft = draftOf(campaign, templates)
+  const draft = startDraft({ campaign, isCopy: false }, templates)
   return changeTo(planOf({ ...draft, ...change(draft) }, templates, undefined, campaign)!, campaign)
 }
 

@@ -234,13 +234,16 @@ const copyDraft = (draft: Draft): Draft => ({
 })
 
 /** The campaign that a form starts from: to change it, or to create another one like it. */
-export interface Start {
-  readonly campaign: Campaign
+export interface Start<Of = Campaign> {
+  readonly campaign: Of
   readonly isCopy: boolean
 }
 
 /** The draft that a form starts with. */
-export const startDraft = (start: Start | undefined, templates: ReadonlyArray<TemplateDetail>): Draft => {
+export const startDraft = (
+  start: Start<Omit<Plan, "maxFailureRate">> | undefined,
+  templates: ReadonlyArray<TemplateDetail>
+): Draft => {
   if (start === undefined) return newDraft(templates)
   const draft = draftOf(start.campaign, templates)
   return start.isCopy ? copyDraft(draft) : draft

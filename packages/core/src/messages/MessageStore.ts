@@ -89,7 +89,7 @@ export interface AcceptSend {
 
 /**
  * The message that *accept* claims: a new one at the first try, afterwards the message of the previous try with the
- * content of this try. The two contents can differ only in the form of the customer's name, if an earlier version of
+ * content and the sender of this try: another number may have become the default one, and reports come to the sender. The two contents can differ only in the form of the customer's name, if an earlier version of
  * the service stored the message. Pure.
  */
 export const claimedMessage = (
@@ -112,6 +112,8 @@ export const claimedMessage = (
     })
     : {
       ...before,
+      phoneNumberId: sender.id,
+      from: sender.phoneNumber,
       apiKeyId: queue === null ? apiKeyId : before.apiKeyId,
       content: message,
       status: "sending",

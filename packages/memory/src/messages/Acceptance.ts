@@ -121,10 +121,9 @@ const write = (memory: Memory, writes: AcceptStep.Writes, now: Time.Instant): vo
   }
   for (const { before, claim, counted, customer, message, quotaMonth, request } of writes.claims) {
     memory.messages.set(message)
-    if (memory.conversations.get(message.id) === undefined) {
-      const { id, phoneNumberId, workspaceId } = message
-      memory.conversations.set({ id, workspaceId, phoneNumberId, customer, received: undefined })
-    }
+    const { id, phoneNumberId, workspaceId } = message
+    const entry = memory.conversations.get(id) ?? { id, workspaceId, customer, received: undefined }
+    memory.conversations.set({ ...entry, phoneNumberId })
     const lastTry: Send["lastTry"] = {
       statusAtBefore: before?.statusAt ?? null,
       counted: counted && { at: message.statusAt, before: counted.before }

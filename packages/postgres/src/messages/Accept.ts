@@ -600,7 +600,7 @@ const spendAll = statement({
   insert into wac.messages (${first.names()}, status_at) select ${first.names("c")}, c.created_at from claims c`)
 
 const retried = message
-  .pick("id", "status", "statusAt", "apiKeyId")
+  .pick("id", "status", "statusAt", "apiKeyId", "phoneNumberId", "from")
   .and(quota.pick("quotaMonth"))
   .and(claim)
   .and(lastTry)
@@ -621,7 +621,8 @@ const retryAll = unlessEmpty(retried.and(customer).and(corrected), (rows) =>
     insert into wac.conversations (message_id, workspace_id, phone_number_id, customer, is_inbound)
     select r.id, r.workspace_id, r.phone_number_id, u.customer, false
     from ${rows("u")} join retried r on r.id = u.id
-    on conflict (message_id) do nothing
+    on conflict (message_id) do update set phone_number_id = excluded.phone_number_id
+      where conversations.phone_number_id <> excluded.phone_number_id
   )
   insert into wac.message_deadlines (workspace_id, due_at, message_ids)
   select r.workspace_id, r.lease_until, array[r.id] from retried r`)

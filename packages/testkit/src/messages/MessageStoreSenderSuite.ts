@@ -3,8 +3,8 @@
  * the provider.
  */
 import { assert } from "@effect/vitest"
-import { type ApiKey, type Id, Limits, type Message, PhoneNumberStore, SenderBlock } from "@wac/core"
-import { Effect } from "effect"
+import { type ApiKey, type Id, Limits, type Message, MessageStore, PhoneNumberStore, SenderBlock } from "@wac/core"
+import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as PhoneNumberFixture from "../numbers/PhoneNumberFixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
@@ -33,6 +33,35 @@ export const tests = (it: Fixture.It): void => {
             .accepted
         ),
         "forbidden/messaging_limit_reached"
+      )
+    }))
+
+  it.effect("a retry after another number became the default is a message of that number, to which its reports come", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const messages = yield* MessageStore.MessageStore
+      const key = yield* Fixture.word
+      const first = yield* MessageFixture.claimed(own, { key })
+      assert.strictEqual(first.command.claimed.phoneNumberId, own.number.id)
+      yield* MessageFixture.settle(first.command, yield* MessageFixture.notSentOutcome)
+      const second = yield* further(own, { providerAccountId: own.number.providerAccountId, isDefault: true })
+      assert.isTrue(yield* use((store) => store.add(second)))
+      const now = own.start + minute
+      const { accepted, command } = yield* MessageFixture.claimed(own, { key, now })
+      assert.strictEqual(accepted.sender.id, second.id)
+      yield* MessageFixture.settle(command, yield* MessageFixture.acceptedOutcome)
+      const reported = yield* messages.applyReport({
+        now,
+        providerNumberId: second.providerNumberId,
+        reference: command.messageId,
+        report: { status: "delivered", at: now, providerMessageId: null, error: null },
+        ids: yield* Fixture.eventIds
+      })
+      assert.isDefined(reported)
+      const message = Option.getOrThrow(yield* messages.get(own.workspace.id, first.command.messageId))
+      assert.deepStrictEqual(
+        [message.status, message.phoneNumberId, message.from],
+        ["delivered", second.id, second.phoneNumber]
       )
     }))
 
