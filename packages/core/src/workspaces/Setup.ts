@@ -4,7 +4,6 @@
  */
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
-import * as Base62 from "../Base62.ts"
 import { type InvalidBody, type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
@@ -13,6 +12,7 @@ import * as EmailAddress from "../people/EmailAddress.ts"
 import * as LoginLimits from "../people/LoginLimits.ts"
 import { Passwords } from "../people/Password.ts"
 import { Provider, type ProviderError, toServerError } from "../provider/Provider.ts"
+import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import { Templates } from "../templates/Templates.ts"
 import { WorkspaceStore } from "./WorkspaceStore.ts"
@@ -31,13 +31,13 @@ export class AlreadySetUp extends Schema.TaggedError<AlreadySetUp>()("AlreadySet
   }
 }
 
-/** 32 base62 characters: 190 bits. */
+/** The token's length, in hexadecimal digits: 128 bits. */
 const tokenLength = 32
 
 const encode = (text: string) => new TextEncoder().encode(text)
 
 export class Setup extends Context.Service<Setup, {
-  /** The one-time token of this process; `undefined` once there is a workspace. */
+  /** The one-time token, the same in every process of the installation; `undefined` once there is a workspace. */
   readonly token: Effect.Effect<Redacted.Redacted | undefined, StoreError>
   /** Whether there is a workspace. Once true, it no longer asks the storage. */
   readonly isDone: Effect.Effect<boolean, StoreError>
@@ -65,7 +65,9 @@ export class Setup extends Context.Service<Setup, {
       const templates = yield* Templates
       const limits = yield* RateLimitStore
       const random = yield* SecureRandom.SecureRandom
-      const own = yield* Base62.random(random, tokenLength)
+      const vault = yield* Vault
+      // any process behind a load balancer may be asked
+      const own = (yield* vault.fingerprint("set-up link")).slice(0, tokenLength)
 
       // no workspace is ever removed, so the storage is asked only until this is true
       let done = false
@@ -127,7 +129,9 @@ export class Setup extends Context.Service<Setup, {
           }
           if (yield* isDone) return yield* used()
           if (!isRight) {
-            return yield* refused("the set-up link is not valid: the service logs a new link at each start")
+            return yield* refused(
+              "the set-up link is not valid: open the link that the service has logged at its start"
+            )
           }
           return yield* create(owner).pipe(Effect.catchTags({
             AlreadySetUp: () => Effect.fail(used()),

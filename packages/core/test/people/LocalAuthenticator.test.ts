@@ -1,6 +1,6 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { ServerError } from "../../src/Errors.ts"
 import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
@@ -402,6 +402,20 @@ describe("setting up", () => {
   const token = Effect.map(
     Setup.use((setup) => setup.token),
     (token) => token === undefined ? undefined : Redacted.value(token)
+  )
+
+  it.effect(
+    "the set-up link of one process is valid in every other",
+    dashboard(() =>
+      Effect.gen(function*() {
+        const other = Context.get(yield* Layer.build(Layer.fresh(Setup.layer)), Setup)
+        const own = (yield* token)!
+        assert.strictEqual(Redacted.value((yield* other.token)!), own)
+        const made = yield* other.redeem(Redacted.make(own), owner, "203.0.113.7")
+        assert.match(made, /^usr_/)
+        assert.isUndefined(yield* token)
+      }).pipe(Effect.scoped)
+    )
   )
 
   it.effect(
