@@ -11,10 +11,12 @@ import { Confirm } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { TextField } from "../ui/Field.tsx"
 import { grouped } from "../ui/Language.ts"
-import { fromLocal, toLocal } from "../ui/Moment.ts"
+import { fromLocal, lengthOf, toLocal } from "../ui/Moment.ts"
+import { Notice } from "../ui/Notice.tsx"
 import { Time, timeZone, useNow } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
-import { lengthAt, reachedBy, usePace } from "./Pace.ts"
+import { usePace } from "./Pace.ts"
+import { reachedBy, stopsEarlyAt, timeNeeded } from "./Reach.ts"
 
 /** An action that is done without a question. */
 type Step = "check" | "pause" | "resume"
@@ -27,6 +29,9 @@ interface Question {
   readonly onClose: () => void
 }
 
+/** The start of the minute, so that what is derived from now changes once a minute. */
+const toMinute = (now: number): number => now - now % 60_000
+
 const Start = ({ campaign, onClose }: Question) => {
   const pace = usePace(campaign)
   const { id, startAt } = campaign
@@ -36,6 +41,11 @@ const Start = ({ campaign, onClose }: Question) => {
   // a time in the past is no schedule: the campaign starts immediately
   const isLater = useNow((now) => startsAt !== null && Date.parse(startsAt) > now)
   const reached = counted(reachedBy(campaign), "customer", "customers")
+  const stopsAt = useNow((now) =>
+    pace === undefined
+      ? 0
+      : stopsEarlyAt(campaign, pace, startsAt !== null && isLater ? Date.parse(startsAt) : toMinute(now)) ?? 0
+  )
   return (
     <Confirm
       title="Start the campaign"
@@ -53,13 +63,20 @@ const Start = ({ campaign, onClose }: Question) => {
             Sends the template to {reached}
             {pace === undefined ?
               null :
-              `, at most ${grouped(Math.floor(pace))} a second, in about ${lengthAt(reachedBy(campaign), pace)}`}
+              `, at most ${grouped(Math.floor(pace))} a second, in about ${lengthOf(timeNeeded(campaign, pace))}`}
             {startsAt === null || !isLater ? "." : (
               <>
                 , from <Time at={startsAt} />.
               </>
             )}
           </p>
+          {stopsAt === 0 ? null : (
+            <Notice tone="warn">
+              It stops{" "}
+              <Time at={new Date(stopsAt).toISOString()} />, before it can have sent to all of them; the others get
+              nothing. Change the campaign first: “Send nothing after” decides when it stops.
+            </Notice>
+          )}
           <TextField
             label="Start at"
             hint={`Empty: at once. Time zone: ${timeZone}`}

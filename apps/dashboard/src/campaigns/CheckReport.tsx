@@ -7,7 +7,7 @@ import { lengthOf } from "../ui/Moment.ts"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { counted } from "../ui/Words.ts"
 import { marketName } from "../usage/Market.ts"
-import { reachedBy } from "./Pace.ts"
+import { reachedBy } from "./Reach.ts"
 
 /** The facts of the forecast: duration, use of the messaging limit, and costs. */
 const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {

@@ -1,4 +1,4 @@
-/** How many customers a campaign reaches, and how fast. */
+/** How fast a campaign sends. */
 import { useQuery } from "@tanstack/react-query"
 import type { Campaign } from "@wac/client/internal"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
@@ -12,9 +12,6 @@ export const usePace = ({ from, share }: Campaign): number | undefined => {
   )
   return number === undefined ? undefined : number.messagesPerSecond * share
 }
-
-/** How many customers a campaign that has not started will send to. */
-export const reachedBy = ({ counts, forecast }: Campaign): number => forecast?.messages ?? counts.queued
 
 /** How long `count` messages take at a pace in messages a second, as text; at least a second. */
 export const lengthAt = (count: number, pace: number): string => lengthOf(Math.max(1000, count / pace * 1000))
