@@ -23,8 +23,8 @@ type Holder = typeof Holder.Type
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Holder))
 
 /**
- * How often a holder renews its file, and how long a holder in another space is presumed alive without renewal
- * (milliseconds).
+ * How often a holder renews its file, and how long a holder is presumed alive without renewal if its process cannot be
+ * examined: it is in another space, or may be another process with the same id (milliseconds).
  */
 const heartbeat = 3000
 const believed = 15_000
@@ -78,9 +78,10 @@ const take = (path: string, now: number): boolean => {
     throw inUse(path)
   }
   const holder = read(left)
+  const isCopy = holder !== undefined && isOfCopy(holder, mine) && isRunning(holder, isRenewed(left, now))
   fs.rmSync(left, { force: true })
   if (!write(path, mine)) throw inUse(path)
-  return holder !== undefined && isOfCopy(holder, mine) && isRunning(holder)
+  return isCopy
 }
 
 /** Devices and inodes are comparable within one space, as process ids are. */
@@ -117,17 +118,25 @@ const read = (path: string): Holder | undefined => Option.getOrUndefined(decode(
 
 const isHeld = (path: string, mine: Holder, now: number): boolean => {
   const holder = read(path)
-  if (holder?.space === mine.space) return !isOfCopy(holder, mine) && isRunning(holder)
-  return now - (fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < believed
+  const renewed = isRenewed(path, now)
+  return holder?.space === mine.space ? !isOfCopy(holder, mine) && isRunning(holder, renewed) : renewed
 }
 
-const isRunning = ({ pid, startedAt }: Holder): boolean => {
+const isRenewed = (path: string, now: number): boolean =>
+  now - (fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < believed
+
+/**
+ * Whether the holder runs. A process that has its id, but belongs to another user or does not show when it started, may
+ * be another one, such as a daemon after a reboot: it counts if the lock file was renewed lately.
+ */
+const isRunning = ({ pid, startedAt }: Holder, renewed: boolean): boolean => {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    return hasCode(error, "EPERM")
+    return hasCode(error, "EPERM") && renewed
   }
-  return startOf(pid) === startedAt && !hasEnded(pid)
+  const start = startOf(pid)
+  return start === "" ? renewed : start === startedAt && !hasEnded(pid)
 }
 
 /**

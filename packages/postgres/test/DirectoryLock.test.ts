@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Logger } from "effect"
-import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { Clock, Effect, Logger } from "effect"
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { vi } from "vitest"
 import * as DirectoryLock from "../src/DirectoryLock.ts"
 
 /** A place for directories that are locked. */
@@ -17,6 +18,31 @@ const locked = Effect.gen(function*() {
   const original = mkdtempSync(join(within, "original-"))
   yield* DirectoryLock.hold(join(original, "lock"))
   return { within, original, copy: join(within, "copy") }
+})
+
+/**
+ * A directory with a lock that a process of this space left, which ended, and whose id another user's process has now.
+ * The lock was last renewed some seconds ago.
+ */
+const left = Effect.fnUntraced(function*(ago: number) {
+  const directory = yield* place
+  const lock = join(directory, "lock")
+  const holder = yield* Effect.scoped(
+    Effect.andThen(DirectoryLock.hold(lock), Effect.sync(() => JSON.parse(readFileSync(lock, "utf8"))))
+  )
+  writeFileSync(lock, JSON.stringify({ ...holder, pid: 812, startedAt: "1" }))
+  const renewedAt = (yield* Clock.currentTimeMillis) / 1000 - ago
+  utimesSync(lock, renewedAt, renewedAt)
+  yield* Effect.acquireRelease(
+    // the tests may run as root, who may signal every process
+    Effect.sync(() =>
+      vi.spyOn(process, "kill").mockImplementation(() => {
+        throw Object.assign(new Error("kill EPERM"), { code: "EPERM" })
+      })
+    ),
+    (kill) => Effect.sync(() => kill.mockRestore())
+  )
+  return directory
 })
 
 const hold = (directory: string) => DirectoryLock.hold(join(directory, "lock"))
@@ -55,5 +81,18 @@ describe("the lock of a directory that is in use", () => {
       assert.isString(directory)
       writeFileSync(join(copy, "lock"), JSON.stringify(earlier))
       assert.include((yield* Effect.flip(Effect.scoped(hold(copy)))).message, "in use")
+    }).pipe(Effect.scoped))
+
+  it.live("a lock that nobody renews is over, even if a process of another user has its holder's id", () =>
+    Effect.gen(function*() {
+      const directory = yield* left(16)
+      yield* hold(directory)
+      assert.strictEqual(JSON.parse(readFileSync(join(directory, "lock"), "utf8")).pid, process.pid)
+    }).pipe(Effect.scoped))
+
+  it.live("a lock that a process of another user renews counts", () =>
+    Effect.gen(function*() {
+      const directory = yield* left(3)
+      assert.include((yield* Effect.flip(Effect.scoped(hold(directory)))).message, "in use by process 812")
     }).pipe(Effect.scoped))
 })

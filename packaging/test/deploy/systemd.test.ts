@@ -26,6 +26,13 @@ describe("the systemd unit", () => {
     assert.isAtLeast(Number(/^TimeoutStopSec=(\d+)s$/m.exec(text)![1]), 11)
   })
 
+  it("the unit lets the server see which boot a lock of its data is from, and start as often as it takes", () => {
+    const text = readFileSync(unit, "utf8")
+    // the boot's id is in /proc/sys
+    assert.notMatch(text, /^ProcSubset=/m)
+    assert.match(text, /^StartLimitIntervalSec=0$/m)
+  })
+
   it(
     "the server gets its secrets as credentials, from the files that the unit's comment makes",
     Secrets.needed,

@@ -14,7 +14,7 @@ import {
   type Session,
   StoreError
 } from "@wac/core"
-import { Cause, Clock, Context, Duration, Effect, Fiber } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Fiber, FiberSet, Schedule } from "effect"
 import { Digest } from "effect/crypto"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -24,8 +24,23 @@ import { Exchange } from "../Exchange.ts"
 /** How often a request that waits for an equal one looks for its answer. */
 const lookEvery = Duration.millis(100)
 
-/** How often the recording of an answer is tried again. */
+/** How often the recording of an answer is tried again before its caller gets it. */
 const recordingRetries = 3
+
+/**
+ * The longest pause between two tries in the background. It is well below the lease, so that the key of a request that
+ * gave it back during an outage is free soon after.
+ */
+const longestPause = Duration.seconds(10)
+
+const pauses = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced(longestPause)])
+
+/** Tries to record the end of a request again, with growing pauses, until the storage does or the time is over. */
+const later = (settled: Effect.Effect<void, StoreError.StoreError>, within: Duration.Duration) =>
+  settled.pipe(
+    Effect.retry({ schedule: Schedule.upTo(pauses, { duration: within }), while: ({ fault }) => fault === "storage" }),
+    Effect.delay("1 second")
+  )
 
 const inProgress = new Errors.ServerError({
   reason: "in_progress",
@@ -113,57 +128,108 @@ export const keeper = Effect.gen(function*() {
   const digest = yield* Digest.Digest
   const scope = yield* Effect.scope
 
-  /** Waits while an equal request runs, at most `Idempotency.joinTimeout`. */
-  const claim = Effect.fnUntraced(
-    function*(place: KeptAnswer.Place, asked: KeptAnswer.ClaimRequest) {
-      const until = (yield* Elapsed.now) + Duration.toMillis(Idempotency.joinTimeout)
-      while (true) {
-        const now = yield* Clock.currentTimeMillis
-        const verdict = yield* store.claim(place, asked, now).pipe(
-          // the claim may have succeeded despite the error
-          Effect.tapError(() => Effect.ignore(store.settle(place, asked.token, null, now)))
-        )
-        if (verdict._tag !== "Running" || (yield* Elapsed.now) >= until) return verdict
-        yield* Effect.sleep(lookEvery)
-      }
-    },
-    StoreError.orUnavailable
-  )
+  // without the context of a request, which holds its body
+  const fork = yield* FiberSet.makeRuntime<never>()
 
   const log = RepeatedFailure.make()
 
-  const record = (place: KeptAnswer.Place, token: string, answer: KeptAnswer.Answer | null) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => store.settle(place, token, answer, now)).pipe(
+  const inBackground = (tries: Effect.Effect<void, StoreError.StoreError>) =>
+    Effect.sync(() => void fork(Effect.ignore(tries)))
+
+  const settle = (place: KeptAnswer.Place, token: string, answer: KeptAnswer.Answer | null) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => store.settle(place, token, answer, now))
+
+  /** Records the end of a request, in the background for as long as the storage fails. */
+  const record = (place: KeptAnswer.Place, token: string, answer: KeptAnswer.Answer | null) => {
+    const settled = settle(place, token, answer)
+    const failure = answer === null
+      ? "an Idempotency-Key could not be given back"
+      : "an answer could not be kept under its Idempotency-Key"
+    return settled.pipe(
       Effect.retry({ times: recordingRetries }),
-      Effect.catch((error) => log("keep", "an answer could not be kept under its Idempotency-Key", Cause.fail(error)))
+      Effect.catch((error) =>
+        error.fault === "command"
+          ? log(failure, failure, Cause.fail(error))
+          : Effect.andThen(
+            log(failure, `${failure}; it is tried again`, Cause.fail(error)),
+            inBackground(later(settled, Idempotency.retention))
+          )
+      )
+    )
+  }
+
+  /**
+   * Undoes a claim that may exist although it failed. Nothing was begun, so the key must not become unknown when the
+   * lease ends. The place is given back twice, as the failed statement may still be on its way to the storage.
+   */
+  const undo = (place: KeptAnswer.Place, token: string) => {
+    const settled = settle(place, token, null)
+    const again = later(settled, KeptAnswer.lease)
+    return Effect.andThen(
+      Effect.ignore(settled),
+      inBackground(Effect.andThen(Effect.ignore(again), Effect.delay(again, longestPause)))
+    )
+  }
+
+  /**
+   * Claims a place, and does the work if it was free. Claim and work are one fiber, which continues even if the caller
+   * disconnects: otherwise a claim whose caller left before its verdict would bind the key, with nothing begun.
+   */
+  const attempt = <A, E, R>(
+    place: KeptAnswer.Place,
+    asked: KeptAnswer.ClaimRequest,
+    work: Effect.Effect<A, E, R>,
+    answerOf: AnswerCodec<A>["answerOf"]
+  ) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function*() {
+        const { isRepeatable, token } = asked
+        const now = yield* Clock.currentTimeMillis
+        const verdict = yield* store.claim(place, asked, now).pipe(
+          Effect.tapError(() => undo(place, token)),
+          StoreError.orUnavailable
+        )
+        if (verdict._tag !== "Claimed") return verdict
+        let hasBegun = false
+        const begun = Effect.suspend(() => {
+          hasBegun = true
+          return work
+        })
+        const result = yield* restore(Effect.tap(begun, (result) => record(place, token, answerOf(result)))).pipe(
+          // interrupted work may have been done: its key stays claimed, and later requests learn that its outcome is
+          // unknown
+          Effect.onError((cause) =>
+            Cause.hasInterrupts(cause) && hasBegun && !isRepeatable ? Effect.void : record(place, token, null)
+          )
+        )
+        return { _tag: "Done", result } as const
+      })
     )
 
   const keep: Keep = (place, { body, isRepeatable = false, token }, work, { answerOf, resultOf }) =>
     Effect.gen(function*() {
       const fingerprint = yield* Idempotency.fingerprint(digest, body)
-      const verdict = yield* claim(place, { fingerprint, token, isRepeatable })
-      switch (verdict._tag) {
-        case "Claimed": {
-          const recorded = work.pipe(
-            Effect.tap((result) => record(place, token, answerOf(result))),
-            // interrupted work may have been done: its key stays claimed, and later requests learn that its outcome
-            // is unknown
-            Effect.onError((cause) =>
-              Cause.hasInterrupts(cause) && !isRepeatable ? Effect.void : record(place, token, null)
-            )
-          )
-          // work that has begun continues even if its caller disconnects
-          const result = yield* Effect.flatMap(Effect.forkIn(recorded, scope), Fiber.join)
-          return { isReplayed: false, result }
+      const attempted = Effect.flatMap(
+        Effect.forkIn(attempt(place, { fingerprint, token, isRepeatable }, work, answerOf), scope),
+        Fiber.join
+      )
+      const until = (yield* Elapsed.now) + Duration.toMillis(Idempotency.joinTimeout)
+      while (true) {
+        const end = yield* attempted
+        switch (end._tag) {
+          case "Done":
+            return { isReplayed: false, result: end.result }
+          case "Answered":
+            return { isReplayed: true, result: resultOf(end.answer) }
+          case "Conflict":
+            return yield* KeptAnswer.conflict()
+          case "Lost":
+            return yield* KeptAnswer.lost()
+          case "Running":
+            // an equal request runs
+            if ((yield* Elapsed.now) >= until) return yield* inProgress
+            yield* Effect.sleep(lookEvery)
         }
-        case "Answered":
-          return { isReplayed: true, result: resultOf(verdict.answer) }
-        case "Conflict":
-          return yield* KeptAnswer.conflict()
-        case "Running":
-          return yield* inProgress
-        case "Lost":
-          return yield* KeptAnswer.lost()
       }
     })
   return keep

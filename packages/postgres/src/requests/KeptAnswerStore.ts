@@ -83,18 +83,16 @@ export const layer = Layer.effect(
         )
         const { body, now: at, status } = found.read(row!)
         const answer = status === null ? null : { status, body: body! }
-        const verdict = KeptAnswer.judge({ ...claimed.read(row!), answer }, asked, at)
-        if (verdict._tag === "Claimed") {
-          yield* Effect.ignore(query("KeptAnswerStore.claim", forget({ now: callerNow(now) })))
-        }
-        return verdict
+        return KeptAnswer.judge({ ...claimed.read(row!), answer }, asked, at)
       }),
-      settle: (place, token, answer, now) => {
+      settle: Effect.fnUntraced(function*(place, token, answer, now) {
         const own = { ...place, token }
-        return Effect.asVoid(query(
+        yield* query(
           "KeptAnswerStore.settle",
           answer === null ? giveBack(own) : settle({ own, answer, now: callerNow(now) })
-        ))
-      }
+        )
+        // not with the claim, whose verdict must follow its commit immediately
+        yield* Effect.ignore(query("KeptAnswerStore.settle", forget({ now: callerNow(now) })))
+      })
     }))
 )
