@@ -395,6 +395,45 @@ describe("a request", () => {
     assert.deepStrictEqual(audit.data.map(({ action }: { readonly action: string }) => action), ["template.sync"])
   })
 
+  it("a message that a person sends is in the audit, even if they hang up meanwhile", async () => {
+    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const provider: CustomProvider = {
+      phoneNumber: "+12025550100",
+      send: async () => {
+        reached.resolve()
+        await released.promise
+        return { status: "accepted", providerMessageId: "1" }
+      },
+      templates: async () => [{
+        providerTemplateId: "1",
+        name: "hello_world",
+        language: "en_US",
+        status: "approved",
+        category: "utility",
+        components: [{ type: "BODY", text: "Hello" }]
+      }]
+    }
+    const wac = await startLive({ auth: owner, provider })
+    const abort = new AbortController()
+    const left = byFetch(wac)("/internal/messages", {
+      method: "POST",
+      headers: { "sec-fetch-site": "same-origin", "content-type": "application/json", "idempotency-key": "send-1" },
+      body: wire,
+      signal: abort.signal
+    })
+    await reached.promise
+    abort.abort()
+    await left.catch(() => {})
+    released.resolve()
+    const audited = async () => (await (await byFetch(wac)("/internal/audit")).json()).data
+    await until(async () => (await audited()).length > 0)
+    const [sent] = (await wac.messages.list().page()).data
+    assert.deepStrictEqual(
+      (await audited()).map(({ action, target }: Record<string, unknown>) => [action, target]),
+      [["message.send", sent!.messageId]]
+    )
+  })
+
   it("if the host's session function fails, the response is 500, and the log says why", async () => {
     const { log, wac } = await start({
       auth: {

@@ -46,7 +46,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const crossSite = yield* CrossSite.CrossSite
     const readBody = yield* RequestBody.reader
-    const audit = yield* AuditTrail.make
+    const audited = yield* AuditTrail.make
     return Caller.ErrorBoundary.of((httpEffect, { endpoint }) => {
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
       // endpoints with a caller check these after the caller is known (contract §3 *Order of checks*)
@@ -57,11 +57,10 @@ export const layer = Layer.effect(
           Effect.flatMap(({ bytes, request }) =>
             Effect.andThen(
               RequestBody.onlyOnce(bytes),
-              Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
+              // the changes of a session are recorded in `SessionAuthentication`
+              Effect.provideService(audited(endpoint, httpEffect), HttpServerRequest.HttpServerRequest, request)
             )
-          ),
-          // the changes of a session are recorded in `SessionAuthentication`
-          Effect.tap((response) => audit(endpoint, response))
+          )
         )
         : httpEffect
       return Effect.catch(checked, answer)

@@ -4,6 +4,7 @@
 import { Api, ErrorAddress } from "@wac/api"
 import {
   ApiKeys,
+  ApiRequest,
   Elapsed,
   Errors,
   Id,
@@ -14,7 +15,7 @@ import {
   Span,
   Stopping
 } from "@wac/core"
-import { Cause, Clock, Context, Effect, Layer, LogLevel, type Tracer, type Types } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, LogLevel, type Tracer, type Types } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -138,6 +139,10 @@ const unanswered = (routes: Routes.Routes) => {
  */
 const endsEarly = /^[^?]*[;#]/
 
+/** Whether a request was interrupted because its caller left. A stop of the service interrupts requests too. */
+const isLeft = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => reason._tag === "Interrupt" && reason.annotations.has(HttpServerError.ClientAbort.key))
+
 /** Fails as if the router had found no route. */
 const nowhere = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.die(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
@@ -174,7 +179,7 @@ const observing = (exchange: Exchange.Exchange) =>
 
 /**
  * Surrounds every request: gives it an id, responds if no endpoint did, sets the headers of every response, and reports
- * to the log and the metrics.
+ * to the log and the metrics, even if the caller left before the response.
  */
 const surrounding = HttpRouter.middleware(
   Effect.gen(function*() {
@@ -195,7 +200,7 @@ const surrounding = HttpRouter.middleware(
     const note = (
       request: HttpServerRequest.HttpServerRequest,
       exchange: Exchange.Exchange,
-      { status }: HttpServerResponse.HttpServerResponse,
+      status: number,
       arrivedAt: { readonly at: number; readonly elapsed: number },
       now: number,
       span: Tracer.AnySpan | undefined
@@ -227,14 +232,18 @@ const surrounding = HttpRouter.middleware(
           yield* Id.generate(random, "req"),
           ErrorAddress.pageOf(publicUrl, yield* MountPath)
         )
-        const response = yield* Effect.updateContext(answered, observing(exchange))
         const span = Span.collected(yield* Effect.context<never>())
-        yield* Span.annotate(() => ({
-          "wac.request.id": exchange.ownId,
-          "wac.api_key.id": exchange.caller?.key.id,
-          "wac.error.reason": exchange.error === undefined ? undefined : Errors.reasonOf(exchange.error)
-        }))
-        yield* note(request, exchange, response, arrivedAt, Elapsed.of(clock), span)
+        const response = yield* Effect.onExit(Effect.updateContext(answered, observing(exchange)), (exit) => {
+          const status = Exit.isSuccess(exit) ? exit.value.status : isLeft(exit.cause) ? ApiRequest.left : undefined
+          return status === undefined ? Effect.void : Effect.andThen(
+            Span.annotate(() => ({
+              "wac.request.id": exchange.ownId,
+              "wac.api_key.id": exchange.caller?.key.id,
+              "wac.error.reason": exchange.error === undefined ? undefined : Errors.reasonOf(exchange.error)
+            })),
+            note(request, exchange, status, arrivedAt, Elapsed.of(clock), span)
+          )
+        })
         return HttpServerResponse.setHeaders(response, {
           ...PageHeaders.of(response),
           ...headersOf(exchange, response.headers),

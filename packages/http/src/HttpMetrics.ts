@@ -8,20 +8,22 @@ import { type Context, Metric, type Tracer } from "effect"
 import { HttpApi } from "effect/http-api"
 
 const requests = Metric.counter("wac_http_requests_total", {
-  description: "Completed HTTP requests, by method, template of the route and status, and by reason if it is 5xx",
+  description: "HTTP requests that ended, by method, template of the route and status (499 if the caller left before " +
+    "the response), and by reason if it is 5xx",
   incremental: true
 })
 
 /** The bounds reach from a cached response (below 1 ms) to a send that joins another one (10 s). */
 const seconds = LatencyHistogram.make("wac_http_request_duration_seconds", {
-  description: "Time from a request's arrival to the start of its response, by method and template of the route",
+  description: "Time from a request's arrival to the start of its response, or until its caller left, by method and " +
+    "template of the route",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 })
 
 /** The methods with their own label; every other method, which no route accepts, is `other`. */
 export const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
-/** A completed request. `route` is `unknown` if no route has its path. */
+/** A request with its response, or whose caller left before it. `route` is `unknown` if no route has its path. */
 export interface CompletedRequest {
   readonly method: string
   readonly route: string

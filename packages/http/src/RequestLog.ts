@@ -6,7 +6,7 @@ import { Errors } from "@wac/core"
 import { Effect } from "effect"
 import type { Exchange } from "./Exchange.ts"
 
-/** A completed request. */
+/** A request with its response, or whose caller left before it. */
 export interface Line {
   readonly method: string
   /** The template of the request's route. */

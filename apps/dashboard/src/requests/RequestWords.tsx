@@ -12,10 +12,16 @@ import { Status } from "../ui/Status.tsx"
 export const wordsOf = ({ code, reason }: { readonly code: string | null; readonly reason: string | null }): string =>
   reason ?? code ?? ""
 
+/** The status of a request whose caller left before the response. */
+const left = 499
+
+const toneOf = ({ code, status }: ApiRequest) =>
+  status === left ? "calm" : code === null ? "good" : status >= 500 ? "warn" : "bad"
+
 /** The status of a request's response and, if it was refused, the reason. */
 export const Outcome = ({ request }: { readonly request: ApiRequest }) => (
   <>
-    <Status tone={request.code === null ? "good" : request.status >= 500 ? "warn" : "bad"}>{request.status}</Status>
+    <Status tone={toneOf(request)}>{request.status}</Status>
     {request.code === null
       ? null
       : <span className="ml-2 max-sm:block max-sm:ml-0">{wordsOf(request)}</span>}

@@ -2,9 +2,10 @@
  * The audit (contract §12): who did what to which, when and from where.
  */
 import { assert, it } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { WebhookStore } from "@wac/core"
+import { Clock, Context, Deferred, Effect, Fiber } from "effect"
 import * as checks from "../checks.ts"
-import { type Answer, call, createKey, hello, ownPage, ready } from "../harness.ts"
+import { type Answer, call, createKey, hello, noticed, ownPage, ready } from "../harness.ts"
 import { tokenIn } from "../people/mailbox.ts"
 
 type Entry = { readonly action: string; readonly target: string | null; readonly [field: string]: unknown }
@@ -75,6 +76,30 @@ it.live("the audit lists each person's changes with resource, time and address, 
     ) assert.notInclude(text, secret)
     const [mine] = yield* list(url, session, `?target=${revoked.id}&userId=${userId}`)
     assert.strictEqual(mine!.action, "api_key.revoke")
+  }).pipe(Effect.scoped))
+
+it.live("a change is in the audit even if the person hangs up once it is stored", () =>
+  Effect.gen(function*() {
+    const { services, session, url } = yield* ready({ environment: checks.unlimited })
+    const [stored, released] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const store = Context.get(services, WebhookStore.WebhookStore)
+    const { put } = store
+    Object.assign(store, {
+      put: (candidate: Parameters<typeof put>[0]) =>
+        Effect.tap(put(candidate), () => Effect.andThen(Deferred.succeed(stored, undefined), Deferred.await(released)))
+    })
+    const caller = yield* Effect.forkChild(call(`${url}/internal/webhook`, {
+      method: "PUT",
+      headers: session,
+      body: { url: "http://127.0.0.1:9/hook" }
+    }))
+    yield* Deferred.await(stored)
+    // interrupting the fetch closes its connection
+    yield* Fiber.interrupt(caller)
+    yield* noticed(url)
+    yield* Deferred.succeed(released, undefined)
+    const [entry] = yield* checks.until(list(url, session), ([latest]) => latest?.action === "webhook.set")
+    assert.deepInclude(entry, { address: "127.0.0.1", target: null })
   }).pipe(Effect.scoped))
 
 it.live("the audit omits refused, failed and replayed requests, except sign-ins, and requests that only read", () =>

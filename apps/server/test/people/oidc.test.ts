@@ -2,14 +2,14 @@
  * Signing in at an OpenID Connect issuer (contract §12 `AUTH=oidc`), against a real one.
  */
 import { assert, it } from "@effect/vitest"
-import { Id, InvitationStore, IssuerState, Vault, WorkspaceStore } from "@wac/core"
-import { Context, Effect } from "effect"
+import { AuditStore, Id, InvitationStore, IssuerState, Vault, WorkspaceStore } from "@wac/core"
+import { Context, Deferred, Effect } from "effect"
 import { createHash } from "node:crypto"
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http"
 import { ClientError } from "openid-client"
 import { isRefusal } from "../../src/OidcIssuer.ts"
 import * as checks from "../checks.ts"
-import { call, environment, ownPage, start } from "../harness.ts"
+import { call, environment, noticed, ownPage, start } from "../harness.ts"
 import { logged } from "../logged.ts"
 import { moving } from "../movable.ts"
 import { environmentFor, issuer, type People } from "./issuer.ts"
@@ -17,9 +17,10 @@ import { environmentFor, issuer, type People } from "./issuer.ts"
 /** A browser's cookies, for all places on loopback. */
 class Browser {
   readonly #jar = new Map<string, string>()
-  async go(url: string, form?: Record<string, string>): Promise<Response> {
+  async go(url: string, form?: Record<string, string>, signal: AbortSignal | null = null): Promise<Response> {
     const response = await fetch(url, {
       redirect: "manual",
+      signal,
       headers: { cookie: [...this.#jar].map(([name, value]) => `${name}=${value}`).join("; ") },
       ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) })
     })
@@ -98,6 +99,37 @@ it.live("a person signs in with the issuer's role, which is read at each sign-in
     assert.deepInclude((yield* who(again.browser)).body, { userId: session.body.userId, role: "developer" })
     // the session of before has the role of now
     assert.strictEqual((yield* who(first.browser)).body.role, "developer")
+  }).pipe(Effect.scoped))
+
+it.live("a sign-in is in the audit even if the person hangs up once the session is opened", () =>
+  Effect.gen(function*() {
+    const people: People = { ada: { email: "ada@example.com", email_verified: true, wac_roles: "owner" } }
+    const { headersOf, services, signIn, url } = yield* served(people)
+    const [opened, released] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const store = Context.get(services, AuditStore.AuditStore)
+    const { record } = store
+    Object.assign(store, {
+      record: (...given: Parameters<typeof record>) =>
+        Deferred.succeed(opened, undefined).pipe(
+          Effect.andThen(Deferred.await(released)),
+          Effect.andThen(record(...given))
+        )
+    })
+    const browser = new Browser()
+    const place = yield* Effect.promise(() => atIssuer(browser, url, "ada"))
+    const leaving = new AbortController()
+    const left = browser.go(place, undefined, leaving.signal).catch(() => {})
+    yield* Deferred.await(opened)
+    leaving.abort()
+    yield* Effect.promise(() => left)
+    yield* noticed(url)
+    yield* Deferred.succeed(released, undefined)
+    Object.assign(store, { record })
+    const { browser: later } = yield* signIn("ada")
+    yield* checks.until(
+      call(`${url}/internal/audit`, { headers: headersOf(later) }),
+      ({ body }) => body.data.filter(({ action }: { action: string }) => action === "session.sign_in").length === 2
+    )
   }).pipe(Effect.scoped))
 
 it.live("a person without a role at the issuer, or without a verified address that is distinct, is refused", () =>

@@ -1,10 +1,10 @@
 /**
  * Requests of API keys and usage, as the dashboard shows them (contract §12).
  */
-import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, it, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
 import * as checks from "../checks.ts"
-import { type Answer, call, createKey, hello, send } from "../harness.ts"
+import { type Answer, call, createKey, hello, ready, send } from "../harness.ts"
 
 type Shown = { readonly id: string; readonly reason: string | null; readonly [field: string]: unknown }
 
@@ -167,6 +167,43 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("requ
       assert.strictEqual(body.groups.find(({ reason }: Shown) => reason === "undeliverable").count, 2)
     }))
 })
+
+it.live("a request whose caller hangs up before the response is listed and counted with the status 499, but not as refused", () =>
+  Effect.gen(function*() {
+    const [reached, released] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const provider = checks.recording(() =>
+      Effect.as(
+        Effect.andThen(Deferred.succeed(reached, undefined), Deferred.await(released)),
+        { _tag: "Accepted", providerMessageId: "1" }
+      )
+    )
+    const server = yield* ready({ environment: checks.unlimited, adapters: provider.adapters })
+    const caller = yield* Effect.forkChild(send(server, hello()))
+    yield* Deferred.await(reached)
+    // interrupting the fetch closes its connection
+    yield* Fiber.interrupt(caller)
+    const { body } = yield* checks.until(list(server, "?status=499"), ({ body }) => body.data.length > 0)
+    const [{ at, durationMs, id, ...shown }] = body.data
+    assert.match(id, checks.idShape("req"))
+    assert.match(at, checks.timeShape)
+    assert.isAbove(durationMs, 0)
+    assert.deepStrictEqual(shown, {
+      apiKeyId: server.key.id,
+      userId: null,
+      method: "POST",
+      route: "/v1/messages",
+      status: 499,
+      code: null,
+      reason: null,
+      subject: null
+    })
+    assert.deepStrictEqual((yield* list(server, "?refused=true")).body.data, [])
+    const { text } = yield* call(`${server.url}/metrics`)
+    const route = "method=\"POST\",route=\"/v1/messages\""
+    assert.include(text, `\nwac_http_requests_total{${route},status="499"} 1\n`)
+    assert.include(text, `\nwac_http_request_duration_seconds_count{${route}} 1\n`)
+    yield* Deferred.succeed(released, undefined)
+  }).pipe(Effect.scoped))
 
 layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("usage", (it) => {
   const usage = ({ session, url }: Pick<checks.Ready, "session" | "url">, query = "") =>

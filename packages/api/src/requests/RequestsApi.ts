@@ -24,7 +24,9 @@ const fields = {
   }),
   method: Schema.String,
   route: Schema.String.annotate({ description: "The route's template, such as `/v1/messages/:id`" }),
-  status: Schema.Int,
+  status: Schema.Int.annotate({
+    description: "The status of the response; 499 if the caller closed the connection before the response"
+  }),
   code: Schema.NullOr(Schema.String).annotate({
     description: "The error's code; `null` if the request was not refused"
   }),

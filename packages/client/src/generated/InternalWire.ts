@@ -1375,6 +1375,7 @@ export interface ApiRequest {
   readonly method: string
   /** The route's template, such as `/v1/messages/:id`. */
   readonly route: string
+  /** The status of the response; 499 if the caller closed the connection before the response. */
   readonly status: number
   /** The error's code; `null` if the request was not refused. */
   readonly code: string | null
@@ -1408,6 +1409,7 @@ export interface ApiRequestDetail {
   readonly method: string
   /** The route's template, such as `/v1/messages/:id`. */
   readonly route: string
+  /** The status of the response; 499 if the caller closed the connection before the response. */
   readonly status: number
   /** The error's code; `null` if the request was not refused. */
   readonly code: string | null

@@ -12,7 +12,10 @@ export type Caller =
   | { readonly apiKeyId: ApiKeyId; readonly userId: null }
   | { readonly apiKeyId: null; readonly userId: UserId }
 
-/** An API request that got a response, and is recorded (see {@link isRecorded}). */
+/** The status of a request whose caller left before the response. Nobody receives it. */
+export const left = 499
+
+/** An API request that got a response, or whose caller left before it, and is recorded (see {@link isRecorded}). */
 export interface ApiRequest {
   readonly id: RequestId
   readonly workspaceId: WorkspaceId
@@ -20,6 +23,7 @@ export interface ApiRequest {
   readonly method: string
   /** The route's template, or `unknown`. */
   readonly route: string
+  /** The status of the response, or {@link left}. */
   readonly status: number
   /** The error's code; `null` if the request was not refused. */
   readonly code: string | null
@@ -27,7 +31,7 @@ export interface ApiRequest {
   readonly reason: string | null
   /** When the request arrived. */
   readonly at: Instant
-  /** Milliseconds from the request's arrival to the start of its response. */
+  /** Milliseconds from the request's arrival to the start of its response, or until its caller left. */
   readonly durationMs: number
   /**
    * The body's shape, without values (`BodyShape.of`); `null` for people's requests, and if it was too large or not

@@ -2,9 +2,9 @@
  * Records what a person or an API key changed with a request, once the request succeeded (contract §12 *Audit*), and
  * notifies the people whom it concerns (contract §17).
  */
-import { Audited } from "@wac/api"
-import { Audit, Notices } from "@wac/core"
-import { Context, Effect, Option } from "effect"
+import { Audited, EndpointAnnotations } from "@wac/api"
+import { Audit, type AuditEntry, Notices } from "@wac/core"
+import { Context, Effect, Fiber, Option } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
@@ -16,23 +16,52 @@ const idIn = ({ path }: HttpApiEndpoint.Top, url: string): string | undefined =>
   return segment === undefined ? undefined : decodeURIComponent(segment)
 }
 
-/** Returns the function that records a completed request to an endpoint, and notifies of it. */
-export const make = Effect.map(
-  Effect.all([Audit.Audit, Notices.Notices]),
-  ([audit, notices]) =>
-    Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top, response: HttpServerResponse.HttpServerResponse) {
-      const action = Context.getOrUndefined(endpoint.annotations, Audited.Audited) ?? null
-      const { actors, changed, isReplayed, ownId } = yield* Exchange
-      if (action === null || isReplayed || response.status >= 400 || actors.length === 0) return
-      const { remoteAddress, url } = yield* HttpServerRequest.HttpServerRequest
-      const change = {
-        action,
-        target: changed.target ?? idIn(endpoint, url),
-        detail: changed.detail,
-        address: Option.getOrUndefined(remoteAddress),
-        requestId: ownId
-      }
-      yield* audit.record(actors, change)
-      yield* notices.ofChange(actors, change)
-    })
-)
+/** The action as which the audit records requests to an endpoint; `null` if it does not record them. */
+const actionOf = (endpoint: HttpApiEndpoint.Top) =>
+  Context.getOrUndefined(endpoint.annotations, Audited.Audited) ?? null
+
+/** Whether an endpoint's handler reads the body while it arrives, so that its work ends with the connection. */
+const readsBody = (endpoint: HttpApiEndpoint.Top): boolean =>
+  Context.get(endpoint.annotations, EndpointAnnotations.TakesFile).length > 0
+
+/**
+ * Returns the function that does the work of a request to an endpoint, and records and notifies of it. Audited work that
+ * has begun continues with its record even if its caller disconnects, until the scope closes: otherwise a caller who
+ * hangs up once the change is stored would hide it. An upload ends with its connection, unless its handler is done.
+ */
+export const make = Effect.gen(function*() {
+  const audit = yield* Audit.Audit
+  const notices = yield* Notices.Notices
+  const scope = yield* Effect.scope
+
+  const record = Effect.fnUntraced(function*(
+    endpoint: HttpApiEndpoint.Top,
+    action: AuditEntry.Action,
+    response: HttpServerResponse.HttpServerResponse
+  ) {
+    const { actors, changed, isReplayed, ownId } = yield* Exchange
+    if (isReplayed || response.status >= 400 || actors.length === 0) return
+    const { remoteAddress, url } = yield* HttpServerRequest.HttpServerRequest
+    const change = {
+      action,
+      target: changed.target ?? idIn(endpoint, url),
+      detail: changed.detail,
+      address: Option.getOrUndefined(remoteAddress),
+      requestId: ownId
+    }
+    yield* audit.record(actors, change)
+    yield* notices.ofChange(actors, change)
+  })
+
+  return <E, R>(
+    endpoint: HttpApiEndpoint.Top,
+    work: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest> => {
+    const action = actionOf(endpoint)
+    if (action === null) return work
+    const recorded = Effect.uninterruptibleMask((restore) =>
+      Effect.tap(restore(work), (response) => record(endpoint, action, response))
+    )
+    return readsBody(endpoint) ? recorded : Effect.flatMap(Effect.forkIn(recorded, scope), Fiber.join)
+  }
+})

@@ -2,7 +2,7 @@
  * Authentication of the public API: key, limits of the body, signature, scope, rate limit, Idempotency-Key, in the
  * order of contract §3.
  */
-import { Access, Audited, Caller, EndpointAnnotations } from "@wac/api"
+import { Access, Caller, EndpointAnnotations } from "@wac/api"
 import { ApiKeys, ApiScope, Errors, Signature, StoreError } from "@wac/core"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { Digest } from "effect/crypto"
@@ -22,10 +22,6 @@ import * as KeptAnswers from "../requests/KeptAnswers.ts"
 export const tokenOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +([^\s]+)$/i.exec(authorization)?.[1] ?? ""
 
-/** Whether the audit records the requests of API keys to an endpoint. Most, such as sends, are not recorded. */
-const isAudited = (endpoint: HttpApiEndpoint.Top): boolean =>
-  (Context.getOrUndefined(endpoint.annotations, Audited.Audited) ?? null) !== null
-
 const signatureOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined =>
   headers["x-service-signature"]
 
@@ -44,7 +40,7 @@ export const layer = Layer.effect(
     const keys = yield* ApiKeys.ApiKeys
     const spend = yield* WorkspaceLimit.spender
     const readBody = yield* RequestBody.reader
-    const audit = yield* AuditTrail.make
+    const audited = yield* AuditTrail.make
     const around = yield* KeptAnswers.make
     const digest = yield* Digest.Digest
 
@@ -129,9 +125,9 @@ export const layer = Layer.effect(
           StoreError.orUnavailable(authenticate(endpoint)),
           ({ principal, request }) =>
             Effect.updateContext(
-              EndpointAnnotations.useOfKey(endpoint) === "kept" || isAudited(endpoint)
-                ? kept(endpoint, principal, request, Effect.tap(httpEffect, (response) => audit(endpoint, response)))
-                : httpEffect,
+              EndpointAnnotations.useOfKey(endpoint) === "kept"
+                ? kept(endpoint, principal, request, audited(endpoint, httpEffect))
+                : audited(endpoint, httpEffect),
               (context: Context.Context<never>) =>
                 context.pipe(
                   Context.add(Caller.Caller, principal),

@@ -68,7 +68,10 @@ export const layer = HttpRouter.use((router) =>
       ([{ url }, place]) => new URL(url, place).searchParams
     )
 
-    /** Opens a session for the person who came back, and records it in the audit. */
+    /**
+     * Opens a session for the person who came back, and records it in the audit. Uninterruptible, so that a caller who
+     * hangs up hides no session.
+     */
     const opened = Effect.fnUntraced(function*({ provenAt, roles, userId }: IssuerSignIn.Confirmed) {
       const opening = yield* SignIn.opening
       const signedIn = yield* authenticator.open(userId, { ...opening, provenAt, roles })
@@ -80,7 +83,7 @@ export const layer = HttpRouter.use((router) =>
         address: opening.address,
         requestId: ownId
       })
-    })
+    }, Effect.uninterruptible)
 
     /** Completes a sign-in, and records it if it is refused. */
     const completed = Effect.fnUntraced(function*(returned: IssuerSignIn.Returned) {

@@ -30,7 +30,7 @@ export const layer = Layer.effect(
     const portalCookie = yield* PortalCookie
     const crossSite = yield* CrossSite.CrossSite
     const readBody = yield* RequestBody.reader
-    const audit = yield* AuditTrail.make
+    const audited = yield* AuditTrail.make
     const around = yield* KeptAnswers.make
 
     /** The session of a workspace's portal. */
@@ -90,15 +90,14 @@ export const layer = Layer.effect(
       session: (httpEffect, { endpoint }) =>
         Effect.flatMap(
           StoreError.orUnavailable(authenticate(endpoint)),
-          ({ request, session }) => {
-            // recorded inside the kept work, which continues with its record even if the caller disconnects
-            const recorded = Effect.tap(httpEffect, (response) => audit(endpoint, response))
-            return Effect.updateContext(
+          ({ request, session }) =>
+            Effect.updateContext(
               around(
                 endpoint,
                 { workspaceId: session.workspaceId, caller: KeptAnswers.callerOf(session) },
                 request,
-                recorded
+                // recorded inside the kept work, because a replayed request changes nothing
+                audited(endpoint, httpEffect)
               ),
               (context: Context.Context<never>) =>
                 context.pipe(
@@ -106,7 +105,6 @@ export const layer = Layer.effect(
                   Context.add(HttpServerRequest.HttpServerRequest, request)
                 )
             )
-          }
         )
     })
   })

@@ -62,8 +62,10 @@ export const make =
       at: line.at,
       durationMs,
       fields: read && BodyShape.of(read.json, BodyNames.find()),
-      // a refused request may name a resource of another workspace
-      subject: error === undefined ? ApiRequest.subjectOf(changed.target, ...url.split(/[/?]/)) : null
+      // a refused request may name a resource of another workspace, and so may one whose caller left too early to tell
+      subject: error === undefined
+        ? ApiRequest.subjectOf(changed.target, ...(status === ApiRequest.left ? [] : url.split(/[/?]/)))
+        : null
     })
     const kept = exchange.caller?.valuesSwitch ?? null
     if (read === null || !ValuesSwitch.isOn(kept, line.at)) return
