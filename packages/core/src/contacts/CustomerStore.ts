@@ -35,7 +35,8 @@ export type Enqueued = Pick<OutboxEntry, "messageId" | "key" | "message" | "enqu
 /** A record that a step found: the record itself, or the id by which its own port finds it. */
 export type Found =
   | { readonly place: "deliveries"; readonly id: DeliveryId }
-  | { readonly place: "events"; readonly id: EventId }
+  /** `files` are the files that the event names. */
+  | { readonly place: "events"; readonly id: EventId; readonly files: ReadonlyArray<MediaId> }
   | { readonly place: "outbox"; readonly entry: Enqueued }
   | { readonly place: "messages"; readonly id: MessageId }
   | { readonly place: "conversations"; readonly message: ReceivedMessage }
@@ -46,7 +47,7 @@ export type Found =
 /** What a step erased, and what must happen before it can erase more. */
 export interface Erased {
   readonly erased: number
-  /** The customer's files, which the deleted events named. */
+  /** The customer's files, which the deleted events or conversations named. */
   readonly files: ReadonlyArray<MediaId>
   /** Messages that must leave their campaigns' queues first. */
   readonly queued: ReadonlyArray<MessageId>

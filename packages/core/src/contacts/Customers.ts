@@ -50,6 +50,19 @@ const maxWaits = 60
 /** The maximum number of rounds. After this many, the customer writes faster than their records can be erased. */
 const maxRounds = 10
 
+/** Whether the records of this kind name files of the customer. */
+const namesFiles = (place: CustomerRecords.Place): boolean => place === "events" || place === "conversations"
+
+/** The files that records name. */
+const filesIn = (found: ReadonlyArray<Found>): ReadonlyArray<MediaId> =>
+  found.flatMap((one) =>
+    one.place === "events"
+      ? one.files
+      : one.place === "conversations"
+      ? CustomerRecords.filesOf(one.message.content)
+      : []
+  )
+
 const unsent = { code: "forbidden", reason: "customer_erased", message: "the customer was erased" }
 
 export class Customers extends Context.Service<Customers, {
@@ -63,7 +76,7 @@ export class Customers extends Context.Service<Customers, {
    * Erases everything that `export` finds, and all stored values of the workspace's API requests. Messages that wait in
    * a campaign's queue are skipped first. Fails with `in_progress` if a send to the customer does not end. Writes an
    * audit entry that holds only counts and a keyed hash of the customer. An opt-out stays: for each opted-out name, a
-   * keyed hash is kept. Safe to repeat.
+   * keyed hash is kept. If the bytes of a file cannot be deleted now, `MediaTidier` deletes them later. Safe to repeat.
    */
   readonly erase: (workspaceId: WorkspaceId, customer: string) => Effect.Effect<Erasure, ServerError | StoreError>
 }>()("@wac/core/contacts/Customers") {
@@ -146,12 +159,23 @@ export class Customers extends Context.Service<Customers, {
           )
         )
 
-      const removeFile = Effect.fnUntraced(function*(workspaceId: WorkspaceId, id: MediaId) {
-        const file = { workspaceId, id }
-        const isRemoved = yield* media.remove({ ...file, now: yield* Clock.currentTimeMillis, only: "file" })
-        yield* Effect.repeat(bytes.remove(file), { while: (isMore) => isMore })
-        yield* media.forget(file)
-        return isRemoved ? 1 : 0
+      /** Removes files, and returns how many there were. Their bytes are deleted afterwards. */
+      const removeFiles = Effect.fnUntraced(function*(workspaceId: WorkspaceId, ids: Iterable<MediaId>) {
+        let removed = 0
+        for (const id of ids) {
+          const now = yield* Clock.currentTimeMillis
+          if (yield* media.remove({ workspaceId, id, now, only: "file" })) removed++
+        }
+        return removed
+      })
+
+      /** Deletes the bytes of removed files. If this fails or the process dies, `MediaTidier` deletes them later. */
+      const deleteBytes = Effect.fnUntraced(function*(workspaceId: WorkspaceId, ids: Iterable<MediaId>) {
+        for (const id of ids) {
+          const file = { workspaceId, id }
+          const deleted = Effect.repeat(bytes.remove(file), { while: (isMore) => isMore })
+          yield* Effect.ignoreCause(Effect.andThen(deleted, media.forget(file)))
+        }
       })
 
       /** Erases the customer's records of one kind. */
@@ -168,8 +192,13 @@ export class Customers extends Context.Service<Customers, {
           for (let waited = 0;;) {
             const now = yield* Clock.currentTimeMillis
             const step: EraseStep = { workspaceId, names, hashes, place, after, now }
-            const { busy, erased: count, files: named, next, queued }: Erased = yield* store.erase(step)
-            for (const id of named) files += yield* removeFile(workspaceId, id)
+            // before the records, because nothing else names the files if the process dies in between
+            const named = new Set(namesFiles(place) ? filesIn((yield* store.find(step)).found) : [])
+            files += yield* removeFiles(workspaceId, named)
+            const { busy, erased: count, files: gone, next, queued }: Erased = yield* store.erase(step)
+            // files of records that came meanwhile
+            files += yield* removeFiles(workspaceId, gone)
+            yield* deleteBytes(workspaceId, new Set([...named, ...gone]))
             for (const messageId of queued) {
               yield* queue.end({
                 now,

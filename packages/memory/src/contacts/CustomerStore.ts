@@ -63,7 +63,7 @@ const find = (memory: Memory, step: Step): ReadonlyArray<CustomerStore.Found> =>
     case "deliveries":
       return deliveriesOf(memory, step).map(({ id }) => ({ place, id }))
     case "events":
-      return eventsOf(memory, step).map(({ id }) => ({ place, id }))
+      return eventsOf(memory, step).map(({ data, id }) => ({ place, id, files: CustomerRecords.filesOf(data) }))
     case "messages":
       return messagesOf(memory, step).map(({ id }) => ({ place, id }))
     case "campaignRows":

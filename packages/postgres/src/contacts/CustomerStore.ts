@@ -260,7 +260,7 @@ const walks = { deliveries, events, outbox, campaignRows, inboundMessages, conve
 
 const message = row({ id: text<Id.MessageId>() })
 const delivery = row({ id: text<Id.DeliveryId>() })
-const event = row({ id: text<Id.EventId>() })
+const event = row({ id: text<Id.EventId>(), data: json() })
 const enqueued = columns<CustomerStore.Enqueued>({
   messageId: "text",
   key: "text",
@@ -282,8 +282,10 @@ const foundOf = (place: Exclude<CustomerRecords.Place, "messages" | "contacts" |
   switch (place) {
     case "deliveries":
       return { place, ...delivery.read(row) }
-    case "events":
-      return { place, ...event.read(row) }
+    case "events": {
+      const { data, id } = event.read(row)
+      return { place, id, files: CustomerRecords.filesOf(data) }
+    }
     case "outbox":
       return { place, entry: enqueued.read(row) }
     case "campaignRows":

@@ -146,6 +146,8 @@ export const tests = (it: Fixture.It): void => {
         posts: 0,
         contacts: 1
       })
+      const named = (yield* findIn(own, names, "events")).flatMap((one) => one.place === "events" ? one.files : [])
+      assert.deepStrictEqual(named, [file])
       const erased = Object.fromEntries(yield* eraseAll(own, names))
       for (const place of ["deliveries", "events", "messages", "contacts"]) {
         assert.strictEqual(erased[place]!.erased, found.get(place as CustomerRecords.Place), place)
