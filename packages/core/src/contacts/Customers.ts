@@ -95,12 +95,20 @@ export class Customers extends Context.Service<Customers, {
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
 
-      /** All names of a customer. The names in a contact may lead to further contacts. */
-      const namesOf = Effect.fnUntraced(function*(workspaceId: WorkspaceId, customer: string) {
-        let names = CustomerRecords.namesOf(customer, [])
+      /**
+       * All names of a customer, and the names that were `known` before. The names in a contact may lead to further
+       * contacts.
+       */
+      const namesOf = Effect.fnUntraced(function*(
+        workspaceId: WorkspaceId,
+        customer: string,
+        known = CustomerRecords.namesOf(customer, [])
+      ) {
+        let names = known
         for (;;) {
-          const more = CustomerRecords.namesOf(customer, yield* store.contacts(workspaceId, names))
-          if (more.texts.length <= names.texts.length) return names
+          const found = CustomerRecords.namesOf(customer, yield* store.contacts(workspaceId, names))
+          const more = CustomerRecords.joined(names, found)
+          if (more.texts.length === names.texts.length) return names
           names = more
         }
       })
@@ -229,8 +237,7 @@ export class Customers extends Context.Service<Customers, {
             Stream.flatMap(Stream.fromIterable)
           ),
         erase: Effect.fn("Customers.erase")(function*(workspaceId, customer) {
-          const names = yield* namesOf(workspaceId, customer)
-          const hashes = yield* NameHashes.of(vault, workspaceId, names.keys)
+          let names = yield* namesOf(workspaceId, customer)
           const counts: { -readonly [place in keyof Erasure]: number } = {
             deliveries: 0,
             events: 0,
@@ -246,7 +253,17 @@ export class Customers extends Context.Service<Customers, {
           // reports that arrive meanwhile are still recorded, so repeat until a round finds nothing
           for (let round = 0, found = 1; found > 0 && round < maxRounds; round++) {
             found = 0
+            const hashes = yield* NameHashes.of(vault, workspaceId, names.keys)
             for (const place of CustomerRecords.places) {
+              if (place === "contacts") {
+                const { length } = names.texts
+                names = yield* namesOf(workspaceId, customer, names)
+                // only a contact leads to a name that was learnt meanwhile, so it stays until that name is erased
+                if (names.texts.length > length) {
+                  found++
+                  continue
+                }
+              }
               const { erased, files } = yield* eraseIn(workspaceId, names, hashes, place)
               counts[place] += erased
               counts.files += files

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { ContactStore } from "../../src/contacts/ContactStore.ts"
 import type * as CustomerRecords from "../../src/contacts/CustomerRecords.ts"
 import { Customers } from "../../src/contacts/Customers.ts"
 import { CustomerStore, nothing } from "../../src/contacts/CustomerStore.ts"
@@ -8,6 +9,7 @@ import { EventStore } from "../../src/events/EventStore.ts"
 import type { MediaId } from "../../src/Id.ts"
 import { Inbound } from "../../src/inbound/Inbound.ts"
 import type { InboundItem } from "../../src/inbound/InboundItem.ts"
+import type { InboundMessage } from "../../src/inbound/InboundMessage.ts"
 import { MediaBytes } from "../../src/media/MediaBytes.ts"
 import { MediaStore } from "../../src/media/MediaStore.ts"
 import { StoreError } from "../../src/StoreError.ts"
@@ -70,21 +72,31 @@ const customers = <E>(
 
 const receive = (...items: ReadonlyArray<InboundItem>) => Inbound.use((inbound) => inbound.receive(items))
 
-/** A message with a file, from the customer. */
-const document = ({ number }: World, providerMediaId: string): InboundItem => ({
+const message = (
+  { number }: World,
+  fields: Pick<InboundMessage, "providerMessageId"> & Partial<InboundMessage>
+): InboundItem => ({
   _tag: "Message",
   message: {
     providerNumberId: number.providerNumberId,
-    providerMessageId: `wamid.${providerMediaId}`,
     customer: { phone, userId: null },
     at: start,
-    type: "document",
-    content: { mime_type: "application/pdf" },
-    file: { providerMediaId, filename: null, sha256: null },
+    type: "text",
+    content: { body: "Hello" },
     context: null,
-    preference: undefined
+    preference: undefined,
+    ...fields
   }
 })
+
+/** A message with a file, from the customer. */
+const document = (own: World, providerMediaId: string): InboundItem =>
+  message(own, {
+    providerMessageId: `wamid.${providerMediaId}`,
+    type: "document",
+    content: { mime_type: "application/pdf" },
+    file: { providerMediaId, filename: null, sha256: null }
+  })
 
 const erase = ({ workspace }: World, customer = phone) => Customers.use((all) => all.erase(workspace.id, customer))
 
@@ -137,4 +149,36 @@ it.effect.each(
         assert.sameMembers([...yield* removed], ids)
       })
     )()
+)
+
+it.effect(
+  "a name that is learnt during the erasure is erased too, and keeps the customer's opt-out",
+  customers((state) =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { id: workspaceId } = own.workspace
+      const user = { phone: null, userId: "US.1" }
+      yield* receive(message(own, { providerMessageId: "wamid.1", customer: user }))
+      const { apply } = yield* Inbound
+      const answered = apply(message(own, {
+        providerMessageId: "wamid.2",
+        customer: { phone, userId: "US.1" },
+        preference: "opt_out"
+      }))
+      state.erasing = (erase) => (step) => {
+        if (step.place !== "posts") return erase(step)
+        state.erasing = (erase) => erase
+        return Effect.andThen(answered, erase(step))
+      }
+      assert.deepInclude(yield* erase(own, "US.1"), { contacts: 1, events: 2, conversations: 2 })
+      for (const name of ["US.1", phone]) {
+        assert.deepStrictEqual(
+          yield* Customers.use((all) => Stream.runCollect(all.export(workspaceId, name))),
+          [],
+          name
+        )
+      }
+      assert.strictEqual(yield* ContactStore.use((store) => store.countErased(workspaceId)), 2)
+    })
+  )
 )
