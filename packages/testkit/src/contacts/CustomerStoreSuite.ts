@@ -14,7 +14,8 @@ import {
   Id,
   InboundPostStore,
   MessageStore,
-  QueueStore
+  QueueStore,
+  type Recipient
 } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
@@ -256,6 +257,35 @@ export const tests = (it: Fixture.It): void => {
       assert.deepInclude(campaign.counts, { queued: 1, skipped: 1 })
       const listed = yield* store.rows(workspaceId, id, { limit: 10, after: 0 })
       assert.deepStrictEqual(listed.map(({ message }) => message?.content.to), ["", other])
+    }))
+
+  it.effect("a customer's rows with problems are found by the name that was read or quoted, and emptied", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const { id: workspaceId } = own.workspace
+      const id = yield* Fixture.id("cmp")
+      yield* store.create(Campaign.make({ id, workspaceId, createdAt: own.start }, {
+        name: "Orders",
+        template: { name: "plain", language: "en_US" }
+      }))
+      const problem = { reason: "malformed", message: "variables.name: expected fewer characters" } as const
+      const rows: ReadonlyArray<Recipient.Row> = [
+        { problem, line: 2, value: "(11) 98765-4321", customer: brazilian },
+        { problem, line: 3, value: user },
+        { problem, line: 4, value: other }
+      ]
+      yield* store.addRows({ workspaceId, id, rows, upload: "whole", isFirst: true, end: "add" })
+      yield* written(own, { phone: brazilianWithoutNine, userId: user })
+      const names = yield* namesOf(own, user)
+      assert.deepStrictEqual(
+        yield* findIn(own, names, "campaignRows"),
+        [1, 2].map((number) => ({ place: "campaignRows", campaignId: id, number, row: rows[number - 1]! }))
+      )
+      assert.strictEqual((yield* eraseIn(own, names, "campaignRows")).erased, 2)
+      assert.deepStrictEqual(yield* findIn(own, names, "campaignRows"), [])
+      const listed = yield* store.rows(workspaceId, id, { limit: 10, after: 0 })
+      assert.deepStrictEqual(listed.map(({ value }) => value), [null, null, other])
     }))
 
   it.effect("a message that waits to be sent later is deleted with its place in the queue, unless it is being sent", () =>
