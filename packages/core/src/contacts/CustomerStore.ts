@@ -10,6 +10,7 @@ import type { OutboxEntry } from "../outbox/OutboxEntry.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Contact } from "./Contact.ts"
+import type { OptOut } from "./ContactStore.ts"
 import type { Names, Place } from "./CustomerRecords.ts"
 import type * as Suppression from "./Suppression.ts"
 
@@ -60,6 +61,11 @@ export interface Erased {
 export class CustomerStore extends Context.Service<CustomerStore, {
   /** The workspace's contacts with one of these keys or user ids. */
   readonly contacts: (workspaceId: WorkspaceId, names: Names) => Effect.Effect<ReadonlyArray<Contact>, StoreError>
+  /**
+   * The opt-outs that are stored under these keys, whether or not there is a contact, in any order. An opt-out of an
+   * erased customer is stored without its name, so it is not found.
+   */
+  readonly optOuts: (workspaceId: WorkspaceId, names: Names) => Effect.Effect<ReadonlyArray<OptOut>, StoreError>
   /**
    * Finds the customer's records in one step. For `inboundMessages` it finds nothing: `conversations` has the
    * customer's messages with their content.

@@ -26,6 +26,7 @@ import type * as Suppression from "./Suppression.ts"
 export interface CustomerRecord {
   readonly kind:
     | "contact"
+    | "opt_out"
     | "enqueued_message"
     | "message"
     | "inbound_message"
@@ -68,7 +69,7 @@ const unsent = { code: "forbidden", reason: "customer_erased", message: "the cus
 export class Customers extends Context.Service<Customers, {
   /**
    * Everything that is stored about the customer with this phone number (E.164) or user id of the provider, under all
-   * of their names: contacts, messages in both directions, events, deliveries with their attempts, files without their
+   * of their names: contacts, opt-outs of names, messages in both directions, events, deliveries with their attempts, files without their
    * bytes, rows of campaigns, and provider posts. Reads through the whole workspace, in small steps.
    */
   readonly export: (workspaceId: WorkspaceId, customer: string) => Stream.Stream<CustomerRecord, StoreError>
@@ -156,6 +157,12 @@ export class Customers extends Context.Service<Customers, {
           }
         })
 
+      const optOutsOf = (workspaceId: WorkspaceId, names: CustomerRecords.Names) =>
+        Effect.map(
+          store.optOuts(workspaceId, names),
+          (all) => all.map((record): CustomerRecord => ({ kind: "opt_out", record }))
+        )
+
       const found = (workspaceId: WorkspaceId, names: CustomerRecords.Names) =>
         Stream.fromIterable(CustomerRecords.places).pipe(
           Stream.flatMap((place) =>
@@ -232,10 +239,12 @@ export class Customers extends Context.Service<Customers, {
 
       return Customers.of({
         export: (workspaceId, customer) =>
-          Stream.unwrap(Effect.map(namesOf(workspaceId, customer), (names) => found(workspaceId, names))).pipe(
-            Stream.mapEffect(recordsOf(workspaceId)),
-            Stream.flatMap(Stream.fromIterable)
-          ),
+          Stream.unwrap(Effect.map(namesOf(workspaceId, customer), (names) =>
+            found(workspaceId, names).pipe(
+              Stream.mapEffect(recordsOf(workspaceId)),
+              Stream.concat(Stream.fromEffect(optOutsOf(workspaceId, names))),
+              Stream.flatMap(Stream.fromIterable)
+            ))),
         erase: Effect.fn("Customers.erase")(function*(workspaceId, customer) {
           let names = yield* namesOf(workspaceId, customer)
           const counts: { -readonly [place in keyof Erasure]: number } = {

@@ -22,6 +22,7 @@ import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 import * as QueueFixture from "../queue/QueueFixture.ts"
 import * as DeliveryFixture from "../webhooks/DeliveryFixture.ts"
+import * as CustomerFixture from "./CustomerFixture.ts"
 
 const { day, world } = Fixture
 
@@ -257,6 +258,36 @@ export const tests = (it: Fixture.It): void => {
       assert.deepInclude(campaign.counts, { queued: 1, skipped: 1 })
       const listed = yield* store.rows(workspaceId, id, { limit: 10, after: 0 })
       assert.deepStrictEqual(listed.map(({ message }) => message?.content.to), ["", other])
+    }))
+
+  it.effect("a customer's opt-outs are found without a contact, until the customer is erased", () =>
+    Effect.gen(function*() {
+      const store = yield* CustomerStore.CustomerStore
+      const own = yield* world()
+      const neighbour = yield* world({ start: own.start })
+      const phoneNumberId = own.number.id
+      const optOut = ({ workspace }: Fixture.World, name: string, phoneNumberId: Id.PhoneNumberId | null) =>
+        CustomerFixture.choose({
+          now: own.start,
+          workspaceId: workspace.id,
+          phoneNumberId,
+          name,
+          preference: "opt_out",
+          source: "import"
+        })
+      yield* optOut(own, brazilianWithoutNine, phoneNumberId)
+      yield* optOut(own, brazilian, null)
+      yield* optOut(own, user, phoneNumberId)
+      yield* optOut(own, other, null)
+      yield* optOut(neighbour, brazilian, null)
+      const found = (given: string) =>
+        Effect.flatMap(namesOf(own, given), (names) => store.optOuts(own.workspace.id, names))
+      const told = { at: own.start, source: "import" as const }
+      assert.deepStrictEqual(yield* found(brazilianWithoutNine), [{ name: brazilian, phoneNumberId: null, ...told }])
+      assert.deepStrictEqual(yield* found(user), [{ name: user, phoneNumberId, ...told }])
+      yield* CustomerFixture.eraseContacts(own.workspace.id, brazilian, own.start)
+      assert.deepStrictEqual(yield* found(brazilian), [])
+      assert.strictEqual((yield* found(other)).length, 1)
     }))
 
   it.effect("a customer's rows with problems are found by the name that was read or quoted, and emptied", () =>
