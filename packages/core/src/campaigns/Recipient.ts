@@ -61,8 +61,14 @@ export interface Origin {
   readonly value?: string
 }
 
+/** The customer whom a row with a problem names. */
+export interface Named {
+  /** The key of the customer; omitted if the name cannot be read, or stands in {@link Origin.value} in a plain form. */
+  readonly customer?: Contact.Contact["key"]
+}
+
 /** An uploaded row: a recipient, or the problem because of which the row is not one. */
-export type Row = Origin & ({ readonly recipient: Recipient } | { readonly problem: Problem })
+export type Row = Origin & ({ readonly recipient: Recipient } | Named & { readonly problem: Problem })
 
 /** The maximum length of {@link Origin.value} in UTF-16 code units. A longer one is cut. */
 export const maxValue = 100
@@ -93,8 +99,18 @@ export const requestOf = (
  */
 export const customerOf = (row: Row): Contact.Contact["key"] | null => {
   if ("recipient" in row) return CustomerNames.keyOf(row.recipient.to)
-  const named = row.value === undefined ? undefined : WrittenName.read(row.value, undefined)
-  return named !== undefined && "to" in named && CustomerNames.isNumber(named.to) ? CustomerNames.keyOf(named.to) : null
+  if (row.customer !== undefined) return row.customer
+  const { customer } = namedIn(row.value, undefined)
+  // the value may be any text of the row
+  const isName = customer !== undefined &&
+    (CustomerNames.isNumber(customer) || CustomerNames.userIdPattern.test(customer))
+  return isName ? customer : null
+}
+
+/** The customer whom a text of a file names. */
+const namedIn = (written: unknown, country: string | undefined): Named => {
+  const read = typeof written === "string" ? WrittenName.read(written, country) : undefined
+  return read !== undefined && "to" in read ? { customer: CustomerNames.keyOf(read.to) } : {}
 }
 
 /** The time zone in a row; `null` if it has none. */
@@ -183,6 +199,12 @@ export const misread = (message: string, value: unknown, line?: number): Row => 
   ...valueOf(value)
 })
 
+/** Builds a row of a file that could not be read, from the text in place of the customer's name, which it quotes. */
+export const misreadNamed = (message: string, written: unknown, { country, line }: InFile): Row => ({
+  ...misread(message, written, line),
+  ...namedIn(written, country)
+})
+
 /**
  * Builds a row that could not be read. It quotes the field with which the message begins, or else the customer's name.
  */
@@ -238,7 +260,7 @@ export const parseWritten = (json: unknown, { country, line }: InFile): Row => {
   const row = parse(named === undefined ? json : { ...json as object, to: named.to })
   return "recipient" in row
     ? { ...row, line, ...(row.recipient.to === written ? {} : valueOf(written)) }
-    : misreadOf(json, row.problem.message, line)
+    : { ...misreadOf(json, row.problem.message, line), ...namedIn(written, country) }
 }
 
 /** Reads a row of a file from a line of JSON. */
@@ -247,8 +269,11 @@ export const parseLine = (text: string, inFile: InFile): Row =>
     onNone: () => misread("the line is not JSON", text, inFile.line),
     onSome: (json) => {
       const repeated = RepeatedField.find(text)
-      return repeated === undefined
-        ? parseWritten(json, inFile)
-        : misread(`${FieldPath.of(repeated)} must be given once`, text, inFile.line)
+      if (repeated === undefined) return parseWritten(json, inFile)
+      const written = Predicate.hasProperty(json, "to") ? json.to : undefined
+      return {
+        ...misread(`${FieldPath.of(repeated)} must be given once`, text, inFile.line),
+        ...namedIn(written, inFile.country)
+      }
     }
   })

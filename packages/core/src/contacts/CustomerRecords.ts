@@ -43,6 +43,12 @@ export const namesOf = (given: string, contacts: ReadonlyArray<Contact>): Names 
   }
 }
 
+/** The names in both. */
+export const joined = (some: Names, more: Names): Names => ({
+  texts: [...new Set([...some.texts, ...more.texts])],
+  keys: [...new Set([...some.keys, ...more.keys])]
+})
+
 /** The fields of an event's data that name a customer. */
 export const parties = ["to", "from", "to_user_id", "from_user_id"] as const
 

@@ -10,6 +10,7 @@ import type { OutboxEntry } from "../outbox/OutboxEntry.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Contact } from "./Contact.ts"
+import type { OptOut } from "./ContactStore.ts"
 import type { Names, Place } from "./CustomerRecords.ts"
 import type * as Suppression from "./Suppression.ts"
 
@@ -35,7 +36,8 @@ export type Enqueued = Pick<OutboxEntry, "messageId" | "key" | "message" | "enqu
 /** A record that a step found: the record itself, or the id by which its own port finds it. */
 export type Found =
   | { readonly place: "deliveries"; readonly id: DeliveryId }
-  | { readonly place: "events"; readonly id: EventId }
+  /** `files` are the files that the event names. */
+  | { readonly place: "events"; readonly id: EventId; readonly files: ReadonlyArray<MediaId> }
   | { readonly place: "outbox"; readonly entry: Enqueued }
   | { readonly place: "messages"; readonly id: MessageId }
   | { readonly place: "conversations"; readonly message: ReceivedMessage }
@@ -46,7 +48,7 @@ export type Found =
 /** What a step erased, and what must happen before it can erase more. */
 export interface Erased {
   readonly erased: number
-  /** The customer's files, which the deleted events named. */
+  /** The customer's files, which the deleted events or conversations named. */
   readonly files: ReadonlyArray<MediaId>
   /** Messages that must leave their campaigns' queues first. */
   readonly queued: ReadonlyArray<MessageId>
@@ -59,6 +61,11 @@ export interface Erased {
 export class CustomerStore extends Context.Service<CustomerStore, {
   /** The workspace's contacts with one of these keys or user ids. */
   readonly contacts: (workspaceId: WorkspaceId, names: Names) => Effect.Effect<ReadonlyArray<Contact>, StoreError>
+  /**
+   * The opt-outs that are stored under these keys, whether or not there is a contact, in any order. An opt-out of an
+   * erased customer is stored without its name, so it is not found.
+   */
+  readonly optOuts: (workspaceId: WorkspaceId, names: Names) => Effect.Effect<ReadonlyArray<OptOut>, StoreError>
   /**
    * Finds the customer's records in one step. For `inboundMessages` it finds nothing: `conversations` has the
    * customer's messages with their content.

@@ -26,6 +26,7 @@ import type * as Suppression from "./Suppression.ts"
 export interface CustomerRecord {
   readonly kind:
     | "contact"
+    | "opt_out"
     | "enqueued_message"
     | "message"
     | "inbound_message"
@@ -50,12 +51,25 @@ const maxWaits = 60
 /** The maximum number of rounds. After this many, the customer writes faster than their records can be erased. */
 const maxRounds = 10
 
+/** Whether the records of this kind name files of the customer. */
+const namesFiles = (place: CustomerRecords.Place): boolean => place === "events" || place === "conversations"
+
+/** The files that records name. */
+const filesIn = (found: ReadonlyArray<Found>): ReadonlyArray<MediaId> =>
+  found.flatMap((one) =>
+    one.place === "events"
+      ? one.files
+      : one.place === "conversations"
+      ? CustomerRecords.filesOf(one.message.content)
+      : []
+  )
+
 const unsent = { code: "forbidden", reason: "customer_erased", message: "the customer was erased" }
 
 export class Customers extends Context.Service<Customers, {
   /**
    * Everything that is stored about the customer with this phone number (E.164) or user id of the provider, under all
-   * of their names: contacts, messages in both directions, events, deliveries with their attempts, files without their
+   * of their names: contacts, opt-outs of names, messages in both directions, events, deliveries with their attempts, files without their
    * bytes, rows of campaigns, and provider posts. Reads through the whole workspace, in small steps.
    */
   readonly export: (workspaceId: WorkspaceId, customer: string) => Stream.Stream<CustomerRecord, StoreError>
@@ -63,7 +77,7 @@ export class Customers extends Context.Service<Customers, {
    * Erases everything that `export` finds, and all stored values of the workspace's API requests. Messages that wait in
    * a campaign's queue are skipped first. Fails with `in_progress` if a send to the customer does not end. Writes an
    * audit entry that holds only counts and a keyed hash of the customer. An opt-out stays: for each opted-out name, a
-   * keyed hash is kept. Safe to repeat.
+   * keyed hash is kept. If the bytes of a file cannot be deleted now, `MediaTidier` deletes them later. Safe to repeat.
    */
   readonly erase: (workspaceId: WorkspaceId, customer: string) => Effect.Effect<Erasure, ServerError | StoreError>
 }>()("@wac/core/contacts/Customers") {
@@ -82,12 +96,20 @@ export class Customers extends Context.Service<Customers, {
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
 
-      /** All names of a customer. The names in a contact may lead to further contacts. */
-      const namesOf = Effect.fnUntraced(function*(workspaceId: WorkspaceId, customer: string) {
-        let names = CustomerRecords.namesOf(customer, [])
+      /**
+       * All names of a customer, and the names that were `known` before. The names in a contact may lead to further
+       * contacts.
+       */
+      const namesOf = Effect.fnUntraced(function*(
+        workspaceId: WorkspaceId,
+        customer: string,
+        known = CustomerRecords.namesOf(customer, [])
+      ) {
+        let names = known
         for (;;) {
-          const more = CustomerRecords.namesOf(customer, yield* store.contacts(workspaceId, names))
-          if (more.texts.length <= names.texts.length) return names
+          const found = CustomerRecords.namesOf(customer, yield* store.contacts(workspaceId, names))
+          const more = CustomerRecords.joined(names, found)
+          if (more.texts.length === names.texts.length) return names
           names = more
         }
       })
@@ -135,6 +157,12 @@ export class Customers extends Context.Service<Customers, {
           }
         })
 
+      const optOutsOf = (workspaceId: WorkspaceId, names: CustomerRecords.Names) =>
+        Effect.map(
+          store.optOuts(workspaceId, names),
+          (all) => all.map((record): CustomerRecord => ({ kind: "opt_out", record }))
+        )
+
       const found = (workspaceId: WorkspaceId, names: CustomerRecords.Names) =>
         Stream.fromIterable(CustomerRecords.places).pipe(
           Stream.flatMap((place) =>
@@ -146,12 +174,23 @@ export class Customers extends Context.Service<Customers, {
           )
         )
 
-      const removeFile = Effect.fnUntraced(function*(workspaceId: WorkspaceId, id: MediaId) {
-        const file = { workspaceId, id }
-        const isRemoved = yield* media.remove({ ...file, now: yield* Clock.currentTimeMillis, only: "file" })
-        yield* Effect.repeat(bytes.remove(file), { while: (isMore) => isMore })
-        yield* media.forget(file)
-        return isRemoved ? 1 : 0
+      /** Removes files, and returns how many there were. Their bytes are deleted afterwards. */
+      const removeFiles = Effect.fnUntraced(function*(workspaceId: WorkspaceId, ids: Iterable<MediaId>) {
+        let removed = 0
+        for (const id of ids) {
+          const now = yield* Clock.currentTimeMillis
+          if (yield* media.remove({ workspaceId, id, now, only: "file" })) removed++
+        }
+        return removed
+      })
+
+      /** Deletes the bytes of removed files. If this fails or the process dies, `MediaTidier` deletes them later. */
+      const deleteBytes = Effect.fnUntraced(function*(workspaceId: WorkspaceId, ids: Iterable<MediaId>) {
+        for (const id of ids) {
+          const file = { workspaceId, id }
+          const deleted = Effect.repeat(bytes.remove(file), { while: (isMore) => isMore })
+          yield* Effect.ignoreCause(Effect.andThen(deleted, media.forget(file)))
+        }
       })
 
       /** Erases the customer's records of one kind. */
@@ -168,8 +207,13 @@ export class Customers extends Context.Service<Customers, {
           for (let waited = 0;;) {
             const now = yield* Clock.currentTimeMillis
             const step: EraseStep = { workspaceId, names, hashes, place, after, now }
-            const { busy, erased: count, files: named, next, queued }: Erased = yield* store.erase(step)
-            for (const id of named) files += yield* removeFile(workspaceId, id)
+            // before the records, because nothing else names the files if the process dies in between
+            const named = new Set(namesFiles(place) ? filesIn((yield* store.find(step)).found) : [])
+            files += yield* removeFiles(workspaceId, named)
+            const { busy, erased: count, files: gone, next, queued }: Erased = yield* store.erase(step)
+            // files of records that came meanwhile
+            files += yield* removeFiles(workspaceId, gone)
+            yield* deleteBytes(workspaceId, new Set([...named, ...gone]))
             for (const messageId of queued) {
               yield* queue.end({
                 now,
@@ -195,13 +239,14 @@ export class Customers extends Context.Service<Customers, {
 
       return Customers.of({
         export: (workspaceId, customer) =>
-          Stream.unwrap(Effect.map(namesOf(workspaceId, customer), (names) => found(workspaceId, names))).pipe(
-            Stream.mapEffect(recordsOf(workspaceId)),
-            Stream.flatMap(Stream.fromIterable)
-          ),
+          Stream.unwrap(Effect.map(namesOf(workspaceId, customer), (names) =>
+            found(workspaceId, names).pipe(
+              Stream.mapEffect(recordsOf(workspaceId)),
+              Stream.concat(Stream.fromEffect(optOutsOf(workspaceId, names))),
+              Stream.flatMap(Stream.fromIterable)
+            ))),
         erase: Effect.fn("Customers.erase")(function*(workspaceId, customer) {
-          const names = yield* namesOf(workspaceId, customer)
-          const hashes = yield* NameHashes.of(vault, workspaceId, names.keys)
+          let names = yield* namesOf(workspaceId, customer)
           const counts: { -readonly [place in keyof Erasure]: number } = {
             deliveries: 0,
             events: 0,
@@ -217,7 +262,17 @@ export class Customers extends Context.Service<Customers, {
           // reports that arrive meanwhile are still recorded, so repeat until a round finds nothing
           for (let round = 0, found = 1; found > 0 && round < maxRounds; round++) {
             found = 0
+            const hashes = yield* NameHashes.of(vault, workspaceId, names.keys)
             for (const place of CustomerRecords.places) {
+              if (place === "contacts") {
+                const { length } = names.texts
+                names = yield* namesOf(workspaceId, customer, names)
+                // only a contact leads to a name that was learnt meanwhile, so it stays until that name is erased
+                if (names.texts.length > length) {
+                  found++
+                  continue
+                }
+              }
               const { erased, files } = yield* eraseIn(workspaceId, names, hashes, place)
               counts[place] += erased
               counts.files += files

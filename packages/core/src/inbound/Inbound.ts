@@ -121,21 +121,23 @@ export class Inbound extends Context.Service<Inbound, {
 
       /**
        * Learns the recipient's preference and names from a status report. Whatever names the report has, the recipient
-       * is the customer to whom our message was sent.
+       * is the customer to whom our message was sent. If that customer was erased, a report brings no name back, but an
+       * opt-out in it counts.
        */
       const learn = Effect.fnUntraced(function*(
         { preference, providerNumberId, recipient, report: { at } }: Extract<InboundItem, { readonly _tag: "Status" }>,
         reported: ReportResult | undefined,
         now: Instant
       ) {
-        const customer = reported === undefined || reported.to === ""
+        const isErased = reported?.to === ""
+        const customer = reported === undefined || isErased
           ? recipient
           : CustomerNames.addressed(reported.to, recipient)
         if (providerNumberId === null || customer === undefined) return
         if (preference !== undefined) {
           const hashes = yield* hashesOf(providerNumberId, customer)
           yield* contacts.setPreference({ now, hashes, providerNumberId, customer, preference, at })
-        } else if (CustomerNames.isTelling(customer)) {
+        } else if (!isErased && CustomerNames.isTelling(customer)) {
           // most reports bring no new name, and this read takes no lock
           const contact = reported === undefined ? Option.none() : yield* contacts.get(
             reported.workspaceId,

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, References } from "effect"
 import { TestClock } from "effect/testing"
 import { ContactStore } from "../../src/contacts/ContactStore.ts"
+import { Customers } from "../../src/contacts/Customers.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
 import type { MessageId } from "../../src/Id.ts"
 import { Inbound } from "../../src/inbound/Inbound.ts"
@@ -22,7 +23,7 @@ import { foundation, issueKey, key, newId, plain, stubProvider, type World, worl
 
 const setUp = () => {
   const provider = stubProvider()
-  const layer = Layer.merge(Inbound.layer, Messages.layer).pipe(
+  const layer = Layer.mergeAll(Inbound.layer, Messages.layer, Customers.layer).pipe(
     Layer.provideMerge(Layer.merge(ApiKeys.layer, provider.layer)),
     Layer.provideMerge(foundation)
   )
@@ -253,6 +254,33 @@ describe("the recipient in a status", () => {
           yield* contact("+22997123456"),
           Option.some([{ ...known, aliases: ["+22997123456"] }, true])
         )
+      })
+    )
+  )
+
+  it.effect(
+    "a status of an erased customer's message stores no name of theirs, and an opt-out in it counts",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { message, messageId, number, workspace } = yield* sent
+        const { content: { to } } = yield* message
+        const told = (more: object) =>
+          ({
+            ...status(messageId, "delivered", start),
+            providerNumberId: number.providerNumberId,
+            recipient: { phone: to, userId: "US.1" },
+            ...more
+          }) as InboundItem
+        const contacts = Effect.map(
+          ContactStore.use((store) => store.list(workspace.id, {}, { limit: 10, after: null })),
+          ({ items }) => items.map(({ customer, optedOut }) => [customer, optedOut])
+        )
+        yield* Customers.use((customers) => customers.erase(workspace.id, to))
+        yield* receive(told({}))
+        assert.strictEqual((yield* message).status, "delivered")
+        assert.deepStrictEqual(yield* contacts, [])
+        yield* receive(told({ preference: "opt_out" }))
+        assert.deepStrictEqual(yield* contacts, [[{ phone: to, userId: "US.1" }, true]])
       })
     )
   )

@@ -9,6 +9,7 @@ import type { Running } from "../Running.ts"
 export interface CustomerRecord {
   readonly kind:
     | "contact"
+    | "opt_out"
     | "enqueued_message"
     | "message"
     | "inbound_message"
@@ -38,9 +39,9 @@ export interface Erasure {
 /** Requests of customers about what is stored of them. A customer is named by phone number (E.164) or user id. */
 export interface Customers {
   /**
-   * Everything that is stored of a customer, under all of their names: contacts, messages, events, deliveries with
-   * their attempts, files without their bytes, rows of campaigns and provider posts. Reads the workspace from end to
-   * end.
+   * Everything that is stored of a customer, under all of their names: contacts, opt-outs of names, messages, events,
+   * deliveries with their attempts, files without their bytes, rows of campaigns and provider posts. Reads the workspace
+   * from end to end.
    */
   readonly export: (customer: string) => Promise<ReadonlyArray<CustomerRecord>>
   /**

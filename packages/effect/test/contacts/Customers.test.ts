@@ -62,4 +62,17 @@ describe("customers", () => {
     assert.deepStrictEqual(await refused("+15"), ["invalid_field", "name"])
     assert.deepStrictEqual(await refused(from, { phoneNumberId: "pn_nobody" }), ["invalid_field", "phoneNumberId"])
   })
+
+  it("the opt-out of a customer without a contact is exported, until the customer is erased", async () => {
+    const { wac } = await start()
+    const { optedOutAt } = await wac.contacts.optOut(from)
+    await wac.contacts.optOut("+12025550189")
+    assert.deepStrictEqual(await wac.customers.export(from), [{
+      kind: "opt_out",
+      record: { name: from, phoneNumberId: null, at: Date.parse(optedOutAt!), source: "api" }
+    }])
+    assert.deepInclude(await wac.customers.erase(from), { contacts: 0 })
+    assert.deepStrictEqual(await wac.customers.export(from), [])
+    assert.strictEqual((await wac.contacts.optOut(from)).optedOut, true)
+  })
 })

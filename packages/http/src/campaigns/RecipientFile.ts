@@ -69,21 +69,22 @@ const rowOf =
   ({ names, timeZone, to }: Columns, { defaultCountry }: Reading) => ({ line, values }: FileRecord): Recipient.Row => {
     const cells = cellsOf(values, names.length)
     const named = values[to]
+    const inFile = { line, country: defaultCountry }
     if (cells.length > names.length) {
-      return Recipient.misread("the row has more values than the first row has columns", named, line)
+      return Recipient.misreadNamed("the row has more values than the first row has columns", named, inFile)
     }
     const zone = cells[timeZone]?.trim() ?? ""
     const variables = cells.flatMap((cell, i): ReadonlyArray<readonly [string, string]> =>
       i === to || i === timeZone || names[i] === "" || cell === "" ? [] : [[names[i]!, cell]]
     )
     if (variables.some(([, text]) => text.includes(undecodable))) {
-      return Recipient.misread("the row is not UTF-8", named, line)
+      return Recipient.misreadNamed("the row is not UTF-8", named, inFile)
     }
     return Recipient.parseWritten({
       to: named ?? "",
       ...(zone === "" ? {} : { timeZone: zone }),
       ...(variables.length === 0 ? {} : { variables: Object.fromEntries(variables) })
-    }, { line, country: defaultCountry })
+    }, inFile)
   }
 
 /** Reads the rows of NDJSON, whose records have one value: the line. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Recipient } from "@wac/core"
+import { Recipient } from "@wac/core"
 import { Effect, Exit, Option, Schema, Stream } from "effect"
 import { vi } from "vitest"
 import * as RecordFile from "../../src/bodies/RecordFile.ts"
@@ -207,6 +207,49 @@ describe("a file of recipients", () => {
         [4, "nothing"],
         [5, undefined]
       ])
+    }))
+
+  it.effect("a row with a problem keeps its customer, if their name can be read, however the file writes it", () =>
+    Effect.gen(function*() {
+      const long = "x".repeat(1025)
+      const user = "US.13491208655302741918"
+      const table = Uint8Array.from([
+        ...utf8([
+          "to,name,timeZone",
+          `0170 1234567,${long},`,
+          `${user},${long},`,
+          "0170 1234567,Ada,Mars",
+          "0170 1234567,Ada,,more",
+          "1.20256E+10,Ada,",
+          "0170 1234567,"
+        ].join("\n")),
+        0xe9
+      ])
+      const german = "+491701234567"
+      const customers = (rows: ReadonlyArray<Recipient.Row>) =>
+        rows.map((row) => ["problem" in row, Recipient.customerOf(row)])
+      assert.deepStrictEqual(customers(yield* rowsOf(table, csv, 10_000, { defaultCountry: "DE" })), [
+        [true, german],
+        [true, user],
+        [true, german],
+        [true, german],
+        [true, null],
+        [true, german]
+      ])
+      const lines = [
+        JSON.stringify({ to: "0170 1234567", variables: { name: long } }),
+        JSON.stringify({ to: user, variables: { name: long } }),
+        `{"to":"${user}","to":"${user}"}`,
+        JSON.stringify({ to: 7 })
+      ].join("\n")
+      assert.deepStrictEqual(
+        customers(yield* rowsOf(lines, "application/x-ndjson", 10_000, { defaultCountry: "DE" })),
+        [[true, german], [true, user], [true, user], [true, null]]
+      )
+      assert.deepStrictEqual(
+        [user, "Mars"].map((to) => Recipient.customerOf(Recipient.parse({ to, variables: { name: long } }))),
+        [user, null]
+      )
     }))
 
   it.effect("a file in UTF-16 is read by its mark, or refused, and never misread", () =>

@@ -140,12 +140,16 @@ const choose = (memory: Memory, command: ContactStep.Choose): ContactStep.Chosen
 
 const compare = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
 
-const optOuts = (memory: Memory, workspaceId: Id.WorkspaceId, page: Page.PageRequest) => {
-  const stored = [...memory.suppressions.values()].flat().flatMap(({ name, optedOut, phoneNumberId, ...one }) =>
+/** The stored opt-outs that have a name. */
+export const optOutsOf = (memory: Memory, workspaceId: Id.WorkspaceId) =>
+  [...memory.suppressions.values()].flat().flatMap(({ name, optedOut, phoneNumberId, ...one }) =>
     one.workspaceId === workspaceId && optedOut && name !== null
       ? [{ name: name.key, phoneNumberId, at: name.at, source: name.source }]
       : []
   )
+
+const optOuts = (memory: Memory, workspaceId: Id.WorkspaceId, page: Page.PageRequest) => {
+  const stored = optOutsOf(memory, workspaceId)
   const placeOf = (phoneNumberId: Id.PhoneNumberId | null, name: string) => `${phoneNumberId ?? ""} ${name}`
   const covered = new Set(stored.map(({ name, phoneNumberId }) => placeOf(phoneNumberId, name)))
   const isCovered = ({ customer, key, phoneNumberId }: Contact.Contact) =>

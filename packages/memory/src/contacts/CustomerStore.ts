@@ -19,7 +19,7 @@ import { CountedCustomers } from "../limits/CountedCustomers.ts"
 import { rekey, sendOf, write as writeSends } from "../messages/Sends.ts"
 import { type CampaignRecord, forgetContact, type Memory, type PostRecord, State } from "../State.ts"
 import type { Consignment } from "../webhooks/Outbox.ts"
-import { suppressionsOf, writeSuppressions } from "./ContactStore.ts"
+import { optOutsOf, suppressionsOf, writeSuppressions } from "./ContactStore.ts"
 
 type Step = CustomerStore.Step
 
@@ -63,7 +63,7 @@ const find = (memory: Memory, step: Step): ReadonlyArray<CustomerStore.Found> =>
     case "deliveries":
       return deliveriesOf(memory, step).map(({ id }) => ({ place, id }))
     case "events":
-      return eventsOf(memory, step).map(({ id }) => ({ place, id }))
+      return eventsOf(memory, step).map(({ data, id }) => ({ place, id, files: CustomerRecords.filesOf(data) }))
     case "messages":
       return messagesOf(memory, step).map(({ id }) => ({ place, id }))
     case "campaignRows":
@@ -209,6 +209,8 @@ export const layer = Layer.effect(
     CustomerStore.CustomerStore.of({
       contacts: (workspaceId, names) =>
         Effect.sync(() => contactsOf(memory, workspaceId, names).map(({ contact }) => contact)),
+      optOuts: (workspaceId, { keys }) =>
+        Effect.sync(() => optOutsOf(memory, workspaceId).filter(({ name }) => keys.includes(name))),
       find: (step) => Effect.sync(() => ({ found: find(memory, step), next: null })),
       erase: (step) => Effect.sync(() => erase(memory, step, memory.now(step.now)))
     }))

@@ -58,7 +58,13 @@ const countErased = statement({ workspaceId }, ({ workspaceId }) => `
   select count(distinct s.hash)::integer as names from wac.suppressions s
   where s.workspace_id = ${workspaceId} and s.opted_out and s.name is null`)
 
-const optOut = columns<ContactStore.OptOut>({ name: "text", phoneNumberId: "text", at: "bigint", source: "text" })
+/** A listed opt-out. */
+export const optOut = columns<ContactStore.OptOut>({
+  name: "text",
+  phoneNumberId: "text",
+  at: "bigint",
+  source: "text"
+})
 
 const erased = row({ names: integer() })
 

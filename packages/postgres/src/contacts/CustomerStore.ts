@@ -10,6 +10,7 @@ import { receivedOf } from "../messages/Conversations.ts"
 import { type Row, type Rows, type Statement, statement, value } from "../Statement.ts"
 import { lockHealth } from "../webhooks/Health.ts"
 import { contact, contactOf } from "./ContactStep.ts"
+import { optOut } from "./ContactStore.ts"
 import * as EraseContacts from "./EraseContacts.ts"
 import * as EraseMessages from "./EraseMessages.ts"
 
@@ -37,6 +38,10 @@ const listContacts = statement(
   ) n
   where p.workspace_id = ${workspaceId} order by n.phone_number_id, n.key`
 )
+
+const listOptOuts = statement({ workspaceId, keys: names }, ({ keys, workspaceId }) => `
+  select s.name, nullif(s.phone_number_id, '') as phone_number_id, s.at, s.source from wac.suppressions s
+  where s.workspace_id = ${workspaceId} and s.name = any (${keys}) and s.opted_out`)
 
 const isTheirs = (event: string, names: string) =>
   `(${CustomerRecords.parties.map((field) => `${event}.data->>'${field}' = any (${names})`).join(" or ")})`
@@ -260,7 +265,7 @@ const walks = { deliveries, events, outbox, campaignRows, inboundMessages, conve
 
 const message = row({ id: text<Id.MessageId>() })
 const delivery = row({ id: text<Id.DeliveryId>() })
-const event = row({ id: text<Id.EventId>() })
+const event = row({ id: text<Id.EventId>(), data: json() })
 const enqueued = columns<CustomerStore.Enqueued>({
   messageId: "text",
   key: "text",
@@ -282,8 +287,10 @@ const foundOf = (place: Exclude<CustomerRecords.Place, "messages" | "contacts" |
   switch (place) {
     case "deliveries":
       return { place, ...delivery.read(row) }
-    case "events":
-      return { place, ...event.read(row) }
+    case "events": {
+      const { data, id } = event.read(row)
+      return { place, id, files: CustomerRecords.filesOf(data) }
+    }
     case "outbox":
       return { place, entry: enqueued.read(row) }
     case "campaignRows":
@@ -320,6 +327,11 @@ export const layer = Layer.effect(
 
     return CustomerStore.CustomerStore.of({
       contacts,
+      optOuts: (workspaceId, { keys }) =>
+        Effect.map(
+          query("CustomerStore.optOuts", listOptOuts({ workspaceId, keys })),
+          (rows) => rows.map(optOut.read)
+        ),
       find: Effect.fnUntraced(function*(step) {
         const { after, names, place, workspaceId } = step
         const operation = "CustomerStore.find"

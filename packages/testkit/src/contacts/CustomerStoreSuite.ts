@@ -14,13 +14,15 @@ import {
   Id,
   InboundPostStore,
   MessageStore,
-  QueueStore
+  QueueStore,
+  type Recipient
 } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 import * as QueueFixture from "../queue/QueueFixture.ts"
 import * as DeliveryFixture from "../webhooks/DeliveryFixture.ts"
+import * as CustomerFixture from "./CustomerFixture.ts"
 
 const { day, world } = Fixture
 
@@ -146,6 +148,8 @@ export const tests = (it: Fixture.It): void => {
         posts: 0,
         contacts: 1
       })
+      const named = (yield* findIn(own, names, "events")).flatMap((one) => one.place === "events" ? one.files : [])
+      assert.deepStrictEqual(named, [file])
       const erased = Object.fromEntries(yield* eraseAll(own, names))
       for (const place of ["deliveries", "events", "messages", "contacts"]) {
         assert.strictEqual(erased[place]!.erased, found.get(place as CustomerRecords.Place), place)
@@ -254,6 +258,65 @@ export const tests = (it: Fixture.It): void => {
       assert.deepInclude(campaign.counts, { queued: 1, skipped: 1 })
       const listed = yield* store.rows(workspaceId, id, { limit: 10, after: 0 })
       assert.deepStrictEqual(listed.map(({ message }) => message?.content.to), ["", other])
+    }))
+
+  it.effect("a customer's opt-outs are found without a contact, until the customer is erased", () =>
+    Effect.gen(function*() {
+      const store = yield* CustomerStore.CustomerStore
+      const own = yield* world()
+      const neighbour = yield* world({ start: own.start })
+      const phoneNumberId = own.number.id
+      const optOut = ({ workspace }: Fixture.World, name: string, phoneNumberId: Id.PhoneNumberId | null) =>
+        CustomerFixture.choose({
+          now: own.start,
+          workspaceId: workspace.id,
+          phoneNumberId,
+          name,
+          preference: "opt_out",
+          source: "import"
+        })
+      yield* optOut(own, brazilianWithoutNine, phoneNumberId)
+      yield* optOut(own, brazilian, null)
+      yield* optOut(own, user, phoneNumberId)
+      yield* optOut(own, other, null)
+      yield* optOut(neighbour, brazilian, null)
+      const found = (given: string) =>
+        Effect.flatMap(namesOf(own, given), (names) => store.optOuts(own.workspace.id, names))
+      const told = { at: own.start, source: "import" as const }
+      assert.deepStrictEqual(yield* found(brazilianWithoutNine), [{ name: brazilian, phoneNumberId: null, ...told }])
+      assert.deepStrictEqual(yield* found(user), [{ name: user, phoneNumberId, ...told }])
+      yield* CustomerFixture.eraseContacts(own.workspace.id, brazilian, own.start)
+      assert.deepStrictEqual(yield* found(brazilian), [])
+      assert.strictEqual((yield* found(other)).length, 1)
+    }))
+
+  it.effect("a customer's rows with problems are found by the name that was read or quoted, and emptied", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const { id: workspaceId } = own.workspace
+      const id = yield* Fixture.id("cmp")
+      yield* store.create(Campaign.make({ id, workspaceId, createdAt: own.start }, {
+        name: "Orders",
+        template: { name: "plain", language: "en_US" }
+      }))
+      const problem = { reason: "malformed", message: "variables.name: expected fewer characters" } as const
+      const rows: ReadonlyArray<Recipient.Row> = [
+        { problem, line: 2, value: "(11) 98765-4321", customer: brazilian },
+        { problem, line: 3, value: user },
+        { problem, line: 4, value: other }
+      ]
+      yield* store.addRows({ workspaceId, id, rows, upload: "whole", isFirst: true, end: "add" })
+      yield* written(own, { phone: brazilianWithoutNine, userId: user })
+      const names = yield* namesOf(own, user)
+      assert.deepStrictEqual(
+        yield* findIn(own, names, "campaignRows"),
+        [1, 2].map((number) => ({ place: "campaignRows", campaignId: id, number, row: rows[number - 1]! }))
+      )
+      assert.strictEqual((yield* eraseIn(own, names, "campaignRows")).erased, 2)
+      assert.deepStrictEqual(yield* findIn(own, names, "campaignRows"), [])
+      const listed = yield* store.rows(workspaceId, id, { limit: 10, after: 0 })
+      assert.deepStrictEqual(listed.map(({ value }) => value), [null, null, other])
     }))
 
   it.effect("a message that waits to be sent later is deleted with its place in the queue, unless it is being sent", () =>
