@@ -90,7 +90,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
   // alerts tell when the receiver was down
   webhooks: ["alerts", "events", "keys", "secrets", "usage"],
   // the first start sets up every part
-  workspaces: ["limits", "numbers", "people", "provider", "templates"]
+  workspaces: ["limits", "numbers", "people", "provider", "secrets", "templates"]
 }
 
 const sources = join(import.meta.dirname, "../src")
