@@ -12,7 +12,7 @@ import * as Simulation from "../src/Simulation.ts"
 import * as Table from "../src/Table.ts"
 import { type Bug, bugs } from "./bugs.ts"
 
-const seeds = Array.from({ length: Extent.of(6, 500) }, (_, index) => index + 1)
+const seeds = Array.from({ length: Extent.of(7, 500) }, (_, index) => index + 1)
 
 /** What is met under the seeds, together. */
 const expected = [
