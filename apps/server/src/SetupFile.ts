@@ -37,7 +37,7 @@ const write = (path: string, text: string): void => {
 
 /**
  * Writes the link to the file at `path` or, if omitted, to one in the temporary folder. Returns the file's path. The
- * file is removed once there is a workspace, and at the latest when the scope ends: the link belongs to this process.
+ * file is removed once there is a workspace, and at the latest when the scope ends.
  */
 export const keep = Effect.fnUntraced(function*(path: string | undefined, link: string) {
   const chosen = path === undefined

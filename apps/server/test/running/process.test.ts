@@ -208,7 +208,7 @@ curl `
     Curl.needed
   )
 
-  it.live("the server prints everything again at each start until set-up, with a new token", () =>
+  it.live("the server prints everything again at each start until set-up, with a token of its own for each database", () =>
     Effect.gen(function*() {
       const tokens: Array<string> = []
       for (const _ of [1, 2, 3]) {

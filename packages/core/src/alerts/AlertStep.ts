@@ -1,6 +1,6 @@
 /**
  * The decision of `AlertStore.observe`: each problem has one alert, which closes when the problem has ended; and each
- * change of an alert is told, even if the process that noticed it stops.
+ * change of an alert is notified, even if the process that noticed it stops.
  */
 import { Duration } from "effect"
 import type { AlertId, WorkspaceId } from "../Id.ts"

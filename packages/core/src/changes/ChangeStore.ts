@@ -13,8 +13,8 @@ export class ChangeStore extends Context.Service<ChangeStore, {
   readonly publish: (changes: ReadonlyArray<Change>) => Effect.Effect<void, StoreError>
   /**
    * Listens while the scope is open. The returned effect waits for the next change; `null` means that some may have been
-   * missed, as while a connection was lost. A listener that falls more than {@link bufferSize} behind loses the oldest, and is
-   * not told.
+   * missed, as while a connection was lost. A listener that falls more than {@link bufferSize} behind loses the oldest
+   * without a notice.
    */
   readonly changes: Effect.Effect<Effect.Effect<Change | null>, never, Scope.Scope>
 }>()("@wac/core/changes/ChangeStore") {}

@@ -19,24 +19,29 @@ const server = (sent: Array<string>) =>
     )
   )
 
+/** A workspace whose alerts are mailed, with a key that expires. */
+const expiring = Effect.fnUntraced(function*(expiresAt: number) {
+  const { workspace } = yield* world()
+  yield* AlertStore.use((alerts) => alerts.configure(workspace.id, { emails: ["ana@example.com"], url: null }))
+  const { key: issued } = yield* ApiKeys.use((keys) =>
+    keys.issue({
+      workspaceId: workspace.id,
+      name: "orders",
+      expiresAt,
+      requireSignature: false,
+      scopes: undefined,
+      caller: "somebody",
+      idempotencyKey: key("k")
+    })
+  )
+  return { issued, workspace }
+})
+
 it.effect(
   "an alert whose process stops before its mail is sent is mailed by another, and a refused mail is sent again",
   scheduling(() =>
     Effect.gen(function*() {
-      const { workspace } = yield* world()
-      const alerts = yield* AlertStore
-      yield* alerts.configure(workspace.id, { emails: ["ana@example.com"], url: null })
-      const { key: issued } = yield* ApiKeys.use((keys) =>
-        keys.issue({
-          workspaceId: workspace.id,
-          name: "orders",
-          expiresAt: start + 29 * day,
-          requireSignature: false,
-          scopes: undefined,
-          caller: "somebody",
-          idempotencyKey: key("k")
-        })
-      )
+      const { issued } = yield* expiring(start + 29 * day)
       yield* ApiKeyStore.use((store) => store.touch(new Map([[issued.id, start]])))
       const serve = (mailer: NonNullable<typeof Mailer.Service>) =>
         Layer.build(Layer.fresh(AlertRunner.layer).pipe(Layer.provide(Layer.succeed(Mailer, mailer))))
@@ -64,21 +69,9 @@ it.effect(
   "a key in use is told of 30, 7 and 1 days before it expires, once each, whichever of several servers notices",
   scheduling(() =>
     Effect.gen(function*() {
-      const { workspace } = yield* world()
-      const alerts = yield* AlertStore
-      yield* alerts.configure(workspace.id, { emails: ["ana@example.com"], url: null })
-      const { key: issued } = yield* ApiKeys.use((keys) =>
-        keys.issue({
-          workspaceId: workspace.id,
-          name: "orders",
-          expiresAt: start + 40 * day,
-          requireSignature: false,
-          scopes: undefined,
-          caller: "somebody",
-          idempotencyKey: key("k")
-        })
-      )
+      const { issued, workspace } = yield* expiring(start + 40 * day)
       const sent: Array<string> = []
+      const alerts = yield* AlertStore
       const opened = Effect.map(
         alerts.list(workspace.id, { open: true }, { limit: 10, after: null }),
         ({ items }) => items.map(({ kind }) => kind)

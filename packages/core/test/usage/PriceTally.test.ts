@@ -25,7 +25,7 @@ describe("changes", () => {
     assert.deepStrictEqual(told({ ...sent, pricing: paid }, paid), [])
   })
 
-  it("a message counts in the hour in which it was sent, also if that is told after its price", () => {
+  it("a message counts in the hour in which it was sent, even if that is reported after its price", () => {
     const hour = 3_600_000
     const waited = samples.message({ status: "sending", createdAt: samples.start - 30 * 24 * hour, pricing: paid })
     const hoursOf = (before: Message, after: Message) =>

@@ -121,7 +121,7 @@ const takeBodies = statement(
   ) m`
 )
 
-/** How much older a message must be before it is looked at again, because it had not ended. */
+/** How much later a message that had not ended is looked at again. */
 const later = Duration.toMillis(Duration.days(1))
 
 /** Takes messages that were passed before. */

@@ -30,8 +30,8 @@ const waiting = result<Pick<OutboxEntry.OutboxEntry, "enqueuedAt">>({ enqueuedAt
 const atOnce = 500
 
 /**
- * When an entry whose key is still kept is looked at again: the key of a message that waits for its time is kept until
- * then, and many such entries must not be in the way of others.
+ * How long until an entry whose key is still kept is looked at again. The key of a message that waits for its time is
+ * kept until then, and many such entries must not delay the deletion of others.
  */
 const later = Duration.days(1)
 

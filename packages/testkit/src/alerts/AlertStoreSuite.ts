@@ -101,7 +101,7 @@ export const tests = (it: Fixture.It): void => {
       const race = yield* Effect.replicateEffect(stopped([failing], own.start + lease), 4, { concurrency: "unbounded" })
       assert.deepStrictEqual(race.flatMap(({ unfinished }) => unfinished), [opened!])
       const { closed: [closed] } = yield* stopped([], own.start + lease + 1)
-      // both changes are told, each as it left the alert
+      // both changes are returned, each as it left the alert
       const late = own.start + 3 * lease
       assert.sameDeepMembers([...(yield* observe(own, [], late)).unfinished], [opened!, closed!])
       assert.deepStrictEqual((yield* observe(own, [], late + lease)).unfinished, [])

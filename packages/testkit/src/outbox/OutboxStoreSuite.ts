@@ -356,7 +356,7 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       assert.notInclude(yield* keys, "a")
     }))
 
-  it.effect("an entry is kept as long as the key of its message, and deleted within a day then", () =>
+  it.effect("an entry is kept as long as the key of its message, and deleted within a day after that", () =>
     Effect.gen(function*() {
       const own = yield* world
       const store = yield* OutboxStore.OutboxStore
@@ -374,7 +374,7 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       assert.deepStrictEqual(yield* store.forget(own.start + 2 + day), { removed: 1, isMore: false })
     }))
 
-  it.effect("many entries whose keys are kept are not in the way of those that can be deleted", () =>
+  it.effect("many entries whose keys are kept do not delay the deletion of others", () =>
     Effect.gen(function*() {
       const own = yield* world
       const store = yield* OutboxStore.OutboxStore
