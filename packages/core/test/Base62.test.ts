@@ -1,10 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { encode, random } from "../src/Base62.ts"
+import { encode, ofHex, random } from "../src/Base62.ts"
 import { between, checks } from "./checks.ts"
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+describe("ofHex", () => {
+  it("the last digits of a number in hexadecimal digits are those that encode writes", () => {
+    for (const value of [0, 61, 62, 2 ** 32 - 1]) assert.strictEqual(ofHex(value.toString(16), 6), encode(value, 6))
+    assert.strictEqual(ofHex((2 ** 32 - 1).toString(16), 3), "FC3")
+    assert.match(ofHex("f".repeat(64), 32), /^[0-9A-Za-z]{32}$/)
+  })
+})
 
 describe("encode", () => {
   it.each([

@@ -4,6 +4,7 @@
  */
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
+import * as Base62 from "../Base62.ts"
 import { type InvalidBody, type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
@@ -31,7 +32,7 @@ export class AlreadySetUp extends Schema.TaggedError<AlreadySetUp>()("AlreadySet
   }
 }
 
-/** The token's length, in hexadecimal digits: 128 bits. */
+/** 32 base62 characters: 190 bits. */
 const tokenLength = 32
 
 const encode = (text: string) => new TextEncoder().encode(text)
@@ -67,7 +68,7 @@ export class Setup extends Context.Service<Setup, {
       const random = yield* SecureRandom.SecureRandom
       const vault = yield* Vault
       // any process behind a load balancer may be asked
-      const own = (yield* vault.fingerprint("set-up link")).slice(0, tokenLength)
+      const own = Base62.ofHex(yield* vault.fingerprint("set-up link"), tokenLength)
 
       // no workspace is ever removed, so the storage is asked only until this is true
       let done = false
