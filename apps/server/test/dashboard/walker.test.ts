@@ -68,26 +68,33 @@ const texts = [
   "2026-01-01T00:00"
 ]
 
-/** What can be reached, as soon as there is something: never in a dead end, nor on a page without a title. */
-const look = async (page: Page): Promise<ReadonlyArray<Thing>> => {
+/** What the browser says when one document goes and the next is not there yet. */
+const betweenDocuments =
+  /Execution context was destroyed|Not attached to an active page|interrupted by another navigation|net::ERR_ABORTED/
+
+/** Asks the browser, and again if the page was between two documents: signing out loads the page again. */
+const ask = async <A>(question: () => Promise<A>): Promise<A> => {
   try {
-    return (await (await page.waitForFunction(reachable)).jsonValue())!
+    return await question()
   } catch (error) {
-    // signing out loads the page again
-    if (String(error).includes("Execution context was destroyed")) return look(page)
+    if (betweenDocuments.test(String(error))) return ask(question)
     throw error
   }
 }
+
+/** What can be reached, as soon as there is something: never in a dead end, nor on a page without a title. */
+const look = (page: Page): Promise<ReadonlyArray<Thing>> =>
+  ask(async () => (await (await page.waitForFunction(reachable)).jsonValue())!)
 
 const act = async (page: Page, random: SeededRandom.SeededRandom): Promise<string> => {
   const things = await look(page)
   const chance = random.below(100)
   if (chance < 3) {
-    await page.goBack({ waitUntil: "commit" })
+    await ask(() => page.goBack({ waitUntil: "commit" }))
     return "back"
   }
   if (chance < 4) {
-    await page.reload({ waitUntil: "commit" })
+    await ask(() => page.reload({ waitUntil: "commit" }))
     return "reload"
   }
   if (chance < 10) {
@@ -153,7 +160,7 @@ it(`${actions} random actions break nothing`, () =>
           done.push(`${new URL(page.url()).pathname}: ${await act(page, random)}`)
           if (!page.url().startsWith(`${server.url}/dashboard`)) {
             // further back than where the walk began
-            await person.open("")
+            await ask(() => person.open(""))
           }
           // the same page for the same seed: what an action asked for comes before the next
           await settled(pending, 10_000)
