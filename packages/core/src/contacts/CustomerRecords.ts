@@ -52,9 +52,20 @@ export const joined = (some: Names, more: Names): Names => ({
 /** The fields of an event's data that name a customer. */
 export const parties = ["to", "from", "to_user_id", "from_user_id"] as const
 
-/** Whether an event is about a customer. */
-export const isOf = ({ texts }: Names, { data }: Pick<Event, "data">): boolean =>
-  parties.some((field) => texts.includes(data[field] as string))
+/**
+ * Whether a record is a customer's. If it is about a message of a conversation, the conversation decides: `conversation`
+ * is its customer, who may have had the number before somebody else. If not, the names in the record decide.
+ */
+export const isOf = (
+  { texts }: Names,
+  conversation: string | undefined,
+  named: ReadonlyArray<string | null | undefined>
+): boolean =>
+  conversation === undefined ? named.some((name) => name != null && texts.includes(name)) : texts.includes(conversation)
+
+/** The names in an event. */
+export const partiesOf = ({ data }: Pick<Event, "data">): ReadonlyArray<string> =>
+  parties.map((field) => data[field]).filter((name) => typeof name === "string")
 
 /** The customer's names as the JSON of a provider's post contains them: in quotes, and a number without its plus. */
 export const quoted = ({ texts }: Names): ReadonlyArray<string> => texts.map((text) => `"${text.replace(/^\+/, "")}"`)

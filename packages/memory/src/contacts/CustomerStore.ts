@@ -6,6 +6,7 @@ import {
   CustomerRecords,
   CustomerStore,
   Delivery,
+  type Event,
   type Id,
   Limits,
   Message,
@@ -28,24 +29,40 @@ const contactsOf = (memory: Memory, workspaceId: Id.WorkspaceId, { keys }: Custo
     Contact.keysOf(contact.key, contact).some((name) => keys.includes(name))
   )
 
-const deliveriesOf = (memory: Memory, { names, workspaceId }: Step): ReadonlyArray<Consignment> =>
-  memory.deliveries.all(workspaceId).filter(({ event }) => CustomerRecords.isOf(names, event))
+/** The customer in whose conversation a message is. */
+const conversationOf = (memory: Memory, workspaceId: Id.WorkspaceId, messageId: unknown): string | undefined =>
+  memory.conversations.of(workspaceId, messageId as Id.MessageId)?.customer
 
-const eventsOf = (memory: Memory, { names, workspaceId }: Step) =>
-  (memory.events.get(workspaceId) ?? []).filter((event) => CustomerRecords.isOf(names, event))
+const isAbout = (memory: Memory, { names, workspaceId }: Step) => (event: Event.Event): boolean =>
+  CustomerRecords.isOf(
+    names,
+    conversationOf(memory, workspaceId, event.data["message_id"]),
+    CustomerRecords.partiesOf(event)
+  )
+
+const deliveriesOf = (memory: Memory, step: Step): ReadonlyArray<Consignment> => {
+  const isTheirs = isAbout(memory, step)
+  return memory.deliveries.all(step.workspaceId).filter(({ event }) => isTheirs(event))
+}
+
+const eventsOf = (memory: Memory, step: Step) =>
+  (memory.events.get(step.workspaceId) ?? []).filter(isAbout(memory, step))
 
 const messagesOf = (memory: Memory, { names, workspaceId }: Step) =>
-  memory.messages.all(workspaceId).filter(({ content }) => names.texts.includes(content.to))
+  memory.messages.all(workspaceId).filter(({ content, id }) =>
+    CustomerRecords.isOf(names, conversationOf(memory, workspaceId, id), [content.to])
+  )
 
 const saidOf = (memory: Memory, { names, workspaceId }: Step) =>
   memory.conversations.all(workspaceId).filter(({ customer }) => names.texts.includes(customer))
 
-const rowsOf = (memory: Memory, { names: { texts }, workspaceId }: Step) =>
+const rowsOf = (memory: Memory, { names, workspaceId }: Step) =>
   memory.campaigns.all(workspaceId).flatMap((campaign) =>
-    [...campaign.rows].flatMap(([place, { row }]) => {
-      const customer = Recipient.customerOf(row)
-      return customer !== null && texts.includes(customer) ? [{ campaign, place, row }] : []
-    })
+    [...campaign.rows].flatMap(([place, { messageId, row }]) =>
+      CustomerRecords.isOf(names, conversationOf(memory, workspaceId, messageId), [Recipient.customerOf(row)])
+        ? [{ campaign, place, row }]
+        : []
+    )
   )
 
 const postsOf = (memory: Memory, { names, workspaceId }: Step): ReadonlyArray<PostRecord> => {
@@ -114,9 +131,10 @@ const eraseEvents = (memory: Memory, step: Step): CustomerStore.Erased => {
   return { ...erased(gone.size), files: [...gone].flatMap(({ data }) => CustomerRecords.filesOf(data)) }
 }
 
-const eraseMessages = (memory: Memory, { names, workspaceId }: Step): CustomerStore.Erased => {
-  const sends = memory.messages.all(workspaceId)
-    .filter((message) => names.texts.includes(message.content.to) || Message.isErased(message))
+const eraseMessages = (memory: Memory, step: Step): CustomerStore.Erased => {
+  const theirs = new Set(messagesOf(memory, step))
+  const sends = memory.messages.all(step.workspaceId)
+    .filter((message) => theirs.has(message) || Message.isErased(message))
     .map(({ id }) => sendOf(memory, id)!)
   const { rekeyed, unnamed, writes, ...erasure } = MessageErasure.erase(sends)
   writeSends(memory, writes)

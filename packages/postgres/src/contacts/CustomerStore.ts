@@ -6,7 +6,7 @@ import { CustomerRecords, CustomerStore, type Id, type Recipient } from "@wac/co
 import { Effect, Layer } from "effect"
 import { bigint, type Columns, columns, integer, json, list, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { receivedOf } from "../messages/Conversations.ts"
+import { conversationOf, receivedOf } from "../messages/Conversations.ts"
 import { type Row, type Rows, type Statement, statement, value } from "../Statement.ts"
 import { lockHealth } from "../webhooks/Health.ts"
 import { contact, contactOf } from "./ContactStep.ts"
@@ -43,8 +43,14 @@ const listOptOuts = statement({ workspaceId, keys: names }, ({ keys, workspaceId
   select s.name, nullif(s.phone_number_id, '') as phone_number_id, s.at, s.source from wac.suppressions s
   where s.workspace_id = ${workspaceId} and s.name = any (${keys}) and s.opted_out`)
 
+/** The condition of `CustomerRecords.isOf` on a row, given an expression for each of its parameters. */
+const isOf = (names: string, messageId: string, named: ReadonlyArray<string>) =>
+  `coalesce(${conversationOf(messageId)} = any (${names}), ${
+    named.map((name) => `${name} = any (${names})`).join(" or ")
+  })`
+
 const isTheirs = (event: string, names: string) =>
-  `(${CustomerRecords.parties.map((field) => `${event}.data->>'${field}' = any (${names})`).join(" or ")})`
+  isOf(names, `${event}.data->>'message_id'`, CustomerRecords.parties.map((field) => `${event}.data->>'${field}'`))
 
 /**
  * The parts from which the statements of a walk over a table are built. The statements call the records of the customer
@@ -180,12 +186,12 @@ const campaignRows = walk({
   place: row({ campaignId: text(), place: integer() }),
   first: { campaignId: "", place: 0 },
   parts: ({ campaignId, names, place, workspaceId }) => ({
-    page: `select r.campaign_id, r.place, r.content, r.customer from wac.campaigns c
+    page: `select r.campaign_id, r.place, r.content, r.customer, r.message_id from wac.campaigns c
     join wac.campaign_rows r on r.campaign_id = c.id
     where c.workspace_id = ${workspaceId} and (r.campaign_id, r.place) > (${campaignId}, ${place})
     order by r.campaign_id, r.place limit ${rowsAtOnce}`,
     hit: "p.campaign_id, p.place, p.content",
-    from: `page p where p.customer = any (${names}) or p.content->'recipient'->>'to' = any (${names})`,
+    from: `page p where ${isOf(names, "p.message_id", ["p.customer", "p.content->'recipient'->>'to'"])}`,
     erase: `erased as (
       update wac.campaign_rows r set content = '${JSON.stringify(CustomerRecords.erasedRow)}', customer = null
       from hit h where r.campaign_id = h.campaign_id and r.place = h.place returning null::json as data

@@ -5,6 +5,7 @@
 import { CustomerStore, type Id, type KeyedMessage, MessageErasure } from "@wac/core"
 import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
+import { conversationOf } from "../messages/Conversations.ts"
 import { keepSends } from "../messages/KeepSends.ts"
 import { message, sends } from "../messages/StoredSend.ts"
 import { type Given, statement, value } from "../Statement.ts"
@@ -16,7 +17,7 @@ const inputs = { workspaceId: value<Id.WorkspaceId>(), after: value<string>(), n
 
 /** The text of a page of messages. `m.id > ''` is the condition of the index. */
 const page = ({ after, workspaceId }: Given<typeof inputs>): string =>
-  `select m.id, m.content->>'to' as recipient from wac.messages m
+  `select m.id, coalesce(${conversationOf("m.id")}, m.content->>'to') as recipient from wac.messages m
   where (m.workspace_id, m.id) > (${workspaceId}, ${after}) and m.workspace_id = ${workspaceId} and m.id > ''
   order by m.workspace_id, m.id limit ${size}`
 

@@ -64,6 +64,10 @@ const move = statement(
 export const moveConversations = (moved: ReadonlyArray<Conversation.Reassignment>): ReadonlyArray<Statement> =>
   moved.map(move)
 
+/** An expression for the customer in whose conversation a message is; null if it is in none. */
+export const conversationOf = (messageId: string): string =>
+  `(select c.customer from wac.conversations c where c.message_id = ${messageId})`
+
 /** Part of a statement that deletes messages from conversations: those whose ids the query `ids` selects. */
 export const forgetText = (ids: string): string =>
   `delete from wac.conversations c using (${ids}) g (id) where c.message_id = g.id`

@@ -18,6 +18,7 @@ import {
   type Recipient
 } from "@wac/core"
 import { Effect, Option } from "effect"
+import * as CampaignFixture from "../campaigns/CampaignFixture.ts"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 import * as QueueFixture from "../queue/QueueFixture.ts"
@@ -194,6 +195,47 @@ export const tests = (it: Fixture.It): void => {
           providerMessageId: sent.providerMessageId
         })
       )
+    }))
+
+  it.effect("what a number's former customer was sent and wrote stays theirs, and is not its new customer's", () =>
+    Effect.gen(function*() {
+      const messages = yield* MessageStore.MessageStore
+      const own = yield* world()
+      yield* Fixture.putWebhook(own)
+      const to = MessageFixture.customer(0)
+      yield* CampaignFixture.running(own, 1)
+      const [recipient] = yield* CampaignFixture.workAll(own, own.start)
+      yield* CampaignFixture.sent(own, recipient!, own.start)
+      const send = Effect.map(
+        MessageFixture.sent(own, { message: MessageFixture.template({ to }) }),
+        ({ messageId }) => messageId
+      )
+      const before = yield* send
+      yield* MessageFixture.inbound(own, { customer: { phone: to, userId: "BR.1" } })
+      yield* MessageFixture.inbound(own, { customer: { phone: to, userId: "BR.2" }, at: own.start + 1 })
+      const after = yield* send
+      const recordsOf = (given: string) =>
+        Effect.gen(function*() {
+          const names = yield* namesOf(own, given)
+          const found = yield* findIn(own, names, "messages")
+          const rest = yield* Effect.forEach(
+            ["deliveries", "events", "conversations", "campaignRows"] as const,
+            (place) => Effect.map(findIn(own, names, place), ({ length }) => length)
+          )
+          return [
+            found.flatMap((one) => one.place === "messages" && one.id !== recipient!.message.id ? one.id : []),
+            ...rest
+          ]
+        })
+      assert.deepStrictEqual(yield* recordsOf("BR.1"), [[before], 3, 3, 1, 1])
+      assert.deepStrictEqual(yield* recordsOf(to), [[after], 2, 2, 1, 0])
+      yield* eraseAll(own, yield* namesOf(own, to))
+      assert.deepStrictEqual(yield* recordsOf("BR.1"), [[before], 3, 3, 1, 1])
+      const contentOf = (id: Id.MessageId) =>
+        Effect.map(messages.get(own.workspace.id, id), (message) => Option.getOrThrow(message).content.to)
+      assert.deepStrictEqual([yield* contentOf(before), yield* contentOf(after)], [to, ""])
+      yield* eraseAll(own, yield* namesOf(own, "BR.1"))
+      assert.strictEqual(yield* contentOf(before), "")
     }))
 
   it.effect("a message in flight is reported as busy, and one that was not sent is deleted with its key", () =>
