@@ -5,8 +5,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { codeOf, isPassing } from "./SqlFailure.ts"
+import * as TimeLimits from "./TimeLimits.ts"
 
 /** An index that a migration creates on a table of an earlier migration. */
 export interface Index {
@@ -26,27 +28,29 @@ export const ifMissing = ({ definition, name, table }: Index): string =>
 /** How often to check whether another process has built the index. */
 const look = Schedule.spaced("500 millis")
 
-/** The time limits that apply to a statement outside of transactions. */
-const timeLimits = ["statement_timeout", "lock_timeout"]
-
 /**
  * Whether another process was faster (`duplicate_table`), or the failure may pass, such as a deadlock with another
  * process.
  */
 const isOfOthers = (error: SqlError): boolean => codeOf(error) === "42P07" || isPassing(error)
 
+/** Whether a time limit ended the statement: `query_canceled`, `lock_not_available`. */
+const isLimited = (error: SqlError): boolean => ["57014", "55P03"].includes(codeOf(error) ?? "")
+
 /**
  * Returns once the index is built. Removes an unfinished index that a stopped process left, and builds it again. Any
  * number of processes may call this at once: one builds, the others wait. `alone` runs an effect in a transaction
- * during which no other process migrates.
+ * during which no other process migrates. Fails if a time limit ends the build, which can be only where it runs in a
+ * session of a pooler.
  */
 export const build = <R>(
   { definition, name, table }: Index,
   alone: (effect: Effect.Effect<void, SqlError>) => Effect.Effect<void, SqlError, R>
-): Effect.Effect<void, SqlError, PgClient.PgClient | Schema.Schema | R> =>
+): Effect.Effect<void, SqlError | OpenError, PgClient.PgClient | Schema.Schema | TimeLimits.Unlimited | R> =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
     const { named } = yield* Schema.Schema
+    const unlimited = yield* TimeLimits.Unlimited
     const state = Effect.map(
       client.unsafe<{ state: "missing" | "building" | "left" | "built" }>(named(
         `select case
@@ -66,23 +70,23 @@ export const build = <R>(
       state,
       (state) => state === "left" ? Effect.asVoid(client.unsafe(named(`drop index wac.${name}`))) : Effect.void
     )
-    const create = Effect.scoped(Effect.gen(function*() {
-      const session = yield* client.reserve
-      // the build may take longer than the database's limits allow; it cannot run in a transaction, so the session's
-      // limits are changed
-      for (const limit of timeLimits) {
-        yield* Effect.acquireRelease(
-          session.executeRaw(`set ${limit} = 0`, []),
-          () => Effect.ignore(session.executeRaw(`reset ${limit}`, []))
+    const create = Effect.catchIf(
+      unlimited.run(named(`create index concurrently ${name} on wac.${table} ${definition}`)),
+      isLimited,
+      () =>
+        Effect.fail(
+          new OpenError({
+            message:
+              `the index ${name} takes longer to build than a time limit of the database's user permits: migrate ` +
+              "with a URL that leads to PostgreSQL itself, not to a pooler"
+          })
         )
-      }
-      yield* session.executeRaw(named(`create index concurrently ${name} on wac.${table} ${definition}`), [])
-    }))
+    )
     const step = Effect.gen(function*() {
       const found = yield* state
       if (found === "left") yield* alone(remove)
       if (found === "missing") {
-        yield* Effect.catchIf(create, isOfOthers, () => Effect.void)
+        yield* Effect.catchIf(create, (error) => error._tag === "SqlError" && isOfOthers(error), () => Effect.void)
       }
       return found
     })

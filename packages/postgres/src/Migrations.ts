@@ -58,6 +58,7 @@ import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
 import { statement, value } from "./Statement.ts"
+import * as TimeLimits from "./TimeLimits.ts"
 
 /** A migration, which never changes. */
 export interface Migration {
@@ -143,7 +144,7 @@ export interface Migrated {
  */
 export const run = (
   migrations: ReadonlyArray<Migration> = all
-): Effect.Effect<Migrated, OpenError, PgClient.PgClient | Schema.Schema> =>
+): Effect.Effect<Migrated, OpenError, PgClient.PgClient | Schema.Schema | TimeLimits.Unlimited> =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
     const transaction = <A, E extends OpenError | SqlError, R>(effect: Effect.Effect<A, E, R>) =>
@@ -210,19 +211,13 @@ const cannotRead = (error: SqlError) =>
   Effect.fail(new OpenError({ message: `cannot prepare the database: ${describe(error)}` }))
 
 /**
- * The time limits that a database or a role may set for its sessions. A migration takes as long as it takes, and may
- * wait for the migration of another process. Servers before PostgreSQL 17 do not have the last one.
- */
-const timeLimits = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"]
-
-/**
  * Waits without a time limit until no other process migrates, and holds the lock until the transaction ends. With an
  * isolation level above `read committed`, the transaction would see the schema as it was before it waited.
  */
 const alone = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
   yield* client`set transaction isolation level read committed`
-  yield* client`select set_config(name, '0', true) from pg_catalog.pg_settings where name in ${client.in(timeLimits)}`
+  yield* client.unsafe(TimeLimits.liftLocally)
   const { named } = yield* Schema.Schema
   yield* client.unsafe(named(lock))
 })

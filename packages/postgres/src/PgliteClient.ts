@@ -20,6 +20,7 @@ import * as PgliteUpkeep from "./PgliteUpkeep.ts"
 import * as Schema from "./Schema.ts"
 import * as SchemaSearch from "./SchemaSearch.ts"
 import { planning, Sessions } from "./Sessions.ts"
+import { Unlimited } from "./TimeLimits.ts"
 
 /** The options of {@link layer}. */
 export interface Options {
@@ -50,7 +51,7 @@ const durable = (defaults: ReadonlyArray<string>) => [
  */
 export const layer = (
   options: Options = {}
-): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema.Schema, OpenError> =>
+): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema.Schema | Unlimited, OpenError> =>
   Layer.effectContext(
     Effect.gen(function*() {
       const db = options.directory === undefined
@@ -84,7 +85,8 @@ export const layer = (
       return Context.make(PgClient.PgClient, client).pipe(
         Context.add(Schema.Schema, schema),
         Context.merge(sessions),
-        Context.add(Notifications, Notifications.of({ listen }))
+        Context.add(Notifications, Notifications.of({ listen })),
+        Context.add(Unlimited, Unlimited.of({ run: (text) => Effect.asVoid(client.unsafe(text)) }))
       )
     })
   ).pipe(Layer.provide(Reactivity.layer))

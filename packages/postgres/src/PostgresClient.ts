@@ -18,6 +18,7 @@ import { maxIdle, planning, Sessions } from "./Sessions.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
 import { serverTimeout, StatementTimeout } from "./StatementTimeout.ts"
 import * as Target from "./Target.ts"
+import * as TimeLimits from "./TimeLimits.ts"
 
 /** The options of {@link layer}. */
 export interface Options {
@@ -191,7 +192,7 @@ const opening = <A, R>(layer: Layer.Layer<A, SqlError | OpenError, R>): Layer.La
 /** The client of a server. Opening waits a while for the server, but fails immediately if the URL is invalid. */
 export const layer = (
   options: Options
-): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema, OpenError> =>
+): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema | TimeLimits.Unlimited, OpenError> =>
   opening(Layer.unwrap(Effect.gen(function*() {
     const deadline = yield* StatementTimeout
     const config = yield* destination(options.url)
@@ -200,11 +201,12 @@ export const layer = (
     if (isPooled && !isTimed) yield* Effect.logWarning(untimed)
     const own = settings(deadline, { limitsTransactions })
     const connections = Math.max(2, options.maxConnections ?? defaultConnections)
-    return Layer.merge(
+    return Layer.mergeAll(
       clients({ config, connections, isShared: isPooled, pool: { minConnections: 1 } }, own, options.schema),
       isPooled && options.listenUrl === undefined
         ? Layer.merge(Notifications.layerNone, Layer.effectDiscard(Effect.logWarning(deaf)))
-        : Notifications.layerConnection(isPooled ? direct : Primary.extended(direct, { startupParameters: own }))
+        : Notifications.layerConnection(isPooled ? direct : Primary.extended(direct, { startupParameters: own })),
+      Layer.succeed(TimeLimits.Unlimited, TimeLimits.onConnection(direct, isPooled && options.listenUrl === undefined))
     )
   })))
 
@@ -235,7 +237,7 @@ const deafPool = "the host's pool leads to a pooler, by which no notification co
  */
 export const layerPool = (
   options: PoolOptions
-): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema, OpenError> =>
+): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema | TimeLimits.Unlimited, OpenError> =>
   opening(Layer.unwrap(Effect.gen(function*() {
     const wrong = HostPool.wrongPool(options.pool)
     if (wrong !== undefined) return yield* new OpenError({ message: `the pool ${wrong}` })
@@ -248,7 +250,7 @@ export const layerPool = (
     const connections = Math.min(HostPool.sizeOf(options.pool) - 1, defaultConnections)
     const listens = options.listen !== false
     if (listens && isPooled) yield* Effect.logWarning(deafPool)
-    return Layer.merge(
+    return Layer.mergeAll(
       clients(
         { config, connections, isShared: true, pool: { minConnections: 0, idleTimeout: borrowedFor } },
         settings(deadline, { limitsTransactions }),
@@ -256,6 +258,7 @@ export const layerPool = (
       ),
       listens && !isPooled
         ? Notifications.layerConnection({ ...common, stream: own })
-        : Notifications.layerNone
+        : Notifications.layerNone,
+      Layer.succeed(TimeLimits.Unlimited, TimeLimits.onConnection({ ...common, stream: own }, isPooled))
     )
   })))

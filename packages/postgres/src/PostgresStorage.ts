@@ -42,6 +42,7 @@ import * as ServerUrl from "./ServerUrl.ts"
 import * as Storage from "./Storage.ts"
 import * as SubscriptionStore from "./subscriptions/SubscriptionStore.ts"
 import * as TemplateStore from "./templates/TemplateStore.ts"
+import type { Unlimited } from "./TimeLimits.ts"
 import * as UsageStore from "./usage/UsageStore.ts"
 import * as DeliveryStore from "./webhooks/DeliveryStore.ts"
 import * as ReplayStore from "./webhooks/ReplayStore.ts"
@@ -93,7 +94,7 @@ const migrated = Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run(
 /** Brings the schema up to date, or only checks that it is. */
 const schemaOf = (
   { migrate }: Pick<ServerOptions, "migrate">
-): Effect.Effect<unknown, OpenError, PgClient.PgClient | Schema> =>
+): Effect.Effect<unknown, OpenError, PgClient.PgClient | Schema | Unlimited> =>
   migrate === false ? Migrations.check() : Migrations.run()
 
 /** Prepares a server's schema, bypassing a pooler if there is a URL for that. */

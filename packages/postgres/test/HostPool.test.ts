@@ -11,7 +11,8 @@ import * as PostgresClient from "../src/PostgresClient.ts"
 import { Sessions } from "../src/Sessions.ts"
 import { StatementTimeout } from "../src/StatementTimeout.ts"
 import { calling } from "./calling.ts"
-import { freshDatabase, hostPool, withSettings } from "./servers.ts"
+import { first, indexed } from "./indexed.ts"
+import { emptyDatabase, freshDatabase, hostPool, withSettings } from "./servers.ts"
 
 const ours = (options: PostgresClient.PoolOptions) =>
   Database.layer.pipe(Layer.provideMerge(PostgresClient.layerPool(options)), Layer.fresh)
@@ -62,6 +63,27 @@ describe("a host's pool", () => {
       assert.deepInclude(after.flatMap(({ rows }) => rows as Array<unknown>), before[0])
       for (const { rows: [row] } of after) assert.deepInclude(row, { jit: "on", seqscan: "on", named: 0 })
       assert.isFalse(pool.ended)
+    }).pipe(Effect.scoped))
+
+  it.live("what an upgrade sets to build an index is not set in the host's sessions", () =>
+    Effect.gen(function*() {
+      const pool = yield* Effect.flatMap(emptyDatabase(), (url) => hostPool(url, { max: 3 }))
+      const migrate = (...migrations: ReadonlyArray<Migrations.Migration>) =>
+        Effect.provide(Migrations.run(migrations), ours({ pool }), { local: true })
+      yield* migrate(first)
+      yield* returned(pool)
+      const all = <Row extends pg.QueryResultRow>(text: string) =>
+        Effect.promise(async () => {
+          const clients = await Promise.all(Array.from({ length: 3 }, () => pool.connect()))
+          const answers = await Promise.all(clients.map((client) => client.query<Row>(text)))
+          for (const client of clients) client.release()
+          return answers.flatMap(({ rows }) => rows)
+        })
+      yield* all("set statement_timeout = '1min'")
+      yield* migrate(first, indexed)
+      yield* returned(pool)
+      const timeouts = yield* all<{ timeout: string }>("select current_setting('statement_timeout') as timeout")
+      assert.deepStrictEqual(timeouts.map(({ timeout }) => timeout), ["1min", "1min", "1min"])
     }).pipe(Effect.scoped))
 
   it.live("values are read in the same way, whatever the host's parsers and settings are", () =>

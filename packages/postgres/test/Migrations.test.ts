@@ -1,22 +1,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
 import { Cause, Context, Effect, Fiber, Layer } from "effect"
-import * as IndexBuild from "../src/IndexBuild.ts"
 import * as Migrations from "../src/Migrations.ts"
 import { OpenError } from "../src/OpenError.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
+import { first, indexed } from "./indexed.ts"
 import { clients, emptyDatabase, withSettings } from "./servers.ts"
 
-const first: Migrations.Migration = {
-  name: "first",
-  sql:
-    "create table one (x integer); comment on table one is 'semicolons; and $$dollars$$'; insert into one values (1);"
-}
 const second: Migrations.Migration = { name: "second", sql: "alter table one add column y integer default 7" }
-
-/** The same with an index of the table of the first. */
-const index: IndexBuild.Index = { name: "one_x", table: "one", definition: "(x)" }
-const indexed: Migrations.Migration = { name: "indexed", sql: IndexBuild.ifMissing(index), index }
 
 /** Whether the index is there, and can be used. */
 const isBuilt = PgClient.PgClient.use((client) =>

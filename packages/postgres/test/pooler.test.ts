@@ -10,7 +10,8 @@ import * as Migrations from "../src/Migrations.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import { StatementTimeout } from "../src/StatementTimeout.ts"
 import { calling } from "./calling.ts"
-import { freshDatabase, pooled } from "./servers.ts"
+import { first, indexed } from "./indexed.ts"
+import { emptyDatabase, freshDatabase, pooled, withSettings } from "./servers.ts"
 
 /** A database, and how a client reaches it through a pooler. */
 const fresh = Effect.fnUntraced(function*(mode?: "session" | "transaction") {
@@ -120,6 +121,32 @@ describe("a pooler", PgBouncer.needed, () => {
         }))
         assert.match(failure.join("\n"), /Test\.waits failed: .*statement timeout, 57014/)
       }).pipe(Effect.provide(database({ url: direct })))
+    }).pipe(Effect.scoped))
+
+  it.live("an index that a time limit of the pooler's sessions ends is refused, and their limit stays as it was", () =>
+    Effect.gen(function*() {
+      const direct = yield* withSettings(yield* emptyDatabase(), { statement_timeout: "3s" })
+      const { url } = yield* pooled(direct, "transaction")
+      const migrate = (
+        options: PostgresClient.Options,
+        ...migrations: ReadonlyArray<Migrations.Migration>
+      ) => Effect.provide(Migrations.run(migrations), Layer.fresh(PostgresClient.layer(options)), { local: true })
+      yield* migrate({ url: direct }, first)
+      const session = Layer.fresh(PgClient.layer({ url: direct, maxConnections: 1 }))
+      yield* Effect.gen(function*() {
+        // the build waits for the end of a transaction that has written to the table
+        yield* sql("begin")
+        yield* sql("insert into wac.one values (2)")
+        const { message } = yield* Effect.flip(migrate({ url }, first, indexed))
+        assert.include(message, "one_x takes longer to build than a time limit of the database's user permits")
+        yield* sql("commit")
+      }).pipe(Effect.provide(session))
+      const limits = yield* Effect.provide(
+        Effect.forEach(Array.from({ length: 5 }), () => sql<{ times: string }>(left), { concurrency: "unbounded" }),
+        database({ url })
+      )
+      assert.deepStrictEqual([...new Set(limits.flat().map(({ times }) => times))], ["3s0"])
+      assert.deepStrictEqual(yield* migrate({ url: direct }, first, indexed), { before: 1, after: 2 })
     }).pipe(Effect.scoped))
 
   it.live("behind a pooler, notifications need a direct URL, and its absence is logged", () =>
