@@ -188,7 +188,9 @@ export const forgetEvent = (memory: Memory, workspaceId: Id.WorkspaceId, eventId
     const [next] = [...entries.values()]
       .filter(({ orderKey, state }) => orderKey !== null && orderKey === forgotten.orderKey && state !== "failed")
       .sort((a, b) => a.place - b.place)
-    if (next?.state === "held") entries.set(next.eventId, Subscription.released(next, next.recordedAt))
+    if (next?.state !== "held") continue
+    entries.set(next.eventId, Subscription.released(next, next.recordedAt))
+    memory.subscriptionHint.notify()
   }
 }
 
