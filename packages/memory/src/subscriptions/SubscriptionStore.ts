@@ -39,7 +39,11 @@ const eventOf = (memory: Memory, { eventId, workspaceId }: Subscription.Entry): 
 const open = (memory: Memory, { name, now, types, workspaceId }: SubscriptionStore.Open): void => {
   const kept = find(memory, { workspaceId, name })
   if (kept !== undefined) {
-    kept.subscription = { ...kept.subscription, types }
+    const [next] = after(memory, kept.subscription)
+    kept.subscription = Subscription.retyped(kept.subscription, types, {
+      next: next === undefined ? null : memory.eventPlaces.get(next.id)!,
+      settled: memory.lastPlace
+    })
     return
   }
   const named = memory.subscriptions.get(workspaceId) ?? new Map<string, SubscriptionRecord>()

@@ -137,6 +137,31 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* handleAll(own, { now: own.start + minute, room: 5 }), ids)
     }))
 
+  it.effect("a subscription hands out the events of an added type from then on, and none of before", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const now = own.start + minute
+      yield* open(own, { types: ["message.received"] })
+      yield* threeEvents(own)
+      assert.lengthOf(yield* begun(own, { now, room: 5 }), 0)
+      yield* open(own)
+      assert.lengthOf(yield* begun(own, { now, room: 5 }), 0)
+      const further = yield* threeEvents(own, 2)
+      assert.deepStrictEqual(yield* handleAll(own, { now, room: 5 }), further)
+    }))
+
+  it.effect("while types are added, no event of the earlier types is skipped", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const now = own.start + minute
+      yield* open(own, { types: ["message.received"] })
+      yield* threeEvents(own)
+      const unhandled = yield* record(own, 2)
+      yield* open(own)
+      yield* open(own, { types: ["message.received", "message.sent"] })
+      assert.deepStrictEqual(yield* handleAll(own, { now, room: 5 }), unhandled)
+    }))
+
   it.effect("once a subscription has further types, a process without them records ends, and begins and skips nothing", () =>
     Effect.gen(function*() {
       const own = yield* world()
