@@ -54,6 +54,7 @@ import * as usageWaiting from "./migrations/0043_usage_waiting.ts"
 import * as outboxLines from "./migrations/0044_outbox_lines.ts"
 import * as alertNotifications from "./migrations/0045_alert_notifications.ts"
 import * as waitingBodies from "./migrations/0046_waiting_bodies.ts"
+import * as erasedEntries from "./migrations/0047_erased_entries.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -124,7 +125,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "usage waiting", sql: usageWaiting.sql, additive: true },
   { name: "outbox lines", sql: outboxLines.sql, index: outboxLines.index, additive: true },
   { name: "alert notifications", sql: alertNotifications.sql, additive: true },
-  { name: "waiting bodies", sql: waitingBodies.sql, additive: true }
+  { name: "waiting bodies", sql: waitingBodies.sql, additive: true },
+  { name: "erased entries", sql: erasedEntries.sql, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */

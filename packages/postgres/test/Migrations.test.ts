@@ -112,6 +112,34 @@ for (const { layer: clientLayer, name } of clients) {
         ])
       }))
 
+    it.effect("entries whose events were erased are removed, and what they held is released", () =>
+      Effect.gen(function*() {
+        const client = yield* emptied
+        const before = Migrations.all.findIndex(({ name }) => name === "erased entries")
+        yield* Migrations.run(Migrations.all.slice(0, before))
+        yield* client`insert into wac.workspaces (id, name, created_at) values ('ws', 'one', 0)`
+        yield* client`insert into wac.subscriptions (workspace_id, name, event_types, place, created_at)
+          values ('ws', 'orders', '{message.sent}', 9, 0)`
+        yield* client`insert into wac.events (id, workspace_id, type, created_at, order_key, sequence, data, position)
+          select 'kept ' || n, 'ws', 'message.sent', n, 'msg', n, '{}', n from generate_series(3, 5) n`
+        yield* client.unsafe(`
+          insert into wac.subscription_entries (workspace_id, name, event_id, place, order_key, recorded_at, state,
+            attempts, round_attempts, round_started_at, started_at, next_at, failed_at, failure) values
+            ('ws', 'orders', 'erased 1', 1, 'msg', 1, 'failed', 2, 2, 1, 1, null, 1, 'no'),
+            ('ws', 'orders', 'erased 2', 2, 'msg', 2, 'waiting', 1, 1, 2, 2, 7, null, 'no'),
+            ('ws', 'orders', 'kept 3', 3, 'msg', 3, 'failed', 2, 2, 3, 3, null, 3, 'no'),
+            ('ws', 'orders', 'kept 4', 4, 'msg', 4, 'held', 0, 0, null, null, null, null, null),
+            ('ws', 'orders', 'kept 5', 5, 'msg', 5, 'held', 0, 0, null, null, null, null, null)`)
+        yield* Migrations.run(Migrations.all.slice(0, before + 1))
+        const rows = yield* client.unsafe(`
+          select event_id, state, next_at::integer from wac.subscription_entries order by place`)
+        assert.deepStrictEqual(rows.map((row) => Object.values(row as object)), [
+          ["kept 3", "failed", null],
+          ["kept 4", "waiting", 4],
+          ["kept 5", "held", null]
+        ])
+      }))
+
     it.effect("the version before finds its queue of campaigns under the former name, without callers' messages", () =>
       Effect.gen(function*() {
         const client = yield* emptied

@@ -87,6 +87,21 @@ export interface Entry extends Key {
   readonly failure: string | null
 }
 
+/**
+ * The subscription after it was opened with other types. Its place may be behind events of types that it did not have:
+ * it first moves to just before `next`, the place of its next event, or without one to `settled`, the place up to which
+ * the events are known. So of a type that is added, it gets none of these events.
+ */
+export const retyped = (
+  subscription: Subscription,
+  types: ReadonlyArray<EventType>,
+  { next, settled }: { readonly next: number | null; readonly settled: number }
+): Subscription => ({
+  ...subscription,
+  types,
+  place: Math.max(subscription.place, Math.min(settled, next === null ? settled : next - 1))
+})
+
 /** The entry of an event that is taken up: `held` and untried. */
 export const entryOf = (
   { name, workspaceId }: Key,

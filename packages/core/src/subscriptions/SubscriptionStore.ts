@@ -48,7 +48,9 @@ export interface Choice extends Subscription.Key {
 export class SubscriptionStore extends Context.Service<SubscriptionStore, {
   /**
    * Creates the subscription if there is none of this name. It begins with the events recorded from then on, including
-   * events whose recording is in progress. If it exists, this only replaces the types. Safe to repeat.
+   * events whose recording is in progress. If it exists, this only replaces the types (`Subscription.retyped`). Events
+   * of an added type are handled if they are recorded from then on, or after an event that waits to be taken up. Safe
+   * to repeat.
    */
   readonly open: (command: Open) => Effect.Effect<void, StoreError>
   /**

@@ -11,7 +11,7 @@ import {
   Polling,
   RepeatedFailure
 } from "@wac/core"
-import { Cause, Clock, Context, Duration, Effect, Fiber, Schema, Semaphore } from "effect"
+import { Cause, type Context, Duration, Effect, Fiber, Schema, Semaphore } from "effect"
 import type { Background } from "../Background.ts"
 import type { Event, EventType } from "../generated/Event.ts"
 import type * as Messaging from "../generated/Messaging.ts"
@@ -82,19 +82,50 @@ export const listening = Effect.gen(function*() {
 
   return (context: Context.Context<never>, during: During, inFlight: InFlight, background: Background) => {
     const fork = Effect.runForkWith(context)
-    const clock = Context.get(context, Clock.Clock)
 
-    /** Follows the events of a workspace from a time on. If it begins again, it continues after the last event. */
-    const follow = (workspaceId: Id.WorkspaceId, since: number, notify: (event: Core.Event) => Effect.Effect<void>) => {
+    /**
+     * Finds where a listener begins, since its process's clock does not tell: after the newest events, apart from those
+     * that this process has recorded since the listener was added (`own`). An event that is being committed meanwhile
+     * may come before some of them: so it follows from the oldest of them on, and leaves out those that it found.
+     */
+    const findStart = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, own: ReadonlySet<Id.EventId>) {
+      const earlier = new Set<Id.EventId>()
+      let page: Page.Page<Core.Event>
       let after: string | null = null
-      return (turn: Semaphore.Semaphore): Effect.Effect<never> =>
+      // pages on while this process's own are among them, so that none is before the place
+      do {
+        page = yield* events.latest(workspaceId, {}, { limit: pageSize, after })
+        after = page.next
+        for (const { id } of page.items) if (!own.has(id)) earlier.add(id)
+      } while (after !== null && page.items.some(({ id }) => own.has(id)))
+      return { after: after === null ? null : page.items.at(-1)!.id, earlier }
+    })
+
+    /** Follows the events of a workspace from now on. If it begins again, it continues after the last event. */
+    const follow = (workspaceId: Id.WorkspaceId, notify: (event: Core.Event) => Effect.Effect<void>) => {
+      const own = recorded.collect()
+      let place: Effect.Success<ReturnType<typeof findStart>> | undefined
+      const find = Effect.suspend(() =>
+        place === undefined
+          ? Effect.map(findStart(workspaceId, own.ids), (found) => {
+            own.end()
+            place = found
+            return found
+          })
+          : Effect.succeed(place)
+      )
+      const following = (turn: Semaphore.Semaphore): Effect.Effect<never> =>
         Effect.gen(function*() {
           const seen = recorded.count()
-          const page: Page.Page<Core.Event> = yield* events.list(workspaceId, { since }, { limit: pageSize, after })
+          const place = yield* find
+          const page: Page.Page<Core.Event> = yield* events.list(workspaceId, {}, {
+            limit: pageSize,
+            after: place.after
+          })
           for (const event of page.items) {
             yield* turn.withPermits(1)(Effect.suspend(() => {
-              after = event.id
-              return notify(event)
+              place.after = event.id
+              return place.earlier.delete(event.id) ? Effect.void : notify(event)
             }))
           }
           if (page.next === null) yield* Effect.raceFirst(recorded.after(seen), polling.rest("events", pollEvery))
@@ -104,6 +135,7 @@ export const listening = Effect.gen(function*() {
           Effect.catchCause(() => Effect.sleep(retryAfter)),
           Effect.forever
         )
+      return { find, following, end: own.end }
     }
 
     return (workspaceId: Id.WorkspaceId): On => (type, listener) => {
@@ -124,10 +156,10 @@ export const listening = Effect.gen(function*() {
                 Effect.logError(`a listener to ${type} failed at ${event.id}`, Cause.die(error))
               )
             )
-      const since = clock.currentTimeMillisUnsafe()
-      const following = follow(workspaceId, since, notify)
+      const { end, find, following } = follow(workspaceId, notify)
       const added = fork(background.add<never>({
-        prepare: Effect.void,
+        // where it begins does not depend on when it may follow; if this fails, it is found then
+        prepare: Effect.asVoid(Effect.exit(find)),
         begin: Effect.gen(function*() {
           const turn = yield* Semaphore.make(1)
           yield* Effect.forkScoped(following(turn))
@@ -135,7 +167,10 @@ export const listening = Effect.gen(function*() {
           return Effect.asVoid(turn.take(1))
         })
       }))
-      return () => void fork(Effect.flatten(Fiber.join(added)))
+      return () => {
+        end()
+        fork(Effect.flatten(Fiber.join(added)))
+      }
     }
   }
 })

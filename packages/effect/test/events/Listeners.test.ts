@@ -1,6 +1,9 @@
-import { Events as Core, Id, StoreError } from "@wac/core"
+import { Events as Core, Id, StorageTime, StoreError } from "@wac/core"
+import { MemoryStorage } from "@wac/memory"
+import { Fixture } from "@wac/testkit"
 import { Clock, Context, Effect, Layer, Scheduler } from "effect"
 import { assert, describe, it } from "vitest"
+import * as Adapter from "../../src/Adapter.ts"
 import * as Background from "../../src/Background.ts"
 import * as Events from "../../src/events/Events.ts"
 import { Recorded } from "../../src/events/Recorded.ts"
@@ -9,6 +12,43 @@ import { InFlight } from "../../src/InFlight.ts"
 import * as Log from "../../src/Log.ts"
 import { type Event, type EventType, fakeClock, type MessageReceived, WacError } from "../../src/promises.ts"
 import { fresh, hello, start, until } from "../instance.ts"
+
+const workspaceId = Id.WorkspaceId.make("ws_01ARZ3NDEKTSV4RRFFQ69G5FAV")
+
+/** An event whose id ends in this digit. */
+const recorded = (digit: string) => ({
+  id: Id.EventId.make(`evt_01ARZ3NDEKTSV4RRFFQ69G5FA${digit}`),
+  workspaceId,
+  type: "message.sent" as const,
+  orderKey: null,
+  sequence: null,
+  data: {},
+  trace: null,
+  createdAt: 0
+})
+
+/** The ids of the events that a listener gets in 5 seconds, if events are read in this way. */
+const heardOf = async (
+  reading: (recorded: Recorded["Service"]) => Pick<Core.Events["Service"], "latest" | "list">
+): Promise<ReadonlyArray<string>> => {
+  const clock = fakeClock()
+  const heard: Array<string> = []
+  await Effect.runPromise(
+    Effect.scoped(Effect.gen(function*() {
+      const events = Core.Events.of({ ...reading(yield* Recorded), get: () => Effect.die("not asked for") })
+      const listening = yield* Effect.provideService(Events.listening, Core.Events, events)
+      const { clock: steered, during, scheduler } = steeredOf(clock)
+      const context = (yield* Layer.build(Log.layer(undefined))).pipe(
+        Context.add(Clock.Clock, steered),
+        Context.add(Scheduler.Scheduler, scheduler)
+      )
+      const on = listening(context, during, new InFlight(), yield* Background.always)
+      on(workspaceId)("message.sent", (event) => void heard.push(event.id))
+      yield* Effect.promise(() => clock.advance("5 seconds"))
+    })).pipe(Effect.provide(Recorded.layer))
+  )
+  return heard
+}
 
 describe("a listener", () => {
   it("a listener gets the events of its type in the order of recording, from registration on", async () => {
@@ -33,6 +73,30 @@ describe("a listener", () => {
     const [recorded] = (await wac.events.list({ type: "message.sent", since: heard[0]!.created_at }).page()).data
     assert.deepStrictEqual(recorded, heard[0])
   })
+
+  it.each([["behind", -10_000], ["ahead", 10_000]])(
+    "a listener gets what is recorded from registration on, once, even if the storage's clock is 10 s %s",
+    async (_, ahead) => {
+      const clock = fakeClock()
+      const { clock: steered } = steeredOf(clock)
+      const layer = MemoryStorage.layer.pipe(
+        Layer.provide([
+          Layer.succeed(Clock.Clock, Fixture.clockAt(steered, () => steered.currentTimeMillisUnsafe() + ahead)),
+          Layer.succeed(StorageTime.JudgedBy, "storage")
+        ])
+      )
+      const { wac } = await start({ clock, storage: Adapter.storage(layer) })
+      await wac.messages.send(hello(), fresh())
+      await clock.advance("1 second")
+      const heard: Array<string> = []
+      wac.on("message.sent", ({ data }) => void heard.push(data.message_id))
+      const first = await wac.messages.send(hello(), fresh())
+      await clock.advance("1 minute")
+      const second = await wac.messages.send(hello(), fresh())
+      await clock.advance("1 minute")
+      assert.deepStrictEqual(heard, [first.messageId, second.messageId])
+    }
+  )
 
   it("a listener gets events that it caused itself, without time passing", async () => {
     const { wac } = await start()
@@ -115,43 +179,25 @@ describe("a listener", () => {
   })
 
   it("a listener continues where it was after events could not be read", async () => {
-    const id = Id.EventId.make("evt_01ARZ3NDEKTSV4RRFFQ69G5FAV")
-    const workspaceId = Id.WorkspaceId.make("ws_01ARZ3NDEKTSV4RRFFQ69G5FAV")
-    const recorded = {
-      id,
-      workspaceId,
-      type: "message.sent",
-      orderKey: null,
-      sequence: null,
-      data: {},
-      trace: null
-    } as const
     const failures = [Effect.die(new Error("a mistake")), Effect.fail(new StoreError.StoreError({ operation: "list" }))]
-    const events = Core.Events.of({
-      list: (_workspaceId, { since = 0 }, { after }) =>
-        failures.pop() ??
-          Effect.succeed({ items: after === null ? [{ ...recorded, createdAt: since }] : [], next: null }),
-      latest: () => Effect.die("not asked for"),
-      get: () => Effect.die("not asked for")
-    })
-    const clock = fakeClock()
-    const heard: Array<string> = []
-    await Effect.runPromise(
-      Effect.scoped(Effect.gen(function*() {
-        const listening = yield* Events.listening
-        const { clock: steered, during, scheduler } = steeredOf(clock)
-        const context = (yield* Layer.build(Log.layer(undefined))).pipe(
-          Context.add(Clock.Clock, steered),
-          Context.add(Scheduler.Scheduler, scheduler)
-        )
-        const on = listening(context, during, new InFlight(), yield* Background.always)
-        on(workspaceId)("message.sent", (event) => void heard.push(event.id))
-        yield* Effect.promise(() => clock.advance("5 seconds"))
-      })).pipe(
-        Effect.provide(Layer.merge(Recorded.layer, Layer.succeed(Core.Events, events)))
-      )
-    )
-    assert.deepStrictEqual([heard, failures], [[id], []])
+    const heard = await heardOf(() => ({
+      list: (_workspaceId, _filter, { after }) =>
+        failures.pop() ?? Effect.succeed({ items: after === null ? [recorded("V")] : [], next: null }),
+      latest: () => failures.pop() ?? Effect.succeed({ items: [], next: null })
+    }))
+    assert.deepStrictEqual([heard, failures], [[recorded("V").id], []])
+  })
+
+  it("a listener gets what its process records while it looks where to begin, and what was being recorded", async () => {
+    const [earlier, late, own] = [recorded("1"), recorded("2"), recorded("3")]
+    const log = [earlier, late, own]
+    const heard = await heardOf(({ recording }) => ({
+      list: (_workspaceId, _filter, { after }) =>
+        Effect.succeed({ items: log.slice(log.findIndex(({ id }) => id === after) + 1), next: null }),
+      // `late` has an earlier place, and is committed later
+      latest: () => recording([own.id])(Effect.succeed({ items: [own, earlier], next: null }))
+    }))
+    assert.deepStrictEqual(heard, [late.id, own.id])
   })
 
   it("on() throws for an unknown event type and for a listener that is not a function", async () => {

@@ -16,6 +16,7 @@ import {
   type Time
 } from "@wac/core"
 import { Effect, Layer } from "effect"
+import * as Journal from "../events/Journal.ts"
 import { CountedCustomers } from "../limits/CountedCustomers.ts"
 import { rekey, sendOf, write as writeSends } from "../messages/Sends.ts"
 import { type CampaignRecord, forgetContact, type Memory, type PostRecord, State } from "../State.ts"
@@ -122,13 +123,8 @@ const eraseDeliveries = (memory: Memory, step: Step, now: Time.Instant): Custome
 }
 
 const eraseEvents = (memory: Memory, step: Step): CustomerStore.Erased => {
-  const gone = new Set(eventsOf(memory, step))
-  if (gone.size === 0) return CustomerStore.nothing
-  const kept = memory.events.get(step.workspaceId)!.filter((event) => !gone.has(event))
-  for (const { id } of gone) memory.eventPosition.delete(id)
-  kept.forEach(({ id }, position) => memory.eventPosition.set(id, position))
-  memory.events.set(step.workspaceId, kept)
-  return { ...erased(gone.size), files: [...gone].flatMap(({ data }) => CustomerRecords.filesOf(data)) }
+  const gone = Journal.remove(memory, step.workspaceId, isAbout(memory, step))
+  return { ...erased(gone.length), files: gone.flatMap(({ data }) => CustomerRecords.filesOf(data)) }
 }
 
 const eraseMessages = (memory: Memory, step: Step): CustomerStore.Erased => {

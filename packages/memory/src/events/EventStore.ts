@@ -4,7 +4,8 @@
 import { type Event, EventStore, type Id, Page, type Retention, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
-import { forgetEvent, oldestUnhandled } from "../subscriptions/SubscriptionStore.ts"
+import { oldestUnhandled } from "../subscriptions/SubscriptionStore.ts"
+import * as Journal from "./Journal.ts"
 
 const matches = ({ messageId, since, type, until }: EventStore.LatestFilter) => (event: Event.Event): boolean =>
   (since === undefined || event.createdAt >= since) && (until === undefined || event.createdAt < until) &&
@@ -70,27 +71,19 @@ const get = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.EventId): Optio
  */
 const forget = (memory: Memory, before: Time.Instant, unhandledBefore: Time.Instant): Retention.Forgotten => {
   let removed = 0
-  for (const [workspaceId, log] of memory.events) {
+  for (const workspaceId of memory.events.keys()) {
     const open = memory.outboxes.get(workspaceId)?.open ?? []
     const until = Math.min(
       before,
       ...[...open].map(({ event }) => event.createdAt),
       Math.max(oldestUnhandled(memory, workspaceId) ?? before, unhandledBefore)
     )
-    const kept = log.filter((event) => event.createdAt >= until)
-    if (kept.length === log.length) continue
-    removed += log.length - kept.length
+    const gone = Journal.remove(memory, workspaceId, (event) => event.createdAt < until)
+    if (gone.length === 0) continue
+    removed += gone.length
     for (const consignment of memory.deliveries.all(workspaceId)) {
       if (consignment.event.createdAt < until) memory.deliveries.delete(consignment)
     }
-    for (const { createdAt, id } of log) {
-      memory.eventPosition.delete(id)
-      if (createdAt >= until) continue
-      memory.eventPlaces.delete(id)
-      forgetEvent(memory, workspaceId, id)
-    }
-    kept.forEach(({ id }, position) => memory.eventPosition.set(id, position))
-    memory.events.set(workspaceId, kept)
   }
   return { removed, isMore: false }
 }

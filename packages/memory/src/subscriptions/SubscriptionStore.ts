@@ -39,7 +39,11 @@ const eventOf = (memory: Memory, { eventId, workspaceId }: Subscription.Entry): 
 const open = (memory: Memory, { name, now, types, workspaceId }: SubscriptionStore.Open): void => {
   const kept = find(memory, { workspaceId, name })
   if (kept !== undefined) {
-    kept.subscription = { ...kept.subscription, types }
+    const [next] = after(memory, kept.subscription)
+    kept.subscription = Subscription.retyped(kept.subscription, types, {
+      next: next === undefined ? null : memory.eventPlaces.get(next.id)!,
+      settled: memory.lastPlace
+    })
     return
   }
   const named = memory.subscriptions.get(workspaceId) ?? new Map<string, SubscriptionRecord>()
@@ -188,7 +192,9 @@ export const forgetEvent = (memory: Memory, workspaceId: Id.WorkspaceId, eventId
     const [next] = [...entries.values()]
       .filter(({ orderKey, state }) => orderKey !== null && orderKey === forgotten.orderKey && state !== "failed")
       .sort((a, b) => a.place - b.place)
-    if (next?.state === "held") entries.set(next.eventId, Subscription.released(next, next.recordedAt))
+    if (next?.state !== "held") continue
+    entries.set(next.eventId, Subscription.released(next, next.recordedAt))
+    memory.subscriptionHint.notify()
   }
 }
 

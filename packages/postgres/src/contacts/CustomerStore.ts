@@ -8,6 +8,7 @@ import { bigint, type Columns, columns, integer, json, list, row, text } from ".
 import { Database } from "../Database.ts"
 import { conversationOf, receivedOf } from "../messages/Conversations.ts"
 import { type Row, type Rows, type Statement, statement, value } from "../Statement.ts"
+import { forgetEntries, lockSubscriptions } from "../subscriptions/ForgetEntries.ts"
 import { lockHealth } from "../webhooks/Health.ts"
 import { contact, contactOf } from "./ContactStep.ts"
 import { optOut } from "./ContactStore.ts"
@@ -153,7 +154,9 @@ const events = walk({
     order by e.created_at, e.id limit ${rowsAtOnce}`,
     hit: "p.id, p.data",
     from: `page p where ${isTheirs("p", names)}`,
-    erase: "erased as (delete from wac.events e using hit h where e.id = h.id returning e.data)"
+    erase: `gone as (
+      delete from wac.events e using hit h where e.id = h.id returning e.workspace_id, e.id, e.data
+    ), ${forgetEntries("gone")}, erased as (select data from gone)`
   })
 })
 
@@ -312,7 +315,11 @@ const foundOf = (place: Exclude<CustomerRecords.Place, "messages" | "contacts" |
   }
 }
 
-const lockWebhooks = lockHealth("no key update")
+/** The locks that the steps which erase in a place take first. */
+const locks: { readonly [Place in CustomerRecords.Place]?: typeof lockSubscriptions } = {
+  deliveries: lockHealth("no key update"),
+  events: lockSubscriptions
+}
 
 export const layer = Layer.effect(
   CustomerStore.CustomerStore,
@@ -364,8 +371,9 @@ export const layer = Layer.effect(
         const operation = "CustomerStore.erase"
         if (place === "messages") return yield* eraseMessages(step)
         if (place === "contacts") return yield* eraseContacts(step)
+        const lock = locks[place]
         const row = yield* walked(operation, [
-          ...place === "deliveries" ? [lockWebhooks({ workspaces: [workspaceId] })] : [],
+          ...lock === undefined ? [] : [lock({ workspaces: [workspaceId] })],
           walks[place].erase(step)
         ])
         return {

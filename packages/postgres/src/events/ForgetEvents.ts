@@ -7,6 +7,7 @@ import * as Clocks from "../Clocks.ts"
 import { bigint, integer, row, text } from "../Columns.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { type Rows, type Statement, statement, value } from "../Statement.ts"
+import { forgetEntries, lockSubscriptions } from "../subscriptions/ForgetEntries.ts"
 import { oldestUnhandled } from "../subscriptions/StoredSubscription.ts"
 import { endedStatuses } from "../webhooks/StoredDelivery.ts"
 
@@ -69,13 +70,6 @@ export const deliveries = statement(bounds, ({ horizons }) =>
 
 const deleted = row({ gone: integer() })
 
-/** Locks the workspaces' subscriptions, so that work on them does not take up an event that is being deleted. */
-const lock = statement(bounds, ({ horizons }) =>
-  `select from ${horizons("g")} cross join lateral (
-    select s.workspace_id, s.name from wac.subscriptions s where s.workspace_id = g.workspace_id
-    order by s.name for no key update
-  ) s`)
-
 /**
  * Deletes events of workspaces whose old deliveries are gone. The same statement checks that, and which deliveries are
  * open again.
@@ -96,22 +90,7 @@ export const events = statement(bounds, ({ horizons }) =>
       ) o
     ))
     returning e.workspace_id, e.id
-  ), forgotten as (
-    delete from wac.subscription_entries n using gone g, wac.subscriptions s
-    where s.workspace_id = g.workspace_id and n.workspace_id = s.workspace_id and n.name = s.name and n.event_id = g.id
-    returning n.workspace_id, n.name, n.event_id, n.order_key
-  ), freed as (
-    -- what waited for one of them (core's Subscription.released)
-    update wac.subscription_entries n set state = 'waiting', next_at = n.recorded_at
-    from (select distinct f.workspace_id, f.name, f.order_key from forgotten f where f.order_key is not null) f
-    cross join lateral (
-      select e.event_id from wac.subscription_entries e
-      where e.workspace_id = f.workspace_id and e.name = f.name and e.order_key = f.order_key and e.state <> 'failed'
-        and not exists (select from forgotten o where o.name = f.name and o.event_id = e.event_id)
-      order by e.place limit 1
-    ) e
-    where n.workspace_id = f.workspace_id and n.name = f.name and n.event_id = e.event_id and n.state = 'held'
-  )
+  ), ${forgetEntries("gone")}
   select (select count(*) from ready)::integer as ready, (select count(*) from gone)::integer as removed,
     exists (select from gone g group by g.workspace_id having count(*) = ${atOnce}) as is_more`)
 
@@ -120,7 +99,8 @@ const judged = row({ ready: integer() })
 /** The statements that delete, given the rows of {@link horizons}. */
 export const forgetEvents = (rows: Rows): ReadonlyArray<Statement> => {
   const horizons = rows.map(horizon.read).map((one) => ({ ...one, below: Id.lowestAt("dlv", one.until) }))
-  return [deliveries({ horizons }), lock({ horizons }), events({ horizons })]
+  const workspaces = horizons.map(({ workspaceId }) => workspaceId)
+  return [deliveries({ horizons }), lockSubscriptions({ workspaces }), events({ horizons })]
 }
 
 /** Reads the results of the statements of {@link forgetEvents}. */

@@ -11,22 +11,36 @@ import { settled } from "../events/EventPositions.ts"
 import { event } from "../events/StoredEvent.ts"
 import { isAny, statement, value } from "../Statement.ts"
 import { remove } from "../TableStatements.ts"
+import { lookedSettled, lookSettled } from "./SettledEvents.ts"
 import { entry, key, oldestUnhandled, subscription } from "./StoredSubscription.ts"
 import { work } from "./WorkOnSubscription.ts"
 
 const opened = subscription.pick("workspaceId", "name", "types")
 
 /**
- * Opens a subscription, or changes its types. A new one begins at the settled position, so it gets the events that are
- * being recorded at this moment.
+ * Creates a subscription at the settled position, so it gets the events that are being recorded at this moment. If it
+ * exists, only locks it: the condition applies after the row was locked.
  */
-const open = statement(
+const createOrLock = statement(
   { opened: opened.one, asked: Clocks.asked },
   ({ asked, opened: { name, types, workspaceId } }) =>
     `insert into wac.subscriptions as s (${opened.names()}, place, created_at)
   values (${workspaceId}, ${name}, ${types}, ${settled}, ${asked})
-  on conflict (workspace_id, name) do update set event_types = excluded.event_types
-  where s.event_types <> excluded.event_types`
+  on conflict (workspace_id, name) do update set event_types = s.event_types where false`
+)
+
+/** Changes the types of a locked subscription (core's `Subscription.retyped`). */
+const retype = statement(
+  { opened: opened.one },
+  ({ opened: { name, types, workspaceId } }) =>
+    `update wac.subscriptions s set event_types = ${types}, place = greatest(s.place, least(${lookedSettled}, (
+    select min(e.position) - 1 from unnest(s.event_types) as t (type) cross join lateral (
+      select e.position from wac.events e
+      where e.workspace_id = s.workspace_id and e.type = t.type and e.position > s.place
+      order by e.position limit 1
+    ) e
+  )))
+  where s.workspace_id = ${workspaceId} and s.name = ${name} and s.event_types::text[] <> ${types}`
 )
 
 const owned = subscription.pick("workspaceId", "name").and(columns<{ readonly owner: string }>({ owner: "text" }))
@@ -109,13 +123,17 @@ const standing = columns<SubscriptionStore.Standing>({ name: "text", oldestUnhan
 export const layer = Layer.effect(
   SubscriptionStore.SubscriptionStore,
   Effect.gen(function*() {
-    const { query, stepped } = yield* Database
+    const { planned, query, stepped } = yield* Database
     const callerNow = yield* callerClock
     const working = yield* stepped("SubscriptionStore.work", work)
 
     return SubscriptionStore.SubscriptionStore.of({
       open: ({ now, ...opened }) =>
-        Effect.asVoid(query("SubscriptionStore.open", open({ opened, asked: callerNow(now) }))),
+        Effect.asVoid(planned("SubscriptionStore.open", [
+          createOrLock({ opened, asked: callerNow(now) }),
+          lookSettled,
+          retype({ opened })
+        ])),
       work: working,
       release: (key: Subscription.Key, owner) =>
         Effect.asVoid(query("SubscriptionStore.release", release({ owned: { ...key, owner } }))),

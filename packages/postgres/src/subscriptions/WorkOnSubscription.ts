@@ -5,9 +5,9 @@
 import { type Event, type Id, type Subscription, SubscriptionStep, type Time } from "@wac/core"
 import { bigint, columns, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { settled } from "../events/EventPositions.ts"
 import { event } from "../events/StoredEvent.ts"
 import { type Rows, type Statement, statement, value } from "../Statement.ts"
+import { lookedSettled, lookSettled } from "./SettledEvents.ts"
 import { entry, key, subscription } from "./StoredSubscription.ts"
 
 /**
@@ -19,13 +19,6 @@ const lock = statement(
     `select ${subscription.array.text("s")} as subscription from wac.subscriptions s
   where s.workspace_id = ${workspaceId} and s.name = ${name} for no key update`
 )
-
-/**
- * Reads the settled position. A separate statement, so that the statements after it see everything up to that position.
- */
-const lookText = `select set_config('wac_step.settled', ${settled}::text, true) as settled`
-
-const isSettled = "<= current_setting('wac_step.settled')::bigint"
 
 const ofSubscription = (table: string, { name, workspaceId }: { readonly [Field in keyof Subscription.Key]: string }) =>
   `${table}.workspace_id = ${workspaceId} and ${table}.name = ${name}`
@@ -84,7 +77,7 @@ const fresh = statement({
     select e.* from unnest(${types}) as t (type) cross join lateral (
       select * from wac.events e
       where e.workspace_id = ${key.workspaceId} and e.type = t.type and e.position > ${place}::bigint
-        and e.position ${isSettled}
+        and e.position <= ${lookedSettled}
       order by e.position limit ${limit}::integer
     ) e
     order by e.position limit ${limit}::integer
@@ -179,7 +172,7 @@ export const work: StepOptions<
       const { command, now, room, subscription } = need!
       const { ended } = command
       return [
-        { text: lookText },
+        lookSettled,
         running({ key: command }),
         due({ key: command, now, limit: room, ended: ended.map(({ eventId }) => eventId) }),
         fresh({ key: command, types: subscription.types, place: subscription.place, limit: room }),

@@ -3,8 +3,8 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Event, EventStore, type Id, type Page, SubscriptionStore } from "@wac/core"
-import { Fixture, SeededRandom } from "@wac/testkit"
+import { CustomerRecords, Event, EventStore, type Id, type Page, SubscriptionStore } from "@wac/core"
+import { CustomerFixture, Fixture, MessageFixture, SeededRandom } from "@wac/testkit"
 import { Effect, Fiber } from "effect"
 import * as DeliveryProcesses from "../webhooks/DeliveryProcesses.ts"
 
@@ -64,39 +64,54 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("events in transac
       assert.deepStrictEqual(timesOf(own, yield* Fiber.join(reading)), [1, 2])
     }))
 
-  it.effect("an event that a subscription takes up while events are deleted leaves no entry without its event", () =>
-    Effect.gen(function*() {
-      const client = yield* PgClient.PgClient
-      const own = yield* world()
-      const { forget } = yield* EventStore.EventStore
-      const { open: subscribe, work } = yield* SubscriptionStore.SubscriptionStore
-      const subscription = { workspaceId: own.workspace.id, name: "orders", types: Event.EventType.literals }
-      yield* subscribe({ ...subscription, now: own.start })
-      yield* recordAt(own, 1)
-      const taking = yield* open(client`
+  it.effect.each(
+    [
+      [
+        "deleted for their age",
+        ({ start }: Fixture.World) =>
+          EventStore.EventStore.use(({ forget }) => forget(start + 2 * hour, start + 2 * hour))
+      ],
+      [
+        "erased with their customer",
+        (own: Fixture.World) =>
+          CustomerFixture.erase(own, CustomerRecords.namesOf(MessageFixture.customer(1), []), "events")
+      ]
+    ] as const
+  )(
+    "an event that a subscription takes up while events are %s leaves no entry without its event",
+    ([, remove]) =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const own = yield* world()
+        const { open: subscribe, work } = yield* SubscriptionStore.SubscriptionStore
+        const subscription = { workspaceId: own.workspace.id, name: "orders", types: Event.EventType.literals }
+        yield* subscribe({ ...subscription, now: own.start })
+        yield* record(own, { now: own.start + 1, data: { from: MessageFixture.customer(1) } })
+        const taking = yield* open(client`
         with subscription as (select s.* from wac.subscriptions s where s.workspace_id = ${own.workspace.id} for no key update)
         insert into wac.subscription_entries (workspace_id, name, event_id, place, recorded_at, state, attempts, round_attempts,
           next_at)
         select s.workspace_id, s.name, e.id, e.position, e.created_at, 'waiting', 0, 0, e.created_at
         from subscription s join wac.events e on e.workspace_id = s.workspace_id`)
-      const forgetting = yield* Effect.forkChild(forget(own.start + 2 * hour, own.start + 2 * hour))
-      yield* blocked
-      yield* taking.commit
-      yield* Fiber.join(forgetting)
-      assert.deepStrictEqual((yield* list(own, null)).items, [])
-      assert.deepInclude(
-        yield* work({
-          ...subscription,
-          now: own.start + 3 * hour,
-          owner: "first",
-          ended: [],
-          running: [],
-          room: 1,
-          jitter: 0
-        }),
-        { _tag: "working", begun: [] }
-      )
-    }))
+        const removing = yield* Effect.forkChild(remove(own))
+        yield* blocked
+        yield* taking.commit
+        yield* Fiber.join(removing)
+        assert.deepStrictEqual((yield* list(own, null)).items, [])
+        assert.deepInclude(
+          yield* work({
+            ...subscription,
+            now: own.start + 3 * hour,
+            owner: "first",
+            ended: [],
+            running: [],
+            room: 1,
+            jitter: 0
+          }),
+          { _tag: "working", begun: [] }
+        )
+      })
+  )
 
   it.effect("a long transaction that records nothing delays no reader", () =>
     Effect.gen(function*() {

@@ -79,6 +79,7 @@ export interface Recorded {
   readonly type?: Event.EventType
   readonly orderKey?: Id.MessageId
   readonly sequence?: number
+  readonly data?: Event.Event["data"]
 }
 
 /** Records events with their deliveries in one step, as settling sends does. Returns the deliveries' ids. */
@@ -99,7 +100,7 @@ export const record = (
             createdAt: event.now ?? start,
             orderKey: event.orderKey ?? null,
             sequence: event.sequence ?? null,
-            data: {},
+            data: event.data ?? {},
             trace: null
           } as Event.Event
         }))

@@ -12,6 +12,7 @@ import {
   type Time
 } from "@wac/core"
 import { Effect } from "effect"
+import type * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
 /** Opts a customer out or in, by one of their names. Returns how many names the customer has. */
@@ -46,3 +47,29 @@ export const eraseContacts = Effect.fnUntraced(
     return yield* store.erase({ workspaceId, names, hashes, place: "contacts", after: null, now })
   }
 )
+
+/** Erases a customer's records in one place, step by step, to the end. */
+export const erase = (own: Fixture.World, names: CustomerRecords.Names, place: CustomerRecords.Place) =>
+  Effect.gen(function*() {
+    const store = yield* CustomerStore.CustomerStore
+    const steps: Array<CustomerStore.Erased> = []
+    let after: string | null = null
+    do {
+      const step: CustomerStore.Erased = yield* store.erase({
+        workspaceId: own.workspace.id,
+        names,
+        hashes: MessageFixture.hashesFor(names.keys),
+        place,
+        after,
+        now: own.start
+      })
+      steps.push(step)
+      after = step.next
+    } while (after !== null)
+    return {
+      erased: steps.reduce((sum, { erased }) => sum + erased, 0),
+      busy: steps.reduce((sum, { busy }) => sum + busy, 0),
+      files: steps.flatMap(({ files }) => files),
+      queued: steps.flatMap(({ queued }) => queued)
+    }
+  })

@@ -49,32 +49,6 @@ const namesOf = (own: Fixture.World, given: string) =>
     return CustomerRecords.namesOf(given, yield* store.contacts(own.workspace.id, first))
   })
 
-/** Erases a customer's records in one place, step by step, to the end. */
-const eraseIn = (own: Fixture.World, names: CustomerRecords.Names, place: CustomerRecords.Place) =>
-  Effect.gen(function*() {
-    const store = yield* CustomerStore.CustomerStore
-    const steps: Array<CustomerStore.Erased> = []
-    let after: string | null = null
-    do {
-      const step: CustomerStore.Erased = yield* store.erase({
-        workspaceId: own.workspace.id,
-        names,
-        hashes: MessageFixture.hashesFor(names.keys),
-        place,
-        after,
-        now: own.start
-      })
-      steps.push(step)
-      after = step.next
-    } while (after !== null)
-    return {
-      erased: steps.reduce((sum, { erased }) => sum + erased, 0),
-      busy: steps.reduce((sum, { busy }) => sum + busy, 0),
-      files: steps.flatMap(({ files }) => files),
-      queued: steps.flatMap(({ queued }) => queued)
-    }
-  })
-
 const findIn = (own: Fixture.World, names: CustomerRecords.Names, place: CustomerRecords.Place) =>
   Effect.gen(function*() {
     const store = yield* CustomerStore.CustomerStore
@@ -92,7 +66,7 @@ const findIn = (own: Fixture.World, names: CustomerRecords.Names, place: Custome
 const eraseAll = (own: Fixture.World, names: CustomerRecords.Names) =>
   Effect.forEach(
     CustomerRecords.places,
-    (place) => Effect.map(eraseIn(own, names, place), (erased) => [place, erased] as const)
+    (place) => Effect.map(CustomerFixture.erase(own, names, place), (erased) => [place, erased] as const)
   )
 
 /** Registers the tests. */
@@ -185,7 +159,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* DeliveryFixture.views(own, { status: "pending" }), [])
       // once its key is forgotten, the provider's id goes too
       yield* messages.sweep(own.start + 2 * day)
-      assert.strictEqual((yield* eraseIn(own, names, "messages")).erased, 1)
+      assert.strictEqual((yield* CustomerFixture.erase(own, names, "messages")).erased, 1)
       assert.isNull(Option.getOrThrow(yield* messages.get(own.workspace.id, sent.messageId)).providerMessageId)
       assert.isFalse(
         yield* MessageFixture.report({
@@ -244,9 +218,9 @@ export const tests = (it: Fixture.It): void => {
       const message = MessageFixture.template({ to: brazilian })
       const { command } = yield* MessageFixture.claimed(own, { message })
       const names = yield* namesOf(own, brazilian)
-      assert.deepInclude(yield* eraseIn(own, names, "messages"), { erased: 0, busy: 1 })
+      assert.deepInclude(yield* CustomerFixture.erase(own, names, "messages"), { erased: 0, busy: 1 })
       yield* MessageFixture.settle(command, yield* MessageFixture.notSentOutcome)
-      assert.deepInclude(yield* eraseIn(own, names, "messages"), { erased: 1, busy: 0 })
+      assert.deepInclude(yield* CustomerFixture.erase(own, names, "messages"), { erased: 1, busy: 0 })
       assert.strictEqual((yield* MessageFixture.lookUp(command))._tag, "Unbound")
     }))
 
@@ -281,7 +255,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* findIn(own, names, "campaignRows"), [
         { place: "campaignRows", campaignId: id, number: 1, row: rows[0]! }
       ])
-      const { queued } = yield* eraseIn(own, names, "messages")
+      const { queued } = yield* CustomerFixture.erase(own, names, "messages")
       assert.strictEqual(queued.length, 1)
       const error = { code: "forbidden", reason: "customer_erased", message: "the customer was erased" }
       yield* QueueStore.QueueStore.use((queue) =>
@@ -293,8 +267,8 @@ export const tests = (it: Fixture.It): void => {
           ids: { events: [], deliveries: [] }
         })
       )
-      assert.deepInclude(yield* eraseIn(own, names, "messages"), { erased: 1, queued: [] })
-      assert.strictEqual((yield* eraseIn(own, names, "campaignRows")).erased, 1)
+      assert.deepInclude(yield* CustomerFixture.erase(own, names, "messages"), { erased: 1, queued: [] })
+      assert.strictEqual((yield* CustomerFixture.erase(own, names, "campaignRows")).erased, 1)
       assert.deepStrictEqual(yield* findIn(own, names, "campaignRows"), [])
       const campaign = Option.getOrThrow(yield* store.get(workspaceId, id))
       assert.deepInclude(campaign.counts, { queued: 1, skipped: 1 })
@@ -355,7 +329,7 @@ export const tests = (it: Fixture.It): void => {
         yield* findIn(own, names, "campaignRows"),
         [1, 2].map((number) => ({ place: "campaignRows", campaignId: id, number, row: rows[number - 1]! }))
       )
-      assert.strictEqual((yield* eraseIn(own, names, "campaignRows")).erased, 2)
+      assert.strictEqual((yield* CustomerFixture.erase(own, names, "campaignRows")).erased, 2)
       assert.deepStrictEqual(yield* findIn(own, names, "campaignRows"), [])
       const listed = yield* store.rows(workspaceId, id, { limit: 10, after: 0 })
       assert.deepStrictEqual(listed.map(({ value }) => value), [null, null, other])
@@ -373,11 +347,11 @@ export const tests = (it: Fixture.It): void => {
       const given = { message: sending.message, request: sending.command.request }
       const { command } = yield* QueueFixture.claim(own, given, at)
       const names = yield* namesOf(own, brazilian)
-      assert.deepInclude(yield* eraseIn(own, names, "messages"), { erased: 1, busy: 1, queued: [] })
+      assert.deepInclude(yield* CustomerFixture.erase(own, names, "messages"), { erased: 1, busy: 1, queued: [] })
       assert.strictEqual((yield* MessageFixture.lookUp(one.command))._tag, "Unbound")
       assert.strictEqual((yield* queue.backlog(own.workspace.id, at)).queued, 2)
       assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.notSentOutcome, at))
-      assert.deepInclude(yield* eraseIn(own, names, "messages"), { erased: 1, busy: 0, queued: [] })
+      assert.deepInclude(yield* CustomerFixture.erase(own, names, "messages"), { erased: 1, busy: 0, queued: [] })
       assert.strictEqual((yield* queue.backlog(own.workspace.id, at)).queued, 1)
       assert.deepStrictEqual((yield* QueueFixture.due(own, at)).map(({ message: { id } }) => id), [another.message.id])
     }))
@@ -399,7 +373,7 @@ export const tests = (it: Fixture.It): void => {
       yield* keep("b", digits, "another workspace's")
       yield* keep("c", `1${digits}`, own.number.providerNumberId)
       const names = yield* namesOf(own, brazilian)
-      assert.deepInclude(yield* eraseIn(own, names, "posts"), { erased: 0, busy: 1 })
+      assert.deepInclude(yield* CustomerFixture.erase(own, names, "posts"), { erased: 0, busy: 1 })
       const claimed = yield* posts.claim({
         now: own.start,
         provider,
@@ -413,7 +387,7 @@ export const tests = (it: Fixture.It): void => {
       }
       const found = yield* findIn(own, names, "posts")
       assert.deepStrictEqual(found.map((one) => one.place === "posts" && JSON.parse(one.body).from), [digits])
-      assert.deepInclude(yield* eraseIn(own, names, "posts"), { erased: 1, busy: 0 })
+      assert.deepInclude(yield* CustomerFixture.erase(own, names, "posts"), { erased: 1, busy: 0 })
       assert.deepStrictEqual(yield* findIn(own, names, "posts"), [])
     }))
 
@@ -434,7 +408,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* findIn(own, names, "posts"), [
         { place: "posts", provider: name.provider, receivedAt: own.start, body }
       ])
-      assert.deepInclude(yield* eraseIn(own, names, "posts"), { erased: 1, busy: 0 })
+      assert.deepInclude(yield* CustomerFixture.erase(own, names, "posts"), { erased: 1, busy: 0 })
       assert.deepStrictEqual(yield* findIn(own, names, "posts"), [])
     }))
 }

@@ -3,6 +3,8 @@
  */
 import { assert } from "@effect/vitest"
 import {
+  CustomerRecords,
+  type E164,
   Event,
   EventStore,
   type Id,
@@ -12,6 +14,7 @@ import {
   type Time
 } from "@wac/core"
 import { Duration, Effect } from "effect"
+import * as CustomerFixture from "../contacts/CustomerFixture.ts"
 import * as Fixture from "../Fixture.ts"
 import * as Forgetting from "../Forgetting.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -105,6 +108,9 @@ const setAside = (own: Fixture.World, id: Id.EventId) =>
     yield* work(own, { now: now + day, ended: rejected(id), room: 0 })
   })
 
+const eraseEvents = (own: Fixture.World, customer: E164.E164) =>
+  CustomerFixture.erase(own, CustomerRecords.namesOf(customer, []), "events")
+
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
   it.effect("a subscription hands out every event since the name was first used, in the order of recording", () =>
@@ -129,6 +135,31 @@ export const tests = (it: Fixture.It): void => {
       yield* record(other, 2)
       const ids = yield* record(own, 2)
       assert.deepStrictEqual(yield* handleAll(own, { now: own.start + minute, room: 5 }), ids)
+    }))
+
+  it.effect("a subscription hands out the events of an added type from then on, and none of before", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const now = own.start + minute
+      yield* open(own, { types: ["message.received"] })
+      yield* threeEvents(own)
+      assert.lengthOf(yield* begun(own, { now, room: 5 }), 0)
+      yield* open(own)
+      assert.lengthOf(yield* begun(own, { now, room: 5 }), 0)
+      const further = yield* threeEvents(own, 2)
+      assert.deepStrictEqual(yield* handleAll(own, { now, room: 5 }), further)
+    }))
+
+  it.effect("while types are added, no event of the earlier types is skipped", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const now = own.start + minute
+      yield* open(own, { types: ["message.received"] })
+      yield* threeEvents(own)
+      const unhandled = yield* record(own, 2)
+      yield* open(own)
+      yield* open(own, { types: ["message.received", "message.sent"] })
+      assert.deepStrictEqual(yield* handleAll(own, { now, room: 5 }), unhandled)
     }))
 
   it.effect("once a subscription has further types, a process without them records ends, and begins and skips nothing", () =>
@@ -524,5 +555,40 @@ export const tests = (it: Fixture.It): void => {
       const next = yield* work(own, { now: later + minute, room: 3 })
       assert(next._tag === "working")
       assert.deepStrictEqual(next.begun.map(({ attempt, event }) => [event.type, attempt]), [["message.delivered", 1]])
+    }))
+
+  it.effect("if a customer is erased, their events are over, whatever their state, and those of others go on", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* open(own)
+      const [sent, delivered] = yield* threeEvents(own)
+      yield* setAside(own, sent!)
+      const now = own.start + 2 * day
+      // the second one waits to be tried again, and the third one is held behind it
+      assert.deepStrictEqual(yield* begun(own, { now, room: 2 }), [[delivered!, 1]])
+      yield* work(own, { now, ended: rejected(delivered!), room: 0 })
+      const [other] = yield* threeEvents(own, 2)
+      assert.strictEqual((yield* eraseEvents(own, MessageFixture.customer(1))).erased, 3)
+
+      assert.lengthOf((yield* failed(own)).items, 0)
+      const { retry } = yield* store
+      assert.strictEqual(yield* retry({ ...keyOf(own), eventId: null, now }), 0)
+      assert.deepStrictEqual(yield* begun(own, { now: now + day, room: 3 }), [[other!, 1]])
+      assert.strictEqual((yield* standing(own))!.failed, 0)
+    }))
+
+  it.effect("a customer can be erased while one of their events is handled, and its end is accepted", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* open(own)
+      const [sent] = yield* threeEvents(own)
+      const now = own.start + minute
+      assert.deepStrictEqual(yield* begun(own, { now, room: 3 }), [[sent!, 1]])
+      assert.strictEqual((yield* eraseEvents(own, MessageFixture.customer(1))).erased, 3)
+      const [other] = yield* threeEvents(own, 2)
+      assert.deepStrictEqual(yield* begun(own, { now, running: [sent!], room: 2 }), [[other!, 1]])
+      for (const ended of [handled(sent!), rejected(sent!)]) {
+        assert.lengthOf(yield* begun(own, { now, ended, running: [other!], room: 2 }), 0)
+      }
     }))
 }
