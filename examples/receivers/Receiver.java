@@ -54,15 +54,31 @@ public class Receiver {
     return found.find() ? found.group(1) : "";
   }
 
+  static final Pattern ID = Pattern.compile("\\s*:\\s*\"(evt_\\w+)\"");
+
+  /** The field id of the event, which may be anywhere in it, or "" if it has none: the webhook's envelope is b. */
+  static String idOf(String json) {
+    for (int i = 0, depth = 0; i < json.length(); i++) {
+      var c = json.charAt(i);
+      if (c == '{' || c == '[') depth++;
+      if (c == '}' || c == ']') depth--;
+      if (c != '"') continue;
+      var found = ID.matcher(json).region(Math.min(i + 4, json.length()), json.length());
+      if (depth == 1 && json.startsWith("\"id\"", i) && found.lookingAt()) return found.group(1);
+      for (i++; i < json.length() && json.charAt(i) != '"'; i++) if (json.charAt(i) == '\\') i++;
+    }
+    return "";
+  }
+
   static void receive(HttpExchange exchange) throws IOException {
     var status = 500; // it comes again
     try {
       var body = exchange.getRequestBody().readNBytes(1 << 20);
       var header = Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("X-Service-Signature"), "");
       var genuine = verify(body, header, System.getenv("WEBHOOK_SECRET"), Instant.now().getEpochSecond());
-      var id = genuine ? field(new String(body, UTF_8), "^\\{\"id\":\"(evt_\\w+)\"") : ""; // it is always the first
+      var id = genuine ? idOf(new String(body, UTF_8)) : "";
       if (!id.isEmpty()) store(id, body);
-      status = genuine ? 200 : 400;
+      status = id.isEmpty() ? 400 : 200;
     } catch (GeneralSecurityException | IOException e) {
       e.printStackTrace();
     }

@@ -49,6 +49,22 @@ static class Receiver {
   /// The value of a field. Take a JSON parser where you need more than the id: System.Text.Json on .NET.
   static string Field(string json, string pattern) => Regex.Match(json, pattern).Groups[1].Value;
 
+  static readonly Regex Id = new Regex(@"\G\s*:\s*""(evt_\w+)""");
+
+  /// The field id of the event, which may be anywhere in it, or "" if it has none: the webhook's envelope is b.
+  static string IdOf(string json) {
+    for (int i = 0, depth = 0; i < json.Length; i++) {
+      if (json[i] == '{' || json[i] == '[') depth++;
+      if (json[i] == '}' || json[i] == ']') depth--;
+      if (json[i] != '"') continue;
+      var isId = depth == 1 && string.CompareOrdinal(json, i, "\"id\"", 0, 4) == 0;
+      var found = isId ? Id.Match(json, i + 4) : Match.Empty;
+      if (found.Success) return found.Groups[1].Value;
+      for (i++; i < json.Length && json[i] != '"'; i++) if (json[i] == '\\') i++;
+    }
+    return "";
+  }
+
   static void Receive(HttpListenerContext context) {
     try {
       var body = new MemoryStream();
@@ -57,9 +73,9 @@ static class Receiver {
       var header = context.Request.Headers["X-Service-Signature"] ?? "";
       var secret = Environment.GetEnvironmentVariable("WEBHOOK_SECRET") ?? "";
       var genuine = Verify(bytes, header, secret, DateTimeOffset.UtcNow.ToUnixTimeSeconds());
-      var id = genuine ? Field(Encoding.UTF8.GetString(bytes), "^\\{\"id\":\"(evt_\\w+)\"") : ""; // it is always the first
+      var id = genuine ? IdOf(Encoding.UTF8.GetString(bytes)) : "";
       if (id != "") Store(id, bytes);
-      context.Response.StatusCode = genuine ? 200 : 400;
+      context.Response.StatusCode = id == "" ? 400 : 200;
     } catch (Exception error) {
       Console.Error.WriteLine(error);
       context.Response.StatusCode = 500; // it comes again

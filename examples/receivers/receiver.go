@@ -58,7 +58,9 @@ func receive(w http.ResponseWriter, r *http.Request) {
 	var event struct{ ID string }
 	if err != nil || !verify(body, r.Header.Get("X-Service-Signature"), os.Getenv("WEBHOOK_SECRET"), time.Now().Unix()) {
 		http.Error(w, "refused", http.StatusBadRequest)
-	} else if json.Unmarshal(body, &event) == nil && eventID.MatchString(event.ID) && store(event.ID, body) != nil {
+	} else if json.Unmarshal(body, &event) != nil || !eventID.MatchString(event.ID) {
+		http.Error(w, "no event with an id", http.StatusBadRequest) // the webhook's envelope is b
+	} else if store(event.ID, body) != nil {
 		http.Error(w, "not stored", http.StatusInternalServerError) // it comes again
 	}
 }

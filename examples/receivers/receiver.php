@@ -44,7 +44,7 @@ if (PHP_SAPI === 'cli' && ($argv[1] ?? '') === 'check') {
 
 $body = file_get_contents('php://input', length: 1 << 20);
 $genuine = verify($body, $_SERVER['HTTP_X_SERVICE_SIGNATURE'] ?? '', (string) getenv('WEBHOOK_SECRET'), time());
-if ($genuine && preg_match('/^evt_\w+$/D', $id = (string) (json_decode($body, true)['id'] ?? ''))) {
-    store($id, $body);
-}
-http_response_code($genuine ? 200 : 400);
+$id = $genuine ? json_decode($body, true)['id'] ?? null : null;
+$hasId = is_string($id) && preg_match('/^evt_\w+$/D', $id); // without one, the webhook's envelope is b
+if ($hasId) store($id, $body);
+http_response_code($hasId ? 200 : 400);

@@ -30,16 +30,26 @@ def store(event_id: str, body: bytes) -> None:
         os.unlink(temporary)
 
 
+def id_of(body: bytes) -> str:
+    """The id of the event, or "" if it has none: the webhook's envelope is b."""
+    try:
+        event = json.loads(body)
+    except ValueError:
+        return ""
+    event_id = event.get("id") if isinstance(event, dict) else None
+    return event_id if isinstance(event_id, str) and re.fullmatch(r"evt_\w+", event_id) else ""
+
+
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
         body = self.rfile.read(length) if length <= 1 << 20 else b""
         header = self.headers.get("X-Service-Signature", "")
         genuine = verify(body, header, os.environ["WEBHOOK_SECRET"], time.time())
-        event_id = json.loads(body)["id"] if genuine else ""
-        if re.fullmatch(r"evt_\w+", event_id):
+        event_id = id_of(body) if genuine else ""
+        if event_id:
             store(event_id, body)
-        self.send_response(200 if genuine else 400)
+        self.send_response(200 if event_id else 400)
         self.send_header("Content-Length", "0")
         self.end_headers()
 

@@ -31,6 +31,15 @@ ensure
   File.unlink(temporary) if File.exist?(temporary)
 end
 
+# The id of the event, or nil if it has none: the webhook's envelope is b.
+def id_of(body)
+  event = JSON.parse(body)
+  id = event["id"] if event.is_a?(Hash)
+  id if id.is_a?(String) && id.match?(/\Aevt_\w+\z/)
+rescue JSON::ParserError
+  nil
+end
+
 # Without a gem there is no HTTP server; in Rack, the body is request.body.read, before any parser.
 def receive(socket)
   headers = {}
@@ -41,9 +50,9 @@ def receive(socket)
   end
   body = socket.read([headers["content-length"].to_i, 1 << 20].min)
   genuine = verify(body, headers["x-service-signature"].to_s, ENV.fetch("WEBHOOK_SECRET"), Time.now)
-  id = JSON.parse(body)["id"].to_s if genuine
-  store(id, body) if id&.match?(/\Aevt_\w+\z/)
-  socket.write("HTTP/1.1 #{genuine ? "200 OK" : "400 Bad Request"}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+  id = id_of(body) if genuine
+  store(id, body) if id
+  socket.write("HTTP/1.1 #{id ? "200 OK" : "400 Bad Request"}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 ensure
   socket.close
 end

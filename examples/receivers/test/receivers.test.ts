@@ -225,7 +225,17 @@ for (const [name, { check, install, needs, serve }] of Object.entries(languages)
           assert.deepEqual(JSON.parse(readFileSync(`${inbox}/${event.id}.json`, "utf8")), event)
           const another = JSON.stringify({ ...event, id: "evt_2" })
           assert.strictEqual((await send(await sign(another, [secret, previousSecret]), another)).status, 200)
-          assert.sameMembers(readdirSync(inbox), [`${event.id}.json`, "evt_2.json"])
+          const { id: _, ...rest } = event
+          const last = JSON.stringify({ ...rest, id: "evt_3" })
+          assert.strictEqual((await send(await sign(last, secret), last)).status, 200)
+          // the envelope `b` has no id: an event that could not be stored must come again
+          const data = { id: "evt_4", text: "{\\\"id\\\":\\\"evt_5\\\", \"id\":\"evt_6\"" }
+          const withoutId = { type: event.type, tenant_id: event.tenant_id, data }
+          for (const sent of [withoutId, [event], { ...withoutId, id: null }, { ...withoutId, id: "../evt_7" }]) {
+            const text = JSON.stringify(sent)
+            assert.strictEqual((await send(await sign(text, secret), text)).status, 400, text)
+          }
+          assert.sameMembers(readdirSync(inbox), [`${event.id}.json`, "evt_2.json", "evt_3.json"])
         } finally {
           child.kill()
           if (child.exitCode === null && child.signalCode === null) await once(child, "exit")

@@ -14,8 +14,8 @@ export interface RequestSummary {
 }
 
 /**
- * Functions that a client calls immediately, without waiting for them. If one throws, the error is printed by
- * `console.error` and has no effect on the call.
+ * Functions that a client calls immediately, without waiting for them. If one throws or rejects, the error is
+ * printed by `console.error` and has no effect on the call.
  */
 export interface Hooks {
   /** Before each request. `headers` are sent: add your own `traceparent` here. They never contain the credentials. */
@@ -33,10 +33,16 @@ export interface Hooks {
   readonly onError?: (failure: RequestSummary & { readonly error: unknown }) => void
 }
 
-/** Calls a hook. An error that the hook throws must neither fail a send that went out nor end the process. */
-export const tell = <Report>(hook: ((report: Report) => void) | undefined, report: Report): void => {
+/**
+ * Calls a hook, immediately; it may be an async function. Never rejects: an error of the hook must neither fail a send
+ * that went out nor end the process.
+ */
+export const tell = async <Report>(
+  hook: ((report: Report) => void) | undefined,
+  report: Report
+): Promise<void> => {
   try {
-    hook?.(report)
+    await hook?.(report)
   } catch (error) {
     // oxlint-disable-next-line no-console -- no other code handles this error
     console.error(error)

@@ -183,7 +183,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       if (content !== undefined) headers.set("content-type", form?.type ?? "application/json")
       for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value)
       if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey)
-      tell(hooks.onRequest, { ...summary, headers })
+      void tell(hooks.onRequest, { ...summary, headers })
       const begun = clock.now()
       const target = `${url.pathname}${url.search}`
       const secrets = await credentials.headersOf({ method, target, idempotencyKey, body: signed }, begun)
@@ -216,7 +216,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       }
       const { status } = lastResponse
       credentials.onHeaders?.(lastResponse.headers)
-      tell(hooks.onResponse, { ...summary, ...lastResponse, durationMs: clock.now() - begun })
+      void tell(hooks.onResponse, { ...summary, ...lastResponse, durationMs: clock.now() - begun })
       if (status === 204 || text === undefined) return undefined
       const body = parse(text)
       if (isErrorBody(body)) {
@@ -241,7 +241,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
           if (!mayRepeat(error) || summary.attempt > retries) throw error
           const waitMs = Retry.waitAfter(summary.attempt, error, clock.random())
           if (clock.now() + waitMs >= deadline) throw error
-          tell(hooks.onRetry, { ...summary, error, waitMs })
+          void tell(hooks.onRetry, { ...summary, error, waitMs })
           await clock.sleep(waitMs, signal ?? new AbortController().signal)
           summary = { ...summary, attempt: summary.attempt + 1 }
         }
@@ -252,7 +252,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       if (error instanceof WacError) {
         error.stack = `${error.name}: ${error.message}${callSite.stack?.replace(/^.*/, "") ?? ""}`
       }
-      tell(hooks.onError, { ...summary, error })
+      void tell(hooks.onError, { ...summary, error })
       throw error
     }
   }

@@ -415,6 +415,17 @@ describe("a send", () => {
     assert.deepEqual([seen.length, printed.mock.calls.length], [1, 2])
   })
 
+  it("a send goes out even if a hook rejects, and the hook's error is printed", async () => {
+    const error = new Error("of the hook")
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    const printed = vi.spyOn(console, "error").mockImplementation(resolve)
+    onTestFinished(() => printed.mockRestore())
+    const { baseUrl } = await serve(json(200, sent))
+    const { client } = clientOf(baseUrl, { hooks: { onResponse: () => Promise.reject(error) } })
+    assert.deepEqual(await client.messages.send(hello), result as never)
+    assert.strictEqual(await promise, error)
+  })
+
   it("an unreachable service is reported with the key of the send", async () => {
     const { baseUrl } = await serve(broken)
     const error = await noResponse(

@@ -12,7 +12,7 @@ export interface LogEntry {
   readonly error?: string
 }
 
-/** Receives a log line. Exceptions are ignored. */
+/** Receives a log line. It is not waited for, and exceptions and rejections are ignored. */
 export type Log = (entry: LogEntry) => void
 
 const levels = {
@@ -42,14 +42,19 @@ const shown = (cause: Cause.Cause<unknown>): string => {
   }
 }
 
+/** Calls a log, which may be an async function. Never rejects. */
+const tell = async (call: () => unknown): Promise<void> => {
+  try {
+    await call()
+  } catch {
+    // a failing log must neither make the logged operation fail nor end the process
+  }
+}
+
 const loggerOf = (log: Log) =>
   Logger.make<unknown, void>(({ cause, date, logLevel, message }) => {
     const error = cause.reasons.length === 0 ? {} : { error: shown(cause) }
-    try {
-      log({ level: levels[logLevel], message: textOf(message), at: date, ...error })
-    } catch {
-      // a failing log must not make the logged operation fail
-    }
+    void tell(() => log({ level: levels[logLevel], message: textOf(message), at: date, ...error }))
   })
 
 /** The log of a host that has none: a mistake in a listener, or a wrongly mounted handler, must still be visible. */

@@ -31,6 +31,31 @@ it("a listener's error goes to stderr with its stack, or to log if given, and no
   assert.match(stdout, /^a listener to message\.sent failed at evt_\w+\n$/)
 })
 
+/** Its log rejects, as that of a host whose own service of logs is down. */
+const rejecting = `
+  import { createWac, memory, sandbox } from "wac"
+  let lines = 0
+  const log = async () => {
+    lines++
+    throw new Error("the log is down")
+  }
+  const wac = await createWac({ storage: memory(), provider: sandbox(), log })
+  await wac.handler(new Request("http://localhost/v1/events"))
+  // a rejection that nobody handles would end the process before this
+  await new Promise((resolve) => setImmediate(resolve))
+  await wac.close()
+  console.log(lines > 0)
+`
+
+it("a log that rejects changes nothing, and the process continues", async () => {
+  const { stderr, stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--conditions=source", "--input-type=module", "--eval", rejecting],
+    { cwd: import.meta.dirname }
+  )
+  assert.deepStrictEqual([stdout, stderr], ["true\n", ""])
+})
+
 /** It logs an error once its stderr has no reader. */
 const withoutReader = `
   import { createWac, fakeClock, memory, sandbox } from "wac"
