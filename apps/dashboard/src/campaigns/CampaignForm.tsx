@@ -32,6 +32,7 @@ import {
 import { RecipientFields, uploadOf, useRecipients } from "./RecipientFields.tsx"
 import { useSaveCampaign } from "./SaveCampaign.ts"
 import { ScheduleFields, scheduleParams } from "./ScheduleFields.tsx"
+import { fileParam } from "./RecipientFile.ts"
 import { TemplateValues } from "./TemplateValues.tsx"
 import { TestSend } from "./TestSend.tsx"
 
@@ -195,7 +196,16 @@ export const CampaignForm = (
           )}
           <ScheduleFields schedule={draft.schedule} onChange={(schedule) => change({ schedule })} error={error} />
           <Failure
-            error={elsewhere(error, "name", "template", "templateB", "from", "defaultCountry", ...scheduleParams)}
+            error={elsewhere(
+              error,
+              "name",
+              "template",
+              "templateB",
+              "from",
+              "defaultCountry",
+              fileParam,
+              ...scheduleParams
+            )}
           />
           {error === null || save.left === undefined
             ? null

@@ -5,6 +5,7 @@
 import type { RecipientFile } from "@wac/client/internal"
 import * as CsvDialect from "@wac/core/campaigns/CsvDialect"
 import { parse } from "csv-parse/browser/esm/sync"
+import { Problem } from "../ui/Problem.ts"
 import { counted } from "../ui/Words.ts"
 
 /** How many bytes of a file are read: enough for the longest permitted row in UTF-16. */
@@ -144,3 +145,18 @@ export const fileOf = (file: File, { columns }: Head): RecipientFile => ({
   type: columns.length === 0 ? "application/x-ndjson" : "text/csv",
   bytes: file
 })
+
+/** The name by which a {@link Problem} refers to the field of the file. */
+export const fileParam = "file"
+
+/**
+ * Rejects with a problem if the file can no longer be read as it was chosen. Browsers stop the upload of such a file as
+ * if the service had not responded.
+ */
+export const ensureUnchanged = async ({ bytes }: RecipientFile): Promise<void> => {
+  try {
+    await bytes.slice(0, 1).arrayBuffer()
+  } catch {
+    throw new Problem(fileParam, "The file has changed since it was chosen: choose it again.")
+  }
+}

@@ -4,6 +4,9 @@
  */
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { call, ownPage } from "../harness.ts"
@@ -233,6 +236,35 @@ it("a file without names of its columns is told what to change, and sent once it
   await choose("phone,name\n+15551230041,Ana\n+15551230042,Ben\n")
   await told.waitFor({ state: "hidden" })
   await sendTo(2)
+})
+
+it("a file that has changed since it was chosen is said to have, nothing is created, and it can be chosen again", async () => {
+  const { page } = person
+  const directory = await mkdtemp(join(tmpdir(), "wac-customers-"))
+  try {
+    const file = join(directory, "customers.csv")
+    await writeFile(file, "Phone\n+15551230048\n")
+    await person.open("/campaigns/new")
+    await page.getByLabel("Name", { exact: true }).fill("Changed file")
+    await page.getByLabel("Template", { exact: true }).selectOption({ label: "hello_world · en_US" })
+    const field = page.getByLabel("Customers")
+    await field.setInputFiles(file)
+    await preview().first().waitFor()
+    await writeFile(file, "Phone\n+15551230048\n+15551230049\n")
+    await button(page, "Upload and check").click()
+    await page.getByRole("alert").getByText("The file has changed since it was chosen: choose it again.").waitFor()
+    assert.lengthOf(await campaignsOf("Changed file"), 0)
+
+    // a field that keeps its choice does not tell the page that the same file is chosen
+    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), field.click()])
+    assert.strictEqual(await field.inputValue(), "")
+    await preview().first().waitFor({ state: "detached" })
+    await chooser.setFiles(file)
+    await preview().nth(1).waitFor()
+    await sendTo(2)
+  } finally {
+    await rm(directory, { recursive: true })
+  }
 })
 
 it("a test goes to oneself as the first customer gets it, as often as it is asked for", async () => {
