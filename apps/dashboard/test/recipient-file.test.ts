@@ -2,7 +2,7 @@
  * What the form reads of a file of customers before it is uploaded.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { phoneColumnOf } from "../src/campaigns/RecipientFile.ts"
+import { headOf, phoneColumnOf } from "../src/campaigns/RecipientFile.ts"
 
 describe("the column that is taken for the phone numbers", () => {
   const chosen = (...columns: ReadonlyArray<string>) => phoneColumnOf({ columns, examples: [], summary: undefined })
@@ -34,4 +34,10 @@ describe("the column that is taken for the phone numbers", () => {
     [["Name", "house_number"]],
     [["Name", "City"]]
   ])("a person chooses it of %j", (columns) => assert.strictEqual(chosen(...columns), undefined))
+})
+
+it("a cell that keeps a spreadsheet from reading a number is read as the service reads it, in the names too", async () => {
+  const head = await headOf(new File([`="Phone",Order\n="+15551230001","=""0042"""\n`], "customers.csv"))
+  assert.deepStrictEqual(head.columns, ["Phone", "Order"])
+  assert.deepStrictEqual(head.examples, [{ Phone: "+15551230001", Order: "0042" }])
 })

@@ -79,7 +79,7 @@ const rowsOf = (text: string, { begin, delimiter }: CsvDialect.Dialect): Readonl
       skip_empty_lines: true,
       to: 20
     })
-    return rows.filter((row) => row.some((value) => value.trim() !== ""))
+    return rows.filter((row) => row.some((value) => value.trim() !== "")).map((row) => row.map(CsvDialect.cellOf))
   } catch {
     throw new Error("The file is not CSV: a quoted value does not end.")
   }

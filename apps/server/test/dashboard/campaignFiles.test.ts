@@ -269,14 +269,21 @@ it("a file that has changed since it was chosen is said to have, nothing is crea
 
 it("a test goes to oneself as the first customer gets it, as often as it is asked for", async () => {
   const { page } = person
-  await begin("Orders", "Phone,Name,Order\n+15551230040,Ana,A-7\n+15551230041,Ben,A-8\n")
+  // the first order is written so that a spreadsheet does not read a number
+  await begin("Orders", "Phone,Name,Order\n+15551230040,Ana,\"=\"\"0042\"\"\"\n+15551230041,Ben,A-8\n")
   await page.getByLabel("Template", { exact: true }).selectOption({ label: "order_update · en_US" })
   await preview().first().waitFor()
   const test = page.getByRole("form", { name: "Test" })
   await test.getByLabel("Test number").fill("+15551230049")
   assert.include(await button(test, /^Send a test/).innerText(), "they fill the placeholders")
-  await page.getByLabel("Placeholder 1", { exact: true }).selectOption({ label: "Column Name" })
+  // a variable in a text for everyone is filled for each customer, so in a test too
+  await page.getByLabel("Text for 1").fill("Dear {{Nobody}}")
   await page.getByLabel("Placeholder 2", { exact: true }).selectOption({ label: "Column Order" })
+  assert.include(await button(test, /^Send a test/).innerText(), "they fill the placeholders")
+  await page.getByLabel("Text for 1").fill("Dear {{Name}}")
+  const figure = page.getByRole("figure", { name: "Preview of order_update" })
+  await figure.getByText("Dear Ana").waitFor()
+  assert.match(await figure.innerText(), /(?<![="])0042(?!")/)
   await button(test, "Send a test").click()
   const link = test.getByRole("link", { name: "See what became of it" })
   const first = await link.getAttribute("href")
@@ -289,8 +296,8 @@ it("a test goes to oneself as the first customer gets it, as often as it is aske
   assert.strictEqual(await page.getByLabel("Name", { exact: true }).inputValue(), "Orders")
   const other = await person.page.context().newPage()
   await other.goto(new URL(first!, server.url).href)
-  await other.getByText("Ana").first().waitFor()
-  await other.getByText("A-7").first().waitFor()
+  await other.getByText("Dear Ana").first().waitFor()
+  await other.getByText(/(?<![="])0042(?!")/).first().waitFor()
   await other.close()
   const { body } = await Effect.runPromise(call(`${server.url}/internal/campaigns`, { headers: server.session }))
   assert.notInclude(body.data.map(({ name }: { readonly name: string }) => name), "Orders")
