@@ -10,7 +10,10 @@ import {
   changeTo,
   createdBy,
   type Draft,
+  exampleOf,
   filledBy,
+  firstOf,
+  forCustomer,
   lackingIn,
   percentOf,
   type Plan,
@@ -231,6 +234,40 @@ it.prop(
   },
   checks
 )
+
+it.prop(
+  "a test is the template that the service would send to the customer, and there is none for whom it leaves out",
+  [Sample, Columns],
+  ([one, columns]) => {
+    const template = contentOf(one)
+    const { to } = Schema.decodeSync(Recipient.Recipient)({ to: "+15551230001" })
+    const customer = Object.fromEntries(columns.map((column) => [column, `of ${column}`]))
+    const made = Recipient.messageTo(
+      { from: null, template: Schema.decodeUnknownSync(Model.CampaignTemplate)(template) },
+      { to, variables: customer }
+    )
+    assert.deepStrictEqual(
+      forCustomer(template, customer),
+      "missing" in made ? undefined : made.message.template as unknown
+    )
+  },
+  checks
+)
+
+it("a text for everyone is shown with the first customer's values, of which empty cells and other columns are none", () => {
+  const example = { Phone: "+15551230001", Name: "Ana", City: "" }
+  const customer = firstOf({ columns: Object.keys(example), examples: [example], summary: "" }, ["Name", "City"])
+  assert.deepStrictEqual(customer, { Name: "Ana" })
+  assert.deepStrictEqual(
+    exampleOf({
+      1: { by: "text", text: "Dear {{Name}} of {{City}}" },
+      2: { by: "column", column: "City" },
+      3: { by: "kept", value: { date_time: { fallback_value: "May 1, {{Name}}" } } }
+    }, customer),
+    { 1: "Dear Ana of {{City}}", 2: "", 3: "May 1, Ana" }
+  )
+  assert.deepStrictEqual(firstOf(undefined, ["Name"]), {})
+})
 
 it("a text is a column only if it is one variable and nothing else", () => {
   assert.strictEqual(VariableNames.onlyIn("{{ First name }}"), "First name")

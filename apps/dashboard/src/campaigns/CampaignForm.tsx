@@ -22,6 +22,8 @@ import {
   filledAs,
   filledBy,
   type Fillings,
+  firstOf,
+  forCustomer,
   lackingIn,
   planOf,
   type Start,
@@ -30,6 +32,7 @@ import {
   variableColumns
 } from "./Draft.ts"
 import { RecipientFields, uploadOf, useRecipients } from "./RecipientFields.tsx"
+import { fileParam } from "./RecipientFile.ts"
 import { useSaveCampaign } from "./SaveCampaign.ts"
 import { ScheduleFields, scheduleParams } from "./ScheduleFields.tsx"
 import { TemplateValues } from "./TemplateValues.tsx"
@@ -67,6 +70,7 @@ export const CampaignForm = (
   const { file, head, unread } = recipients
   const columns = variableColumns(head, recipients.numberColumn)
   const offered = columns ?? columnsOf(draft.fillings, draft.fillingsB)
+  const customer = firstOf(head, columns)
   const template = templateOf(templates, draft.template)
   const templateB = templateOf(templates, draft.templateB)
   const filled = template === undefined ? {} : filledBy(template, draft.fillings, columns)
@@ -80,25 +84,19 @@ export const CampaignForm = (
     (plan === undefined ? "Choose a template that the provider has approved." : template?.unfillable) ??
     unread ?? (file !== undefined && head === undefined ? "The file is being read." : undefined) ??
     (plan === undefined ? undefined : lackWords(lackingIn(columns, plan.template, plan.templateB)))
-  /** The template with the values of the file's first customer, for a test; or why it cannot be filled yet. */
+  /** The template as the file's first customer gets it, for a test; or why it cannot be filled yet. */
   const testSendProps = (
     before: Campaign["template"] | null | undefined,
     template: TemplateDetail,
     filled: Fillings
   ) => {
-    const values = exampleOf(filled, head)
+    const content = filledAs(before, template, filled)
+    const test = forCustomer(content, customer)
+    const values = exampleOf(filled, customer)
     return {
-      template: {
-        ...filledAs(before, template, filled),
-        ...(template.variables.length === 0 ? {} : {
-          bodyParams: template.variables.map((variable) => {
-            const filling = filled[variable]
-            return filling?.by === "kept" ? filling.value : values[variable] ?? ""
-          })
-        })
-      },
+      template: test ?? content,
       blocked: template.unfillable ??
-        (template.variables.every((variable) => values[variable])
+        (test !== undefined && template.variables.every((variable) => values[variable])
           ? undefined
           : "Choose a file or write the texts first: they fill the placeholders.")
     }
@@ -195,7 +193,16 @@ export const CampaignForm = (
           )}
           <ScheduleFields schedule={draft.schedule} onChange={(schedule) => change({ schedule })} error={error} />
           <Failure
-            error={elsewhere(error, "name", "template", "templateB", "from", "defaultCountry", ...scheduleParams)}
+            error={elsewhere(
+              error,
+              "name",
+              "template",
+              "templateB",
+              "from",
+              "defaultCountry",
+              fileParam,
+              ...scheduleParams
+            )}
           />
           {error === null || save.left === undefined
             ? null
@@ -224,14 +231,14 @@ export const CampaignForm = (
             ? <Empty title="No template is chosen" />
             : (
               <>
-                <Preview template={template} values={exampleOf(filled, head)} />
+                <Preview template={template} values={exampleOf(filled, customer)} />
                 <TestSend {...testSendProps(like?.template, template, filled)} from={draft.from} />
               </>
             )}
           {templateB === undefined ? null : (
             <>
               <h3 className="font-medium">Variant B, for half of the customers</h3>
-              <Preview template={templateB} values={exampleOf(filledB, head)} />
+              <Preview template={templateB} values={exampleOf(filledB, customer)} />
               <TestSend {...testSendProps(like?.templateB, templateB, filledB)} from={draft.from} of=" of variant B" />
             </>
           )}

@@ -5,7 +5,7 @@ import * as VariableNames from "@wac/core/campaigns/VariableNames"
 import * as MaxLength from "../generated/MaxLength.ts"
 import { templateKey } from "../templates/TemplateOption.tsx"
 import { fromLocal, toLocal } from "../ui/Moment.ts"
-import type { Head } from "./RecipientFile.ts"
+import type { Example, Head } from "./RecipientFile.ts"
 
 type Content = Campaign["template"]
 type Value = Extract<NonNullable<Content["bodyParams"]>, ReadonlyArray<unknown>>[number]
@@ -71,6 +71,12 @@ export const variableColumns = (head: Head | undefined, numberColumn: string): R
     ? undefined
     : head.columns.filter((name) => name !== numberColumn && name !== zoneColumn && VariableNames.isName(name))
 
+/** The values of the file's first customer that can fill placeholders. An empty cell is no value. */
+export const firstOf = (head: Head | undefined, columns: ReadonlyArray<string> = []): Example =>
+  Object.fromEntries(
+    Object.entries(head?.examples[0] ?? {}).filter(([name, text]) => text !== "" && columns.includes(name))
+  )
+
 /** The columns that these fillings use. */
 export const columnsOf = (...fillings: ReadonlyArray<Fillings>): ReadonlyArray<string> => [
   ...new Set(
@@ -112,18 +118,25 @@ const fillingOf = (value: Value): Filling => {
 export const fallbackOf = (value: Exclude<Value, string>): string =>
   "currency" in value ? value.currency.fallback_value : value.date_time.fallback_value
 
-/** The text of each placeholder for the first customer of the file. */
-export const exampleOf = (filled: Fillings, head: Head | undefined): { readonly [variable: string]: string } =>
+/** The text of each placeholder for a customer; empty if the customer has no value in the column that fills it. */
+export const exampleOf = (filled: Fillings, customer: Example): { readonly [variable: string]: string } =>
   Object.fromEntries(
     Object.entries(filled).map(([variable, filling]) => [
       variable,
       filling.by === "column"
-        ? head?.examples[0]?.[filling.column] ?? ""
-        : filling.by === "text"
-        ? filling.text
-        : fallbackOf(filling.value)
+        ? customer[filling.column] ?? ""
+        : VariableNames.filled(
+          filling.by === "text" ? filling.text : fallbackOf(filling.value),
+          (name) => customer[name]
+        )
     ])
   )
+
+/** The template of a campaign as a customer gets it; `undefined` if the customer lacks a value that it needs. */
+export const forCustomer = (content: Content, customer: Example): Content | undefined =>
+  VariableNames.namesIn(content).every((name) => customer[name] !== undefined)
+    ? VariableNames.filled(content, (name) => customer[name])
+    : undefined
 
 /** The fillings of a campaign's template. */
 const fillingsOf = ({ variables }: TemplateDetail, { bodyParams }: Content): Fillings =>

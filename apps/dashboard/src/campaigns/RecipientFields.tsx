@@ -5,7 +5,7 @@ import { Field } from "../ui/Field.tsx"
 import { Notice } from "../ui/Notice.tsx"
 import { Table } from "../ui/Table.tsx"
 import { CountryField } from "./CountryField.tsx"
-import { adviceOn, type Example, fileOf, type Head, headOf, phoneColumnOf } from "./RecipientFile.ts"
+import { adviceOn, type Example, fileOf, fileParam, type Head, headOf, phoneColumnOf } from "./RecipientFile.ts"
 
 interface Recipients {
   readonly file: File | undefined
@@ -88,6 +88,8 @@ export const RecipientFields = (
     <>
       <Field
         label="Customers"
+        error={error}
+        param={fileParam}
         hint={campaign === undefined
           ? "A CSV file with a row of column names, or a file with a recipient in JSON in each line (.ndjson)."
           : "Another file replaces all rows that the campaign has. Empty: they stay."}
@@ -99,6 +101,11 @@ export const RecipientFields = (
             required={campaign === undefined}
             accept=".csv,.ndjson,.jsonl,text/csv,application/x-ndjson"
             className="field py-1.5"
+            // a browser reports no change if the file that is chosen is the one before, even if it was saved again
+            onClick={({ currentTarget }) => {
+              currentTarget.value = ""
+              void choose(undefined)
+            }}
             onChange={(event) => void choose(event.target.files?.[0])}
           />
         )}

@@ -5,6 +5,7 @@
 import type { RecipientFile } from "@wac/client/internal"
 import * as CsvDialect from "@wac/core/campaigns/CsvDialect"
 import { parse } from "csv-parse/browser/esm/sync"
+import { Problem } from "../ui/Problem.ts"
 import { counted } from "../ui/Words.ts"
 
 /** How many bytes of a file are read: enough for the longest permitted row in UTF-16. */
@@ -26,8 +27,22 @@ export type Example = { readonly [column: string]: string }
 /** Whether every line of the file is a recipient in JSON. */
 const isJsonLines = (file: File): boolean => /\.(ndjson|jsonl)$/i.test(file.name)
 
-/** Whether a column probably has the phone numbers. */
-const isPhoneColumn = (name: string): boolean => name.toLowerCase() === "to" || /phone|mobile|number/i.test(name)
+/** Whether a column has the name that the service reads by default. */
+const isTo = (name: string): boolean => name.toLowerCase() === "to"
+
+/** Whether the name of a column says that it has phone numbers. */
+const saysPhone = (name: string): boolean =>
+  /phone|(?<!auto)m(?:obile|[oó]v[ei]l)|whatsapp|tel[eé]fon|handy|celular|(?<!\p{L})cell(?!\p{L})/iu
+    .test(name.normalize("NFC"))
+
+/** Whether the name of a column says that it has numbers. */
+const saysNumber = (name: string): boolean => /number/i.test(name)
+
+/** Whether a column has numbers, and its name does not say of what else, such as orders. */
+const isPlainNumber = (name: string): boolean => /^(?:contact|recipient|sms)?[\s_-]*numbers?$/i.test(name)
+
+/** Whether a column may have the phone numbers. */
+const mayBePhone = (name: string): boolean => isTo(name) || saysPhone(name) || saysNumber(name)
 
 const separators: { readonly [delimiter: string]: string } = { ",": "commas", ";": "semicolons", "\t": "tabs" }
 
@@ -64,7 +79,7 @@ const rowsOf = (text: string, { begin, delimiter }: CsvDialect.Dialect): Readonl
       skip_empty_lines: true,
       to: 20
     })
-    return rows.filter((row) => row.some((value) => value.trim() !== ""))
+    return rows.filter((row) => row.some((value) => value.trim() !== "")).map((row) => row.map(CsvDialect.cellOf))
   } catch {
     throw new Error("The file is not CSV: a quoted value does not end.")
   }
@@ -80,14 +95,14 @@ export const headOf = async (file: File): Promise<Head> => {
   const encoding = CsvDialect.encodingOf(bytes)
   const text = new TextDecoder(encoding).decode(bytes)
   // with `true`, the text is taken for the whole file, so there always is a dialect
-  const dialect = CsvDialect.of(text, true, isPhoneColumn)!
+  const dialect = CsvDialect.of(text, true, mayBePhone)!
   const [first, ...customers] = rowsOf(text, dialect)
   if (first === undefined) throw new Error("The file is empty.")
   if (first.some((name) => undecodable.some((sign) => name.includes(sign)))) {
     throw new Error("The names of the columns are not UTF-8. Save the file as “CSV UTF-8”, and choose that file.")
   }
   const names = first.map((name) => name.trim())
-  if (!names.some(isPhoneColumn) && names.some((name) => phoneNumber.test(name))) {
+  if (!names.some(mayBePhone) && names.some((name) => phoneNumber.test(name))) {
     throw new Error(
       "The first row is a customer. Insert a row above it that names the columns, such as phone and name, " +
         "save the file, and choose it again."
@@ -115,12 +130,33 @@ export const adviceOn = ({ examples }: Head, numberColumn: string, country: stri
     : undefined
 }
 
-/** The column that probably has the phone numbers. */
-export const phoneColumnOf = ({ columns }: Head): string | undefined =>
-  columns.find((name) => name.toLowerCase() === "to") ?? columns.find(isPhoneColumn)
+/**
+ * The column that probably has the phone numbers; `undefined` if a person has to choose it. With a country chosen, other
+ * numbers, such as those of orders, would become phone numbers of strangers.
+ */
+export const phoneColumnOf = ({ columns }: Head): string | undefined => {
+  const numbers = columns.filter(saysNumber)
+  return columns.find(isTo) ?? columns.find(saysPhone) ??
+    (numbers.length === 1 ? numbers.find(isPlainNumber) : undefined)
+}
 
 /** The file with its media type, as it is uploaded. */
 export const fileOf = (file: File, { columns }: Head): RecipientFile => ({
   type: columns.length === 0 ? "application/x-ndjson" : "text/csv",
   bytes: file
 })
+
+/** The name by which a {@link Problem} refers to the field of the file. */
+export const fileParam = "file"
+
+/**
+ * Rejects with a problem if the file can no longer be read as it was chosen. Browsers stop the upload of such a file as
+ * if the service had not responded.
+ */
+export const ensureUnchanged = async ({ bytes }: RecipientFile): Promise<void> => {
+  try {
+    await bytes.slice(0, 1).arrayBuffer()
+  } catch {
+    throw new Problem(fileParam, "The file has changed since it was chosen: choose it again.")
+  }
+}

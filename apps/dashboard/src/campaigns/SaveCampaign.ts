@@ -8,6 +8,7 @@ import { useRef, useState } from "react"
 import { isRefused, useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { changeTo, createdBy, isSame, type Plan } from "./Draft.ts"
+import { ensureUnchanged } from "./RecipientFile.ts"
 
 interface Upload {
   readonly file: RecipientFile
@@ -58,12 +59,13 @@ export const useSaveCampaign = (campaign: Campaign | undefined) => {
     )
   }
 
+  /** Whether the form's file still has to be uploaded. */
+  const isNew = (recipients: Upload | undefined): recipients is Upload =>
+    recipients !== undefined &&
+    !(uploaded.current?.file.bytes === recipients.file.bytes && isSame(uploaded.current.query, recipients.query))
+
   const upload = async (id: string, recipients: Upload | undefined): Promise<void> => {
-    const before = uploaded.current
-    if (
-      recipients === undefined ||
-      (before?.file.bytes === recipients.file.bytes && isSame(before.query, recipients.query))
-    ) return
+    if (!isNew(recipients)) return
     saved.current = await step(
       () => api.campaigns.upload(id, recipients.file, { replace: true, ...recipients.query }),
       "The settings are saved. The file is not: the campaign keeps the customers that it has.",
@@ -108,6 +110,7 @@ export const useSaveCampaign = (campaign: Campaign | undefined) => {
   const mutation = useMutation({
     mutationFn: async (values: FormValues) => {
       setLeft(undefined)
+      if (isNew(values.recipients)) await ensureUnchanged(values.recipients.file)
       const { id } = await (campaign === undefined ? create(values) : change(saved.current ?? campaign, values))
       await step(
         () => api.campaigns.check(id),

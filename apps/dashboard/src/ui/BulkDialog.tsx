@@ -1,5 +1,6 @@
 /** A dialog that does the same to many items of a list: it counts them, asks, acts on each, and shows the progress. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useSearch } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useRef, useState } from "react"
 import { Bar } from "./Bar.tsx"
 import { Button } from "./Button.tsx"
@@ -24,9 +25,12 @@ interface Tally {
 
 const sum = ({ done, leftOut }: Tally): number => [...leftOut.values()].reduce((a, b) => a + b, done)
 
-/** The dialog. The run stops at the first error, and the person can continue with the items that remain. */
+/**
+ * The dialog. The run stops at the first error, and the person can continue with the items that remain. The dialog
+ * closes if the filters in the page's address change, except during a run: its items are those of the filter at opening.
+ */
 export const BulkDialog = <Item extends { readonly id: string }>(
-  { act, action, children, done, ended, filter, fits, look, noun, onClose, title, walk }: {
+  { act, action, children, done, ended, filter: present, fits, look, noun, onClose, title, walk }: {
     /** The title for a number of items; `undefined` until they are counted. */
     readonly title: (count?: number) => string
     /** The word for one item. */
@@ -56,6 +60,7 @@ export const BulkDialog = <Item extends { readonly id: string }>(
 ) => {
   const client = useQueryClient()
   const running = useRef<AbortController>(undefined)
+  const [filter] = useState(present)
   const [ids] = useState(() => ({ ended: new Set<string>(), keys: crypto.randomUUID() }))
   const [found, setFound] = useState(0)
   const [tally, setTally] = useState<Tally>({ done: 0, leftOut: new Map() })
@@ -115,6 +120,13 @@ export const BulkDialog = <Item extends { readonly id: string }>(
   const total = items?.length ?? 0
   const left = total - sum(tally)
   const close = () => onClose(ids.ended)
+  const address = JSON.stringify(useSearch({ strict: false }))
+  const known = useRef(address)
+  useEffect(() => {
+    if (known.current === address) return
+    known.current = address
+    if (!run.isPending) close()
+  })
   const isEnded = items !== undefined && left === 0 && !run.isPending
   return (
     <Dialog

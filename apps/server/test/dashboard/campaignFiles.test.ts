@@ -4,6 +4,9 @@
  */
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { call, ownPage } from "../harness.ts"
@@ -235,16 +238,52 @@ it("a file without names of its columns is told what to change, and sent once it
   await sendTo(2)
 })
 
+it("a file that has changed since it was chosen is said to have, nothing is created, and it can be chosen again", async () => {
+  const { page } = person
+  const directory = await mkdtemp(join(tmpdir(), "wac-customers-"))
+  try {
+    const file = join(directory, "customers.csv")
+    await writeFile(file, "Phone\n+15551230048\n")
+    await person.open("/campaigns/new")
+    await page.getByLabel("Name", { exact: true }).fill("Changed file")
+    await page.getByLabel("Template", { exact: true }).selectOption({ label: "hello_world · en_US" })
+    const field = page.getByLabel("Customers")
+    await field.setInputFiles(file)
+    await preview().first().waitFor()
+    await writeFile(file, "Phone\n+15551230048\n+15551230049\n")
+    await button(page, "Upload and check").click()
+    await page.getByRole("alert").getByText("The file has changed since it was chosen: choose it again.").waitFor()
+    assert.lengthOf(await campaignsOf("Changed file"), 0)
+
+    // a field that keeps its choice does not tell the page that the same file is chosen
+    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), field.click()])
+    assert.strictEqual(await field.inputValue(), "")
+    await preview().first().waitFor({ state: "detached" })
+    await chooser.setFiles(file)
+    await preview().nth(1).waitFor()
+    await sendTo(2)
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+})
+
 it("a test goes to oneself as the first customer gets it, as often as it is asked for", async () => {
   const { page } = person
-  await begin("Orders", "Phone,Name,Order\n+15551230040,Ana,A-7\n+15551230041,Ben,A-8\n")
+  // the first order is written so that a spreadsheet does not read a number
+  await begin("Orders", "Phone,Name,Order\n+15551230040,Ana,\"=\"\"0042\"\"\"\n+15551230041,Ben,A-8\n")
   await page.getByLabel("Template", { exact: true }).selectOption({ label: "order_update · en_US" })
   await preview().first().waitFor()
   const test = page.getByRole("form", { name: "Test" })
   await test.getByLabel("Test number").fill("+15551230049")
   assert.include(await button(test, /^Send a test/).innerText(), "they fill the placeholders")
-  await page.getByLabel("Placeholder 1", { exact: true }).selectOption({ label: "Column Name" })
+  // a variable in a text for everyone is filled for each customer, so in a test too
+  await page.getByLabel("Text for 1").fill("Dear {{Nobody}}")
   await page.getByLabel("Placeholder 2", { exact: true }).selectOption({ label: "Column Order" })
+  assert.include(await button(test, /^Send a test/).innerText(), "they fill the placeholders")
+  await page.getByLabel("Text for 1").fill("Dear {{Name}}")
+  const figure = page.getByRole("figure", { name: "Preview of order_update" })
+  await figure.getByText("Dear Ana").waitFor()
+  assert.match(await figure.innerText(), /(?<![="])0042(?!")/)
   await button(test, "Send a test").click()
   const link = test.getByRole("link", { name: "See what became of it" })
   const first = await link.getAttribute("href")
@@ -257,8 +296,8 @@ it("a test goes to oneself as the first customer gets it, as often as it is aske
   assert.strictEqual(await page.getByLabel("Name", { exact: true }).inputValue(), "Orders")
   const other = await person.page.context().newPage()
   await other.goto(new URL(first!, server.url).href)
-  await other.getByText("Ana").first().waitFor()
-  await other.getByText("A-7").first().waitFor()
+  await other.getByText("Dear Ana").first().waitFor()
+  await other.getByText(/(?<![="])0042(?!")/).first().waitFor()
   await other.close()
   const { body } = await Effect.runPromise(call(`${server.url}/internal/campaigns`, { headers: server.session }))
   assert.notInclude(body.data.map(({ name }: { readonly name: string }) => name), "Orders")

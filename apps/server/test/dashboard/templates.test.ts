@@ -330,6 +330,52 @@ it("all templates of a filter are deleted after a question, except what the prov
   await owner.end()
 })
 
+it("Back from a question about all of a filter closes it, and a run that has begun keeps the filter of its items", async () => {
+  const { session, url } = server
+  for (const name of ["spring_1", "autumn_1"]) {
+    const components = [{ type: "BODY", text: "See you soon." }]
+    const body = { name, language: "en_US", category: "utility", components }
+    const made = await inScope(call(`${url}/internal/templates`, { headers: { ...ownPage, ...session }, body }))
+    assert.strictEqual(made.status, 201, made.text)
+  }
+  const owner = await signedIn(browser, server)
+  const { page } = owner
+  const held = Promise.withResolvers<void>()
+  await page.route("**/internal/templates/*", async (route) => {
+    if (route.request().method() === "DELETE") await held.promise
+    await route.fallback()
+  })
+  await owner.open("/templates?name=spring")
+  const name = page.getByRole("searchbox")
+  await button(page, "Delete all 1…").waitFor()
+  await name.fill("autumn")
+  await page.keyboard.press("Enter")
+  await page.getByRole("link", { name: "autumn_1" }).waitFor()
+  await page.getByRole("link", { name: "spring_1" }).waitFor({ state: "detached" })
+  await button(page, "Delete all 1…").click()
+  const asking = dialog(page, "Delete 1 template?")
+  await asking.getByText("Name: autumn").waitFor()
+  await page.goBack()
+  await asking.waitFor({ state: "detached" })
+
+  await page.goForward()
+  await page.getByRole("link", { name: "autumn_1" }).waitFor()
+  await button(page, "Delete all 1…").click()
+  await button(asking, "Delete templates").click()
+  await button(asking, "Stop").waitFor()
+  await page.goBack()
+  await page.waitForURL(/name=spring/)
+  assert.deepStrictEqual(await asking.getByRole("listitem").allInnerTexts(), ["Name: autumn"])
+  held.resolve()
+  await asking.getByText("1 of 1 deleted", { exact: true }).waitFor()
+  await button(asking, "Close").click()
+  await asking.waitFor({ state: "detached" })
+  assert.lengthOf(await named("spring_1"), 1)
+  assert.lengthOf(await named("autumn_1"), 0)
+  owner.assertSound()
+  await owner.end()
+})
+
 it("a member sees a template's page, which names the role that can change it", async () => {
   const member = await signedIn(browser, { ...server, session: await inScope(workspace.asMember(server)) })
   const { page } = member

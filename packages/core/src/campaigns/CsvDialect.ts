@@ -1,7 +1,7 @@
 /**
  * The dialect of a CSV file: detects the encoding of a file by its byte order mark and its delimiter by its first row,
- * and has the options for writing a file that spreadsheets read. The service and its pages share this file, so it
- * imports nothing. Pure.
+ * reads the text of cells, and has the options for writing a file that spreadsheets read. The service and its pages
+ * share this file, so it imports nothing. Pure.
  */
 
 /** The byte order mark, without which spreadsheets do not read a file as UTF-8. */
@@ -100,4 +100,13 @@ export const of = (
   })
   const [best] = found.toSorted((a, b) => Number(b.isWanted) - Number(a.isWanted) || b.columns - a.columns)
   return { delimiter: best!.delimiter, begin: 0, line: 1 }
+}
+
+/**
+ * The text of a spreadsheet's cell. For `="…"`, which people write so that a spreadsheet does not read a number, it is
+ * the text in the quotes.
+ */
+export const cellOf = (text: string): string => {
+  const formula = /^\s*="((?:[^"]|"")*)"\s*$/.exec(text)
+  return formula === null ? text : formula[1]!.replaceAll("\"\"", "\"")
 }

@@ -116,23 +116,6 @@ const namedIn = (written: unknown, country: string | undefined): Named => {
 /** The time zone in a row; `null` if it has none. */
 export const timeZoneOf = (row: Row): string | null => "recipient" in row ? row.recipient.timeZone ?? null : null
 
-/** Replaces `{{name}}` in every text of a value. Calls `miss` with each name that has no variable. */
-const filled = <A>(value: A, variables: Recipient["variables"], miss: (name: string) => void): A => {
-  const fill = (part: unknown): unknown =>
-    typeof part === "string"
-      ? VariableNames.filled(part, (name) => {
-        const text = variables?.[name]
-        if (text === undefined) miss(name)
-        return text
-      })
-      : Array.isArray(part)
-      ? part.map(fill)
-      : typeof part === "object" && part !== null
-      ? Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, fill(inner)]))
-      : part
-  return fill(value) as A
-}
-
 /** Builds the message to a recipient, or returns the name of a variable that the recipient lacks. */
 export const messageTo = (
   { from, template: { language, name, ...values } }: Pick<Plan, "from" | "template">,
@@ -141,7 +124,11 @@ export const messageTo = (
   const own = Struct.pick(row, ["bodyParams", "header", "buttons"])
   const missing: Array<string> = []
   // variables are replaced only in the campaign's values, not in values that the row itself has
-  const shared = filled(Struct.omit(values, Struct.keys(own)), variables, (name) => missing.push(name))
+  const shared = VariableNames.filled(Struct.omit(values, Struct.keys(own)), (name) => {
+    const text = variables?.[name]
+    if (text === undefined) missing.push(name)
+    return text
+  })
   const template: TemplateContent = { ...shared, ...own, name, language }
   return missing[0] === undefined
     ? { message: { type: "template", to, ...(from === null ? {} : { from }), template } }

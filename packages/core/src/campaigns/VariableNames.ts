@@ -6,9 +6,21 @@
 /** A variable in a text. Its name may contain spaces, as columns of files do. */
 const place = /\{\{\s*([^{}\s](?:[^{}]{0,62}[^{}\s])?)\s*\}\}/g
 
-/** Replaces each variable in a text by what `valueOf` returns for its name. A variable without a value stays. */
-export const filled = (text: string, valueOf: (name: string) => string | undefined): string =>
-  text.replace(place, (whole, name: string) => valueOf(name) ?? whole)
+/**
+ * Replaces each variable in a value, at any depth, by what `valueOf` returns for its name. A variable without a value
+ * stays.
+ */
+export const filled = <A>(value: A, valueOf: (name: string) => string | undefined): A => {
+  const fill = (part: unknown): unknown =>
+    typeof part === "string"
+      ? part.replace(place, (whole, name: string) => valueOf(name) ?? whole)
+      : Array.isArray(part)
+      ? part.map(fill)
+      : typeof part === "object" && part !== null
+      ? Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, fill(inner)]))
+      : part
+  return fill(value) as A
+}
 
 /** The names of the variables in a value, at any depth, each once. */
 export const namesIn = (value: unknown): ReadonlyArray<string> =>

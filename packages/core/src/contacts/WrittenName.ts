@@ -11,6 +11,7 @@ import {
   parsePhoneNumberFromString
 } from "libphonenumber-js/min"
 import { isValidPhoneNumber as isMobile } from "libphonenumber-js/mobile"
+import { cellOf } from "../campaigns/CsvDialect.ts"
 import { canonicalOf, e164Expected, isE164 } from "../numbers/E164.ts"
 import * as CustomerNames from "./CustomerNames.ts"
 
@@ -32,15 +33,6 @@ export const callingCodes = (): { readonly [country: string]: string } =>
 
 /** The name that a text stands for, or what is wrong with the text. The issue does not quote the text. */
 export type Read = { readonly to: string } | { readonly issue: string }
-
-/**
- * The text of a spreadsheet's cell. For `="…"`, which people write so that a spreadsheet does not read a number, it is
- * the text in the quotes.
- */
-export const cellOf = (text: string): string => {
-  const formula = /^\s*="((?:[^"]|"")*)"\s*$/.exec(text)
-  return formula === null ? text : formula[1]!.replaceAll("\"\"", "\"")
-}
 
 /** Characters without a width, such as copying from a contact list may add. */
 const invisible = /[\p{Cf}\uFE00-\uFE0F]/gu

@@ -1,7 +1,7 @@
 /**
  * Files of recipients (contract §11): NDJSON, one recipient a line, or CSV with a header row.
  */
-import { type Errors, Recipient, WrittenName } from "@wac/core"
+import { CsvDialect, type Errors, Recipient } from "@wac/core"
 import type { Stream } from "effect"
 import { type FileRecord, type FileType, read, refused, undecodable } from "../bodies/RecordFile.ts"
 
@@ -26,7 +26,7 @@ const maxColumns = Recipient.maxVariables + 2
 const cellsOf = (values: ReadonlyArray<string>, columns: number): ReadonlyArray<string> => {
   let end = values.length
   while (end > columns && values[end - 1]!.trim() === "") end--
-  return values.slice(0, end).map(WrittenName.cellOf)
+  return values.slice(0, end).map(CsvDialect.cellOf)
 }
 
 const isBlank = ({ values }: FileRecord): boolean => values.every((value) => value.trim() === "")
