@@ -4,6 +4,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
+import * as CommandOutput from "./CommandOutput.ts"
 import { formOf, teardown, teardownOfCommand } from "./Teardown.ts"
 import type { Environment } from "./VariableText.ts"
 import * as WacCommand from "./WacCommand.ts"
@@ -22,7 +23,7 @@ export const main = (environment: Environment, argv: ReadonlyArray<string>): voi
   if (lasting.includes(command)) {
     NodeRuntime.runMain(program, { disableErrorReporting: true, teardown: teardown(form) })
   } else {
-    NodeRuntime.runMain(program, {
+    NodeRuntime.runMain(CommandOutput.written(program), {
       disableErrorReporting: true,
       teardown: teardownOfCommand(form)
     })
