@@ -1,13 +1,16 @@
 /**
  * `wac migrate`, as a process.
  */
+import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import { Migrations } from "@wac/postgres"
-import { Effect } from "effect"
+import { Migrations, Schema } from "@wac/postgres"
+import { Effect, Redacted } from "effect"
+import { Reactivity } from "effect/reactivity"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { carryOut, emptyDatabase, postgres, sql } from "../processes.ts"
+import { until } from "../checks.ts"
+import { carryOut, emptyDatabase, launch, postgres, sql } from "../processes.ts"
 
 const newest = Migrations.all.length
 
@@ -62,3 +65,30 @@ it.live("migrate also creates an embedded database, and refuses memory", () =>
     assert.deepStrictEqual([memory.code, memory.stdout], [1, ""])
     assert.match(memory.stderr, /^wac: DATABASE_URL: expected [^\n]+\n$/)
   }).pipe(Effect.scoped))
+
+it.live("migrate that a signal interrupts says so, and exits with the signal's code, so that no rollout follows", () =>
+  Effect.gen(function*() {
+    const database = yield* Effect.flatMap(postgres, emptyDatabase)
+    yield* migrate(database)
+    const client = yield* PgClient.make({ url: Redacted.make(database), maxConnections: 1 })
+    // as the migration of another process does, which takes as long as it takes
+    yield* client.withTransaction(Effect.gen(function*() {
+      yield* client.unsafe(`select pg_advisory_xact_lock(7305148209 + ${Schema.lockOffset})`)
+      for (const [signal, code] of [["SIGTERM", 143], ["SIGINT", 130]] as const) {
+        const { child, ended, output } = yield* launch({ DATABASE_URL: database }, "wac", ["migrate", "--json"])
+        yield* until(
+          sql<{ pid: number }>(database, "select pid from pg_locks where locktype = 'advisory' and not granted"),
+          (waiting) => waiting.length > 0
+        )
+        child.kill(signal)
+        assert.deepStrictEqual([yield* Effect.promise(() => ended), output], [{ code, signal: null }, {
+          stdout: "",
+          stderr: `{"error":{"message":"interrupted: what it had not done yet is not done"}}\n`
+        }])
+        yield* until(
+          sql<{ pid: number }>(database, "select pid from pg_locks where locktype = 'advisory' and not granted"),
+          (waiting) => waiting.length === 0
+        )
+      }
+    }))
+  }).pipe(Effect.scoped, Effect.provide(Reactivity.layer)))
