@@ -3,13 +3,14 @@
  * in progress (contract §3 and §4); queues and cancels messages (contract §15); lists messages and conversations. Calls
  * `SendLifecycle` and `MessageStore`.
  */
-import { Clock, Context, Deferred, Duration, Effect, Exit, Layer, Option, type Result } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Exit, Layer, Option, Result } from "effect"
 import { Digest } from "effect/crypto"
 import * as Contact from "../contacts/Contact.ts"
 import { ContactStore } from "../contacts/ContactStore.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as CustomerRecords from "../contacts/CustomerRecords.ts"
 import type { NumberPart } from "../contacts/NumberPart.ts"
+import * as Elapsed from "../Elapsed.ts"
 import {
   type DomainError,
   type Forbidden,
@@ -24,6 +25,7 @@ import * as Lookup from "../Lookup.ts"
 import * as Metrics from "../Metrics.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type * as SendTimes from "../queue/SendTimes.ts"
+import * as SharedPlaces from "../queue/SharedPlaces.ts"
 import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
@@ -35,6 +37,19 @@ import { type Ended, SendLifecycle } from "./SendLifecycle.ts"
 
 /** How often a request that joined checks for an answer stored by another process. */
 const joinPoll = Duration.millis(100)
+
+/**
+ * The number of messages of batches that one process accepts at once: a full transaction, and half of the next one, which
+ * is prepared meanwhile. So the send of another workspace waits for two transactions at most. More at once gain nothing
+ * (docs/decisions/0050-the-queue.md).
+ */
+const acceptedAtOnce = 96
+
+/**
+ * How long a message of a batch may wait for its turn. The storage turns a command away after the same time, so that a
+ * batch does not wait much longer than a send when the storage hangs.
+ */
+const longestWait = Duration.seconds(5)
 
 /** The `Retry-After` when the maximum is reached. */
 const overloadRetryAfter = Duration.seconds(1)
@@ -74,8 +89,10 @@ export class Messages extends Context.Service<Messages, {
    */
   readonly send: (request: SendRequest) => Effect.Effect<SendBinding.Sent | SendBinding.Queued, DomainError>
   /**
-   * Queues several messages (contract §15), each as {@link send} would. The results are in the order of the messages; a
-   * refused message does not affect the others. This spends no tokens of the workspace: the code that calls it must.
+   * Queues several messages (contract §15), each as {@link send} would, to completion even if the caller stops waiting.
+   * The results are in the order of the messages; a refused message does not affect the others. A process accepts the
+   * messages of all workspaces' batches in turn, a bounded number at once; one that waits too long is refused with
+   * `overloaded`. This spends no tokens of the workspace: the code that calls it must.
    */
   readonly sendBatch: (
     request: BatchRequest
@@ -130,6 +147,7 @@ export class Messages extends Context.Service<Messages, {
       const lifecycle = yield* SendLifecycle
       const digest = yield* Digest.Digest
       const stopping = yield* Stopping
+      const occupy = SharedPlaces.make(acceptedAtOnce)
       /** The sends in progress in this process, by key, each with its future answer for the requests that join. */
       const running = new Map<string, Deferred.Deferred<SendBinding.Answer>>()
 
@@ -194,8 +212,11 @@ export class Messages extends Context.Service<Messages, {
             }))
         })
 
-      const sendOrJoin = Effect.fnUntraced(
-        function*({ apiKeyId, key, later = null, message, requestId, ...request }: SendRequest) {
+      /** Sends, without waiting for another request that sends the same. */
+      const sendOrFind = Effect.fnUntraced(
+        function*(
+          { apiKeyId, key, later = null, message, requestId, ...request }: SendRequest
+        ): Effect.fn.Return<SendBinding.Sent | SendBinding.Queued | Elsewhere, DomainError> {
           const keyed: KeyedRequest = {
             workspaceId: request.workspaceId,
             route: routeOf(apiKeyId),
@@ -236,36 +257,59 @@ export class Messages extends Context.Service<Messages, {
               yield* Metrics.sendEnded("replayed")
               return yield* SendBinding.unknown(outcome.reason)
             case "Running":
-              return yield* join(keyed, requestId)
+              return { _tag: "Elsewhere", keyed }
           }
         }
       )
 
+      const overloaded = () =>
+        refused(
+          new ServerError({
+            reason: "overloaded",
+            message: "too many sends are in flight; repeat the request with the same Idempotency-Key",
+            retryAfter: overloadRetryAfter
+          })
+        )
+
       /** Runs in its own fiber, as the caller may stop waiting. Stopping the process waits for it. */
-      const send = Effect.fnUntraced(function*(request: SendRequest) {
-        const ended = yield* lifecycle.run(sendOrJoin(request))
-        if (Option.isNone(ended)) {
-          return yield* refused(
-            new ServerError({
-              reason: "overloaded",
-              message: "too many sends are in flight; repeat the request with the same Idempotency-Key",
-              retryAfter: overloadRetryAfter
-            })
-          )
-        }
+      const run = Effect.fnUntraced(function*<A>(sending: Effect.Effect<A, DomainError>) {
+        const ended = yield* lifecycle.run(sending)
+        if (Option.isNone(ended)) return yield* overloaded()
         return yield* Exit.hasInterrupts(ended.value) ? SendBinding.unknown("outcome_unknown") : ended.value
       })
 
-      const sendBatch = ({ items, ...request }: BatchRequest) =>
-        Effect.forEach(
-          items,
-          ({ key, message, ...times }) =>
-            Effect.result(send({ ...request, key, message, later: { ...times, isInBatch: true } })),
-          { concurrency: "unbounded" }
-        ).pipe(
-          // an item may get the answer of an earlier request; the response to the batch is still not a replay
-          Effect.provideService(SendBinding.ReplayObserver, () => {})
-        )
+      const joinElsewhere = (requestId: Id.RequestId) => (found: SendBinding.Sent | SendBinding.Queued | Elsewhere) =>
+        found._tag === "Elsewhere" ? join(found.keyed, requestId) : Effect.succeed(found)
+
+      const send = (request: SendRequest) => run(Effect.flatMap(sendOrFind(request), joinElsewhere(request.requestId)))
+
+      const sendBatch = Effect.fnUntraced(
+        function*({ items, ...request }: BatchRequest) {
+          const begun = yield* Elapsed.now
+          const inTurn = occupy(request.workspaceId)
+          const sendItem = ({ key, message, ...times }: BatchItem) =>
+            Effect.flatMap(Elapsed.now, (now) =>
+              now - begun >= Duration.toMillis(longestWait)
+                ? overloaded()
+                : run(sendOrFind({ ...request, key, message, later: { ...times, isInBatch: true } })))
+          const sending = Effect.forEach(
+            items,
+            // a place is for *accept*, which is short; who joins waits without one
+            (item) =>
+              inTurn(sendItem(item)).pipe(
+                Effect.flatMap((found) =>
+                  found._tag === "Elsewhere" ? run(joinElsewhere(request.requestId)(found)) : Effect.succeed(found)
+                ),
+                Effect.result
+              ),
+            { concurrency: "unbounded" }
+          )
+          const ended = yield* Effect.result(run(sending))
+          return Result.isSuccess(ended) ? ended.success : items.map(() => Result.fail(ended.failure))
+        },
+        // an item may get the answer of an earlier request; the response to the batch is still not a replay
+        Effect.provideService(SendBinding.ReplayObserver, () => {})
+      )
 
       const cancel = ({ id: text, ...request }: Parameters<Messages["Service"]["cancel"]>[0]) =>
         Effect.flatMap(
@@ -366,6 +410,12 @@ export class Messages extends Context.Service<Messages, {
       })
     })
   ).pipe(Layer.provide(SendLifecycle.layer))
+}
+
+/** Another request sends the same at the moment. */
+interface Elsewhere {
+  readonly _tag: "Elsewhere"
+  readonly keyed: KeyedRequest
 }
 
 const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspaceId} ${route} ${key}`

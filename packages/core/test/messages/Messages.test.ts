@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Fiber, Latch, Layer, Option, Result, Scope } from "effect"
 import { Digest } from "effect/crypto"
 import { ContactStore } from "../../src/contacts/ContactStore.ts"
 import {
@@ -1315,6 +1315,150 @@ it.effect(
     })
   )
 )
+
+describe("batches of several workspaces", () => {
+  /** A batch of so many messages, each to a customer of its own. */
+  const batchOf = ({ apiKey, requestId, workspace }: Effect.Success<ReturnType<typeof caller>>, size: number) => ({
+    workspaceId: workspace.id,
+    apiKeyId: apiKey.id,
+    requestId,
+    items: Array.from({ length: size }, (_, i) => ({
+      key: key(`batch ${i}`),
+      message: plain(`+1202555${String(i).padStart(4, "0")}`)
+    }))
+  })
+
+  /** Holds every *accept* until the latch opens, and notes whose it is. */
+  const held = ({ interfere }: ReturnType<typeof setUp>) => {
+    const latch = Latch.makeUnsafe(false)
+    const asked: Array<SendRequest["workspaceId"]> = []
+    interfere.accept = (real) => (command) => {
+      asked.push(command.request.workspaceId)
+      return Effect.andThen(Latch.await(latch), real(command))
+    }
+    return { asked, open: Effect.sync(() => Latch.openUnsafe(latch)) }
+  }
+
+  it.effect(
+    "a workspace's large batch neither refuses nor delays another workspace's send",
+    sending((given) =>
+      Effect.gen(function*() {
+        const [one, other] = [yield* caller(), yield* caller()]
+        const messages = Context.get(
+          yield* Layer.build(Layer.fresh(Messages.layer)).pipe(Effect.provideService(MaxInFlight, 100)),
+          Messages
+        )
+        const { asked, open } = held(given)
+        const batch = yield* Effect.forkChild(messages.sendBatch(batchOf(one, 500)), { startImmediately: true })
+        const sent = yield* Effect.forkChild(Effect.exit(messages.send(other.request("k"))), { startImmediately: true })
+        yield* open
+        yield* advance("1 second")
+        answerOf({ exit: yield* Fiber.join(sent), replays: [], at: 0 })
+        const answers = yield* Fiber.join(batch)
+        assert.deepStrictEqual(answers.map(Result.isSuccess), Array(500).fill(true))
+        assert.strictEqual(asked.length, 501)
+        assert.isBelow(asked.indexOf(other.workspace.id), 128)
+      })
+    )
+  )
+
+  it.effect(
+    "the batches of several workspaces take turns, and each has its answers in order",
+    sending((given) =>
+      Effect.gen(function*() {
+        const [one, other] = [yield* caller(), yield* caller()]
+        const { asked, open } = held(given)
+        const batches = yield* Effect.forEach([batchOf(one, 300), batchOf(other, 40)], (batch) =>
+          Effect.forkChild(Messages.use((messages) => messages.sendBatch(batch)), { startImmediately: true }))
+        yield* open
+        yield* advance("1 second")
+        for (const [i, answers] of (yield* Effect.forEach(batches, Fiber.join)).entries()) {
+          const { workspace } = [one, other][i]!
+          const texts = yield* Effect.forEach(answers, (answer) =>
+            Effect.map(
+              messageOf({ ...one.request(""), workspaceId: workspace.id }, Result.getOrThrow(answer).messageId),
+              ({ content }) =>
+                content.to
+            ))
+          assert.deepStrictEqual(
+            texts,
+            batchOf(one, answers.length).items.map(({ message }) => message.to)
+          )
+        }
+        assert.isBelow(asked.lastIndexOf(other.workspace.id), 96 + 2 * 40)
+      })
+    )
+  )
+
+  it.effect(
+    "messages of a batch that wait too long are to be repeated, and nothing of them is stored",
+    sending((given) =>
+      Effect.gen(function*() {
+        const one = yield* caller()
+        const { asked, open } = held(given)
+        const batch = yield* Effect.forkChild(
+          Messages.use((messages) => messages.sendBatch(batchOf(one, 160))),
+          { startImmediately: true }
+        )
+        yield* advance("6 seconds")
+        yield* open
+        yield* advance("1 second")
+        const answers = yield* Fiber.join(batch)
+        const reasons = answers.map((answer) => Result.isSuccess(answer) ? "queued" : reasonOf(answer.failure))
+        assert.deepStrictEqual(reasons, [...Array(96).fill("queued"), ...Array(64).fill("overloaded")])
+        assert.lengthOf(asked, 96)
+      })
+    )
+  )
+
+  it.effect(
+    "a batch runs to its end although its caller stops waiting, and stopping waits for it",
+    sending((given) =>
+      Effect.gen(function*() {
+        const one = yield* caller()
+        const { asked, open } = held(given)
+        const { messages, scope } = yield* another
+        const batch = yield* Effect.forkChild(messages.sendBatch(batchOf(one, 160)), { startImmediately: true })
+        yield* Fiber.interrupt(batch)
+        const stopped = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+        yield* open
+        yield* advance("1 second")
+        yield* Fiber.join(stopped)
+        assert.lengthOf(asked, 160)
+        const { items } = yield* Messages.use(({ list }) => list(one.workspace.id, {}, { limit: 200, after: null }))
+        assert.lengthOf(items, 160)
+      })
+    )
+  )
+
+  it.effect(
+    "messages of a batch whose keys other requests are sending take no other workspace's place",
+    sending((given) =>
+      Effect.gen(function*() {
+        const [one, other] = [yield* caller(), yield* caller()]
+        given.provider.answer = () => never
+        const messages = yield* Messages
+        const batch = batchOf(one, 96)
+        yield* Effect.forEach(batch.items, ({ key, message }) =>
+          Effect.forkChild(messages.send({ ...one.request(""), key, message }), { startImmediately: true }))
+        const joined = yield* Effect.forkChild(messages.sendBatch(batch), { startImmediately: true })
+        yield* advance("1 second")
+        const queued = yield* Effect.forkChild(messages.sendBatch(batchOf(other, 1)), { startImmediately: true })
+        yield* advance("1 second")
+        assert.deepStrictEqual((yield* Fiber.join(queued)).map(Result.isSuccess), [true])
+        assert.isUndefined(joined.pollUnsafe())
+        yield* advance("10 seconds")
+        const answers = yield* Fiber.join(joined)
+        assert.deepStrictEqual(
+          answers.map((answer) =>
+            Result.isFailure(answer) && reasonOf(answer.failure)
+          ),
+          Array(96).fill("outcome_unknown")
+        )
+      })
+    )
+  )
+})
 
 /** The service again, as another process over the same storage, with its scope. */
 const another = Effect.gen(function*() {
