@@ -68,6 +68,15 @@ export const maxSize = 100 * 1024 * 1024
 /** How long an upload may take. After this, it counts as broken off, and its bytes are deleted. */
 export const uploadTimeout = Duration.minutes(30)
 
+/**
+ * How many bytes of an upload may arrive beyond those that are reserved of the quota, so that small files, and the form
+ * around an announced file, need no further step.
+ */
+export const unreserved = 64 * 1024
+
+/** How many bytes are reserved at a time for an upload whose size was not announced. */
+export const reservedAhead = 1024 * 1024
+
 /** How long the provider holds a customer's file. */
 export const providerRetention = Duration.days(7)
 

@@ -138,6 +138,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
       const keptFor = Retention.keptFor(yield* Retention.CurrentRetention, "media")
 
       type Named = Pick<Media.Media, "workspaceId" | "id">
+      type Reservation = Named & { readonly announced: number; readonly until: Instant }
 
       const erase = (file: Named) => Effect.repeat(storage.remove(file), { while: (isMore) => isMore })
 
@@ -150,6 +151,34 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           yield* erase(file)
           yield* store.forget(file)
         }).pipe(Effect.ignoreCause)
+
+      /**
+       * Reserves more of the quota as the bytes of an upload arrive, so that uploads of which nobody knows the size
+       * cannot fill the storage together. Close to the quota it reserves no more than what has arrived.
+       */
+      const reserving = <E>({ announced, until, ...file }: Reservation, bytes: Stream.Stream<Uint8Array, E>) => {
+        let [size, reserved] = [0, announced]
+        const reserve = Effect.fnUntraced(function*(wanted: number) {
+          const refusal = yield* store.begin({
+            ...file,
+            now: yield* Clock.currentTimeMillis,
+            until,
+            size: wanted,
+            quota
+          })
+          if (refusal === undefined) reserved = wanted
+          return refusal
+        })
+        return Stream.mapEffect(bytes, (piece) => {
+          size += piece.length
+          if (size <= reserved + Media.unreserved || size > Media.maxSize) return Effect.succeed(piece)
+          return Effect.gen(function*() {
+            if ((yield* reserve(Math.min(size + Media.reservedAhead, Media.maxSize))) === undefined) return piece
+            const refusal = yield* reserve(size)
+            return refusal === undefined ? piece : yield* refusal
+          })
+        })
+      }
 
       /** Writes bytes as they arrive, and returns the file's properties, digest and size. */
       const written = Effect.fnUntraced(function*<E>(file: Named, bytes: Stream.Stream<Uint8Array, E>) {
@@ -194,7 +223,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           const refusal = yield* store.begin({ ...file, now, until, size, quota })
           if (refusal !== undefined) return yield* refusal
           const keep = Effect.gen(function*() {
-            const { properties, sha256 } = yield* written(file, bytes)
+            const { properties, sha256 } = yield* written(file, reserving({ ...file, announced: size, until }, bytes))
             yield* confirm
             if ("_tag" in properties) return yield* properties
             const filename = Media.nameOf(given())

@@ -19,7 +19,8 @@ export interface Named {
 /**
  * A file's row. Its bytes exist, or are being written, unless it is `awaited` or `gone`:
  *
- * - `uploading`: nobody may read it. `dueAt` is when the upload counts as broken off.
+ * - `uploading`: nobody may read it. `reserved` is how many bytes of the quota it holds until it ends. `dueAt` is when
+ *   the upload counts as broken off.
  * - `stored`: `dueAt` is when it expires.
  * - `awaited`: a customer's file that the provider holds. `dueAt` is when it may be downloaded next.
  * - `gone`: the provider no longer has it. `dueAt` is when the row is deleted.
@@ -29,7 +30,8 @@ export type Row =
   & Named
   & { readonly dueAt: Instant }
   & (
-    | { readonly state: "uploading" | "removed" }
+    | { readonly state: "removed" }
+    | { readonly state: "uploading"; readonly reserved: number }
     | { readonly state: "stored"; readonly media: Media.Media }
     | { readonly state: "awaited"; readonly awaited: Media.Awaited }
     | { readonly state: "gone"; readonly awaited: Media.Awaited }
@@ -42,12 +44,12 @@ export interface Binding {
   readonly expiresAt: Instant
 }
 
-/** Begins an upload. */
+/** Begins an upload, or reserves more of the quota for one that has begun. */
 export interface Begin extends Named {
   readonly now: Instant
   /** When the upload counts as broken off. */
   readonly until: Instant
-  /** The minimum number of bytes of the upload. */
+  /** How many bytes of the quota to reserve for the upload. */
   readonly size: number
   /** The workspace's quota in bytes; `null` for no limit. */
   readonly quota: number | null
@@ -112,7 +114,7 @@ export type Answer =
 
 /** The records that the step loads, under a lock on the workspace's usage. */
 export interface Loaded extends Known {
-  /** The bytes of the workspace's stored files. */
+  /** The bytes of the workspace's stored files, and those that its uploads have reserved. */
   readonly used: (workspaceId: WorkspaceId) => number
   readonly row: (named: Named) => Row | undefined
   readonly binding: (workspaceId: WorkspaceId, key: IdempotencyKey) => Binding | undefined
@@ -132,7 +134,17 @@ const conflict = () =>
     message: "the Idempotency-Key was already used with a different file or name"
   })
 
-const sizeOf = (row: Row | undefined): number => row?.state === "stored" ? row.media.size : 0
+/** How many bytes of the quota a row takes up. */
+const sizeOf = (row: Row | undefined): number => {
+  switch (row?.state) {
+    case "stored":
+      return row.media.size
+    case "uploading":
+      return row.reserved
+    default:
+      return 0
+  }
+}
 
 type Stored = Extract<Row, { readonly state: "stored" }>
 
@@ -161,9 +173,12 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
   }
 
   const begin = ({ id, now: asked, quota, size, until, workspaceId }: Begin): Forbidden | undefined => {
-    const refusal = Media.quotaRefusal(quota, usedBy(workspaceId), size)
+    const row = rowOf({ workspaceId, id })
+    // the bytes of an upload that has ended are deleted or kept: it must not go on
+    if (row !== undefined && row.state !== "uploading") return undefined
+    const refusal = Media.quotaRefusal(quota, usedBy(workspaceId) - sizeOf(row), size)
     if (refusal === undefined) {
-      write({ workspaceId, id, state: "uploading", dueAt: loaded.now(asked) + (until - asked) })
+      write({ workspaceId, id, state: "uploading", reserved: size, dueAt: loaded.now(asked) + (until - asked) })
     }
     return refusal
   }
@@ -179,7 +194,7 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     }
     if (row?.state === "stored") return { _tag: "Kept", media: row.media }
     if (row?.state !== "uploading" && row?.state !== "awaited") return { _tag: "Lost" }
-    const error = Media.quotaRefusal(quota, usedBy(given.workspaceId), given.size)
+    const error = Media.quotaRefusal(quota, usedBy(given.workspaceId) - sizeOf(row), given.size)
     if (error !== undefined) return { _tag: "Refused", error }
     const media = { ...given, createdAt: now, lastUsedAt: now }
     const dueAt = Media.expiresAt(media, keptFor)

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
+import { Clock, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { type DomainError, reasonOf } from "../../src/Errors.ts"
+import type * as Id from "../../src/Id.ts"
+import { CurrentLimits, standard } from "../../src/limits/Limits.ts"
 import * as Media from "../../src/media/Media.ts"
 import * as MediaInspector from "../../src/media/MediaInspector.ts"
 import { MediaLibrary, providerUploadTimeout, uploadPatience } from "../../src/media/MediaLibrary.ts"
@@ -255,6 +257,65 @@ describe("a file that is needed until a time", () => {
       yield* advance(2 * hour)
       yield* library.open(workspace.id, media.id)
       assert.strictEqual(yield* expiry, start + 75 * day)
+    }).pipe(Effect.provide(setUp().layer)))
+})
+
+const mega = 1_000_000
+
+describe("an upload of unannounced size", () => {
+  /** Begins an upload of this many bytes that never ends, and waits until the library has taken all of them. */
+  const begun = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, name: string, size: number) {
+    const library = yield* MediaLibrary
+    const taken = yield* Deferred.make<void>()
+    const pieces = Stream.rechunk(Stream.range(1, size / 100_000), 1)
+    const upload = yield* Effect.forkChild(library.upload({
+      workspaceId,
+      key: key(name),
+      filename: () => name,
+      size: 0,
+      bytes: pieces.pipe(
+        Stream.map(() => new Uint8Array(100_000).fill(97)),
+        Stream.concat(Stream.drain(Stream.fromEffect(Deferred.succeed(taken, undefined)))),
+        Stream.concat(Stream.never)
+      )
+    }))
+    const refused = Effect.flip(Fiber.join(upload))
+    const end = yield* Effect.race(Effect.as(Deferred.await(taken), undefined), refused)
+    return { refusal: end === undefined ? undefined : reasonOf(end), stop: Fiber.interrupt(upload) }
+  })
+
+  it.effect("is refused while it arrives if it and the others in progress exceed the quota", () =>
+    Effect.gen(function*() {
+      const { workspace } = yield* world()
+      const first = yield* begun(workspace.id, "first", 8 * mega)
+      const second = yield* begun(workspace.id, "second", 8 * mega)
+      const third = yield* begun(workspace.id, "third", 8 * mega)
+      assert.deepStrictEqual([first, second, third].map(({ refusal }) => refusal), [
+        undefined,
+        "media_quota",
+        "media_quota"
+      ])
+      yield* first.stop
+      const fourth = yield* begun(workspace.id, "fourth", 10 * mega)
+      assert.isUndefined(fourth.refusal, "what others reserved is given back, and the whole quota can be used")
+      yield* fourth.stop
+    }).pipe(Effect.provide(
+      setUp().layer.pipe(
+        Layer.provide(
+          Layer.succeed(CurrentLimits, { ...standard, defaults: { ...standard.defaults, mediaQuota: 10 * mega } })
+        )
+      )
+    )))
+
+  it.effect("leaves room for many small ones", () =>
+    Effect.gen(function*() {
+      const { workspace } = yield* world()
+      const all = yield* Effect.forEach(
+        Array.from({ length: 90 }, (_, i) => `file ${i}`),
+        (name) => begun(workspace.id, name, 100_000)
+      )
+      assert.isTrue(all.every(({ refusal }) => refusal === undefined))
+      yield* Effect.forEach(all, ({ stop }) => stop)
     }).pipe(Effect.provide(setUp().layer)))
 })
 

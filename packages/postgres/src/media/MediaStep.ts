@@ -35,10 +35,16 @@ const loadUsage = statement(
   ) u`
 )
 
-/** The columns of a file. `media` is set once the file is stored, `awaited` until then. */
+/** What the column `media` has of an upload in progress. Uploads that the version before began have none. */
+type Uploading = Pick<Extract<MediaStep.Row, { readonly state: "uploading" }>, "reserved">
+
+/**
+ * The columns of a file. `media` is the file once it is stored, and what an upload has reserved until then; `awaited` is
+ * set until a customer's file is stored.
+ */
 export const stored = columns<
   Pick<MediaStep.Row, "workspaceId" | "id" | "dueAt" | "state"> & {
-    readonly media: Media.Media | null
+    readonly media: Media.Media | Uploading | null
     readonly awaited: Media.Awaited | null
   }
 >({ id: "text", workspaceId: "text", state: "text", dueAt: "bigint", media: "json", awaited: "json" })
@@ -60,6 +66,7 @@ const loadBindings = statement({ keys: binding.pick("workspaceId", "key") }, ({ 
 /** Reads a file from a row. */
 export const rowOf = (row: Row): MediaStep.Row => {
   const { awaited, media, ...others } = stored.read(row)
+  if (others.state === "uploading") return { reserved: 0, ...media, ...others } as MediaStep.Row
   return { ...others, ...media && { media }, ...awaited && { awaited } } as MediaStep.Row
 }
 
@@ -99,7 +106,7 @@ const write = (
 ): ReadonlyArray<Statement> => [
   ...keepRows(rows.map((row) => ({
     ...row,
-    media: "media" in row ? row.media : null,
+    media: row.state === "uploading" ? { reserved: row.reserved } : "media" in row ? row.media : null,
     awaited: "awaited" in row ? row.awaited : null
   }))),
   ...keepUsage(Array.from(used, ([workspaceId, used]) => ({ workspaceId, used }))),

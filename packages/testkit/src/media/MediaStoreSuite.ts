@@ -122,6 +122,53 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(kept.filter(({ _tag }) => _tag === "Refused").length, 22)
     }))
 
+  it.effect("what an upload has reserved counts against the quota until the upload is kept or removed", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const [one, two, three] = [yield* Fixture.id("med"), yield* Fixture.id("med"), yield* Fixture.id("med")]
+      const reserve = (id: Id.MediaId, size: number) => begin(own, id, { size, quota: 1000 })
+      assert.isUndefined(yield* reserve(one, 0))
+      assert.isUndefined(yield* reserve(one, 600))
+      assert.isUndefined(yield* reserve(one, 600), "repeated")
+      assert.strictEqual((yield* reserve(two, 401))?.reason, "media_quota")
+      assert.isUndefined(yield* reserve(two, 100))
+      assert.strictEqual((yield* reserve(two, 401))?.reason, "media_quota", "it keeps the 100")
+      assert.strictEqual((yield* reserve(three, 301))?.reason, "media_quota")
+      assert.isUndefined(yield* reserve(three, 300))
+      // a file that is smaller than what was reserved for it gives the rest back
+      assert.strictEqual((yield* keep(fileOf(own, one, 500), { quota: 1000 }))._tag, "Kept")
+      assert.isUndefined(yield* reserve(two, 200))
+      const larger = yield* keep(fileOf(own, two, 201), { quota: 1000 })
+      assert.strictEqual(larger._tag, "Refused", "beside what others have reserved")
+      assert.isTrue(yield* remove({ workspaceId: own.workspace.id, id: three }, own.start, "upload"))
+      assert.strictEqual((yield* keep(fileOf(own, two, 500), { quota: 1000 }))._tag, "Kept")
+      assert.strictEqual((yield* reserve(yield* Fixture.id("med"), 1))?.reason, "media_quota")
+    }))
+
+  it.effect("concurrent uploads never reserve more than the quota together", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const ids = yield* Effect.replicateEffect(Fixture.id("med"), 32)
+      const begun = yield* Effect.forEach(ids, (id) => begin(own, id, { size: 100, quota: 1050 }), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(begun.filter((refusal) => refusal === undefined).length, 10)
+    }))
+
+  it.effect("an upload that never ends gives what it reserved back when it is removed, and reserves no more", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const [broken, other] = [yield* Fixture.id("med"), yield* Fixture.id("med")]
+      const named = { workspaceId: own.workspace.id, id: broken }
+      const until = own.start + 30 * minute
+      assert.isUndefined(yield* begin(own, broken, { size: 1000, quota: 1000 }))
+      assert.strictEqual((yield* begin(own, other, { size: 1, quota: 1000 }))?.reason, "media_quota")
+      assert.isTrue(yield* remove(named, until, "due"))
+      assert.isUndefined(yield* begin(own, broken, { now: until, until, size: 1000, quota: 1000 }))
+      assert.deepStrictEqual(yield* keep(fileOf(own, broken)), { _tag: "Lost" }, "it does not begin again")
+      assert.isUndefined(yield* begin(own, other, { size: 1000, quota: 1000 }))
+    }))
+
   it.effect("a repeated upload gets the first one's file, a different one under the same key is a conflict", () =>
     Effect.gen(function*() {
       const [own, other] = [yield* world(), yield* world()]
