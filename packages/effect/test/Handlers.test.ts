@@ -3,7 +3,7 @@ import express from "express"
 import fastify from "fastify"
 import { createServer } from "node:http"
 import { assert, describe, it } from "vitest"
-import type { Auth, CustomProvider, SessionRequest, Wac } from "../src/promises.ts"
+import { type Auth, type CustomProvider, local, type SessionRequest, type Wac } from "../src/promises.ts"
 import { bodyOf, closing, fresh, hello, serve, start, startLive, until } from "./instance.ts"
 
 /** Sends a request by one of the handlers. */
@@ -308,6 +308,15 @@ describe("a request", () => {
       app.use("/messaging", wac.nodeHandler)
       const first = await over(await serve(createServer(app)))(path, { redirect: "manual" })
       assert.deepStrictEqual([first.status, first.headers.get("location")], [302, "/messaging/dashboard"])
+    }
+  )
+
+  it.each([["host", owner, "mail accounts"], ["built-in", local(), "mail"]] as const)(
+    "the dashboard of %s accounts knows whether people can be invited to them",
+    async (_, auth, lacks) => {
+      const wac = await startLive({ auth, dashboard: true })
+      const page = await over(await serve(createServer(wac.nodeHandler)))("/dashboard")
+      assert.include(await page.text(), `<meta name="wac-lacks" content="${lacks}">`)
     }
   )
 

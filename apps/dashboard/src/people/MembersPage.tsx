@@ -4,7 +4,7 @@ import type { InvitedMember, InviteMember, Member, Role } from "@wac/client/inte
 import { useState } from "react"
 import { roles } from "../generated/Names.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
-import { sendsMail } from "../session/Document.ts"
+import { hasAccounts, sendsMail } from "../session/Document.ts"
 import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal, useSession } from "../session/Session.tsx"
@@ -181,6 +181,8 @@ const Question = (
 export const MembersPage = () => {
   const session = useSession()
   const refusal = useRefusal(RoleOf.membersList, RoleOf.membersInvite, RoleOf.membersChange, RoleOf.membersRemove)
+  const inviteRefusal = refusal ??
+    (hasAccounts ? undefined : "People sign in at the application that embeds this service, so nobody is invited here.")
   const [opened, setOpened] = useOpened(["invite"])
   const [asked, setAsked] = useState<Asked>()
   const list = useList("members", {}, api.members.list, { every: 10_000, enabled: refusal === undefined })
@@ -189,7 +191,7 @@ export const MembersPage = () => {
       title="Members"
       lead={`Who may work in ${session.workspaceName}, and as what.`}
       actions={
-        <Button look="primary" icon="members" refusal={refusal} onClick={() => setOpened("invite")}>
+        <Button look="primary" icon="members" refusal={inviteRefusal} onClick={() => setOpened("invite")}>
           Invite a person
         </Button>
       }
@@ -289,7 +291,7 @@ export const MembersPage = () => {
       ]}
       none={{ title: "There is no member" }}
     >
-      {opened === "invite" && refusal === undefined ? <InviteDialog onClose={() => setOpened(undefined)} /> : null}
+      {opened === "invite" && inviteRefusal === undefined ? <InviteDialog onClose={() => setOpened(undefined)} /> : null}
       {asked === undefined ? null : <Question asked={asked} onClose={() => setAsked(undefined)} />}
     </ListPage>
   )

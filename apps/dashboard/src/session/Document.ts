@@ -35,5 +35,8 @@ export const channel = {
 /** Whether the service has a mail server. */
 export const sendsMail = !lacking.includes("mail")
 
+/** Whether people have accounts here. If not, the application that embeds the service has the people. */
+export const hasAccounts = !lacking.includes("accounts")
+
 /** Whether the service has been set up; `undefined` if that is not known. */
 export const isSetUp = { yes: true, no: false }[meta("set-up") ?? ""]

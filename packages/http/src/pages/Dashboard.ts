@@ -2,7 +2,7 @@
  * The dashboard at `/dashboard`: static files, which the build of `apps/dashboard` puts into this package's
  * `dist/dashboard`. Every other path below `/dashboard` is a page, which the dashboard's script renders.
  */
-import { Capabilities, Id, Mailer, Portal, Provider, Setup } from "@wac/core"
+import { Authenticator, Capabilities, Id, Mailer, Portal, Provider, Setup } from "@wac/core"
 import { Context, Effect, Option } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readdir, readFile } from "node:fs/promises"
@@ -183,7 +183,12 @@ export const layer = HttpRouter.use((router) =>
       Effect.catch(() => Effect.succeed(undefined))
     )
     const missing = Capabilities.missingIn((yield* Provider.Provider).capabilities)
-    const lacks = [...missing, ...(yield* Mailer.Mailer) === undefined ? ["mail"] : []].join(" ")
+    const { hasAccounts } = yield* Authenticator.Authenticator
+    const lacks = [
+      ...missing,
+      ...(yield* Mailer.Mailer) === undefined ? ["mail"] : [],
+      ...hasAccounts ? [] : ["accounts"]
+    ].join(" ")
     const lacking = lacks === "" ? {} : { lacks }
     const origins = yield* PortalOrigins
     const ancestors = origins.length === 0 ? undefined : origins.join(" ")
