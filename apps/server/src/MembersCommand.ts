@@ -22,9 +22,9 @@ import {
 import { Clock, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
+import * as LinkAddress from "./LinkAddress.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { portalLink } from "./PortalLinkCommand.ts"
-import { publicUrlFromEnvironment } from "./ServerConfig.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
 /** The length of a generated password: 20 base62 characters have 119 bits. */
@@ -207,10 +207,9 @@ const invite = Command.make(
         message: "AUTH: people sign in at the issuer, which assigns their roles; there are no invitations"
       })
     }
-    const publicUrl = yield* publicUrlFromEnvironment(variables)
+    const base = yield* LinkAddress.base
     const { id, name } = yield* WorkspaceChoice.chosen(workspace)
-    const linkOf = (token: Redacted.Redacted) =>
-      `${publicUrl.href.replace(/\/$/, "")}/dashboard/invitation#token=${Redacted.value(token)}`
+    const linkOf = (token: Redacted.Redacted) => `${base}/dashboard/invitation#token=${Redacted.value(token)}`
     const { invitation, token } = yield* Members.Members.use((members) =>
       members.invite(
         { operator: true, workspaceId: id, workspaceName: name },
@@ -230,6 +229,7 @@ const invite = Command.make(
         Time.iso(invitation.expiresAt)
       } with:\n${inviteUrl}`
     )
+    yield* LinkAddress.guessed
   })
 ).pipe(Command.withDescription("Make a link that lets a person join a workspace; it is not mailed"))
 

@@ -5,8 +5,9 @@ import { Member, PlainText, Portal, Portals, Time } from "@wac/core"
 import { InvalidInput } from "@wac/http"
 import { Console, Duration, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import * as LinkAddress from "./LinkAddress.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
-import { portalOriginsFromEnvironment, publicUrlFromEnvironment } from "./ServerConfig.ts"
+import { portalOriginsFromEnvironment } from "./ServerConfig.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
 const longest = Duration.toSeconds(Portal.longestLink)
@@ -63,7 +64,7 @@ export const portalLink = Command.make(
   },
   Effect.fnUntraced(function*({ expiresIn, language, path, role, theme, visitor, workspace }) {
     const variables = yield* OperatorCommand.Variables
-    const publicUrl = yield* publicUrlFromEnvironment(variables)
+    const base = yield* LinkAddress.base
     const look = yield* themeFrom(theme, yield* portalOriginsFromEnvironment(variables))
     const { id: workspaceId } = yield* WorkspaceChoice.chosen(workspace)
     const { expiresAt, id, token } = yield* Portals.Portals.use((portals) =>
@@ -71,7 +72,6 @@ export const portalLink = Command.make(
     )
     // before the link is known, so that no link works that the audit does not have
     yield* OperatorCommand.audited(workspaceId, { action: "portal.link", target: id, detail: { role, visitor } })
-    const base = publicUrl.href.replace(/\/$/, "")
     const url = Portal.addressOf({
       base,
       workspaceId,
@@ -82,5 +82,6 @@ export const portalLink = Command.make(
     })
     yield* OperatorCommand.printed({ url, expiresAt: Time.iso(expiresAt) }, url)
     yield* Console.error(`works once, until ${Time.iso(expiresAt)}: whoever opens it first is let in`)
+    yield* LinkAddress.guessed
   })
 ).pipe(Command.withDescription("Make a link that shows a workspace's webhook, deliveries and keys, and nothing else"))

@@ -6,10 +6,16 @@ import * as PatroniCluster from "@wac/testbed/PatroniCluster"
 import { Effect } from "effect"
 import * as guide from "./guide.ts"
 
-/** With so many members. `follow` runs the guide's commands, among which `ways` are the ways to the database. */
-export const cluster = Effect.fnUntraced(function*(members: 2 | 3) {
+/**
+ * With so many members, and further variables of their machines. `follow` runs the guide's commands, among which `ways`
+ * are the ways to the database.
+ */
+export const cluster = Effect.fnUntraced(function*(
+  members: 2 | 3,
+  variables?: Parameters<typeof PatroniCluster.start>[1]
+) {
   const started = yield* Effect.acquireRelease(
-    Effect.promise(() => PatroniCluster.start(members)),
+    Effect.promise(() => PatroniCluster.start(members, variables)),
     ({ stop }) => Effect.promise(stop)
   )
   const [atFirst, ...ways] = yield* guide.blocks("high-availability.md", "a PostgreSQL cluster")

@@ -19,6 +19,16 @@ export const make = (directory: string): void => {
   fs.mkdirSync(whole, { mode: 0o700 })
 }
 
+/**
+ * The user to whom an existing directory belongs, if it is not the user of this process. What root writes beside the
+ * files of a server's user, that server cannot open.
+ */
+export const strangerOf = (directory: string): number | undefined => {
+  if (process.getuid === undefined || !fs.existsSync(directory)) return undefined
+  const { uid } = fs.statSync(directory)
+  return uid === process.getuid() ? undefined : uid
+}
+
 const MiB = 1024 * 1024
 
 /** A new database takes 39 MB, and its log grows by files of 16 MB. */

@@ -115,6 +115,13 @@ const openedIn = (modules: Effect.Success<typeof Pglite.modules>, data: string) 
 const openDirectory = Effect.fnUntraced(function*(directory: string) {
   const modules = yield* Pglite.modules
   yield* attempt(directory, () => DataDirectory.make(directory))
+  const data = path.join(directory, "postgres")
+  const stranger = DataDirectory.strangerOf(data)
+  if (stranger !== undefined) {
+    return yield* new OpenError({
+      message: `the embedded database in ${directory} belongs to another user (id ${stranger}): run as that user`
+    })
+  }
   yield* Effect.mapError(
     DirectoryLock.hold(path.join(directory, "lock")),
     ({ isInUse, message, problem }) =>
@@ -125,7 +132,6 @@ const openDirectory = Effect.fnUntraced(function*(directory: string) {
         isInUse
       })
   )
-  const data = path.join(directory, "postgres")
   const isNew = !fs.existsSync(data)
   yield* attempt(
     directory,

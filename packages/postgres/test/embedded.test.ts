@@ -13,7 +13,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { afterAll, beforeAll } from "vitest"
+import { afterAll, beforeAll, vi } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
 import * as newPglite from "./newPglite.ts"
 
@@ -115,6 +115,23 @@ describe("the embedded database", () => {
       )
       yield* Effect.promise(() => killed(child))
       yield* opened(directory, Effect.void)
+    }))
+
+  it.live("the embedded database of another user is refused, and nothing is written beside it", () =>
+    Effect.gen(function*() {
+      const directory = yield* prepared
+      const before = readdirSync(directory, { recursive: true })
+      const user = process.getuid!()
+      yield* Effect.acquireRelease(
+        Effect.sync(() => vi.spyOn(process, "getuid").mockReturnValue(user + 1)),
+        (spy) => Effect.sync(() => spy.mockRestore())
+      )
+      const refused = yield* Effect.flip(opened(directory, Effect.void))
+      assert.strictEqual(
+        refused.message,
+        `the embedded database in ${directory} belongs to another user (id ${user}): run as that user`
+      )
+      assert.deepStrictEqual(readdirSync(directory, { recursive: true }), before)
     }))
 
   it.live("a killed process whose parent never asks for its status no longer uses the embedded database", () =>

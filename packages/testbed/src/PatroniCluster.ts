@@ -2,12 +2,13 @@
  * PostgreSQL servers that Patroni runs as a primary and its standbys, behind HAProxy, with the configuration files of
  * `deploy/`.
  */
-import { existsSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Daemon from "./Daemon.ts"
 import { deployed } from "./Deployed.ts"
 import * as FreePort from "./FreePort.ts"
 import { leash } from "./Leash.ts"
+import { owner } from "./Owner.ts"
 import * as Program from "./Program.ts"
 
 /** The parts of a cluster. */
@@ -18,6 +19,16 @@ interface Member {
   readonly name: string
   readonly role: string
   readonly state: string
+}
+
+/** Where a member's machine has its PostgreSQL. */
+export interface Machine {
+  readonly name: string
+  /** The data directory. */
+  readonly data: string
+  readonly port: number
+  /** The directory of the socket. */
+  readonly socket: string
 }
 
 export interface PatroniCluster {
@@ -31,6 +42,11 @@ export interface PatroniCluster {
   readonly whole: () => Promise<string>
   /** Ends a member's PostgreSQL with SIGKILL. */
   readonly crash: (name: string) => void
+  readonly members: ReadonlyArray<Machine>
+  /** Stops a member's Patroni, which stops its PostgreSQL. */
+  readonly halt: (name: string) => Promise<void>
+  /** Starts a member's Patroni again. */
+  readonly resume: (name: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -62,8 +78,26 @@ const environment = (
 
 const pause = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
-/** Starts a cluster of two or three members, and waits until it is whole. It has no database yet. */
-export const start = async (size: 2 | 3): Promise<PatroniCluster> => {
+/** The configuration, with the sockets in a directory of the cluster's. */
+const configIn = (directory: string): string => {
+  const text = readFileSync(deployed("patroni/config.yml"), "utf8").replace("/var/run/postgresql", directory)
+  const path = join(directory, "config.yml")
+  // PostgreSQL runs as the user of the tests, unless that is root
+  writeFileSync(
+    path,
+    owner() === undefined ? text.replace("local all postgres peer", "local all postgres trust") : text
+  )
+  return path
+}
+
+/**
+ * Starts a cluster of two or three members, and waits until it is whole. It has no database yet. `variables` are further
+ * ones of a machine.
+ */
+export const start = async (
+  size: 2 | 3,
+  variables: (machine: Machine) => Readonly<Record<string, string>> = () => ({})
+): Promise<PatroniCluster> => {
   const directory = await Daemon.directory("wac-patroni-")
   const names = ["db1", "db2", "db3"].slice(0, size)
   const etcd = await FreePort.find()
@@ -72,7 +106,15 @@ export const start = async (size: 2 | 3): Promise<PatroniCluster> => {
   const members = await Promise.all(
     names.map(async (name) => ({ name, postgres: await FreePort.find(), patroni: await FreePort.find() }))
   )
+  const config = configIn(directory)
+  const machines = members.map(({ name, postgres }): Machine => ({
+    name,
+    data: join(directory, name),
+    port: postgres,
+    socket: directory
+  }))
   const daemons: Array<Daemon.Daemon> = []
+  const patronis = new Map<string, Daemon.Daemon>()
   const pidOf = (name: string) =>
     Number(readFileSync(join(directory, name, "postmaster.pid"), "utf8").split("\n", 1)[0])
   // each PostgreSQL outlives its Patroni
@@ -88,7 +130,19 @@ export const start = async (size: 2 | 3): Promise<PatroniCluster> => {
     rmSync(directory, { recursive: true, force: true })
   }
   const run = async (...daemon: Parameters<typeof Daemon.start>) => {
-    daemons.unshift(await Daemon.start(...daemon))
+    const started = await Daemon.start(...daemon)
+    daemons.unshift(started)
+    return started
+  }
+  const resume = async (name: string) => {
+    const i = names.indexOf(name)
+    const member = members[i]!
+    const patroni = await run("patroni", [config], {
+      port: member.patroni,
+      cwd: directory,
+      env: { ...environment(directory, name, { ...member, etcd }), ...variables(machines[i]!) }
+    })
+    patronis.set(name, patroni)
   }
   const cluster = async (): Promise<ReadonlyArray<Member>> => {
     const response = await fetch(`http://127.0.0.1:${members[0]!.patroni}/cluster`)
@@ -127,13 +181,7 @@ export const start = async (size: 2 | 3): Promise<PatroniCluster> => {
         ]))
       }
     })
-    await Promise.all(members.map((member) =>
-      run("patroni", [deployed("patroni/config.yml")], {
-        port: member.patroni,
-        cwd: directory,
-        env: environment(directory, member.name, { ...member, etcd })
-      })
-    ))
+    await Promise.all(names.map(resume))
     await whole()
   } catch (error) {
     await stop()
@@ -148,6 +196,13 @@ export const start = async (size: 2 | 3): Promise<PatroniCluster> => {
     crash: (name) => {
       process.kill(pidOf(name), "SIGKILL")
     },
+    members: machines,
+    halt: async (name) => {
+      const patroni = patronis.get(name)!
+      patroni.kill("SIGTERM")
+      await patroni.ended
+    },
+    resume,
     stop
   }
 }

@@ -126,6 +126,26 @@ describe("the compose file", () => {
   const path = join(root, "deploy/compose/compose.yaml")
   const { secrets, services, volumes } = parse(readFileSync(path, "utf8"))
 
+  it("the guide's commands run the image's program in the service, and in the pod of either overlay", () => {
+    const guide = readFileSync(join(root, "docs/guides/operating.md"), "utf8")
+    const [, compose, kubernetes] = /^(docker compose .*) doctor\n(kubectl exec .*) doctor$/m.exec(guide)!
+    const [, ...entry] = /^ENTRYPOINT \["node",.* "(.*)"\]$/m.exec(
+      readFileSync(join(root, "deploy/Containerfile"), "utf8")
+    )!
+    const [, file, service, ...program] = /^docker compose -f (\S+) exec -T (\w+) (node) (\S+)$/.exec(compose!)!
+    assert.deepEqual(program, ["node", ...entry])
+    assert.strictEqual(join(root, file!), path)
+    assert.property(services, service!)
+    const [, deployment, ...inPod] = /^kubectl exec -i deploy\/(\w+) -- (node) (\S+)$/.exec(kubernetes!)!
+    assert.deepEqual(inPod, program)
+    for (const overlay of ["single", "cluster"]) {
+      const manifests = build(join(folder, "overlays", overlay))
+      assert.include([...named(manifests, "Deployment")], deployment)
+      // a command gets what `envFrom` and `env` of the pod's only container give
+      assert.lengthOf(manifests.find(({ kind }) => kind === "Deployment")!.spec.template.spec.containers, 1)
+    }
+  })
+
   it("every mount is a file that exists or a declared volume", () => {
     for (const [name, { volumes: mounted = [] }] of Object.entries<Part>(services)) {
       for (const mount of mounted) {

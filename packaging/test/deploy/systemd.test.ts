@@ -3,7 +3,7 @@
  */
 import * as Program from "@wac/testbed/Program"
 import { execFile } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -57,6 +57,38 @@ describe("the systemd unit", () => {
       assert.strictEqual(found.database, "Embedded")
     }
   )
+
+  it("the guide's commands run as the unit's server does: its program, user, files, variables and secrets", async () => {
+    const text = readFileSync(unit, "utf8")
+    const guide = readFileSync(join(root, "docs/guides/operating.md"), "utf8")
+    const [block] = [...guide.matchAll(/^```sh[^\n]*\n(.*?)^```$/gms)]
+      .flatMap(([, code]) => code!.includes("systemd-run") ? [code!] : [])
+    const lines = [...text.matchAll(/^(?:LoadCredential|EnvironmentFile|DynamicUser|StateDirectory\w*|UMask)=.*$/gm)]
+    assert.isAtLeast(lines.length, 7)
+    for (const [line] of lines) assert.include(block, `-p ${line} `)
+    // a unit of another name has another user
+    assert.include(block, "-p User=wac ")
+
+    const folder = mkdtempSync(join(tmpdir(), "wac-unit-"))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const program = (name: string, lines: string) => {
+      writeFileSync(join(folder, name), `#!/bin/sh\n${lines}\n`)
+      chmodSync(join(folder, name), 0o755)
+    }
+    // stands in for systemd, which gives the program its credentials
+    program("systemd-run", `while [ "$1" != sh ]; do shift; done\nCREDENTIALS_DIRECTORY=%d exec "$@"`)
+    program("wac", `echo "$@"\nenv`)
+    const [, started] = /^ExecStart=(\S+) start$/m.exec(text)!
+    assert.include(block, `exec ${started} `)
+    const { stdout } = await run("sh", ["-euc", block!.replace(started!, join(folder, "wac"))], {
+      env: { PATH: `${folder}:${process.env["PATH"]}` }
+    })
+    const [said, ...variables] = stdout.split("\n")
+    assert.strictEqual(said, "doctor")
+    const files = [...text.matchAll(/\w+_FILE=%d\S+/g)].map(([variable]) => variable)
+    assert.isNotEmpty(files)
+    assert.includeMembers(variables, files)
+  })
 
   it("systemd-analyze finds nothing wrong with it", needed, async () => {
     const folder = mkdtempSync(join(tmpdir(), "wac-unit-"))

@@ -6,7 +6,8 @@
  * block `sh in="a project of its own"` is run by `packaging/test/documentation.test.ts`, from packed packages, and one
  * `in="an empty directory"` by `packaging/test/server.test.ts`, and those of an installed server's folders by
  * `packaging/test/upgrade.test.ts`. What needs PostgreSQL servers of its own is run by `running/failover.test.ts`
- * (`in="a PostgreSQL cluster"`), `running/backups.test.ts` (`in="a PostgreSQL server"`), `Encryption.test.ts` of the
+ * (`in="a PostgreSQL cluster"`), `running/backups.test.ts` (`in="a PostgreSQL server"`),
+ * `running/cluster-backups.test.ts` (`in="a PostgreSQL cluster with backups"`), `Encryption.test.ts` of the
  * package `@wac/postgres` (`in="a folder for certificates"`), its `Schema.test.ts` (`in="a database of an earlier
  * version"`), `examples/transactions` (`in="a database with orders"`), `dashboard/portal.test.ts` (`html in="a host's
  * page"`) and, in its long form alone,
@@ -294,6 +295,17 @@ describe("the documentation", () => {
         if (anchor !== undefined) assert.include(slugs(await fs.readFile(file, "utf8")), anchor, `${document}: ${link}`)
       }
     }
+  })
+
+  it("each section of a guide that speaks of restoring says that the servers have to be told", async () => {
+    const untold: Array<string> = []
+    for (const document of documents) {
+      for (const section of (await fs.readFile(path.join(root, document), "utf8")).split(/^(?=## )/m)) {
+        if (!/\brestor/i.test(section) || section.includes("WAC_RESTORED")) continue
+        untold.push(`${document}: ${section.split("\n", 1)[0]}`)
+      }
+    }
+    assert.deepStrictEqual(untold, [])
   })
 
   it("each command that is not run states the reason, and no command has a different form", async () => {

@@ -177,6 +177,11 @@ it.live("a portal link made while a server runs opens the page that it names", (
     const opened = yield* call(`${url}/internal/portal`, { headers: ownPage, body: { token } })
     assert.deepInclude(opened.body, { role: "developer", email: "Ana" })
     assert.match((yield* members("portal-link")).stdout, /\/portal\/ws_\w+#token=\w{32}$/)
+    for (const line of ["portal-link", "invite ben@example.com"]) {
+      const local = yield* wac({ DATABASE_URL }, "members")(`${line} --json`)
+      assert.match(local.stdout, /"(?:inviteUrl|url)":"http:\/\/127\.0\.0\.1:8080\//)
+      assert.match(local.stderr, /^PUBLIC_URL is not set: the link leads to http:\/\/127\.0\.0\.1:8080$/m)
+    }
     const themed = yield* members(`portal-link --theme {"accent":"#0b7446","scheme":"dark"}`)
     assert.match(themed.stdout, /#token=\w{32}&accent=%230b7446&scheme=dark$/)
     assert.match((yield* members("portal-link --language pt")).stdout, /#token=\w{32}&language=pt$/)
