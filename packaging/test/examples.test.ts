@@ -113,12 +113,17 @@ const post = (url: string, body: unknown, headers: Readonly<Record<string, strin
     body: JSON.stringify(body)
   })
 
+/** Signs in to a host. Resolves to the headers of the browser's next requests. */
+const signIn = async (url: string) => {
+  const response = await post(`${url}/sign-in`, { email: "ana@shop.example", password: "correct horse" })
+  assert.strictEqual(response.status, 204)
+  const [session] = response.headers.getSetCookie()[0]!.split(";")
+  return { cookie: session!, "sec-fetch-site": "same-origin" }
+}
+
 /** Signs in to a host, and has it issue an API key. */
 const keyOf = async (url: string): Promise<string> => {
-  const signIn = await post(`${url}/sign-in`, { email: "ana@shop.example", password: "correct horse" })
-  assert.strictEqual(signIn.status, 204)
-  const [session] = signIn.headers.getSetCookie()[0]!.split(";")
-  const signedIn = { cookie: session!, "sec-fetch-site": "same-origin" }
+  const signedIn = await signIn(url)
   const shown = await (await fetch(`${url}/messaging/internal/session`, { headers: signedIn })).json()
   assert.deepInclude(shown, { userId: "42", email: "ana@shop.example", role: "owner" })
   const issued = await post(`${url}/messaging/internal/api-keys`, { name: "test" }, {
@@ -195,6 +200,18 @@ describe.each(["express-host", "fastify-host", "fetch-host"])("%s", (name) => {
     assert.strictEqual(sent.status, 200)
     assert.strictEqual((await post(`${url}/orders/1043/shipped`, { name: "Ben", phone: "5" })).status, 422)
     assert.strictEqual(await stop(), 0)
+  })
+
+  it("a host stops when asked while the dashboard is open in a browser", async () => {
+    const { stop, url } = await start(name)
+    const stream = await fetch(`${url}/messaging/internal/stream`, { headers: await signIn(url) })
+    assert.strictEqual(stream.status, 200)
+    const [read, rest] = stream.body!.tee()
+    const { value } = await read.getReader().read()
+    assert.strictEqual(new TextDecoder().decode(value), ": here\n\n")
+    assert.strictEqual(await stop(), 0)
+    // the stream was ended, not cut off
+    await new Response(rest).text()
   })
 })
 
