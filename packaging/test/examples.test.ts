@@ -6,7 +6,7 @@ import { execFile, spawn } from "node:child_process"
 import { createHmac } from "node:crypto"
 import { once } from "node:events"
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
+import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -253,21 +253,51 @@ describe("either-door", () => {
 })
 
 describe("sms-provider", () => {
-  it("the example sends a text by the gateway, and takes its callbacks", async () => {
-    const texts: Array<{ readonly to: string; readonly text: string; readonly reference: string }> = []
+  /** Starts the example with a gateway that answers in this way. */
+  const startWith = async (answer: (text: unknown, response: ServerResponse) => void) => {
     const gateway = createServer((request, response) => {
-      void json(request).then((text) => {
-        texts.push(text as (typeof texts)[number])
-        response.writeHead(201).end(JSON.stringify({ id: `sms-${texts.length}` }))
-      })
+      void json(request).then((text) => answer(text, response))
     })
     gateway.listen(0, "127.0.0.1")
     await once(gateway, "listening")
     running.push(() => gateway.close())
     const { port } = gateway.address() as AddressInfo
-    const { stop, url } = await start("sms-provider", {
-      GATEWAY_URL: `http://127.0.0.1:${port}`,
-      GATEWAY_TOKEN: "secret"
+    return start("sms-provider", { GATEWAY_URL: `http://127.0.0.1:${port}`, GATEWAY_TOKEN: "secret" })
+  }
+
+  it("a request that is malformed or too large is refused, and the example goes on", async () => {
+    const { stop, url } = await startWith((_, response) => void response.writeHead(500).end())
+    const authorization = "Bearer secret"
+    const ask = async (path: string, init: RequestInit) => (await fetch(url + path, init)).status
+    const send = (path: string, body: string, headers = {}) => ask(path, { method: "POST", body, headers })
+    assert.strictEqual(await send("/callback", "{"), 404)
+    assert.strictEqual(await send("/", "{"), 404)
+    assert.strictEqual(await ask("/orders", {}), 400)
+    const order = JSON.stringify({ id: "1042", phone: "5" })
+    const reply = JSON.stringify({ kind: "reply", id: "in-1", from: "nobody", to: "+15005550100", text: "Hi" })
+    for (const body of ["{", "null", "1"]) {
+      assert.strictEqual(await send("/orders", body), 400, body)
+      assert.strictEqual(await send("/callback", body, { authorization }), 400, body)
+    }
+    assert.strictEqual(await send("/orders", order), 400)
+    assert.strictEqual(await send("/callback", reply, { authorization }), 400)
+    const large = JSON.stringify({ id: "1".repeat(65_536), phone: "+15551234567" })
+    assert.strictEqual(await send("/orders", large), 400)
+    assert.strictEqual(await stop(), 0)
+  })
+
+  it("a text that the gateway did not accept yet is certainly not sent, if it names a date as well", async () => {
+    const date = "Mon, 30 Nov 2026 09:00:00 GMT"
+    const { stop, url } = await startWith((_, response) => void response.writeHead(429, { "retry-after": date }).end())
+    assert.strictEqual((await post(`${url}/orders`, { id: "1042", phone: "+15551234567" })).status, 429)
+    assert.strictEqual(await stop(), 0)
+  })
+
+  it("the example sends a text by the gateway, and takes its callbacks", async () => {
+    const texts: Array<{ readonly to: string; readonly text: string; readonly reference: string }> = []
+    const { stop, url } = await startWith((text, response) => {
+      texts.push(text as (typeof texts)[number])
+      response.writeHead(201).end(JSON.stringify({ id: `sms-${texts.length}` }))
     })
     const sent = await (await post(`${url}/orders`, { id: "1042", phone: "+15551234567" })).json()
     assert.deepInclude(sent, { status: "sent", providerMessageId: "sms-1" })
