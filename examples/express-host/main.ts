@@ -36,8 +36,7 @@ app.post("/sign-in", (request, response) => {
 })
 
 app.post("/orders/:id/shipped", async (request, response) => {
-  const { id } = request.params
-  const { name, phone } = request.body
+  const { body: { name, phone }, params: { id } } = request
   const template = { name: "order_update", language: "en_US", bodyParams: [name, id] }
   // the same key whenever this runs for the same order, so that the customer is told once
   const idempotencyKey = `order-${id}-shipped`
@@ -55,4 +54,7 @@ app.use(refused)
 
 const port = Number(process.env.PORT ?? 3000)
 const server = app.listen(port, "127.0.0.1", () => console.log(`listening on http://127.0.0.1:${port}`))
-process.once("SIGTERM", () => server.close(() => wac.close()))
+process.once("SIGTERM", () => {
+  server.close()
+  void wac.close() // at once: the server waits for requests of open dashboards, which end only with this
+})

@@ -22,7 +22,8 @@ const wac = await createWac({
   },
   log: ({ error, level, message }) => app.log[level]({ error }, message)
 })
-app.addHook("onClose", () => wac.close())
+// before Fastify waits for requests: those of open dashboards end only with this
+app.addHook("preClose", () => wac.close())
 
 // in `onRequest`, before Fastify reads the body: wac does that itself
 app.all("/messaging/*", {

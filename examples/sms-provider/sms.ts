@@ -25,7 +25,7 @@ const ofResponse = async (response: Response): Promise<ProviderOutcome> => {
       code: "rate_limited",
       reason: "provider",
       message: "the gateway accepts no more messages at the moment",
-      retryAfter: Number(response.headers.get("retry-after") ?? 1) * 1000
+      retryAfter: Number(response.headers.get("retry-after")) * 1000 || 1000 // if it is missing or a date
     }
   }
   if (response.status !== 422) return { status: "unknown" }

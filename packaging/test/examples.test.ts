@@ -6,7 +6,7 @@ import { execFile, spawn } from "node:child_process"
 import { createHmac } from "node:crypto"
 import { once } from "node:events"
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
+import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -113,12 +113,17 @@ const post = (url: string, body: unknown, headers: Readonly<Record<string, strin
     body: JSON.stringify(body)
   })
 
+/** Signs in to a host. Resolves to the headers of the browser's next requests. */
+const signIn = async (url: string) => {
+  const response = await post(`${url}/sign-in`, { email: "ana@shop.example", password: "correct horse" })
+  assert.strictEqual(response.status, 204)
+  const [session] = response.headers.getSetCookie()[0]!.split(";")
+  return { cookie: session!, "sec-fetch-site": "same-origin" }
+}
+
 /** Signs in to a host, and has it issue an API key. */
 const keyOf = async (url: string): Promise<string> => {
-  const signIn = await post(`${url}/sign-in`, { email: "ana@shop.example", password: "correct horse" })
-  assert.strictEqual(signIn.status, 204)
-  const [session] = signIn.headers.getSetCookie()[0]!.split(";")
-  const signedIn = { cookie: session!, "sec-fetch-site": "same-origin" }
+  const signedIn = await signIn(url)
   const shown = await (await fetch(`${url}/messaging/internal/session`, { headers: signedIn })).json()
   assert.deepInclude(shown, { userId: "42", email: "ana@shop.example", role: "owner" })
   const issued = await post(`${url}/messaging/internal/api-keys`, { name: "test" }, {
@@ -196,6 +201,18 @@ describe.each(["express-host", "fastify-host", "fetch-host"])("%s", (name) => {
     assert.strictEqual((await post(`${url}/orders/1043/shipped`, { name: "Ben", phone: "5" })).status, 422)
     assert.strictEqual(await stop(), 0)
   })
+
+  it("a host stops when asked while the dashboard is open in a browser", async () => {
+    const { stop, url } = await start(name)
+    const stream = await fetch(`${url}/messaging/internal/stream`, { headers: await signIn(url) })
+    assert.strictEqual(stream.status, 200)
+    const [read, rest] = stream.body!.tee()
+    const { value } = await read.getReader().read()
+    assert.strictEqual(new TextDecoder().decode(value), ": here\n\n")
+    assert.strictEqual(await stop(), 0)
+    // the stream was ended, not cut off
+    await new Response(rest).text()
+  })
 })
 
 describe("effect-host", () => {
@@ -236,21 +253,51 @@ describe("either-door", () => {
 })
 
 describe("sms-provider", () => {
-  it("the example sends a text by the gateway, and takes its callbacks", async () => {
-    const texts: Array<{ readonly to: string; readonly text: string; readonly reference: string }> = []
+  /** Starts the example with a gateway that answers in this way. */
+  const startWith = async (answer: (text: unknown, response: ServerResponse) => void) => {
     const gateway = createServer((request, response) => {
-      void json(request).then((text) => {
-        texts.push(text as (typeof texts)[number])
-        response.writeHead(201).end(JSON.stringify({ id: `sms-${texts.length}` }))
-      })
+      void json(request).then((text) => answer(text, response))
     })
     gateway.listen(0, "127.0.0.1")
     await once(gateway, "listening")
     running.push(() => gateway.close())
     const { port } = gateway.address() as AddressInfo
-    const { stop, url } = await start("sms-provider", {
-      GATEWAY_URL: `http://127.0.0.1:${port}`,
-      GATEWAY_TOKEN: "secret"
+    return start("sms-provider", { GATEWAY_URL: `http://127.0.0.1:${port}`, GATEWAY_TOKEN: "secret" })
+  }
+
+  it("a request that is malformed or too large is refused, and the example goes on", async () => {
+    const { stop, url } = await startWith((_, response) => void response.writeHead(500).end())
+    const authorization = "Bearer secret"
+    const ask = async (path: string, init: RequestInit) => (await fetch(url + path, init)).status
+    const send = (path: string, body: string, headers = {}) => ask(path, { method: "POST", body, headers })
+    assert.strictEqual(await send("/callback", "{"), 404)
+    assert.strictEqual(await send("/", "{"), 404)
+    assert.strictEqual(await ask("/orders", {}), 400)
+    const order = JSON.stringify({ id: "1042", phone: "5" })
+    const reply = JSON.stringify({ kind: "reply", id: "in-1", from: "nobody", to: "+15005550100", text: "Hi" })
+    for (const body of ["{", "null", "1"]) {
+      assert.strictEqual(await send("/orders", body), 400, body)
+      assert.strictEqual(await send("/callback", body, { authorization }), 400, body)
+    }
+    assert.strictEqual(await send("/orders", order), 400)
+    assert.strictEqual(await send("/callback", reply, { authorization }), 400)
+    const large = JSON.stringify({ id: "1".repeat(65_536), phone: "+15551234567" })
+    assert.strictEqual(await send("/orders", large), 400)
+    assert.strictEqual(await stop(), 0)
+  })
+
+  it("a text that the gateway did not accept yet is certainly not sent, if it names a date as well", async () => {
+    const date = "Mon, 30 Nov 2026 09:00:00 GMT"
+    const { stop, url } = await startWith((_, response) => void response.writeHead(429, { "retry-after": date }).end())
+    assert.strictEqual((await post(`${url}/orders`, { id: "1042", phone: "+15551234567" })).status, 429)
+    assert.strictEqual(await stop(), 0)
+  })
+
+  it("the example sends a text by the gateway, and takes its callbacks", async () => {
+    const texts: Array<{ readonly to: string; readonly text: string; readonly reference: string }> = []
+    const { stop, url } = await startWith((text, response) => {
+      texts.push(text as (typeof texts)[number])
+      response.writeHead(201).end(JSON.stringify({ id: `sms-${texts.length}` }))
     })
     const sent = await (await post(`${url}/orders`, { id: "1042", phone: "+15551234567" })).json()
     assert.deepInclude(sent, { status: "sent", providerMessageId: "sms-1" })

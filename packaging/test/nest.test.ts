@@ -13,6 +13,9 @@ import * as GuideApplication from "./GuideApplication.ts"
 
 const guide = readFileSync(join(root, "docs/guides/nest.md"), "utf8")
 
+/** The option that the guide leaves to another one: who is signed in. */
+const signedIn = `{ session: () => ({ userId: "42", email: "ana@shop.example", role: "owner" }) }`
+
 /** Writes and starts the application. Resolves to its address once it listens. */
 const start = async () => {
   const cache = join(root, "node_modules/.cache")
@@ -36,7 +39,7 @@ const start = async () => {
     })
   )
   for (const [, name, text] of guide.matchAll(/^```ts file=(\S+)\n([^]*?)^```$/gm)) {
-    writeFileSync(join(project, name!), text!)
+    writeFileSync(join(project, name!), text!.replace("createWac({", `createWac({ auth: ${signedIn},`))
   }
   const tsc = join(root, "node_modules/typescript/bin/tsc")
   const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-p", project])
@@ -74,8 +77,14 @@ it("the guide's application sends once per order, serves the API, receives webho
   await GuideApplication.use((path, init) => fetch(url + path, init))
   await written(/received message\.delivered/)
 
+  // a dashboard that is open in a browser
+  const stream = await fetch(`${url}/messaging/internal/stream`, { headers: { "sec-fetch-site": "same-origin" } })
+  assert.strictEqual(stream.status, 200)
+
   child.kill("SIGTERM")
   const [code, signal] = await exited
   // Nest ends its process by the signal that it got, after its hooks
   assert.isTrue(code === 0 || signal === "SIGTERM", `${code} ${signal}`)
+  // the stream was ended, not cut off
+  await stream.text()
 })
