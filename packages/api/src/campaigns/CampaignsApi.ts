@@ -169,7 +169,9 @@ export const Forecast = Schema.Struct({
   days: Schema.NullOr(Schema.Int).annotate({
     description: "How many days the messaging limit makes it take; `null` if the limit is 0"
   }),
-  seconds: Schema.Int.annotate({ description: "How long it takes at its pace" }),
+  seconds: Schema.Int.annotate({
+    description: "How long it takes at its pace and under the messaging limit; it follows `share`"
+  }),
   lines: Schema.Array(UsageLine).annotate({
     description: "The messages by the price that they are expected to have, by market, category and type"
   }),

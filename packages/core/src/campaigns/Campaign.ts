@@ -12,7 +12,7 @@ import type { Instant } from "../Time.ts"
 import type * as CampaignCounts from "./CampaignCounts.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
-import type { Expected, Forecast } from "./Forecast.ts"
+import * as Forecast from "./Forecast.ts"
 import type { ProblemKind } from "./ProblemKind.ts"
 import type { QuietHours } from "./QuietHours.ts"
 
@@ -146,9 +146,9 @@ export interface Campaign extends Plan {
   /** How many customers of checked rows count against the messaging limit. */
   readonly limitedCustomers: number
   /** The prices that messages to the checked rows are expected to have. */
-  readonly expected: ReadonlyArray<Expected>
+  readonly expected: ReadonlyArray<Forecast.Expected>
   /** The estimate for the campaign, once its rows are checked. */
-  readonly forecast: Forecast | null
+  readonly forecast: Forecast.Forecast | null
   /** The sums of {@link tallies} by outcome. */
   readonly counts: CampaignCounts.CampaignCounts
   readonly tallies: ReadonlyArray<CampaignTally.Tally>
@@ -248,7 +248,12 @@ const edit = (campaign: Campaign, plan: Partial<Plan>): Result.Result<Campaign, 
   if (plan.startAt !== undefined && campaign.startedAt !== null) return wrong(campaign, "be started at another time")
   // checked rows hold the messages that will be sent
   const after = frozen === undefined ? campaign : withoutCheck(campaign)
-  return Result.succeed({ ...after, ...plan })
+  const { forecast } = after
+  return Result.succeed({
+    ...after,
+    ...plan,
+    forecast: forecast === null || plan.share === undefined ? forecast : Forecast.withShare(forecast, plan.share)
+  })
 }
 
 /** The statuses that a campaign never leaves. */

@@ -60,6 +60,23 @@ describe("a campaign", () => {
     }
   })
 
+  it("a change of its share changes how long its forecast says it takes", () => {
+    const forecast = {
+      messages: 8000,
+      limitedCustomers: 0,
+      messagingLimit: null,
+      days: 1,
+      seconds: 1000,
+      perSecond: 80,
+      lines: [],
+      costs: []
+    }
+    const secondsWith = (plan: Partial<Campaign.Plan>) =>
+      Result.getOrThrow(Campaign.change(campaign({ status: "ready", forecast }), { _tag: "Edit", plan }, 0)).forecast
+        ?.seconds
+    assert.deepStrictEqual([secondsWith({ share: 0.5 }), secondsWith({ name: "B" })], [200, 1000])
+  })
+
   it("its name, pace and end can change until it is over", () => {
     const edit = (fields: Partial<Campaign.Campaign>, plan: Partial<Campaign.Plan>) =>
       Result.isSuccess(Campaign.change(campaign(fields), { _tag: "Edit", plan }, 0))
