@@ -547,6 +547,20 @@ it("a person finds a message and its deliveries by what they know of them, and d
     await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1)
     await page.getByRole("link", { name: "+15551230042" }).waitFor()
   }
+  // digits that are read as a phone number may be a reference
+  for (const [n, reference] of ["4500012345", "0045 00012345"].entries()) {
+    const to = `+1555123004${n + 3}`
+    const sent = await Effect.runPromise(
+      send({ url, key: { apiKey } }, { ...hello(to), client_reference: reference })
+    )
+    assert.strictEqual(sent.status, 200)
+    await person.open("/messages")
+    await search.fill(reference)
+    await search.press("Enter")
+    await page.getByRole("link", { name: `Messages with the reference ${reference}` }).click()
+    await page.getByRole("link", { name: to }).waitFor()
+    assert.strictEqual(await search.inputValue(), reference)
+  }
   await person.open("/messages")
   await search.fill(id)
   await search.press("Enter")
