@@ -880,6 +880,32 @@ it("a campaign is scheduled once its report was seen, and starts at its time", a
   await page.getByText("Completed", { exact: true }).waitFor()
 })
 
+it("a paused campaign whose end has passed asks for a later end, and then sends to those who are left", async () => {
+  const { page } = person
+  await checkVariants("Past its end", 80, "1")
+  await button(dialog(page, "Start the campaign"), "Send to 80 customers").click()
+  await page.getByText("Running", { exact: true }).waitFor()
+  await button(page, "Pause").click()
+  await page.getByText("Paused", { exact: true }).waitFor()
+  const at = `${url}/internal${new URL(page.url()).pathname}`
+  const ended = await Effect.runPromise(call(at, {
+    method: "PATCH",
+    headers: await sessionHeaders(),
+    body: { notAfter: "2026-01-01T00:00:00Z", share: 0.9 }
+  }))
+  assert.strictEqual(ended.status, 200, ended.text)
+  await person.open(new URL(page.url()).pathname)
+  await button(page, "Resume").click()
+  const question = dialog(page, "Resume the campaign")
+  await question.getByText("leaves no time to send").first().waitFor()
+  assert.strictEqual(await button(question, /^Send to/).getAttribute("aria-disabled"), "true")
+  await question.getByLabel("Send nothing after").fill("2040-01-02T03:04")
+  await button(question, /^Send to \d+ customers$/).click()
+  await page.getByText("Completed", { exact: true }).waitFor()
+  const { body } = await Effect.runPromise(call(at, { headers: await sessionHeaders() }))
+  assert.deepInclude(body.counts, { skipped: 0, queued: 0 })
+})
+
 it("a running campaign shows its rate and what is left, and is paused, resumed and cancelled with what it leaves", async () => {
   const { page } = person
   await checkVariants("Too many", 20, "1")

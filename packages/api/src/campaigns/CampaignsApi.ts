@@ -545,7 +545,8 @@ const said = {
   },
   start: {
     summary: "Start a campaign",
-    description: "A campaign that is `ready`. Starting it again changes nothing.",
+    description: "A campaign that is `ready`. Starting it again changes nothing. Refused if the campaign's end has " +
+      "passed, or is before its start, because nobody would get a message.",
     change: "campaign.start"
   },
   pause: {
@@ -556,7 +557,8 @@ const said = {
   },
   resume: {
     summary: "Resume a campaign",
-    description: "It continues with the recipients that are left.",
+    description: "It continues with the recipients that are left. Refused once the campaign's end has passed, because " +
+      "they would all be skipped: set a later end first.",
     change: "campaign.resume"
   },
   cancel: {

@@ -306,12 +306,27 @@ export const withFile = (campaign: Campaign, rows: number): Campaign => ({
   upload: null
 })
 
-/** Makes the campaign run, or schedules it if its start time is in the future. */
-const begin = (campaign: Campaign, now: Instant): Campaign => {
-  const { startAt, startedAt } = campaign
-  return startAt !== null && startAt > now
-    ? { ...campaign, status: "scheduled", pausedFor: null }
-    : { ...campaign, status: "running", pausedFor: null, startedAt: startedAt ?? now }
+/**
+ * Makes the campaign run, or schedules it if its start time is in the future. Fails if the campaign ends before, because
+ * all its recipients would be skipped, which nobody can undo.
+ */
+const begin = (campaign: Campaign, now: Instant): Result.Result<Campaign, Forbidden> => {
+  const { counts, startAt, startedAt } = campaign
+  const from = Math.max(startAt ?? now, now)
+  if (counts.queued > 0 && endsAt(campaign, from) <= from) {
+    return Result.fail(
+      new Forbidden({
+        reason: "campaign_state",
+        message: `the campaign's end (notAfter) ${from > now ? "is before its start" : "has passed"}, so all ` +
+          "recipients that are left would be skipped: set a later notAfter first"
+      })
+    )
+  }
+  return Result.succeed(
+    from > now
+      ? { ...campaign, status: "scheduled", pausedFor: null }
+      : { ...campaign, status: "running", pausedFor: null, startedAt: startedAt ?? now }
+  )
 }
 
 /**
@@ -331,7 +346,7 @@ export const change = (campaign: Campaign, asked: Change, now: Instant): Result.
         : Result.succeed({ ...campaign, status: "checking", pausedFor: null })
     case "Start":
       if (status === "running" || status === "scheduled") return Result.succeed(campaign)
-      return status === "ready" ? Result.succeed(begin(campaign, now)) : wrong(campaign, "be started")
+      return status === "ready" ? begin(campaign, now) : wrong(campaign, "be started")
     case "Pause":
       if (status === "paused") return Result.succeed(campaign)
       return status === "running" || status === "scheduled"
@@ -341,11 +356,11 @@ export const change = (campaign: Campaign, asked: Change, now: Instant): Result.
       if (status === "running" || status === "scheduled") return Result.succeed(campaign)
       return status === "paused"
         // a person has seen the failures so far, so they do not pause the campaign again
-        ? Result.succeed({
-          ...begin(campaign, now),
+        ? Result.map(begin(campaign, now), (begun) => ({
+          ...begun,
           snapshots: [FailureRate.taken(campaign.counts)],
           categories: campaign.pausedFor === "template_category" ? null : campaign.categories
-        })
+        }))
         : wrong(campaign, "be resumed")
     case "Cancel":
       if (status === "cancelled") return Result.succeed(campaign)

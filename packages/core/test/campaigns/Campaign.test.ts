@@ -91,6 +91,49 @@ describe("a campaign", () => {
   })
 })
 
+describe("the end of a campaign", () => {
+  const hour = 3_600_000
+  const counts = { ...CampaignCounts.none, queued: 3, sent: 1 }
+  const paused = campaign({ status: "paused", checked: 4, counts, startedAt: 1000 })
+  const ready = campaign({ status: "ready", checked: 4, counts })
+  const end = 1000 + 24 * hour
+  const resumed = (fields: Partial<Campaign.Campaign>, now: number) =>
+    Campaign.change({ ...paused, ...fields }, { _tag: "Resume" }, now)
+  const started = (fields: Partial<Campaign.Campaign>, now: number) =>
+    Campaign.change({ ...ready, ...fields }, { _tag: "Start" }, now)
+  const statusOf = Result.match({
+    onFailure: ({ message }: { readonly message: string }) => message,
+    onSuccess: ({ status }: Campaign.Campaign) => status
+  })
+
+  it("a paused campaign is not resumed once its end has passed, so that nobody who is left is skipped", () => {
+    assert.strictEqual(statusOf(resumed({}, end - 1)), "running")
+    assert.match(statusOf(resumed({}, end)), /the campaign's end \(notAfter\) has passed/)
+    assert.match(statusOf(resumed({ notAfter: 2000 }, 2000)), /the campaign's end \(notAfter\) has passed/)
+    const { message, reason } = Result.getOrThrow(Result.flip(resumed({}, end + hour)))
+    assert.strictEqual(reason, "campaign_state")
+    assert.include(message, "set a later notAfter first")
+    const moved = Campaign.change(paused, { _tag: "Edit", plan: { notAfter: end + 2 * hour } }, end + hour)
+    assert.strictEqual(
+      statusOf(Result.flatMap(moved, (campaign) => Campaign.change(campaign, { _tag: "Resume" }, end + hour))),
+      "running"
+    )
+  })
+
+  it("a paused campaign whose recipients have all been sent to is resumed after its end, and so completes", () => {
+    assert.strictEqual(statusOf(resumed({ counts: { ...counts, queued: 0 } }, end)), "running")
+  })
+
+  it("a campaign is not started after its end, or for a time at or after its end", () => {
+    assert.strictEqual(statusOf(started({ notAfter: 2000 }, 1999)), "running")
+    assert.match(statusOf(started({ notAfter: 2000 }, 2000)), /has passed/)
+    assert.match(statusOf(started({ notAfter: 2000, startAt: 2000 }, 1000)), /is before its start/)
+    assert.strictEqual(statusOf(started({ notAfter: 2000, startAt: 1999 }, 1000)), "scheduled")
+    assert.strictEqual(statusOf(started({ startAt: end + hour }, 1000)), "scheduled")
+    assert.match(statusOf(resumed({ startedAt: null, notAfter: 2000, startAt: 3000 }, 1000)), /is before its start/)
+  })
+})
+
 describe("the pace", () => {
   it("slots are equally far apart, begin no earlier than now, and reach as far as the horizon", () => {
     const first = Pace.slots({ next: 0, rate: 80, share: 0.5 }, 1000)
