@@ -13,17 +13,21 @@ const waiting = Effect.map(
   (paused) => paused.filter(({ pausedFor }) => pausedFor === "restored")
 )
 
-const printed = (campaigns: ReadonlyArray<Campaign.Campaign>, done: string) =>
-  OperatorCommand.printed(
-    { campaigns: campaigns.map(({ counts, id, name, workspaceId }) => ({ id, workspaceId, name, counts })) },
-    campaigns.length === 0
-      ? "no campaign waits"
-      : campaigns.map(({ counts, id, name, workspaceId }) =>
-        `${id} of ${workspaceId} ${done}, with ${counts.queued} recipients left: ${name}`
-      ).join("\n")
+const shown = ({ counts, id, name, workspaceId }: Campaign.Campaign) => ({ id, workspaceId, name, counts })
+
+const told = (campaigns: ReadonlyArray<Campaign.Campaign>, done: string): ReadonlyArray<string> =>
+  campaigns.map(({ counts, id, name, workspaceId }) =>
+    `${id} of ${workspaceId} ${done}, with ${counts.queued} recipients left: ${name}`
   )
 
-const list = Command.make("list", {}, () => Effect.flatMap(waiting, (found) => printed(found, "waits"))).pipe(
+const printed = (answer: Readonly<Record<string, unknown>>, lines: ReadonlyArray<string>) =>
+  OperatorCommand.printed(answer, lines.length === 0 ? "no campaign waits" : lines.join("\n"))
+
+const list = Command.make(
+  "list",
+  {},
+  () => Effect.flatMap(waiting, (found) => printed({ campaigns: found.map(shown) }, told(found, "waits")))
+).pipe(
   Command.withDescription("List the campaigns that wait because the database was restored from a backup")
 )
 
@@ -32,17 +36,34 @@ const confirm = Command.make(
   {},
   Effect.fnUntraced(function*() {
     const resumed: Array<Campaign.Campaign> = []
-    for (const { id, workspaceId } of yield* waiting) {
+    const refused: Array<{ readonly campaign: Campaign.Campaign; readonly message: string }> = []
+    for (const campaign of yield* waiting) {
+      const { id, workspaceId } = campaign
       const now = yield* Clock.currentTimeMillis
       const changed = yield* CampaignStore.CampaignStore.use((store) =>
         store.change({ workspaceId, id, now, change: { _tag: "Resume" } })
       )
-      // the campaign may have been changed in the meantime
-      if (Option.isNone(changed) || Result.isFailure(changed.value)) continue
+      // the campaign may have been deleted in the meantime
+      if (Option.isNone(changed)) continue
+      if (Result.isFailure(changed.value)) {
+        refused.push({ campaign, message: changed.value.failure.message })
+        continue
+      }
       resumed.push(changed.value.success)
       yield* OperatorCommand.audited(workspaceId, { action: "campaign.resume", target: id })
     }
-    yield* printed(resumed, "continues")
+    yield* printed(
+      {
+        campaigns: resumed.map(shown),
+        refused: refused.map(({ campaign, message }) => ({ ...shown(campaign), message }))
+      },
+      [
+        ...told(resumed, "continues"),
+        ...refused.map(({ campaign: { id, name, workspaceId }, message }) =>
+          `${id} of ${workspaceId} still waits: ${name}; ${message}`
+        )
+      ]
+    )
   })
 ).pipe(Command.withDescription("Let all campaigns continue that wait because the database was restored from a backup"))
 

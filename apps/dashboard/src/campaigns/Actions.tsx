@@ -16,13 +16,13 @@ import { Notice } from "../ui/Notice.tsx"
 import { Time, timeZone, useNow } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
 import { usePace } from "./Pace.ts"
-import { reachedBy, stopsEarlyAt, timeNeeded } from "./Reach.ts"
+import { endsAt, goesOnAt, reachedBy, stopsEarlyAt, timeNeeded } from "./Reach.ts"
 
 /** An action that is done without a question. */
 type Step = "check" | "pause" | "resume"
 
 /** An action that the person has to confirm. */
-type Asked = "start" | "cancel" | "remove"
+type Asked = "start" | "resumeLate" | "cancel" | "remove"
 
 interface Question {
   readonly campaign: Campaign
@@ -92,6 +92,73 @@ const Start = ({ campaign, onClose }: Question) => {
   )
 }
 
+/** The end of a campaign that leaves it no time to send if it is resumed at `now`; `undefined` if there is time. */
+const endedBefore = (campaign: Campaign, now: number): number | undefined => {
+  const from = goesOnAt(campaign, now)
+  const end = endsAt(campaign, from)
+  return end <= from ? end : undefined
+}
+
+/** The question before a paused campaign is resumed that would leave customers out. */
+const Resume = ({ campaign, onClose }: Question) => {
+  const pace = usePace(campaign)
+  const { counts, id, notAfter } = campaign
+  const [end, setEnd] = useState(notAfter === null ? "" : toLocal(notAfter))
+  // what the person has not changed keeps its seconds
+  const chosen = end === "" || (notAfter !== null && end === toLocal(notAfter)) ? notAfter : fromLocal(end) ?? null
+  const planned = { ...campaign, notAfter: chosen }
+  const endedAt = useNow((now) => endedBefore(planned, now) ?? 0)
+  const stopsAt = useNow((now) =>
+    pace === undefined ? 0 : stopsEarlyAt(planned, pace, goesOnAt(planned, toMinute(now))) ?? 0
+  )
+  const left = counted(counts.queued, "customer", "customers")
+  return (
+    <Confirm
+      title="Resume the campaign"
+      action={`Send to ${left}`}
+      refusal={endedAt === 0 ? undefined : "Its end leaves no time to send"}
+      act={async () => {
+        if (chosen !== notAfter) await api.campaigns.edit(id, { notAfter: chosen })
+        await api.campaigns.resume(id)
+      }}
+      param="notAfter"
+      onClose={onClose}
+    >
+      {(error) => (
+        <div className="space-y-4">
+          <p>{left} {counts.queued === 1 ? "is" : "are"} left.</p>
+          {endedAt !== 0
+            ? (
+              <Notice tone="warn">
+                Its end (<Time at={new Date(endedAt).toISOString()} />) leaves no time to send: those who are left would
+                get nothing. Set a later end.
+              </Notice>
+            )
+            : stopsAt !== 0
+            ? (
+              <Notice tone="warn">
+                It stops{" "}
+                <Time at={new Date(stopsAt).toISOString()} />, before it can have sent to all of them; the others get
+                nothing.
+              </Notice>
+            )
+            : null}
+          <TextField
+            label="Send nothing after"
+            hint={`${notAfter === null ? "Empty: 24 hours after the start. " : ""}Time zone: ${timeZone}`}
+            error={error}
+            param="notAfter"
+            type="datetime-local"
+            required={notAfter !== null}
+            value={end}
+            onChange={setEnd}
+          />
+        </div>
+      )}
+    </Confirm>
+  )
+}
+
 const Cancel = ({ campaign: { counts, id }, onClose }: Question) => (
   <Confirm
     title="Cancel the campaign"
@@ -121,7 +188,9 @@ const Remove = ({ campaign: { id, rows }, onClose }: Question) => {
   )
 }
 
-const questions = { start: Start, cancel: Cancel, remove: Remove } satisfies Record<Asked, unknown>
+const questions = { start: Start, resumeLate: Resume, cancel: Cancel, remove: Remove } satisfies Record<Asked, unknown>
+
+const isAsked = (step: Asked | Step): step is Asked => step in questions
 
 export const Actions = ({ campaign }: { readonly campaign: Campaign }) => {
   const client = useQueryClient()
@@ -137,6 +206,14 @@ export const Actions = ({ campaign }: { readonly campaign: Campaign }) => {
   const [asked, setAsked] = useState<Asked>()
   const { counts, id, startAt, status } = campaign
   const isScheduled = useNow((now) => startAt !== null && Date.parse(startAt) > now)
+  const pace = usePace(campaign)
+  /** Whether a resumed campaign would end before it can have sent to all who are left. */
+  const leavesOut = useNow((now) =>
+    counts.queued > 0 && (
+      endedBefore(campaign, now) !== undefined ||
+      (pace !== undefined && stopsEarlyAt(campaign, pace, goesOnAt(campaign, now)) !== undefined)
+    )
+  )
   const act = useMutation({
     mutationFn: async (step: Step): Promise<void> => void await api.campaigns[step](id),
     onSettled: () => client.invalidateQueries({ queryKey: ["campaigns"] })
@@ -153,7 +230,7 @@ export const Actions = ({ campaign }: { readonly campaign: Campaign }) => {
       refusal={refusal}
       isPending={act.isPending && act.variables === step}
       onClick={() => {
-        if (step === "start" || step === "cancel" || step === "remove") {
+        if (isAsked(step)) {
           act.reset()
           setAsked(step)
         } else act.mutate(step)
@@ -170,7 +247,7 @@ export const Actions = ({ campaign }: { readonly campaign: Campaign }) => {
         : null}
       {can("ready") && counts.queued > 0 ? button("start", isScheduled ? "Schedule" : "Start", "primary") : null}
       {can("running", "scheduled") ? button("pause", "Pause") : null}
-      {can("paused") ? button("resume", "Resume", "primary") : null}
+      {can("paused") ? button(leavesOut ? "resumeLate" : "resume", "Resume", "primary") : null}
       {can("scheduled", "running", "paused") ? button("cancel", "Cancel", "danger") : null}
       {can("draft", "ready") && refusal === undefined
         ? <Link to="/campaigns/$id/edit" params={{ id }} className={buttonClass()}>Change</Link>

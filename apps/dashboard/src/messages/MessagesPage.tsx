@@ -45,7 +45,7 @@ const columns: ReadonlyArray<ListColumn<ListedMessage>> = [
 ]
 
 export const MessagesPage = () => {
-  const { provider, reference, to } = useSearch({ from: "/messages" })
+  const { provider, reference, to, typed } = useSearch({ from: "/messages" })
   const setFilter = useFilter()
   const navigate = useNavigate()
   const chosen = useChosen(choices)
@@ -68,7 +68,13 @@ export const MessagesPage = () => {
         onSearch: (text) =>
           isIdOf("msg_", text)
             ? void navigate({ to: "/messages/$id", params: { id: text } })
-            : setFilter({ to: undefined, reference: undefined, provider: undefined, ...soughtMessages(text) })
+            : setFilter({
+              to: undefined,
+              typed: undefined,
+              reference: undefined,
+              provider: undefined,
+              ...soughtMessages(text)
+            })
       }}
       choices={choices}
       about={chosen.status === "queued"
@@ -85,8 +91,20 @@ export const MessagesPage = () => {
       what="message"
       columns={columns}
       noMatch={{
-        children:
-          "A number is found here by the whole of it, with its country code: +49 170 1234567. By its beginning, it is found with Ctrl+K."
+        children: to === undefined || typed === undefined
+          ? "A number is found here by the whole of it, with its country code: +49 170 1234567. By its beginning, it is found with Ctrl+K."
+          : (
+            <>
+              “{typed}” was read as the number {to}. It may be a client reference:{" "}
+              <Link
+                to="/messages"
+                search={({ cursor: _, to: __, typed: ___, ...search }) => ({ ...search, reference: typed })}
+                className="text-accent underline"
+              >
+                Messages with the reference {typed}
+              </Link>
+            </>
+          )
       }}
       none={{ title: "No messages yet", children: "Send one with an API key: “Get started” shows how." }}
     />

@@ -97,7 +97,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/messages",
-    validateSearch: (search) => given(search, "status", "to", "reference", "provider", ...times, "cursor"),
+    validateSearch: (search) => given(search, "status", "to", "typed", "reference", "provider", ...times, "cursor"),
     component: lazyPart(() => import("../messages/MessagesPage.tsx"), "MessagesPage")
   }),
   createRoute({

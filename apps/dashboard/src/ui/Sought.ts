@@ -26,13 +26,15 @@ export const customerOf = (text: string): string | undefined => isUserId(text) ?
 
 /**
  * The filter of the message list for a search text: a customer, the provider's message id, or the sender's reference.
+ * `typed` is the text if it is read as a phone number and may be a reference too, such as the number of an order.
  */
 export const soughtMessages = (
   text: string | undefined
-): { readonly to?: string; readonly provider?: string; readonly reference?: string } => {
+): { readonly to?: string; readonly typed?: string; readonly provider?: string; readonly reference?: string } => {
   if (text === undefined) return {}
   const to = customerOf(text)
-  return to !== undefined ? { to } : text.startsWith("wamid.") ? { provider: text } : { reference: text }
+  if (to === undefined) return text.startsWith("wamid.") ? { provider: text } : { reference: text }
+  return isUserId(text) || text.startsWith("+") ? { to } : { to, typed: text }
 }
 
 /** The HTTP status code that a text stands for; `undefined` if it is not one. */

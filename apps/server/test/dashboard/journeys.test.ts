@@ -547,6 +547,20 @@ it("a person finds a message and its deliveries by what they know of them, and d
     await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1)
     await page.getByRole("link", { name: "+15551230042" }).waitFor()
   }
+  // digits that are read as a phone number may be a reference
+  for (const [n, reference] of ["4500012345", "0045 00012345"].entries()) {
+    const to = `+1555123004${n + 3}`
+    const sent = await Effect.runPromise(
+      send({ url, key: { apiKey } }, { ...hello(to), client_reference: reference })
+    )
+    assert.strictEqual(sent.status, 200)
+    await person.open("/messages")
+    await search.fill(reference)
+    await search.press("Enter")
+    await page.getByRole("link", { name: `Messages with the reference ${reference}` }).click()
+    await page.getByRole("link", { name: to }).waitFor()
+    assert.strictEqual(await search.inputValue(), reference)
+  }
   await person.open("/messages")
   await search.fill(id)
   await search.press("Enter")
@@ -864,6 +878,32 @@ it("a campaign is scheduled once its report was seen, and starts at its time", a
   await page.getByRole("region", { name: "Progress" }).getByText(/^It starts in 2 h/).waitFor()
   await pass("4 hours")
   await page.getByText("Completed", { exact: true }).waitFor()
+})
+
+it("a paused campaign whose end has passed asks for a later end, and then sends to those who are left", async () => {
+  const { page } = person
+  await checkVariants("Past its end", 80, "1")
+  await button(dialog(page, "Start the campaign"), "Send to 80 customers").click()
+  await page.getByText("Running", { exact: true }).waitFor()
+  await button(page, "Pause").click()
+  await page.getByText("Paused", { exact: true }).waitFor()
+  const at = `${url}/internal${new URL(page.url()).pathname}`
+  const ended = await Effect.runPromise(call(at, {
+    method: "PATCH",
+    headers: await sessionHeaders(),
+    body: { notAfter: "2026-01-01T00:00:00Z", share: 0.9 }
+  }))
+  assert.strictEqual(ended.status, 200, ended.text)
+  await person.open(new URL(page.url()).pathname)
+  await button(page, "Resume").click()
+  const question = dialog(page, "Resume the campaign")
+  await question.getByText("leaves no time to send").first().waitFor()
+  assert.strictEqual(await button(question, /^Send to/).getAttribute("aria-disabled"), "true")
+  await question.getByLabel("Send nothing after").fill("2040-01-02T03:04")
+  await button(question, /^Send to \d+ customers$/).click()
+  await page.getByText("Completed", { exact: true }).waitFor()
+  const { body } = await Effect.runPromise(call(at, { headers: await sessionHeaders() }))
+  assert.deepInclude(body.counts, { skipped: 0, queued: 0 })
 })
 
 it("a running campaign shows its rate and what is left, and is paused, resumed and cancelled with what it leaves", async () => {

@@ -169,7 +169,9 @@ export const Forecast = Schema.Struct({
   days: Schema.NullOr(Schema.Int).annotate({
     description: "How many days the messaging limit makes it take; `null` if the limit is 0"
   }),
-  seconds: Schema.Int.annotate({ description: "How long it takes at its pace" }),
+  seconds: Schema.Int.annotate({
+    description: "How long it takes at its pace and under the messaging limit; it follows `share`"
+  }),
   lines: Schema.Array(UsageLine).annotate({
     description: "The messages by the price that they are expected to have, by market, category and type"
   }),
@@ -543,7 +545,8 @@ const said = {
   },
   start: {
     summary: "Start a campaign",
-    description: "A campaign that is `ready`. Starting it again changes nothing.",
+    description: "A campaign that is `ready`. Starting it again changes nothing. Refused if the campaign's end has " +
+      "passed, or is before its start, because nobody would get a message.",
     change: "campaign.start"
   },
   pause: {
@@ -554,7 +557,8 @@ const said = {
   },
   resume: {
     summary: "Resume a campaign",
-    description: "It continues with the recipients that are left.",
+    description: "It continues with the recipients that are left. Refused once the campaign's end has passed, because " +
+      "they would all be skipped: set a later end first.",
     change: "campaign.resume"
   },
   cancel: {

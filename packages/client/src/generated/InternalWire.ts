@@ -736,7 +736,7 @@ export interface CampaignForecast {
   readonly messagingLimit: number | null
   /** How many days the messaging limit makes it take; `null` if the limit is 0. */
   readonly days: number | null
-  /** How long it takes at its pace. */
+  /** How long it takes at its pace and under the messaging limit; it follows `share`. */
   readonly seconds: number
   /** The messages by the price that they are expected to have, by market, category and type. */
   readonly lines: ReadonlyArray<UsageLine>
@@ -2169,11 +2169,17 @@ export interface InternalRoutes {
    * listed with it.
    */
   readonly "POST /internal/campaigns/:id/check": { readonly response: Campaign }
-  /** Start a campaign. A campaign that is `ready`. Starting it again changes nothing. */
+  /**
+   * Start a campaign. A campaign that is `ready`. Starting it again changes nothing. Refused if the campaign's end has
+   * passed, or is before its start, because nobody would get a message.
+   */
   readonly "POST /internal/campaigns/:id/start": { readonly response: Campaign }
   /** Pause a campaign. Stops sending within a second. */
   readonly "POST /internal/campaigns/:id/pause": { readonly response: Campaign }
-  /** Resume a campaign. It continues with the recipients that are left. */
+  /**
+   * Resume a campaign. It continues with the recipients that are left. Refused once the campaign's end has passed,
+   * because they would all be skipped: set a later end first.
+   */
   readonly "POST /internal/campaigns/:id/resume": { readonly response: Campaign }
   /** Cancel a campaign. Waiting recipients are skipped. Messages in flight still get their outcome. */
   readonly "POST /internal/campaigns/:id/cancel": { readonly response: Campaign }

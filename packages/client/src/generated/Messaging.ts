@@ -575,7 +575,7 @@ export interface CampaignForecast {
   readonly messagingLimit: number | null
   /** How many days the messaging limit makes it take; `null` if the limit is 0. */
   readonly days: number | null
-  /** How long it takes at its pace. */
+  /** How long it takes at its pace and under the messaging limit; it follows `share`. */
   readonly seconds: number
   /** The messages by the price that they are expected to have, by market, category and type. */
   readonly lines: ReadonlyArray<UsageLine>

@@ -12,7 +12,7 @@ import type { Instant } from "../Time.ts"
 import type * as CampaignCounts from "./CampaignCounts.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
-import type { Expected, Forecast } from "./Forecast.ts"
+import * as Forecast from "./Forecast.ts"
 import type { ProblemKind } from "./ProblemKind.ts"
 import type { QuietHours } from "./QuietHours.ts"
 
@@ -146,9 +146,9 @@ export interface Campaign extends Plan {
   /** How many customers of checked rows count against the messaging limit. */
   readonly limitedCustomers: number
   /** The prices that messages to the checked rows are expected to have. */
-  readonly expected: ReadonlyArray<Expected>
+  readonly expected: ReadonlyArray<Forecast.Expected>
   /** The estimate for the campaign, once its rows are checked. */
-  readonly forecast: Forecast | null
+  readonly forecast: Forecast.Forecast | null
   /** The sums of {@link tallies} by outcome. */
   readonly counts: CampaignCounts.CampaignCounts
   readonly tallies: ReadonlyArray<CampaignTally.Tally>
@@ -248,7 +248,12 @@ const edit = (campaign: Campaign, plan: Partial<Plan>): Result.Result<Campaign, 
   if (plan.startAt !== undefined && campaign.startedAt !== null) return wrong(campaign, "be started at another time")
   // checked rows hold the messages that will be sent
   const after = frozen === undefined ? campaign : withoutCheck(campaign)
-  return Result.succeed({ ...after, ...plan })
+  const { forecast } = after
+  return Result.succeed({
+    ...after,
+    ...plan,
+    forecast: forecast === null || plan.share === undefined ? forecast : Forecast.withShare(forecast, plan.share)
+  })
 }
 
 /** The statuses that a campaign never leaves. */
@@ -301,12 +306,27 @@ export const withFile = (campaign: Campaign, rows: number): Campaign => ({
   upload: null
 })
 
-/** Makes the campaign run, or schedules it if its start time is in the future. */
-const begin = (campaign: Campaign, now: Instant): Campaign => {
-  const { startAt, startedAt } = campaign
-  return startAt !== null && startAt > now
-    ? { ...campaign, status: "scheduled", pausedFor: null }
-    : { ...campaign, status: "running", pausedFor: null, startedAt: startedAt ?? now }
+/**
+ * Makes the campaign run, or schedules it if its start time is in the future. Fails if the campaign ends before, because
+ * all its recipients would be skipped, which nobody can undo.
+ */
+const begin = (campaign: Campaign, now: Instant): Result.Result<Campaign, Forbidden> => {
+  const { counts, startAt, startedAt } = campaign
+  const from = Math.max(startAt ?? now, now)
+  if (counts.queued > 0 && endsAt(campaign, from) <= from) {
+    return Result.fail(
+      new Forbidden({
+        reason: "campaign_state",
+        message: `the campaign's end (notAfter) ${from > now ? "is before its start" : "has passed"}, so all ` +
+          "recipients that are left would be skipped: set a later notAfter first"
+      })
+    )
+  }
+  return Result.succeed(
+    from > now
+      ? { ...campaign, status: "scheduled", pausedFor: null }
+      : { ...campaign, status: "running", pausedFor: null, startedAt: startedAt ?? now }
+  )
 }
 
 /**
@@ -326,7 +346,7 @@ export const change = (campaign: Campaign, asked: Change, now: Instant): Result.
         : Result.succeed({ ...campaign, status: "checking", pausedFor: null })
     case "Start":
       if (status === "running" || status === "scheduled") return Result.succeed(campaign)
-      return status === "ready" ? Result.succeed(begin(campaign, now)) : wrong(campaign, "be started")
+      return status === "ready" ? begin(campaign, now) : wrong(campaign, "be started")
     case "Pause":
       if (status === "paused") return Result.succeed(campaign)
       return status === "running" || status === "scheduled"
@@ -336,11 +356,11 @@ export const change = (campaign: Campaign, asked: Change, now: Instant): Result.
       if (status === "running" || status === "scheduled") return Result.succeed(campaign)
       return status === "paused"
         // a person has seen the failures so far, so they do not pause the campaign again
-        ? Result.succeed({
-          ...begin(campaign, now),
+        ? Result.map(begin(campaign, now), (begun) => ({
+          ...begun,
           snapshots: [FailureRate.taken(campaign.counts)],
           categories: campaign.pausedFor === "template_category" ? null : campaign.categories
-        })
+        }))
         : wrong(campaign, "be resumed")
     case "Cancel":
       if (status === "cancelled") return Result.succeed(campaign)

@@ -2,15 +2,14 @@
  * The forecast of a campaign (contract §11): its messages, duration and costs, estimated when its recipients are
  * checked. Pure.
  */
-import { Duration } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
 import * as ServiceWindow from "../contacts/ServiceWindow.ts"
 import * as Limits from "../limits/Limits.ts"
-import * as MessagingLimit from "../limits/MessagingLimit.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
 import type { Instant } from "../Time.ts"
 import type { Price } from "../usage/PriceTally.ts"
 import * as RateCard from "../usage/RateCard.ts"
+import * as SendingTime from "./SendingTime.ts"
 
 /** The forecast. Other sends, quiet hours and failures make the campaign take longer. */
 export interface Forecast {
@@ -22,8 +21,10 @@ export interface Forecast {
   readonly messagingLimit: number | null
   /** How many days the campaign takes under the messaging limit; `null` if the limit is 0. */
   readonly days: number | null
-  /** How long the campaign takes at its pace, in seconds. */
+  /** How long the campaign takes at its pace and under the messaging limit, in seconds. */
   readonly seconds: number
+  /** The number's rate when the recipients were checked, in messages a second; `null` if an earlier version checked them. */
+  readonly perSecond: number | null
   /** The messages by their expected price, and their cost by the rate card. */
   readonly lines: RateCard.Bill["lines"]
   /** The sum of {@link lines} in each currency; empty without a rate card. */
@@ -74,17 +75,20 @@ export const of = (
     : messagingLimit === 0
     ? null
     : Math.ceil(limitedCustomers / messagingLimit)
-  const atPace = messages / (Limits.phoneNumberTier(limits, PhoneNumber.tierOf(sender)).perSecond * share)
-  // the last day's messages start once the day before is over
-  const waits = ((days ?? 1) - 1) * Duration.toSeconds(MessagingLimit.period)
+  const { perSecond } = Limits.phoneNumberTier(limits, PhoneNumber.tierOf(sender))
+  const extent = { messages, limitedCustomers, messagingLimit, days }
   const { lines, totals } = RateCard.bill(card, expected.map((price) => ({ ...price, hour: at })))
   return {
-    messages,
-    limitedCustomers,
-    messagingLimit,
-    days,
-    seconds: Math.ceil(Math.max(atPace, waits)),
+    ...extent,
+    seconds: SendingTime.seconds(extent, perSecond * share),
+    perSecond,
     lines,
     costs: totals
   }
 }
+
+/** The forecast of a campaign that now uses this share of its number's rate. */
+export const withShare = (forecast: Forecast, share: number): Forecast =>
+  forecast.perSecond === null
+    ? forecast
+    : { ...forecast, seconds: SendingTime.seconds(forecast, forecast.perSecond * share) }

@@ -60,6 +60,23 @@ describe("a campaign", () => {
     }
   })
 
+  it("a change of its share changes how long its forecast says it takes", () => {
+    const forecast = {
+      messages: 8000,
+      limitedCustomers: 0,
+      messagingLimit: null,
+      days: 1,
+      seconds: 1000,
+      perSecond: 80,
+      lines: [],
+      costs: []
+    }
+    const secondsWith = (plan: Partial<Campaign.Plan>) =>
+      Result.getOrThrow(Campaign.change(campaign({ status: "ready", forecast }), { _tag: "Edit", plan }, 0)).forecast
+        ?.seconds
+    assert.deepStrictEqual([secondsWith({ share: 0.5 }), secondsWith({ name: "B" })], [200, 1000])
+  })
+
   it("its name, pace and end can change until it is over", () => {
     const edit = (fields: Partial<Campaign.Campaign>, plan: Partial<Campaign.Plan>) =>
       Result.isSuccess(Campaign.change(campaign(fields), { _tag: "Edit", plan }, 0))
@@ -71,6 +88,49 @@ describe("a campaign", () => {
     assert.isTrue(edit({ status: "running", startedAt: 1 }, { share: 0.1, notAfter: 9, maxFailureRate: 1, name: "B" }))
     assert.isFalse(edit({ status: "running", startedAt: 1 }, { startAt: 9 }))
     assert.isFalse(edit({ status: "completed" }, { name: "B" }))
+  })
+})
+
+describe("the end of a campaign", () => {
+  const hour = 3_600_000
+  const counts = { ...CampaignCounts.none, queued: 3, sent: 1 }
+  const paused = campaign({ status: "paused", checked: 4, counts, startedAt: 1000 })
+  const ready = campaign({ status: "ready", checked: 4, counts })
+  const end = 1000 + 24 * hour
+  const resumed = (fields: Partial<Campaign.Campaign>, now: number) =>
+    Campaign.change({ ...paused, ...fields }, { _tag: "Resume" }, now)
+  const started = (fields: Partial<Campaign.Campaign>, now: number) =>
+    Campaign.change({ ...ready, ...fields }, { _tag: "Start" }, now)
+  const statusOf = Result.match({
+    onFailure: ({ message }: { readonly message: string }) => message,
+    onSuccess: ({ status }: Campaign.Campaign) => status
+  })
+
+  it("a paused campaign is not resumed once its end has passed, so that nobody who is left is skipped", () => {
+    assert.strictEqual(statusOf(resumed({}, end - 1)), "running")
+    assert.match(statusOf(resumed({}, end)), /the campaign's end \(notAfter\) has passed/)
+    assert.match(statusOf(resumed({ notAfter: 2000 }, 2000)), /the campaign's end \(notAfter\) has passed/)
+    const { message, reason } = Result.getOrThrow(Result.flip(resumed({}, end + hour)))
+    assert.strictEqual(reason, "campaign_state")
+    assert.include(message, "set a later notAfter first")
+    const moved = Campaign.change(paused, { _tag: "Edit", plan: { notAfter: end + 2 * hour } }, end + hour)
+    assert.strictEqual(
+      statusOf(Result.flatMap(moved, (campaign) => Campaign.change(campaign, { _tag: "Resume" }, end + hour))),
+      "running"
+    )
+  })
+
+  it("a paused campaign whose recipients have all been sent to is resumed after its end, and so completes", () => {
+    assert.strictEqual(statusOf(resumed({ counts: { ...counts, queued: 0 } }, end)), "running")
+  })
+
+  it("a campaign is not started after its end, or for a time at or after its end", () => {
+    assert.strictEqual(statusOf(started({ notAfter: 2000 }, 1999)), "running")
+    assert.match(statusOf(started({ notAfter: 2000 }, 2000)), /has passed/)
+    assert.match(statusOf(started({ notAfter: 2000, startAt: 2000 }, 1000)), /is before its start/)
+    assert.strictEqual(statusOf(started({ notAfter: 2000, startAt: 1999 }, 1000)), "scheduled")
+    assert.strictEqual(statusOf(started({ startAt: end + hour }, 1000)), "scheduled")
+    assert.match(statusOf(resumed({ startedAt: null, notAfter: 2000, startAt: 3000 }, 1000)), /is before its start/)
   })
 })
 

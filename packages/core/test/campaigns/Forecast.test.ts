@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Duration } from "effect"
 import * as Forecast from "../../src/campaigns/Forecast.ts"
+import * as SendingTime from "../../src/campaigns/SendingTime.ts"
 import * as Split from "../../src/campaigns/Split.ts"
 import type { Contact } from "../../src/contacts/Contact.ts"
 import type { CampaignId } from "../../src/Id.ts"
 import { standard } from "../../src/limits/Limits.ts"
+import * as MessagingLimit from "../../src/limits/MessagingLimit.ts"
 import type * as E164 from "../../src/numbers/E164.ts"
 import * as PriceTally from "../../src/usage/PriceTally.ts"
 import { sender } from "../samples.ts"
@@ -32,10 +35,26 @@ describe("the forecast", () => {
       seconds: 200
     })
     assert.deepInclude(of(8000, 2000, 2000), { days: 1, seconds: 200 })
-    assert.deepInclude(of(8000, 2001, 2000), { days: 2, seconds: 86_400 })
-    assert.deepInclude(of(8000, 8000, 2000), { days: 4, seconds: 3 * 86_400 })
-    assert.deepInclude(of(8000, 1, 0), { days: null })
+    assert.deepInclude(of(8000, 1, 0), { days: null, seconds: 200 })
     assert.deepInclude(of(8000, 0, 0), { days: 1, seconds: 200 })
+  })
+
+  it("the messages of the last day are sent after the days before, at the campaign's pace", () => {
+    assert.strictEqual(SendingTime.limitPeriod, Duration.toSeconds(MessagingLimit.period))
+    assert.deepInclude(of(8000, 2001, 2000), { days: 2, seconds: 86_401 })
+    assert.deepInclude(of(1500, 1500, 1000), { days: 2, seconds: 86_400 + 13 })
+    assert.deepInclude(of(8000, 8000, 2000), { days: 4, seconds: 3 * 86_400 + 50 })
+    // the others, outside the limit, take longer
+    assert.deepInclude(of(8_000_000, 2001, 2000), { days: 2, seconds: 200_000 })
+  })
+
+  it("another share of the number's rate changes how long the campaign takes, and nothing else", () => {
+    const forecast = of(8000, 8000, null)
+    assert.deepStrictEqual(Forecast.withShare(forecast, 0.1), { ...forecast, seconds: 1000 })
+    const limited = of(1500, 1500, 1000)
+    assert.deepStrictEqual(Forecast.withShare(limited, 0.01), { ...limited, seconds: 86_400 + 625 })
+    // of a version that did not keep the rate
+    assert.deepStrictEqual(Forecast.withShare({ ...forecast, perSecond: null }, 0.1), { ...forecast, perSecond: null })
   })
 
   it("a campaign costs what its messages cost by market, at the rates of the day when it starts", () => {

@@ -59,7 +59,7 @@ export const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign
   rows: campaign.rows,
   checked: campaign.checked,
   problems: campaign.problems,
-  forecast: campaign.forecast,
+  forecast: campaign.forecast && Struct.omit(campaign.forecast, ["perSecond"]),
   counts: withTotal(campaign.counts),
   reasons: CampaignTally.reasonsOf(campaign.tallies),
   comparison: campaign.templateB === null ? null : compared(Comparison.of(campaign.tallies))

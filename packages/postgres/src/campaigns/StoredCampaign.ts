@@ -20,7 +20,7 @@ type Stored =
     "expected" | "forecast" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds"
   >
   & Partial<Pick<Campaign.Campaign, "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds">>
-  & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs"> & Partial<Forecast.Forecast> | null }
+  & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs" | "perSecond"> & Partial<Forecast.Forecast> | null }
 
 const campaign = row({ state: json<Stored>() })
 
@@ -46,7 +46,7 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     problemKinds,
     replaced,
     upload,
-    forecast: forecast && { lines: [], costs: [], ...forecast },
+    forecast: forecast && { lines: [], costs: [], perSecond: null, ...forecast },
     ...Campaign.counted(talliesOf(row))
   }
 }

@@ -308,5 +308,11 @@ export const tests = (it: Fixture.It): void => {
         forecast!.costs.map(({ amount, currency }) => [currency, Number(amount)]),
         [["USD", (limitedCustomers * 4) / 1000]]
       )
+      const { perSecond } = forecast!
+      yield* changed(campaign, own.start, { _tag: "Edit", plan: { share: 0.01 } })
+      assert.deepStrictEqual((yield* get(campaign)).forecast, {
+        ...forecast!,
+        seconds: Math.ceil(reached.length / (perSecond! * 0.01))
+      })
     }))
 }

@@ -11,14 +11,14 @@ import {
   QueueStore,
   type Time
 } from "@wac/core"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 import * as CampaignFixture from "./CampaignFixture.ts"
 
 const { customer } = MessageFixture
 const { hour, minute, second, world } = Fixture
-const { add, changed, claim, completions, counts, draft, get, ready, rows, running, sendOf, sent, told, workAll } =
+const { add, changed, claim, completions, counts, draft, get, ready, rows, running, sendOf, sent, told, tried, workAll } =
   CampaignFixture
 
 /** Registers the tests. */
@@ -129,6 +129,21 @@ export const tests = (it: Fixture.It): void => {
       yield* changed(campaign, own.start + minute, { _tag: "Resume" })
       assert.isNotEmpty(yield* workAll(own, own.start + minute))
       assert.strictEqual(FailureRate.rateOf((yield* get(campaign)).snapshots, paused.counts), undefined)
+    }))
+
+  it.effect("a paused campaign is not resumed after its end, and sends to all who are left once its end is moved", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* running(own, 3)
+      yield* changed(campaign, own.start + minute, { _tag: "Pause" })
+      const late = own.start + 25 * hour
+      const refused = yield* tried(campaign, late, { _tag: "Resume" })
+      assert.isTrue(Result.isFailure(refused))
+      assert.deepStrictEqual(yield* workAll(own, late), [])
+      assert.deepInclude(yield* get(campaign), { status: "paused", counts: counts({ queued: 3 }) })
+      yield* changed(campaign, late, { _tag: "Edit", plan: { notAfter: late + hour } })
+      assert.strictEqual((yield* changed(campaign, late, { _tag: "Resume" })).status, "running")
+      assert.lengthOf(yield* workAll(own, late), 3)
     }))
 
   it.effect("a resumed campaign whose earlier failures were corrected pauses itself again for later ones", () =>

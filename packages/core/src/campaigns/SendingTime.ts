@@ -1,0 +1,25 @@
+/**
+ * How long a campaign sends (contract §11). The service and its pages share this file, so it imports only types. Pure.
+ */
+import type { Forecast } from "./Forecast.ts"
+
+/** After how many seconds a customer no longer counts against the messaging limit (`MessagingLimit.period`). */
+export const limitPeriod = 24 * 60 * 60
+
+/** The parts of a forecast that decide how long a campaign sends. */
+export type Extent = Pick<Forecast, "messages" | "limitedCustomers" | "messagingLimit" | "days">
+
+/**
+ * The number of seconds, from its start, after which the messaging limit lets a campaign have sent to everybody at
+ * `perSecond` messages a second: the messages of the last day only begin once the days before are over. 0 if all of it
+ * fits in one day.
+ */
+export const limited = ({ days, limitedCustomers, messagingLimit }: Extent, perSecond: number): number => {
+  if (messagingLimit === null || days === null || days === 1) return 0
+  const before = days - 1
+  return before * limitPeriod + (limitedCustomers - before * messagingLimit) / perSecond
+}
+
+/** How many seconds a campaign takes at `perSecond` messages a second, within the messaging limit. */
+export const seconds = (extent: Extent, perSecond: number): number =>
+  Math.ceil(Math.max(extent.messages / perSecond, limited(extent, perSecond)))
