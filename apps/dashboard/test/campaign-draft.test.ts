@@ -34,6 +34,7 @@ const detail = (name: string, parameterFormat: "positional" | "named", variables
   unfillable: null,
   quality: null,
   rejectionReason: null,
+  providerAccountId: "sandbox",
   providerTemplateId: "1",
   syncedAt: "2026-01-02T03:04:05.700Z"
 } satisfies TemplateDetail)

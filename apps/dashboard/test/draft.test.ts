@@ -17,6 +17,7 @@ const detail = (fields: Partial<TemplateDetail>): TemplateDetail => ({
   unfillable: null,
   quality: null,
   rejectionReason: null,
+  providerAccountId: "sandbox",
   providerTemplateId: "1",
   syncedAt: "2026-01-02T03:04:05.700Z",
   ...fields

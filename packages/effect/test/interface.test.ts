@@ -260,7 +260,10 @@ const stories: Readonly<Record<string, ReadonlyArray<Step>>> = {
     async ({ service }) =>
       (await service.templates.list({ name: "hello_world" }).toArray()).map((template) => {
         // an embedding program gets more
-        const { unfillable: _, ...shared } = template as typeof template & { readonly unfillable?: string | null }
+        const { providerAccountId: _, unfillable: __, ...shared } = template as typeof template & {
+          readonly providerAccountId?: string
+          readonly unfillable?: string | null
+        }
         return shared
       }),
     ({ service }) => service.templates.list({ nme: "hello_world" } as never).page(),

@@ -1,6 +1,6 @@
 /** The form of a campaign: the template and what fills it, the file of customers, the schedule, and a preview. */
 import { Link, useNavigate } from "@tanstack/react-router"
-import type { Campaign, TemplateDetail } from "@wac/client/internal"
+import type { Campaign, PhoneNumber, TemplateDetail } from "@wac/client/internal"
 import { useState } from "react"
 import * as MaxLength from "../generated/MaxLength.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
@@ -8,6 +8,7 @@ import { FromField } from "../numbers/FromField.tsx"
 import { useRefusal } from "../session/Session.tsx"
 import { placeholderParams } from "../templates/Names.ts"
 import { Preview } from "../templates/Preview.tsx"
+import { sendableFrom } from "../templates/Sendable.ts"
 import { templateKey, TemplateOption } from "../templates/TemplateOption.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
@@ -45,16 +46,18 @@ const lackWords = (lacking: ReadonlyArray<string>): string | undefined =>
     : `The file has no column for ${lacking.map((name) => `{{${name}}}`).join(", ")}, which the template’s values need.`
 
 export const CampaignForm = (
-  { start, templates }: {
-    readonly templates: ReadonlyArray<TemplateDetail>
+  { approved, numbers, start }: {
+    readonly approved: ReadonlyArray<TemplateDetail>
+    readonly numbers: ReadonlyArray<PhoneNumber>
     readonly start?: Start | undefined
   }
 ) => {
   const like = start?.campaign
   /** The campaign to change; `undefined` if the form creates one. */
   const campaign = start?.isCopy === true ? undefined : like
+  const first = sendableFrom(approved, numbers, like?.from ?? "")
   const unapproved = [like?.template, like?.templateB].flatMap((given) =>
-    given == null || templateOf(templates, templateKey(given)) !== undefined
+    given == null || templateOf(first, templateKey(given)) !== undefined
       ? []
       : [`${given.name} · ${given.language}`]
   )
@@ -64,8 +67,9 @@ export const CampaignForm = (
     RoleOf.campaignsUpload,
     RoleOf.campaignsCheck
   )
-  const [draft, setDraft] = useState(() => startDraft(start, templates))
+  const [draft, setDraft] = useState(() => startDraft(start, first))
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))
+  const templates = sendableFrom(approved, numbers, draft.from)
   const recipients = useRecipients()
   const { file, head, unread } = recipients
   const columns = variableColumns(head, recipients.numberColumn)
@@ -139,7 +143,7 @@ export const CampaignForm = (
               <select
                 {...control}
                 className="field"
-                value={draft.template}
+                value={template === undefined ? "" : draft.template}
                 onChange={({ target: { value } }) =>
                   change({ template: value, ...(value === draft.templateB ? { templateB: "" } : {}) })}
               >
@@ -170,7 +174,7 @@ export const CampaignForm = (
               <select
                 {...control}
                 className="field"
-                value={draft.templateB}
+                value={templateB === undefined ? "" : draft.templateB}
                 onChange={(event) => change({ templateB: event.target.value })}
               >
                 <option value="">Nothing: all get the same</option>

@@ -1,6 +1,7 @@
 /** The pages with the form of a campaign: for a new one, and for changes of one that has not started. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
+import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { useFresh } from "../session/Save.ts"
 import { approvedQuery } from "../templates/Queries.ts"
 import { buttonClass } from "../ui/Button.tsx"
@@ -15,6 +16,7 @@ const FormPage = (
   { start, title }: { readonly title: string; readonly start?: Start }
 ) => {
   const templates = useQuery(approvedQuery)
+  const numbers = useQuery(phoneNumbersQuery)
   return (
     <Page title={title} lead="One template to many customers. Every row is checked before anything is sent.">
       {templates.data === undefined || templates.data.length === 0
@@ -30,7 +32,13 @@ const FormPage = (
             </Loaded>
           </div>
         )
-        : <CampaignForm templates={templates.data} start={start} />}
+        : numbers.data === undefined
+        ? (
+          <div className="card">
+            <LoadState query={numbers} lines={6} />
+          </div>
+        )
+        : <CampaignForm approved={templates.data} numbers={numbers.data} start={start} />}
     </Page>
   )
 }

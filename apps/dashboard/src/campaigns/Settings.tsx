@@ -8,7 +8,8 @@ import { percentOf } from "./Draft.ts"
 
 /** The template of a variant, and the values of its placeholders. */
 const PlannedTemplate = (
-  { template: { bodyParams, language, name }, variant }: {
+  { from, template: { bodyParams, language, name }, variant }: {
+    readonly from: Campaign["from"]
     readonly template: Campaign["template"]
     readonly variant?: "A" | "B" | undefined
   }
@@ -22,7 +23,7 @@ const PlannedTemplate = (
   return (
     <>
       <Fact name={`Template${ofVariant}`}>
-        <TemplateLink name={name} language={language} />
+        <TemplateLink name={name} language={language} from={from ?? ""} />
       </Fact>
       <Fact name={`Placeholders${ofVariant}`}>{values.length === 0 ? "None" : values.join(", ")}</Fact>
     </>
@@ -30,13 +31,13 @@ const PlannedTemplate = (
 }
 
 export const Settings = ({ campaign }: { readonly campaign: Campaign }) => {
-  const { template, templateB } = campaign
+  const { from, template, templateB } = campaign
   return (
     <Section title="Settings">
       <Facts>
-        <PlannedTemplate template={template} variant={templateB === null ? undefined : "A"} />
-        {templateB === null ? null : <PlannedTemplate template={templateB} variant="B" />}
-        <Fact name="From">{campaign.from ?? "The default number"}</Fact>
+        <PlannedTemplate from={from} template={template} variant={templateB === null ? undefined : "A"} />
+        {templateB === null ? null : <PlannedTemplate from={from} template={templateB} variant="B" />}
+        <Fact name="From">{from ?? "The default number"}</Fact>
         <Fact name="Starts">
           <TimeOr at={campaign.startAt} none="When it is started" />
         </Fact>

@@ -4,13 +4,14 @@
  */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import type { SendMessage, TemplateDetail } from "@wac/client/internal"
+import type { PhoneNumber, SendMessage, TemplateDetail } from "@wac/client/internal"
 import { type ReactNode, useState } from "react"
 import { isName } from "../contacts/Names.ts"
 import { CustomerWindow } from "../contacts/Window.tsx"
 import * as MaxLength from "../generated/MaxLength.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { FromField } from "../numbers/FromField.tsx"
+import { numberOf } from "../numbers/NumberOf.ts"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { channel } from "../session/Document.ts"
 import { useOnce } from "../session/Once.ts"
@@ -19,6 +20,7 @@ import { useRefusal } from "../session/Session.tsx"
 import { placeholderParams } from "../templates/Names.ts"
 import { Preview, TextPreview } from "../templates/Preview.tsx"
 import { approvedQuery } from "../templates/Queries.ts"
+import { sendableFrom } from "../templates/Sendable.ts"
 import { templateKey, TemplateOption } from "../templates/TemplateOption.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
@@ -51,13 +53,19 @@ const Queued = (
     </Notice>
   )
 
-const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<TemplateDetail>; readonly to: string }) => {
+const Form = (
+  { approved, numbers, to: given }: {
+    readonly approved: ReadonlyArray<TemplateDetail>
+    readonly numbers: ReadonlyArray<PhoneNumber>
+    readonly to: string
+  }
+) => {
   const client = useQueryClient()
   const navigate = useNavigate()
   const refusal = useRefusal(RoleOf.messagesSend)
-  const numbers = useQuery(phoneNumbersQuery)
   const [to, setTo] = useState(given)
   const [from, setFrom] = useState("")
+  const templates = sendableFrom(approved, numbers, from)
   const [kind, setKind] = useState<Kind>(templates.length === 0 ? "text" : "template")
   const first = templates.find(({ unfillable }) => unfillable === null)
   const [chosen, setChosen] = useState(first === undefined ? "" : templateKey(first))
@@ -85,7 +93,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
   })
   const { error } = send
   const places = placeholderParams(template, "template")
-  const number = from === "" ? numbers.data?.find(({ isDefault }) => isDefault)?.id : from
+  const number = numberOf(numbers, from)?.id
   const choices: ReadonlyArray<readonly [Kind, ReactNode]> = [
     ["template", "A template, at any time"],
     ["text", channel.serviceWindow ? "Text, while the customer’s service window is open" : "Text"]
@@ -144,9 +152,10 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
                     <select
                       {...control}
                       className="field"
-                      value={chosen}
+                      value={template === undefined ? "" : chosen}
                       onChange={(event) => setChosen(event.target.value)}
                     >
+                      {template === undefined ? <option value="">Choose a template</option> : null}
                       {templates.map((template) => <TemplateOption key={templateKey(template)} template={template} />)}
                     </select>
                   )}
@@ -205,18 +214,19 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
 export const SendPage = () => {
   const { to } = useSearch({ from: "/messages/new" })
   const templates = useQuery(approvedQuery)
+  const numbers = useQuery(phoneNumbersQuery)
   return (
     <Page
       title="Send a message"
       lead="One message to one customer. It counts and is checked like a message that a server sends."
     >
-      {templates.data === undefined
+      {templates.data === undefined || numbers.data === undefined
         ? (
           <div className="card">
-            <LoadState query={templates} lines={6} />
+            <LoadState query={templates.data === undefined ? templates : numbers} lines={6} />
           </div>
         )
-        : <Form key={to ?? ""} templates={templates.data} to={to ?? ""} />}
+        : <Form key={to ?? ""} approved={templates.data} numbers={numbers.data} to={to ?? ""} />}
     </Page>
   )
 }

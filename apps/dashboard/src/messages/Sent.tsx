@@ -1,10 +1,9 @@
 /** The section with a message's content: as it was sent, and as the phone shows it. */
-import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { MessageDetail, TemplateDetail } from "@wac/client/internal"
 import { fieldsOf, Said, textOf } from "../contacts/Said.tsx"
 import { Preview, TextPreview } from "../templates/Preview.tsx"
-import { templateQuery } from "../templates/Queries.ts"
+import { useTemplate } from "../templates/Queries.ts"
 import { Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 
@@ -17,8 +16,10 @@ const valuesOf = (template: TemplateDetail, params: unknown): { readonly [variab
   )
 
 /** The preview of a sent template with its values; a hint if the provider no longer lists the template. */
-const Filled = ({ content }: { readonly content: { readonly [name: string]: unknown } }) => {
-  const { data: template } = useQuery(templateQuery(String(content["name"]), String(content["language"])))
+const Filled = (
+  { content, from }: { readonly content: { readonly [name: string]: unknown }; readonly from: string }
+) => {
+  const template = useTemplate(String(content["name"]), String(content["language"]), from)
   return template == null
     ? template === null ? <p className="text-muted">The provider does not list this template any more.</p> : null
     : (
@@ -36,7 +37,7 @@ const Filled = ({ content }: { readonly content: { readonly [name: string]: unkn
     )
 }
 
-export const Sent = ({ message: { content, context, type } }: { readonly message: MessageDetail }) => {
+export const Sent = ({ message: { content, context, from, type } }: { readonly message: MessageDetail }) => {
   const fields = fieldsOf(content)
   const isKept = Array.isArray(content) || Object.keys(fields).length > 0
   return (
@@ -55,7 +56,7 @@ export const Sent = ({ message: { content, context, type } }: { readonly message
           : type === "template"
           ? (
             <div>
-              <Filled content={fields} />
+              <Filled content={fields} from={from} />
             </div>
           )
           : type === "text"

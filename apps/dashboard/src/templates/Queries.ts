@@ -1,7 +1,10 @@
 /** The queries of pages about templates. */
-import { queryOptions } from "@tanstack/react-query"
+import { queryOptions, useQuery } from "@tanstack/react-query"
+import type { TemplateDetail } from "@wac/client/internal"
+import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { live } from "../session/Refetching.ts"
 import { api } from "../session/Service.ts"
+import { sendableFrom } from "./Sendable.ts"
 
 /** The query for all approved templates, at most a few thousand per account. */
 export const approvedQuery = queryOptions({
@@ -17,7 +20,7 @@ export const templateOfId = (id: string) =>
     ...live(10_000)
   })
 
-/** The query for the templates with a name, one for each language, sorted by language. */
+/** The query for the templates with a name, one for each language and account, sorted by language. */
 export const namesakesQuery = (name: string) =>
   queryOptions({
     queryKey: ["templates", { name, all: true }],
@@ -27,9 +30,14 @@ export const namesakesQuery = (name: string) =>
     }
   })
 
-/** The query for a template by its name and language; `null` if the provider does not list it. */
-export const templateQuery = (name: string, language: string) =>
-  queryOptions({
-    ...namesakesQuery(name),
-    select: (templates) => templates.find((template) => template.language === language) ?? null
-  })
+/**
+ * The template with a name and language that a number sends, named as in `numberOf`. `null` if the provider does not
+ * list it, `undefined` if it is not known.
+ */
+export const useTemplate = (name: string, language: string, from: string): TemplateDetail | null | undefined => {
+  const { data: numbers } = useQuery(phoneNumbersQuery)
+  const { data: templates } = useQuery(namesakesQuery(name))
+  return numbers === undefined || templates === undefined
+    ? undefined
+    : sendableFrom(templates, numbers, from).find((template) => template.language === language) ?? null
+}

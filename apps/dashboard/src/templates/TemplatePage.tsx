@@ -16,14 +16,14 @@ import { namesakesQuery, templateOfId } from "./Queries.ts"
 import { TemplateActions } from "./TemplateActions.tsx"
 import { meaningOf, TemplateState } from "./TemplateWords.tsx"
 
-const Languages = ({ template: { id, name } }: { readonly template: TemplateDetail }) => {
+const Languages = ({ template: { id, name, providerAccountId } }: { readonly template: TemplateDetail }) => {
   const query = useQuery(namesakesQuery(name))
   return (
     <Section title="Languages" description="The templates of this name. Each language is reviewed separately.">
       <Loaded query={query} lines={1}>
         {(templates) => (
           <ul className="space-y-2">
-            {templates.map((template) => (
+            {templates.filter((template) => template.providerAccountId === providerAccountId).map((template) => (
               <li key={template.id} className="flex flex-wrap items-center gap-x-4 gap-y-1">
                 {template.id === id
                   ? <span className="min-w-16 font-medium" aria-current="page">{template.language}</span>

@@ -376,6 +376,61 @@ it("Back from a question about all of a filter closes it, and a run that has beg
   await owner.end()
 })
 
+it("of templates of one name in two accounts, forms and pages show the one of the number that sends", async () => {
+  const owner = await signedIn(browser, server)
+  const { page } = owner
+  await page.route(/\/internal\/phone-numbers/, async (route) => {
+    const response = await route.fetch()
+    const { data, ...rest } = await response.json()
+    const other = {
+      ...data[0],
+      id: "pn_other",
+      phoneNumber: "+15550007777",
+      isDefault: false,
+      providerAccountId: "other"
+    }
+    await route.fulfill({ response, json: { ...rest, data: [...data, other] } })
+  })
+  await page.route(/\/internal\/templates\?/, async (route) => {
+    const response = await route.fetch()
+    const { data, ...rest } = await response.json()
+    const others = data
+      .filter(({ language, name }: { readonly language: string; readonly name: string }) =>
+        name === "order_update" && language === "en_US"
+      )
+      .map((template: object) => ({
+        ...template,
+        id: "tpl_other",
+        providerAccountId: "other",
+        components: [{ type: "BODY", text: "{{2}} is of {{1}}" }]
+      }))
+    await route.fulfill({ response, json: { ...rest, data: [...others, ...data] } })
+  })
+  const figure = page.getByRole("figure", { name: "Preview of order_update" })
+  const isOther = async () => (await figure.innerText()).includes(" is of ")
+  for (const path of ["/messages/new", "/campaigns/new"]) {
+    await owner.open(path)
+    const template = page.getByLabel("Template", { exact: true })
+    await template.selectOption({ label: "order_update · en_US" })
+    await figure.waitFor()
+    assert.isFalse(await isOther(), path)
+    await page.getByLabel("From", { exact: true }).selectOption("+15550007777")
+    await figure.getByText(" is of ").waitFor()
+    assert.deepStrictEqual(
+      (await template.locator("option").allTextContents()).filter((label) => !label.startsWith("order_update")),
+      [],
+      path
+    )
+    await page.getByLabel("From", { exact: true }).selectOption("The default number")
+    await figure.getByText(" is of ").waitFor({ state: "detached" })
+  }
+  await owner.open(`/messages/${server.message}`)
+  await figure.waitFor()
+  assert.isFalse(await isOther())
+  owner.assertSound()
+  await owner.end()
+})
+
 it("a member sees a template's page, which names the role that can change it", async () => {
   const member = await signedIn(browser, { ...server, session: await inScope(workspace.asMember(server)) })
   const { page } = member

@@ -90,6 +90,7 @@ describe.concurrent("templates", () => {
         unfillable: null,
         quality: null,
         rejectionReason: null,
+        providerAccountId: "sandbox",
         providerTemplateId: "sandbox_greeting_en_US"
       })
       const sent = yield* send(server, {
@@ -178,6 +179,7 @@ describe.concurrent("templates", () => {
       assert.isAtLeast(Date.parse(syncedAt), Date.parse(answer.body.syncedAt))
       assert.deepStrictEqual(shown, {
         ...picture,
+        providerAccountId: "sandbox",
         variables: ["1"],
         unfillable: "its header needs a value of its own: image"
       })

@@ -70,6 +70,7 @@ export const ShownTemplate = Schema.Struct({
   }),
   quality: Schema.NullOr(Schema.String),
   rejectionReason: Schema.NullOr(Schema.String),
+  providerAccountId: Schema.String.annotate({ description: "The account that owns it: only its numbers can send it" }),
   providerTemplateId: Schema.String,
   syncedAt: Timestamp
 }).annotate({ identifier: "TemplateDetail", embedded: "Template", description: "A template of any status." }).pipe(
@@ -78,6 +79,7 @@ export const ShownTemplate = Schema.Struct({
     parameterFormat: "positional",
     unfillable: null,
     rejectionReason: null,
+    providerAccountId: "102290129340398",
     providerTemplateId: "1407680676729941",
     syncedAt: ExampleValues.times.start
   })

@@ -25,6 +25,8 @@ export interface Template {
   readonly unfillable: string | null
   readonly quality: string | null
   readonly rejectionReason: string | null
+  /** The account that owns it: only its numbers can send it. */
+  readonly providerAccountId: string
   readonly providerTemplateId: string
   readonly syncedAt: string
 }

@@ -37,6 +37,7 @@ export const shown = (template: Template.Template) => ({
   unfillable: template.unfillable,
   quality: template.quality,
   rejectionReason: template.rejectionReason,
+  providerAccountId: template.providerAccountId,
   providerTemplateId: template.providerTemplateId,
   syncedAt: Time.iso(template.syncedAt)
 })
