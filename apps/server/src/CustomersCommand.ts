@@ -2,10 +2,11 @@
  * The commands `export` and `erase`, for everything that is stored about one customer of a workspace, and `contacts`,
  * for customers' wishes. They work on `DATABASE_URL` directly, while servers run on it.
  */
-import { CustomerNames, Customers, OptOuts } from "@wac/core"
-import { Console, Effect, Schema, Stream } from "effect"
+import { CustomerNames, Customers, MediaBytes, OptOuts, StoreError } from "@wac/core"
+import { Console, Effect, Layer, Schema, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
+import { storageConfigFromEnvironment } from "./ServerConfig.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
 const customer = Argument.String("customer").pipe(
@@ -40,8 +41,26 @@ const eraseOne = Command.make(
   })
 ).pipe(Command.withDescription("Erase everything that is stored of a customer; an opt-out stays, as a keyed hash"))
 
+const elsewhere = new StoreError.StoreError({ operation: "MediaBytes.remove" })
+
+/**
+ * The bytes of files, which without `MEDIA_STORE` are not known to be here: the servers may keep them in an object
+ * store that only their variables name. So the command deletes what is here, and never takes a file's bytes for deleted:
+ * the servers do that again where they keep them, and forget the file.
+ */
+const mediaBytes = Layer.unwrap(Effect.gen(function*() {
+  const { mediaStore } = yield* storageConfigFromEnvironment(yield* OperatorCommand.Variables)
+  const here = yield* MediaBytes.MediaBytes
+  const remove: MediaBytes.MediaBytes["Service"]["remove"] = (file) =>
+    Effect.filterOrFail(here.remove(file), (isMore) => isMore, () => elsewhere)
+  return Layer.succeed(MediaBytes.MediaBytes, mediaStore === undefined ? { ...here, remove } : here)
+}))
+
 const provided = <Name extends string, Input, E, R>(command: Command.Command<Name, Input, {}, E, R>) =>
-  Command.provide(Command.provide(command, Customers.Customers.layer), OperatorCommand.opened)
+  Command.provide(
+    Command.provide(command, Layer.provide(Customers.Customers.layer, mediaBytes)),
+    OperatorCommand.opened
+  )
 
 const optOutOne = Command.make(
   "opt-out",

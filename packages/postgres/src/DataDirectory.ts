@@ -19,6 +19,12 @@ export const make = (directory: string): void => {
   fs.mkdirSync(whole, { mode: 0o700 })
 }
 
+/** Where PostgreSQL keeps its files in a directory. The place is absent, or the database is complete. */
+export const database = (directory: string): string => path.join(directory, "postgres")
+
+/** Whether a directory holds a database. */
+export const holdsDatabase = (directory: string): boolean => fs.existsSync(database(directory))
+
 /**
  * The user to whom an existing directory belongs, if it is not the user of this process. What root writes beside the
  * files of a server's user, that server cannot open.

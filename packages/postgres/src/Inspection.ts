@@ -4,8 +4,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Elapsed, type StoreError, Time } from "@wac/core"
 import { Clock, Effect, Redacted, Result } from "effect"
-import * as fs from "node:fs"
-import * as path from "node:path"
+import * as DataDirectory from "./DataDirectory.ts"
 import * as Migrations from "./Migrations.ts"
 import { OpenError } from "./OpenError.ts"
 import * as PgliteClient from "./PgliteClient.ts"
@@ -164,12 +163,42 @@ export const ofServer = (options: PostgresClient.Options): Effect.Effect<Inspect
     )
   }))
 
+/** What distinguishes a database: a copy of a server's files keeps `system_identifier`, and a standby has it too. */
+const identity = Effect.map(
+  PgClient.PgClient.use((client) =>
+    client<Record<"server" | "name", string> & { standby: boolean }>`
+    select (select system_identifier::text from pg_catalog.pg_control_system()) as server,
+      current_database()::text as name, pg_catalog.pg_is_in_recovery() as standby`
+  ),
+  ([row]) => `${row!.server} ${row!.standby} ${row!.name}`
+).pipe(
+  Effect.catchTag(
+    "SqlError",
+    (error) => Effect.fail(new OpenError({ message: `cannot inspect the database: ${describe(error)}` }))
+  )
+)
+
+/**
+ * Whether `listenUrl` leads to the same database as `url`, and not to a standby of it. Fails if a connection by either
+ * fails.
+ */
+export const isSame = (
+  { listenUrl, url }: { readonly listenUrl: Redacted.Redacted; readonly url: Redacted.Redacted }
+): Effect.Effect<boolean, OpenError> =>
+  Effect.gen(function*() {
+    const [listened, used] = yield* Effect.forEach(
+      [{ url: listenUrl }, { url, listenUrl }],
+      (options) => Effect.provide(identity, PostgresClient.layer({ ...options, maxConnections: 2 }))
+    )
+    return listened === used
+  })
+
 /** Inspects an embedded database; `undefined` if there is none yet. Fails if a process uses it. */
 export const ofEmbedded = (
   options: PgliteClient.Options & { readonly directory: string }
 ): Effect.Effect<Inspection | undefined, OpenError> =>
   Effect.suspend(() =>
-    fs.existsSync(path.join(options.directory, "postgres"))
+    DataDirectory.holdsDatabase(options.directory)
       ? Effect.map(
         Effect.provide(inspect, PgliteClient.layer(options)),
         (found) => ({ ...found, unprovenMode: undefined })

@@ -115,7 +115,7 @@ const openedIn = (modules: Effect.Success<typeof Pglite.modules>, data: string) 
 const openDirectory = Effect.fnUntraced(function*(directory: string) {
   const modules = yield* Pglite.modules
   yield* attempt(directory, () => DataDirectory.make(directory))
-  const data = path.join(directory, "postgres")
+  const data = DataDirectory.database(directory)
   const stranger = DataDirectory.strangerOf(data)
   if (stranger !== undefined) {
     return yield* new OpenError({
@@ -132,7 +132,7 @@ const openDirectory = Effect.fnUntraced(function*(directory: string) {
         isInUse
       })
   )
-  const isNew = !fs.existsSync(data)
+  const isNew = !DataDirectory.holdsDatabase(directory)
   yield* attempt(
     directory,
     () => DataDirectory.tryWriting(directory, isNew ? DataDirectory.roomOfNew : DataDirectory.roomOfOld)

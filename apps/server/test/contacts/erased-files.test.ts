@@ -1,0 +1,41 @@
+/**
+ * The files of a customer whom an operator erases, if the servers keep files in an object store.
+ */
+import { assert, it } from "@effect/vitest"
+import { Behaviour } from "@wac/sandbox"
+import * as S3Server from "@wac/testbed/S3Server"
+import { Effect } from "effect"
+import { until } from "../checks.ts"
+import { resultOf, wac } from "../commandLine.ts"
+import { hello, ready, send, start } from "../harness.ts"
+import { freshDatabase, masterKey, postgres, sql } from "../processes.ts"
+
+it.live("a server deletes the files of a customer whom a command erased that did not know of its object store", () =>
+  Effect.gen(function*() {
+    const store = yield* Effect.acquireRelease(
+      Effect.promise(() => S3Server.start()),
+      ({ stop }) => Effect.promise(stop)
+    )
+    const storage = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
+    const environment = {
+      ...storage,
+      MEDIA_STORE: `s3://${store.bucket}/wac`,
+      AWS_ENDPOINT_URL: store.endpoint,
+      AWS_ACCESS_KEY_ID: "an-id",
+      AWS_SECRET_ACCESS_KEY: "a-secret"
+    }
+    const objects = Effect.promise(store.keys)
+    const files = sql(storage.DATABASE_URL, "select id from wac.media")
+    const { picturing } = Behaviour.numbers
+    yield* Effect.scoped(Effect.gen(function*() {
+      const server = yield* ready({ environment })
+      assert.strictEqual((yield* send(server, hello(picturing))).status, 200)
+      yield* until(objects, ({ length }) => length > 0)
+    }))
+    assert.include(resultOf(yield* wac(storage)(`erase ${picturing} --json`)), { files: 1 })
+    assert.lengthOf(yield* objects, 1)
+    assert.lengthOf(yield* files, 1)
+    yield* start({ environment })
+    yield* until(objects, ({ length }) => length === 0)
+    yield* until(files, ({ length }) => length === 0)
+  }).pipe(Effect.scoped))
