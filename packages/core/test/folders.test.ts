@@ -88,7 +88,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
   usage: ["changes", "contacts", "limits", "messages", "queue", "workspaces"],
   subscriptions: ["events", "webhooks"],
   // alerts tell when the receiver was down
-  webhooks: ["alerts", "events", "keys", "secrets", "usage"],
+  webhooks: ["alerts", "events", "keys", "limits", "secrets", "usage"],
   // the first start sets up every part
   workspaces: ["limits", "numbers", "people", "provider", "secrets", "templates"]
 }

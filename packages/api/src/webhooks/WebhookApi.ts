@@ -360,7 +360,8 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     ).annotate(NeedsWebhook, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Send a test event",
-      description: "Attempted once, even while paused; the response reports the result."
+      description: "Attempted once, even while paused; the response reports the result. A workspace can make ten at " +
+        "once, then one in six seconds."
     })),
   HttpApiEndpoint.post("pause", "/internal/webhook/pause", { query: noQuery, success: WebhookStatus, error: reading })
     .annotate(

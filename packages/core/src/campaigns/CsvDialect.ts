@@ -8,10 +8,20 @@
 export const mark = "\uFEFF"
 
 /**
- * The options of csv-stringify for a file that spreadsheets read. A value that would be read as a formula gets an
- * apostrophe in front.
+ * Where a formula may begin: at the beginning of a value, and inside of it where a spreadsheet that separates values by
+ * `;` or a tab would divide it, or break the line, as quotes around a value do not count there. Spreadsheets read the
+ * full-width signs like the others.
  */
-export const writing = { escape_formulas: true } as const
+const begins = /(^|[;\t\r\n]"*)(?=[^\S;\t\r\n]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g
+
+/**
+ * The options of csv-stringify for a file that spreadsheets read, whatever they separate values by. What would be read
+ * as a formula, a value or a part of one, gets an apostrophe in front.
+ */
+export const writing = {
+  escape_formulas: true,
+  cast: { string: (value: string): string => value.replace(begins, "$1'") }
+} as const
 
 /** The encoding of a file, by its name for `TextDecoder`. */
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be"

@@ -87,12 +87,15 @@ const refusals: { readonly [name in Name]: string } = {
   login: "too many failed sign-ins; wait before the next"
 }
 
-/** The error of the first limiter that refused, with the longest wait of all that refused; `undefined` if none did. */
-export const refusal = (readings: ReadonlyArray<Reading>): RateLimited | undefined => {
+/**
+ * The error of the first limiter that refused, with the longest wait of all that refused; `undefined` if none did. Its
+ * message is that of the limiter's name, unless another is given.
+ */
+export const refusal = (readings: ReadonlyArray<Reading>, message?: string): RateLimited | undefined => {
   const refused = readings.filter(({ allowed }) => !allowed)
   return refused[0] === undefined ? undefined : new RateLimited({
     reason: refused[0].policy.name,
-    message: refusals[refused[0].policy.name],
+    message: message ?? refusals[refused[0].policy.name],
     retryAfter: Duration.millis(Math.ceil(Math.max(...refused.map(({ resetAfter }) => resetAfter))))
   })
 }

@@ -4,11 +4,12 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
-import { type InvalidBody, NotFound, ServerError } from "../Errors.ts"
+import { type InvalidBody, NotFound, type RateLimited, ServerError } from "../Errors.ts"
 import * as Event from "../events/Event.ts"
 import { EventStore } from "../events/EventStore.ts"
 import * as Id from "../Id.ts"
 import * as Signature from "../keys/Signature.ts"
+import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
@@ -20,6 +21,7 @@ import { DeliveryStore } from "./DeliveryStore.ts"
 import { ReceiverGuard } from "./ReceiverGuard.ts"
 import * as RetrySchedule from "./RetrySchedule.ts"
 import { diagnose, type VerifyReport } from "./SignatureDiagnosis.ts"
+import * as TestLimit from "./TestLimit.ts"
 import * as Webhook from "./Webhook.ts"
 import * as WebhookHealth from "./WebhookHealth.ts"
 import type { Replay } from "./WebhookStep.ts"
@@ -97,9 +99,12 @@ export class Webhooks extends Context.Service<Webhooks, {
   readonly get: (workspaceId: Id.WorkspaceId) => Effect.Effect<WebhookReport, NotFound | StoreError>
   /**
    * Posts a `webhook.test` event and returns the one attempt at it. The event is recorded and listed like others. A
-   * failure neither counts against the webhook nor is retried; a success shows that the receiver has recovered.
+   * failure neither counts against the webhook nor is retried; a success shows that the receiver has recovered. Fails
+   * with `RateLimited`, and records nothing, if the workspace tests too often (`TestLimit`).
    */
-  readonly test: (workspaceId: Id.WorkspaceId) => Effect.Effect<ShownAttempt, NotFound | ServerError | StoreError>
+  readonly test: (
+    workspaceId: Id.WorkspaceId
+  ) => Effect.Effect<ShownAttempt, NotFound | RateLimited | ServerError | StoreError>
   /**
    * Pauses the webhook until a person resumes it. Events are still recorded, and are held. A paused webhook stays as it
    * is. Neither this nor a resume counts held deliveries, so both cost the same however much waits.
@@ -107,9 +112,12 @@ export class Webhooks extends Context.Service<Webhooks, {
   readonly pause: (workspaceId: Id.WorkspaceId) => Effect.Effect<Webhook.Webhook, NotFound | StoreError>
   /**
    * Resumes the webhook. Unless forced, it first posts a probe, a `webhook.test` event; if that fails, the webhook
-   * stays paused. Held events to be replayed drain at a bounded rate while new events flow.
+   * stays paused. Held events to be replayed drain at a bounded rate while new events flow. Fails with `RateLimited` if
+   * the workspace probes too often; tests leave it a few probes, and a forced resume needs none.
    */
-  readonly resume: (command: ResumeWebhook) => Effect.Effect<Resumed, NotFound | ServerError | StoreError>
+  readonly resume: (
+    command: ResumeWebhook
+  ) => Effect.Effect<Resumed, NotFound | RateLimited | ServerError | StoreError>
   /**
    * Creates a new secret, which signs from the next attempt on. The previous secrets also sign for `overlap`, so that
    * receivers have time to change. With an overlap of zero they end immediately (contract §5).
@@ -144,6 +152,7 @@ export class Webhooks extends Context.Service<Webhooks, {
     Webhooks,
     Effect.gen(function*() {
       const store = yield* WebhookStore
+      const limits = yield* RateLimitStore
       const deliveries = yield* DeliveryStore
       const { attempt } = yield* DeliveryAttempt
       const guard = yield* ReceiverGuard
@@ -185,8 +194,9 @@ export class Webhooks extends Context.Service<Webhooks, {
         return Option.isSome(webhook) ? webhook.value : yield* none()
       })
 
-      const test = Effect.fn("Webhooks.test")(function*(workspaceId: Id.WorkspaceId, trigger: "test" | "probe") {
+      const test = Effect.fn("Webhooks.test")(function*(workspaceId: Id.WorkspaceId, trigger: TestLimit.TestTrigger) {
         const webhook = yield* find(workspaceId)
+        yield* TestLimit.spend(limits, workspaceId, trigger)
         const now = yield* Clock.currentTimeMillis
         const token = yield* random.uuidV4({})
         const claimed = yield* deliveries.beginTest({

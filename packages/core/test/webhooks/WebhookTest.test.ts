@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber, Result } from "effect"
+import { type RateLimited, retryAfterOf } from "../../src/Errors.ts"
 import * as Event from "../../src/events/Event.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
@@ -12,9 +13,11 @@ import {
   answerWith,
   deliveries,
   deliveryOf,
+  events,
   failing,
   hang,
   interrupted,
+  ok,
   posted,
   receiver,
   scheduling,
@@ -113,6 +116,63 @@ describe("testing the webhook", () => {
         yield* advance(hour)
         assert.strictEqual((yield* posted).length, 1)
         assert.isNull((yield* health).webhook.health.lastAttemptAt)
+      })
+    )
+  )
+
+  it.effect(
+    "of many tests at once ten are made, and nothing of the others is stored; then one in six seconds",
+    scheduling(() =>
+      Effect.gen(function*() {
+        const { health, workspace } = yield* receiver()
+        const other = yield* receiver()
+        yield* answerWith(failing)
+        const before = yield* health
+        const exits = yield* Effect.all(Array.from({ length: 40 }, () => Effect.result(test(workspace.id))), {
+          concurrency: "unbounded"
+        })
+        const refused = exits.filter(Result.isFailure).map(({ failure }) => failure)
+        assert.lengthOf(refused, 30)
+        for (const error of refused) {
+          assert.deepStrictEqual([error._tag, retryAfterOf(error as RateLimited)], [
+            "RateLimited",
+            Duration.seconds(6)
+          ])
+        }
+        assert.lengthOf(yield* deliveries(workspace.id), 10)
+        assert.lengthOf(yield* events(workspace.id), 10)
+        assert.lengthOf(yield* posted, 10)
+        // another workspace has its own
+        assert.strictEqual((yield* test(other.workspace.id)).outcome, "status")
+
+        yield* advance(6 * second)
+        assert.strictEqual((yield* test(workspace.id)).outcome, "status")
+        assert.strictEqual((yield* Effect.flip(test(workspace.id)))._tag, "RateLimited")
+        assert.deepStrictEqual(yield* health, before)
+      })
+    )
+  )
+
+  it.effect(
+    "a paused webhook can be resumed although no more tests are allowed; too many failed probes are refused",
+    scheduling(() =>
+      Effect.gen(function*() {
+        const { health, workspace } = yield* receiver()
+        const resume = (force = false) =>
+          Webhooks.use((webhooks) => webhooks.resume({ workspaceId: workspace.id, replay: "all", force }))
+        yield* Webhooks.use((webhooks) => webhooks.pause(workspace.id))
+        yield* answerWith(failing)
+        for (let i = 0; i < 10; i++) yield* test(workspace.id)
+        assert.strictEqual((yield* Effect.flip(test(workspace.id)))._tag, "RateLimited")
+        assert.strictEqual((yield* resume()).probe?.outcome, "status")
+        yield* answerWith(ok)
+        assert.isNull((yield* resume()).webhook.pausedAt)
+
+        yield* Webhooks.use((webhooks) => webhooks.pause(workspace.id))
+        assert.strictEqual((yield* Effect.flip(resume()))._tag, "RateLimited")
+        assert.isNotNull((yield* health).webhook.pausedAt)
+        assert.lengthOf(yield* deliveries(workspace.id), 12)
+        assert.isNull((yield* resume(true)).webhook.pausedAt)
       })
     )
   )

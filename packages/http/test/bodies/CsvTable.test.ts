@@ -17,3 +17,27 @@ it.effect("every name of a table is read again as it was, whatever signs it has"
 it("a value that a spreadsheet would read as a formula begins with an apostrophe", () => {
   assert.strictEqual(CsvTable.of(["a", "b"]).lines([{ a: "+1", b: "=1+1" }]), "'+1,'=1+1\n")
 })
+
+it("no part of a value is a formula for spreadsheets that separate values by semicolons or tabs", () => {
+  const { lines } = CsvTable.of(["a"])
+  for (const sign of ["=", "+", "-", "@", "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"]) {
+    for (
+      const a of [
+        `a;${sign}1`,
+        `a; ${sign}1`,
+        `a\t${sign}x`,
+        `a;\t${sign}1`,
+        `a;"${sign}1"`,
+        ` ${sign}1`,
+        `a\n${sign}1`,
+        `a\r\n${sign}1`,
+        `a\r${sign}1`
+      ]
+    ) {
+      for (const part of lines([{ a }]).split(/[;\t\r\n]/)) {
+        assert.notMatch(part, /^["\s]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/, JSON.stringify(a))
+      }
+    }
+  }
+  assert.strictEqual(lines([{ a: "a;b-c\td=e" }]), "a;b-c\td=e\n")
+})
