@@ -51,6 +51,13 @@ const configuration = Effect.fnUntraced(function*(config: ServerConfig) {
         "set PUBLIC_URL to the https address under which the internet reaches this service"
       )]
       : [],
+    ...config.isPublicUrlGiven && !isLocal && config.metricsToken === undefined
+      ? [doubtful(
+        "configuration",
+        "nobody can read /metrics: PUBLIC_URL names another host, and METRICS_TOKEN is not set",
+        "set METRICS_TOKEN if Prometheus reads this service"
+      )]
+      : [],
     ...config.storage._tag === "Memory"
       ? [doubtful(
         "configuration",

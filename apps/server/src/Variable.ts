@@ -136,7 +136,8 @@ export const groups = {
     ALERT_URL: { kind: "plain", about: "Where alerts are posted for workspaces without an alert URL of their own." },
     METRICS_TOKEN: {
       kind: "secret",
-      about: "The Bearer token for /metrics; if omitted, only local programs can read it."
+      about:
+        "The Bearer token for /metrics; if omitted, only local programs can read it, and none if PUBLIC_URL names another host."
     },
     LOG_FORMAT: { kind: "plain", about: "pretty or json; if omitted, pretty on a terminal, else json." },
     LOG_LEVEL: { kind: "plain", about: "trace, debug, info, warn or error.", default: "info" },

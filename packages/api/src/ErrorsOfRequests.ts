@@ -72,7 +72,7 @@ export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
   },
   too_large: {
     when:
-      `The body is larger than 64 KiB (1 MiB or ${values} values for a batch of messages), or a file is larger than 100 MB.`,
+      `The body is larger than 64 KiB (1 MiB or ${values} values for a batch of messages), a file is larger than 100 MB, or a campaign would have more than 10,000,000 rows.`,
     remedy: "Send a smaller body. No valid JSON comes near its limit.",
     retry: retries.no,
     example: { message: "the body is larger than 65536 bytes" }

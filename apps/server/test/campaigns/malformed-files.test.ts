@@ -228,6 +228,28 @@ layer(Uploads.layer, { excludeTestServices: true })("a malformed file of recipie
       assert.strictEqual((yield* get).body.rows, 2)
     }))
 
+  it.effect(
+    "a file with more than 10,000 lines that are no recipients is refused, and the campaign's rows stay",
+    () =>
+      Effect.gen(function*() {
+        const { create } = yield* Uploads
+        const { get, upload } = yield* create()
+        const good = `{"to":"${a}"}\n`
+        const limit = 10_000
+        const answer = yield* upload([utf8(good), ...lines("x\n", limit + 1), utf8(good)], ndjson)
+        assert.strictEqual(answer.status, 400, answer.text)
+        assert.deepInclude(errorOf(answer), {
+          reason: "invalid_field",
+          message: "more than 10000 lines are not objects in JSON, the first in line 2"
+        })
+        assert.strictEqual((yield* get).body.rows, 0)
+        // rows that are wrong are told of one by one, however many they are
+        assert.strictEqual((yield* upload([utf8(good), ...lines("{}\n", limit + 1)], ndjson)).status, 200)
+        assert.strictEqual((yield* get).body.rows, limit + 2)
+      }),
+    Extent.of(120_000, 120_000)
+  )
+
   it.effect("rows that are small on the wire and large once read are refused or reported, and leave no memory in use", () =>
     Effect.gen(function*() {
       const { create, growthDuring } = yield* Uploads

@@ -314,6 +314,30 @@ describe("pages in browsers", () => {
       }
     }).pipe(Effect.scoped))
 
+  it.live("if PUBLIC_URL names another host, nobody reads metrics without a token: a proxy may name none of its clients", () =>
+    Effect.gen(function*() {
+      const ask = (url: string, ...headers: ReadonlyArray<string>) =>
+        Effect.map(
+          checks.exchange(
+            url,
+            lines("GET /metrics HTTP/1.1", "Connection: close", `Host: ${new URL(url).host}`, ...headers)
+          ),
+          ({ answer }) => answer
+        )
+      const { url } = yield* start({ environment: { PUBLIC_URL: "https://wac.example" } })
+      const refused = yield* ask(url)
+      checks.assertError(refused, 404, { code: "not_found" })
+      assert.match(refused.text, /METRICS_TOKEN/)
+      const withToken = yield* start({
+        environment: { PUBLIC_URL: "https://wac.example", METRICS_TOKEN: "watch-4711" }
+      })
+      assert.strictEqual((yield* ask(withToken.url, "Authorization: Bearer watch-4711")).status, 200)
+      for (const own of ["http://localhost:4711", "http://[::1]:4711"]) {
+        const near = yield* start({ environment: { PUBLIC_URL: own } })
+        assert.strictEqual((yield* ask(near.url)).status, 200, own)
+      }
+    }).pipe(Effect.scoped))
+
   it.live("without a token, metrics are served only at a name of this machine", () =>
     Effect.gen(function*() {
       const { url } = yield* start()

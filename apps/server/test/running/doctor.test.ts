@@ -168,10 +168,12 @@ describe("wac doctor", () => {
       const right = yield* wac(env, "doctor", "--json")("")
       assert.deepStrictEqual(wrongOf(right), [])
       assert.match(JSON.stringify(findingsOf(right)), /the provider knows \+\d+ and accepts the access token/)
+      assert.include(JSON.stringify(findingsOf(right)), "set METRICS_TOKEN if Prometheus reads this service")
       const refused = yield* wac({ ...env, WHATSAPP_ACCESS_TOKEN: "wrong" }, "doctor", "--json")("")
       assert.strictEqual(wrongOf(refused)[0]!.check, "provider")
       const local = yield* wac({ ...env, PUBLIC_URL: "" }, "doctor", "--json")("")
       assert.match(JSON.stringify(findingsOf(local)), /where Meta cannot post/)
+      assert.notInclude(JSON.stringify(findingsOf(local)), "METRICS_TOKEN")
     }).pipe(Effect.scoped))
 })
 

@@ -3,7 +3,7 @@
  * its transitions; pure.
  */
 import { Duration, Result, Schema } from "effect"
-import { Forbidden } from "../Errors.ts"
+import { Forbidden, InvalidBody } from "../Errors.ts"
 import type { CampaignId, MediaId, WorkspaceId } from "../Id.ts"
 import * as MessageFiles from "../messages/MessageFiles.ts"
 import { TemplateContent } from "../messages/TemplateContent.ts"
@@ -274,6 +274,26 @@ export const isUnstarted = ({ startedAt, status }: Pick<Campaign, "startedAt" | 
 
 /** Whether rows of recipients may be added. */
 export const takesRows = ({ status }: Pick<Campaign, "status">): boolean => status === "draft" || status === "ready"
+
+/**
+ * The maximum number of rows of a campaign: more than there are customers of one business, and few enough that one
+ * campaign cannot fill the storage.
+ */
+export const maxRows = 10_000_000
+
+/** The number of the campaign's rows after an upload of `uploaded` rows that is added to the others or replaces them. */
+const rowsAfter = ({ rows }: Pick<Campaign, "rows">, uploaded: number, end: "add" | "replace"): number =>
+  end === "add" ? rows + uploaded : uploaded
+
+/** The error for an upload after which the campaign would have too many rows; `undefined` if there is room. */
+export const rowsRefusal = (
+  campaign: Pick<Campaign, "rows">,
+  uploaded: number,
+  end: "add" | "replace"
+): InvalidBody | undefined =>
+  rowsAfter(campaign, uploaded, end) <= maxRows
+    ? undefined
+    : new InvalidBody({ reason: "too_large", message: `a campaign may have at most ${maxRows} rows of recipients` })
 
 /** The place of the campaign's last row. */
 export const lastPlace = ({ replaced, rows }: Pick<Campaign, "replaced" | "rows">): number => replaced + rows

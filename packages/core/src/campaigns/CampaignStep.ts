@@ -147,9 +147,11 @@ export const addRows: Decide<AddRows, LoadedCampaigns, boolean, AddWrites> = (lo
       return true
     }
     if (!Campaign.takesRows(campaign) || (!isFirst && !isGoingOn)) return false
-    if (isFirst && campaign.upload !== null) dropped.push({ campaignId: id, after: last, to: null })
     const before = isFirst ? 0 : campaign.upload!.rows
     const uploaded = before + rows.length
+    // until the last part, the rows may replace all others
+    if (Campaign.rowsRefusal(campaign, uploaded, end ?? "replace") !== undefined) return false
+    if (isFirst && campaign.upload !== null) dropped.push({ campaignId: id, after: last, to: null })
     added.push({ campaignId: id, from: last + before + 1, rows })
     if (end === "replace") replaced.push({ campaignId: id, after: campaign.replaced, to: last })
     const after = end === null

@@ -59,8 +59,8 @@ export class CampaignStore extends Context.Service<CampaignStore, {
   ) => Effect.Effect<Option.Option<Result.Result<Campaign, Forbidden>>, StoreError>
   /**
    * Adds one part of an upload to a campaign that accepts rows (`Campaign.takesRows`): all of its rows or none. The
-   * rows of an upload count once it has ended. Returns false if the campaign accepts no rows or does not exist, or if
-   * another upload to it has begun since.
+   * rows of an upload count once it has ended. Returns false if the campaign accepts no rows or does not exist, if it
+   * would have too many rows (`Campaign.rowsRefusal`), or if another upload to it has begun since.
    */
   readonly addRows: (command: AddRows) => Effect.Effect<boolean, StoreError>
   /**

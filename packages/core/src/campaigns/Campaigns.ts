@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Forbidden, NotFound } from "../Errors.ts"
+import type { Forbidden, InvalidBody, NotFound } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as KeyBinding from "../keys/KeyBinding.ts"
 import * as Lookup from "../Lookup.ts"
@@ -76,15 +76,15 @@ export interface Operations {
   ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError>
   /**
    * Adds rows to a campaign that is not started, or replaces all of its rows. Memory use does not depend on their
-   * number. If the stream fails, or another upload begins meanwhile, the campaign stays as it was. Returns the campaign
-   * with all of its rows counted.
+   * number. If the stream fails, the campaign would have more than `Campaign.maxRows` rows, or another upload begins
+   * meanwhile, the campaign stays as it was. Returns the campaign with all of its rows counted.
    */
   readonly upload: <E, R>(
     workspaceId: Id.WorkspaceId,
     id: string,
     rows: Stream.Stream<Recipient.Row, E, R>,
     end: Exclude<CampaignStep.UploadEnd, "drop">
-  ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError | E, R>
+  ) => Effect.Effect<Campaign.Campaign, InvalidBody | NotFound | Forbidden | StoreError | E, R>
   /** Deletes a campaign that is not started, with its recipients. */
   readonly remove: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<void, NotFound | Forbidden | StoreError>
   /**
@@ -238,20 +238,27 @@ export class Campaigns extends Context.Service<
             // each part waits here for the next one, because the last part must say that the upload is complete
             let next: ReadonlyArray<Recipient.Row> | undefined
             let isFirst = true
-            const put = (rows: ReadonlyArray<Recipient.Row>, end: CampaignStep.UploadEnd | null) =>
+            let uploaded = 0
+            const put = (rows: ReadonlyArray<Recipient.Row>, isLast: boolean) =>
               Effect.gen(function*() {
-                const isAdded = yield* store.addRows({ workspaceId, id, rows, upload, isFirst, end })
-                if (!isAdded) return yield* Campaign.misuploaded(yield* get(workspaceId, text))
+                uploaded += rows.length
+                const refusal = Campaign.rowsRefusal(campaign, uploaded, end)
+                if (refusal !== undefined) return yield* refusal
+                const part = { workspaceId, id, rows, upload, isFirst, end: isLast ? end : null }
+                if (!(yield* store.addRows(part))) {
+                  const now = yield* get(workspaceId, text)
+                  return yield* Campaign.rowsRefusal(now, uploaded, end) ?? Campaign.misuploaded(now)
+                }
                 isFirst = false
               })
             const parts = Stream.runForEach(Stream.grouped(rows, batch), (rows) =>
               Effect.suspend(() => {
                 const before = next
                 next = rows
-                return before === undefined ? Effect.void : put(before, null)
+                return before === undefined ? Effect.void : put(before, false)
               }))
             yield* Effect.onError(
-              Effect.andThen(parts, Effect.suspend(() => put(next ?? [], end))),
+              Effect.andThen(parts, Effect.suspend(() => put(next ?? [], true))),
               () =>
                 isFirst
                   ? Effect.void

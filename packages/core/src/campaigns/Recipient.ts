@@ -250,11 +250,33 @@ export const parseWritten = (json: unknown, { country, line }: InFile): Row => {
     : { ...misreadOf(json, row.problem.message, line), ...namedIn(written, country) }
 }
 
+/** Why a line of a file is no row at all. */
+export const unreadable = {
+  encoding: "the line is not UTF-8",
+  syntax: "the line is not JSON",
+  shape: "the line is not an object in JSON"
+} as const
+
+const unreadableMessages = new Set<string>(Object.values(unreadable))
+
+/** Whether a line of a file was no row at all, and not a row with a wrong value. */
+export const isUnreadable = (row: Row): boolean => "problem" in row && unreadableMessages.has(row.problem.message)
+
+/**
+ * The maximum number of lines of a file that may be no rows at all. If there are more, the file is not a list of
+ * recipients, and each of its bytes would be stored as a hundred. Rows with wrong values are not limited, because
+ * people have to see which ones they are.
+ */
+export const maxUnreadable = 10_000
+
 /** Reads a row of a file from a line of JSON. */
 export const parseLine = (text: string, inFile: InFile): Row =>
   Option.match(Option.liftThrowable(JSON.parse)(text), {
-    onNone: () => misread("the line is not JSON", text, inFile.line),
+    onNone: () => misread(unreadable.syntax, text, inFile.line),
     onSome: (json) => {
+      if (typeof json !== "object" || json === null || Array.isArray(json)) {
+        return misread(unreadable.shape, text, inFile.line)
+      }
       const repeated = RepeatedField.find(text)
       if (repeated === undefined) return parseWritten(json, inFile)
       const written = Predicate.hasProperty(json, "to") ? json.to : undefined

@@ -270,7 +270,7 @@ describe("a recipient", () => {
     for (
       const [line, message] of [
         ["{", "the line is not JSON"],
-        ["[]", "Expected object"],
+        ["[]", "the line is not an object in JSON"],
         ["{\"to\":\"+15551234567\",\"to\":\"0612345678\"}", "to must be given once"],
         [
           "{\"to\":\"0612345678\"}",

@@ -87,13 +87,24 @@ const rowOf =
     }, inFile)
   }
 
-/** Reads the rows of NDJSON, whose records have one value: the line. */
-const lineOf = ({ defaultCountry }: Reading) => ({ line, values }: FileRecord): Recipient.Row => {
-  const text = values.join("")
-  // UTF-16 without a byte order mark contains NUL, at which the parser divides the line
-  return values.length > 1 || text.includes(undecodable)
-    ? Recipient.misread("the line is not UTF-8", undefined, line)
-    : Recipient.parseLine(text, { line, country: defaultCountry })
+/** Reads the rows of NDJSON, whose records have one value: the line. Throws if too many lines are no rows. */
+const lineOf = ({ defaultCountry }: Reading) => {
+  let unreadable = 0
+  let first: number | undefined
+  return ({ line, values }: FileRecord): Recipient.Row => {
+    const text = values.join("")
+    // UTF-16 without a byte order mark contains NUL, at which the parser divides the line
+    const row = values.length > 1 || text.includes(undecodable)
+      ? Recipient.misread(Recipient.unreadable.encoding, undefined, line)
+      : Recipient.parseLine(text, { line, country: defaultCountry })
+    if (!Recipient.isUnreadable(row)) return row
+    first ??= line
+    if (++unreadable <= Recipient.maxUnreadable) return row
+    throw refused(
+      "invalid_field",
+      `more than ${Recipient.maxUnreadable} lines are not objects in JSON, the first in line ${first}`
+    )
+  }
 }
 
 /** Reads rows from records. The first record of CSV is its header. */

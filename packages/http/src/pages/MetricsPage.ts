@@ -8,12 +8,16 @@ import { PrometheusMetrics } from "effect/observability"
 import { createHash, timingSafeEqual } from "node:crypto"
 import * as HostName from "../connections/HostName.ts"
 import * as ErrorResponse from "../ErrorResponse.ts"
+import { IsGiven, PublicUrl } from "../PublicUrl.ts"
 import * as OpenMetrics from "./OpenMetrics.ts"
 
 /** The path of the metrics. */
 export const path = "/metrics"
 
-/** The Bearer token that opens the metrics; without one, only programs on the same machine can read them. */
+/**
+ * The Bearer token that opens the metrics. Without one, only programs on the same machine can read them, and nobody if
+ * the configured public address is another host's.
+ */
 export const MetricsToken = Context.Reference<Redacted.Redacted | undefined>("@wac/http/MetricsPage/MetricsToken", {
   defaultValue: () => undefined
 })
@@ -29,11 +33,30 @@ const isToLoopback = (host: string | undefined): boolean => {
   return name !== undefined && HostName.isLoopback(name)
 }
 
+/**
+ * Whether the configured address is another host's than this machine. Its clients come through a proxy, and a proxy with
+ * its defaults names none of them: all of them look like programs on this machine.
+ */
+const isElsewhere = Effect.gen(function*() {
+  return (yield* IsGiven) && !isToLoopback((yield* PublicUrl).host)
+})
+
+/** How metrics are opened: with a token, or without one to programs on this machine, or to nobody. */
+interface Access {
+  readonly token: Redacted.Redacted | undefined
+  readonly isElsewhere: boolean
+}
+
 const refusal = (
   { headers, remoteAddress }: HttpServerRequest.HttpServerRequest,
-  token: Redacted.Redacted | undefined
+  { isElsewhere, token }: Access
 ): Errors.DomainError | undefined => {
   if (token === undefined) {
+    if (isElsewhere) {
+      return new Errors.NotFound({
+        message: "metrics need METRICS_TOKEN if PUBLIC_URL names another host than localhost or 127.0.0.1"
+      })
+    }
     const isNear = Option.exists(remoteAddress, HostName.isLoopback) && isToLoopback(headers["host"]) &&
       forwarding.every((name) => headers[name] === undefined)
     return isNear ? undefined : new Errors.NotFound({
@@ -62,14 +85,14 @@ const acceptsOpenMetrics = ({ headers }: HttpServerRequest.HttpServerRequest): b
 
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function*() {
-    const token = yield* MetricsToken
+    const access = { token: yield* MetricsToken, isElsewhere: yield* isElsewhere }
     const read = yield* reader
     yield* router.add(
       "GET",
       path,
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
-        const refused = refusal(request, token)
+        const refused = refusal(request, access)
         if (refused !== undefined) return yield* ErrorResponse.of(refused)
         const text = yield* read
         if (!acceptsOpenMetrics(request)) return HttpServerResponse.text(text, { contentType })

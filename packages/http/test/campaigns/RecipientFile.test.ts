@@ -55,6 +55,23 @@ describe("a file of recipients", () => {
       }
     }))
 
+  it.effect("NDJSON may have 10,000 lines that are no objects, and any number of objects that are no recipients", () =>
+    Effect.gen(function*() {
+      const good = `{"to":"${a}"}\n`
+      const limit = Recipient.maxUnreadable
+      for (const junk of ["x\n", "{\n", "0\n", "[]\n", "\"\"\n", "null\n", "\uFFFD\n"]) {
+        const file = `${good}${junk.repeat(limit)}{}\n`
+        assert.lengthOf(yield* read(file, "application/x-ndjson", 65_536), limit + 2, junk)
+        const refused = yield* refusal(file + junk, "application/x-ndjson", 65_536)
+        assert.deepInclude(refused, {
+          reason: "invalid_field",
+          message: "more than 10000 lines are not objects in JSON, the first in line 2"
+        })
+      }
+      assert.lengthOf(yield* read("{}\n".repeat(limit + 1), "application/x-ndjson", 65_536), limit + 1)
+      assert.lengthOf(yield* read(`to\n${"x\n".repeat(limit + 1)}`, csv, 65_536), limit + 1)
+    }))
+
   it.effect("each row of CSV is a recipient with the other columns as variables", () =>
     Effect.gen(function*() {
       const file =
@@ -459,7 +476,7 @@ describe("reading a file of recipients gives other work its turn", () => {
     ["good rows", "text/csv", good],
     ["good lines", "application/x-ndjson", lines],
     ["lines of too many variables", "application/x-ndjson", many],
-    ["lines that are not JSON", "application/x-ndjson", "x\n".repeat(30_000)]
+    ["lines that are not JSON", "application/x-ndjson", "x\n".repeat(Recipient.maxUnreadable)]
   ]
 
   const bytesOf = (file: string | Uint8Array) => typeof file === "string" ? utf8(file) : file.slice()

@@ -103,6 +103,23 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
+  it.effect("a campaign has a maximum number of rows, up to which uploads may add or replace them", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const full = { ...(yield* draft(own)), id: yield* Fixture.id("cmp"), rows: Campaign.maxRows - 2 }
+      yield* store.create(full)
+      assert.isFalse(yield* put(full, "three", rows(3), { isFirst: true, end: "add" }))
+      assert.deepStrictEqual(yield* get(full), full)
+      assert.isTrue(yield* put(full, "parts", rows(2), { isFirst: true }))
+      assert.isFalse(yield* put(full, "parts", rows(1), { end: "add" }))
+      assert.isTrue(yield* put(full, "parts", [], { end: "add" }))
+      assert.strictEqual((yield* get(full)).rows, Campaign.maxRows)
+      assert.isFalse(yield* put(full, "more", rows(1), { isFirst: true, end: "add" }))
+      assert.isTrue(yield* put(full, "others", rows(3), { isFirst: true, end: "replace" }))
+      assert.strictEqual((yield* get(full)).rows, 3)
+    }))
+
   it.effect("the parts of an upload count together once it has ended, and not at all if it is dropped", () =>
     Effect.gen(function*() {
       const store = yield* CampaignStore.CampaignStore
