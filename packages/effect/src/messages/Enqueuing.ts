@@ -23,7 +23,8 @@ import * as Transaction from "./Transaction.ts"
 export interface InTransaction extends EnqueueOptions {
   /**
    * Your open transaction in the database that wac uses: a client of `pg`, or a transaction of postgres.js, Drizzle,
-   * Kysely or Prisma, or a function that runs a statement in one.
+   * Kysely or Prisma, or a function that runs a statement in one. If the call rejects, also because it was aborted or
+   * timed out, roll the transaction back.
    */
   readonly tx: Transaction.Transaction
 }

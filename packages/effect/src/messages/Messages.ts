@@ -232,8 +232,16 @@ export const make = Effect.gen(function*() {
       const { call, key, note } = keyed(options, "sendAt", "sendUntil", "tx")
       const item = Result.flatMap(key, (key) => readItem(message, key, options))
       if (Enqueuing.isIn(options)) {
-        const prepared = Effect.flatMap(Effect.fromResult(item), (item) => enqueuing(workspaceId, item, options.tx))
-        return running.run(prepared, call).then(({ run }) => run())
+        const enqueued = Effect.fromResult(item).pipe(
+          Effect.flatMap((item) => enqueuing(workspaceId, item, options.tx)),
+          // the host gets its own library's errors as they are
+          Effect.flatMap(({ run }) => Effect.promise(() => Promise.allSettled([run()])))
+        )
+        // nothing of wac's is left to do after the host has given up: it rolls its transaction back
+        return running.run(enqueued, { ...call, stops: true }).then(([settled]) => {
+          if (settled.status === "rejected") throw settled.reason
+          return settled.value
+        })
       }
       return running.run(
         Result.isFailure(item)

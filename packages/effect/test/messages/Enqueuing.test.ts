@@ -1,0 +1,77 @@
+/**
+ * Enqueuing in a transaction of the host, on a storage whose outbox needs no server.
+ */
+import { OutboxStore } from "@wac/core"
+import { MemoryStorage } from "@wac/memory"
+import { Effect, Layer } from "effect"
+import { assert, describe, it } from "vitest"
+import * as Adapter from "../../src/Adapter.ts"
+import type { Wac } from "../../src/promises.ts"
+import { failure, hello, start } from "../instance.ts"
+
+const outbox = Layer.effect(
+  OutboxStore.OutboxStore,
+  Effect.map(OutboxStore.OutboxStore, (store) => ({ ...store, enqueueFunction: "enqueue" }))
+)
+
+const opened = () => start({ storage: Adapter.storage(Layer.provideMerge(outbox, MemoryStorage.layer)) })
+
+type Rows = ReadonlyArray<{ readonly id: string }>
+
+/** Enqueues a message by a statement that ends when the test lets it end. Waits until the statement has begun. */
+const enqueue = async (wac: Wac, options: { readonly signal?: AbortSignal; readonly timeout?: number } = {}) => {
+  const begun = Promise.withResolvers<void>()
+  const statement = Promise.withResolvers<Rows>()
+  const tx = () => {
+    begun.resolve()
+    return statement.promise
+  }
+  const enqueued = wac.messages.enqueue(hello(), { tx, ...options })
+  await begun.promise
+  return { enqueued, statement }
+}
+
+describe("enqueuing in a transaction", () => {
+  it("a call whose statement does not end rejects at its timeout, and the instance can be closed", async () => {
+    const { clock, wac } = await opened()
+    const { enqueued } = await enqueue(wac, { timeout: 50 })
+    const failed = failure(enqueued)
+    await clock.advance(50)
+    assert.deepInclude(await failed, { code: "no_response", reason: "timeout" })
+    await wac.close()
+  })
+
+  it("a call is aborted by its signal while its statement runs", async () => {
+    const { wac } = await opened()
+    const controller = new AbortController()
+    const { enqueued, statement } = await enqueue(wac, { signal: controller.signal })
+    const reason = new Error("the customer left")
+    controller.abort(reason)
+    assert.strictEqual(await enqueued.catch((error: unknown) => error), reason)
+    // what the host's library reports later is no unhandled rejection
+    statement.reject(new Error("rolled back"))
+  })
+
+  it("close() waits for the statement", async () => {
+    const { wac } = await opened()
+    const { enqueued, statement } = await enqueue(wac)
+    const done: Array<string> = []
+    const all = [
+      enqueued.then(({ messageId }) => done.push(messageId)),
+      wac.close().then(() => done.push("closed"))
+    ]
+    // many more turns than close() takes if nothing runs
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
+    statement.resolve([{ id: "msg_1" }])
+    await Promise.all(all)
+    assert.deepStrictEqual(done, ["msg_1", "closed"])
+  })
+
+  it("the error of the host's library is passed on as it is", async () => {
+    const { wac } = await opened()
+    const { enqueued, statement } = await enqueue(wac)
+    const error = new Error("the connection was lost")
+    statement.reject(error)
+    assert.strictEqual(await enqueued.catch((error: unknown) => error), error)
+  })
+})
