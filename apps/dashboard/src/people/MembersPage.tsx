@@ -291,7 +291,9 @@ export const MembersPage = () => {
       ]}
       none={{ title: "There is no member" }}
     >
-      {opened === "invite" && inviteRefusal === undefined ? <InviteDialog onClose={() => setOpened(undefined)} /> : null}
+      {opened === "invite" && inviteRefusal === undefined
+        ? <InviteDialog onClose={() => setOpened(undefined)} />
+        : null}
       {asked === undefined ? null : <Question asked={asked} onClose={() => setAsked(undefined)} />}
     </ListPage>
   )

@@ -557,7 +557,8 @@ const said = {
   },
   resume: {
     summary: "Resume a campaign",
-    description: "It continues with the recipients that are left. Refused once the campaign's end has passed, because " +
+    description:
+      "It continues with the recipients that are left. Refused once the campaign's end has passed, because " +
       "they would all be skipped: set a later end first.",
     change: "campaign.resume"
   },

@@ -18,8 +18,23 @@ import * as CampaignFixture from "./CampaignFixture.ts"
 
 const { customer } = MessageFixture
 const { hour, minute, second, world } = Fixture
-const { add, changed, claim, completions, counts, draft, get, ready, rows, running, sendOf, sent, told, tried, workAll } =
-  CampaignFixture
+const {
+  add,
+  changed,
+  claim,
+  completions,
+  counts,
+  draft,
+  get,
+  ready,
+  rows,
+  running,
+  sendOf,
+  sent,
+  told,
+  tried,
+  workAll
+} = CampaignFixture
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
