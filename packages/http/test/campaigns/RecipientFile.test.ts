@@ -59,15 +59,13 @@ describe("a file of recipients", () => {
     Effect.gen(function*() {
       const good = `{"to":"${a}"}\n`
       const limit = Recipient.maxUnreadable
-      for (const junk of ["x\n", "{\n", "0\n", "[]\n", "\"\"\n", "null\n", "\uFFFD\n"]) {
-        const file = `${good}${junk.repeat(limit)}{}\n`
-        assert.lengthOf(yield* read(file, "application/x-ndjson", 65_536), limit + 2, junk)
-        const refused = yield* refusal(file + junk, "application/x-ndjson", 65_536)
-        assert.deepInclude(refused, {
-          reason: "invalid_field",
-          message: "more than 10000 lines are not objects in JSON, the first in line 2"
-        })
-      }
+      const junk = ["x\n", "{\n", "0\n", "[]\n", "\"\"\n", "null\n", "\uFFFD\n", "true\n"]
+      const file = good + junk.join("").repeat(limit / junk.length)
+      assert.lengthOf(yield* read(`${file}{}\n`, "application/x-ndjson", 65_536), limit + 2)
+      assert.deepInclude(yield* refusal(file + junk[0], "application/x-ndjson", 65_536), {
+        reason: "invalid_field",
+        message: "more than 10000 lines are not objects in JSON, the first in line 2"
+      })
       assert.lengthOf(yield* read("{}\n".repeat(limit + 1), "application/x-ndjson", 65_536), limit + 1)
       assert.lengthOf(yield* read(`to\n${"x\n".repeat(limit + 1)}`, csv, 65_536), limit + 1)
     }))
