@@ -39,18 +39,27 @@ const durable = (storage: Composition.BuiltInStorage): Effect.Effect<void, BadVa
     })
   )
 
+/**
+ * The storage as it is found: a command neither migrates the database, under servers of another version or at a wrong
+ * address, nor makes a new one. The server and `migrate` do.
+ */
+export const asFound = (storage: Composition.BuiltInStorage): Composition.BuiltInStorage =>
+  storage._tag === "Memory" ? storage : { ...storage, migrate: false }
+
 /** The services of the storage, with the keys for its secrets. */
 export const opened = Layer.unwrap(Effect.gen(function*() {
   const config = yield* storageConfigFromEnvironment(yield* Variables)
   yield* durable(config.storage)
-  return SenderCredentials.SenderCredentials.layer.pipe(Layer.provideMerge(Composition.layerOpened(config)))
+  return SenderCredentials.SenderCredentials.layer.pipe(
+    Layer.provideMerge(Composition.layerOpened({ ...config, storage: asFound(config.storage) }))
+  )
 }))
 
 /** The services of the storage without its keys, for commands that need no secret: the master key may be missing. */
 export const unopened = Layer.unwrap(Effect.gen(function*() {
   const storage = yield* storageFromEnvironment(yield* Variables)
   yield* durable(storage)
-  return Composition.layerUnopened(storage)
+  return Composition.layerUnopened(asFound(storage))
 }))
 
 /** The mailer, for commands that notify people; none unless `SMTP_URL` is set. */

@@ -89,7 +89,7 @@ export type BuiltInStorage =
   /** Lost with the process. */
   | { readonly _tag: "Memory" }
   /** PostgreSQL in the process, which uses the directory exclusively. */
-  | { readonly _tag: "Embedded"; readonly directory: string; readonly schema?: string }
+  | { readonly _tag: "Embedded"; readonly directory: string; readonly migrate?: boolean; readonly schema?: string }
   /** A PostgreSQL server, which any number of processes may share. */
   | {
     readonly _tag: "Server"

@@ -19,6 +19,12 @@ export const make = (directory: string): void => {
   fs.mkdirSync(whole, { mode: 0o700 })
 }
 
+/** Where PostgreSQL keeps its files in a directory. The place is absent, or the database is complete. */
+export const database = (directory: string): string => path.join(directory, "postgres")
+
+/** Whether a directory holds a database. */
+export const holdsDatabase = (directory: string): boolean => fs.existsSync(database(directory))
+
 const MiB = 1024 * 1024
 
 /** A new database takes 39 MB, and its log grows by files of 16 MB. */

@@ -4,8 +4,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Elapsed, type StoreError, Time } from "@wac/core"
 import { Clock, Effect, Redacted, Result } from "effect"
-import * as fs from "node:fs"
-import * as path from "node:path"
+import * as DataDirectory from "./DataDirectory.ts"
 import * as Migrations from "./Migrations.ts"
 import { OpenError } from "./OpenError.ts"
 import * as PgliteClient from "./PgliteClient.ts"
@@ -169,7 +168,7 @@ export const ofEmbedded = (
   options: PgliteClient.Options & { readonly directory: string }
 ): Effect.Effect<Inspection | undefined, OpenError> =>
   Effect.suspend(() =>
-    fs.existsSync(path.join(options.directory, "postgres"))
+    DataDirectory.holdsDatabase(options.directory)
       ? Effect.map(
         Effect.provide(inspect, PgliteClient.layer(options)),
         (found) => ({ ...found, unprovenMode: undefined })

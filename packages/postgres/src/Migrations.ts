@@ -177,7 +177,9 @@ export const check = (
     const version = yield* versionOf(migrations)
     if (version < migrations.length) {
       return yield* new OpenError({
-        message: `the database has schema version ${version}, but this wac needs ${migrations.length}: migrate it first`
+        message: version === 0
+          ? "the database does not contain the schema of this service: see that its name is right, or migrate it first"
+          : `the database has schema version ${version}, but this wac needs ${migrations.length}: migrate it first`
       })
     }
   }).pipe(Effect.catchTag("SqlError", cannotRead))

@@ -123,8 +123,8 @@ const openDirectory = Effect.fnUntraced(function*(directory: string) {
         isInUse
       })
   )
-  const data = path.join(directory, "postgres")
-  const isNew = !fs.existsSync(data)
+  const data = DataDirectory.database(directory)
+  const isNew = !DataDirectory.holdsDatabase(directory)
   yield* attempt(
     directory,
     () => DataDirectory.tryWriting(directory, isNew ? DataDirectory.roomOfNew : DataDirectory.roomOfOld)

@@ -12,6 +12,7 @@ import * as ChangeStore from "./changes/ChangeStore.ts"
 import * as ContactStore from "./contacts/ContactStore.ts"
 import * as CustomerStore from "./contacts/CustomerStore.ts"
 import { Database } from "./Database.ts"
+import * as DataDirectory from "./DataDirectory.ts"
 import * as EventStore from "./events/EventStore.ts"
 import * as InboundPostStore from "./inbound/InboundPostStore.ts"
 import * as ApiKeyStore from "./keys/ApiKeyStore.ts"
@@ -21,7 +22,7 @@ import * as MediaStore from "./media/MediaStore.ts"
 import * as MessageStore from "./messages/MessageStore.ts"
 import * as Migrations from "./Migrations.ts"
 import * as PhoneNumberStore from "./numbers/PhoneNumberStore.ts"
-import type { OpenError } from "./OpenError.ts"
+import { OpenError } from "./OpenError.ts"
 import * as OutboxStore from "./outbox/OutboxStore.ts"
 import * as FactorStore from "./people/FactorStore.ts"
 import * as InvitationStore from "./people/InvitationStore.ts"
@@ -88,8 +89,6 @@ const anywhere = Layer.mergeAll(
 /** All ports over a database that has the schema, on a server. */
 export const layer = Layer.merge(anywhere, OutboxStore.layer)
 
-const migrated = Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run()))
-
 /** Brings the schema up to date, or only checks that it is. */
 const schemaOf = (
   { migrate }: Pick<ServerOptions, "migrate">
@@ -135,8 +134,27 @@ export const layerPool = (options: PoolOptions): Layer.Layer<Ports.Ports, OpenEr
     Layer.provide(PostgresClient.layerPool(options))
   )
 
+/** The options of {@link layerEmbedded}. */
+export interface EmbeddedOptions extends PgliteClient.Options {
+  /**
+   * Whether to create the database if there is none, and bring its schema up to date (the default). If false, opening
+   * fails unless the directory holds a database whose schema is up to date.
+   */
+  readonly migrate?: boolean
+}
+
+/** Fails if the directory must hold a database, and holds none. */
+const found = ({ directory, migrate }: EmbeddedOptions): Effect.Effect<void, OpenError> =>
+  Effect.suspend(() =>
+    migrate === false && directory !== undefined && !DataDirectory.holdsDatabase(directory)
+      ? Effect.fail(
+        new OpenError({ message: `there is no database in ${directory}: see that this is the right directory` })
+      )
+      : Effect.void
+  )
+
 /** The ports on a database in this process, which uses its directory exclusively. */
-export const layerEmbedded = (options: PgliteClient.Options): Layer.Layer<Ports.Ports, OpenError> =>
+export const layerEmbedded = (options: EmbeddedOptions): Layer.Layer<Ports.Ports, OpenError> =>
   Layer.mergeAll(
     anywhere,
     OutboxStore.layerEmbedded,
@@ -145,8 +163,9 @@ export const layerEmbedded = (options: PgliteClient.Options): Layer.Layer<Ports.
       options.directory !== undefined
     )
   ).pipe(
-    Layer.provide(migrated),
-    Layer.provide(PgliteClient.layer(options))
+    Layer.provide(Layer.merge(Database.layer, Layer.effectDiscard(schemaOf(options)))),
+    Layer.provide(PgliteClient.layer(options)),
+    Layer.provide(Layer.effectDiscard(found(options)))
   )
 
 /** Brings a server's schema up to date. */

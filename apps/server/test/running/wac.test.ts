@@ -4,10 +4,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { until } from "../checks.ts"
 import { type Ended, resultOf, wac } from "../commandLine.ts"
 import { call, ownPage, receiver, setWebhook, signIn, start } from "../harness.ts"
-import { emptyDatabase, masterKey, postgres } from "../processes.ts"
+import { emptyDatabase, masterKey, postgres, sql } from "../processes.ts"
 
 /** Asserts that it failed with one line. */
 const assertRefused = ({ code, stdout }: Ended, words: RegExp) => {
@@ -22,8 +25,17 @@ it.live("an operator creates a workspace, its owner's invitation, keys and limit
   Effect.gen(function*() {
     const env = { DATABASE_URL: yield* Effect.flatMap(postgres, emptyDatabase), WAC_MASTER_KEY: masterKey() }
     const run = wac({ ...env, PUBLIC_URL: "https://wac.example.com" })
-    assertRefused(yield* run("keys list"), /set up the first one/)
-    assertRefused(yield* run("workspaces create Shop --number +14155550123 --id 1066 --account 4711"), /set up/)
+    for (
+      const line of [
+        "keys list",
+        "campaigns list",
+        "workspaces create Shop --number +14155550123 --id 1066 --account 4711"
+      ]
+    ) {
+      assertRefused(yield* run(line), /does not contain the schema of this service: see that its name is right/)
+    }
+    const schemas = yield* sql(env.DATABASE_URL, "select 1 from pg_namespace where nspname = 'wac'")
+    assert.deepStrictEqual(schemas, [], "a command does not make a schema")
     const { url } = yield* start({ environment: env })
     const created = resultOf(
       yield* run("workspaces create Shop --number +14155550123 --id 1066 --account sandbox --json")
@@ -85,6 +97,19 @@ it.live("an operator creates a workspace, its owner's invitation, keys and limit
       yield* run(`members invite ben@example.com ${here}`, { env: { AUTH: "oidc" } }),
       /^AUTH: people sign in at the issuer/
     )
+  }).pipe(Effect.scoped))
+
+it.live("a command makes no database in a directory that holds none", () =>
+  Effect.gen(function*() {
+    const directory = yield* Effect.acquireRelease(
+      Effect.promise(() => mkdtemp(join(tmpdir(), "wac-command-"))),
+      (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
+    )
+    for (const line of ["campaigns list", "keys list"]) {
+      const run = wac({ DATABASE_URL: `pglite:${directory}/data` })
+      assertRefused(yield* run(line), /^there is no database in \S+\/data: see that this is the right directory$/)
+    }
+    assert.deepStrictEqual(yield* Effect.promise(() => readdir(directory)), [])
   }).pipe(Effect.scoped))
 
 it.live("an operator tests, resumes and replays a webhook, with the same rules for receivers as the server", () =>
