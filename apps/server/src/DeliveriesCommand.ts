@@ -102,12 +102,15 @@ const find = Command.make(
         (Option.isNone(webhook) || view.webhook.id === webhook.value)
       ))
       after = page.next
-    } while (after !== null && found.length < limit)
+      // one more than is shown tells that there are more
+    } while (after !== null && found.length <= limit)
     const shown = found.slice(0, limit)
+    const hasMore = found.length > limit
     yield* OperatorCommand.printed(
-      { deliveries: shown.map(toJson) },
+      { deliveries: shown.map(toJson), hasMore },
       shown.length === 0 ? "no delivery was found" : shown.map(describe).join("\n")
     )
+    if (hasMore) yield* OperatorCommand.noted(`more than ${limit}: give --limit, or narrow the search`)
   })
 ).pipe(Command.withDescription("Find deliveries of a workspace, newest first"))
 

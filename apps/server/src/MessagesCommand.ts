@@ -87,12 +87,15 @@ const find = Command.make(
       const page: Page.Page<Message.Message> = yield* store.list(workspaceId, filter, { limit: Page.maxLimit, after })
       found.push(...page.items)
       after = page.next
-    } while (after !== null && found.length < limit)
+      // one more than is shown tells that there are more
+    } while (after !== null && found.length <= limit)
     const shown = found.slice(0, limit)
+    const hasMore = found.length > limit
     yield* OperatorCommand.printed(
-      { messages: shown.map(toJson) },
+      { messages: shown.map(toJson), hasMore },
       shown.length === 0 ? "no message was found" : shown.map(describe).join("\n")
     )
+    if (hasMore) yield* OperatorCommand.noted(`more than ${limit}: give --limit, or narrow the search`)
   })
 ).pipe(Command.withDescription("Find messages of a workspace, newest first"))
 

@@ -31,6 +31,11 @@ export const printed = Effect.fnUntraced(function*(result: object, text: string)
   yield* Console.log((yield* Json) ? JSON.stringify(result) : text)
 })
 
+/** Prints, on standard error, what people should know about a result; with `--json`, the result itself says it. */
+export const noted = Effect.fnUntraced(function*(text: string) {
+  if (!(yield* Json)) yield* Console.error(text)
+})
+
 const durable = (storage: Composition.BuiltInStorage): Effect.Effect<void, BadVariable> =>
   storage._tag !== "Memory" ? Effect.void : Effect.fail(
     new BadVariable({

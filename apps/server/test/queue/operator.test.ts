@@ -63,6 +63,16 @@ it.live("an operator finds, shows, cancels and retries messages, and the audit n
     // however often it is repeated
     assert.strictEqual(resultOf(yield* run(`retry ${text.body.message_id} --json`)).messageId, retried.messageId)
     yield* until(find("--status failed"), ({ length }) => length === 2)
+    const all = yield* find("--status failed")
+    const first = yield* run("find --status failed --limit 1")
+    assert.deepStrictEqual([first.code, first.stderr], [0, "more than 1: give --limit, or narrow the search"])
+    assert.notInclude(first.stdout, all[1]!["messageId"])
+    for (const [limit, hasMore] of [[1, true], [2, false]] as const) {
+      assert.deepStrictEqual(resultOf(yield* run(`find --status failed --limit ${limit} --json`)), {
+        messages: all.slice(0, limit),
+        hasMore
+      })
+    }
     assert.include(`${(yield* run(`cancel ${retried.messageId}`)).code}`, "it failed")
 
     const { body } = yield* call(`${url}/internal/audit`, { headers: session })

@@ -189,6 +189,9 @@ it.live("an operator finds, shows and retries deliveries by the rules of the das
       /^dlv_\w+ {2}delivered {2}message\.sent evt_[^\n]+\n {2}1 {2}\S+ {2}automatic {2}http/
     )
     assert.strictEqual(idOf(yield* find("--limit 1")), test["id"])
+    assert.strictEqual((yield* run("find --limit 1")).stderr, "more than 1: give --limit, or narrow the search")
+    assert.isTrue(resultOf(yield* run("find --limit 1 --json")).hasMore)
+    assert.isFalse(resultOf(yield* run("find --limit 2 --json")).hasMore)
     for (
       const flags of [
         `--event ${event.id}`,
