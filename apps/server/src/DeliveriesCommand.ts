@@ -144,7 +144,7 @@ const retry = Command.make(
     yield* OperatorCommand.printed(
       toJson(retried),
       retried.status === "held"
-        ? `${retried.delivery.id} is held until the webhook is resumed (\`wac webhook resume\`)`
+        ? `${retried.delivery.id} is held until the webhook is resumed (\`wac webhook resume --workspace ${id}\`)`
         : `${retried.delivery.id} is attempted again, while a server runs`
     )
   })

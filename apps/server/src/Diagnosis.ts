@@ -137,6 +137,18 @@ export const ofServer = (found: Inspection.Inspection): ReadonlyArray<Finding> =
   ]
 }
 
+/** The finding about the way past a pooler: why it cannot be taken, or whether it leads to the same database. */
+export const ofListenUrl = (found: { readonly failure: string } | { readonly isSame: boolean }): Finding => {
+  const needs =
+    "notifications and migrations go by DATABASE_LISTEN_URL: it must name the database of DATABASE_URL, on " +
+    "the primary itself"
+  return "failure" in found
+    ? wrong("database", `DATABASE_LISTEN_URL: ${found.failure}`, needs)
+    : found.isSame
+    ? fine("database", "DATABASE_LISTEN_URL leads to the same database")
+    : wrong("database", "DATABASE_LISTEN_URL leads to another database than DATABASE_URL, or to a standby of it", needs)
+}
+
 /** The findings about an embedded database; `undefined` if there is none yet. */
 export const ofEmbedded = (directory: string, found: Inspection.Inspection | undefined): ReadonlyArray<Finding> =>
   found === undefined
@@ -187,15 +199,44 @@ export const ofReceiver = (
   }
 ): Finding => {
   const name = `${url} of ${workspace}`
+  const resume = `\`wac webhook resume --workspace ${workspace}\``
+  const paused = pausedAt === null ? "" : `paused since ${Time.iso(pausedAt)}`
   return failure !== undefined
-    ? wrong("receivers", `${name} cannot be reached: ${failure}`, "tell its owner; deliveries are retried for 24 hours")
+    ? wrong(
+      "receivers",
+      `${name} cannot be reached: ${failure}${pausedAt === null ? "" : `; it is ${paused}`}`,
+      pausedAt === null
+        ? "tell its owner; deliveries are retried for 24 hours"
+        : `tell its owner; its events are held until ${resume}`
+    )
     : pausedAt === null
     ? fine("receivers", `${name} can be reached`)
-    : doubtful(
-      "receivers",
-      `${name} can be reached, but is paused since ${Time.iso(pausedAt)}`,
-      "`wac webhook resume`, once its owner agrees"
+    : doubtful("receivers", `${name} can be reached, but is ${paused}`, `${resume}, once its owner agrees`)
+}
+
+/**
+ * The finding about the master keys under which secrets are sealed. The pepper's alone is not enough: keys, webhooks and
+ * numbers' tokens may still be under another.
+ */
+export const ofMasterKeys = (
+  used: ReadonlyArray<string>,
+  { current, previous }: { readonly current: string; readonly previous: string | undefined }
+): Finding => {
+  const unknown = used.filter((id) => id !== current && id !== previous)
+  return unknown.length > 0
+    ? wrong(
+      "secrets",
+      `secrets are sealed under a master key that is not configured (${unknown.join(", ")}): what needs them fails`,
+      "set WAC_MASTER_KEY_PREVIOUS to that key until a server's log says that no secret is encrypted with it " +
+        "(docs/guides/rotation.md)"
     )
+    : previous !== undefined && previous !== current && used.includes(previous)
+    ? doubtful(
+      "secrets",
+      `secrets are still sealed under the previous master key (${previous})`,
+      "keep WAC_MASTER_KEY_PREVIOUS; running servers seal them again under the current key within minutes"
+    )
+    : fine("secrets", "the master key opens the storage's secrets")
 }
 
 const marks = { fine: "ok   ", doubtful: "check", wrong: "WRONG" } as const

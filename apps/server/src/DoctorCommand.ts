@@ -7,10 +7,12 @@ import {
   PhoneNumbers,
   PhoneNumberStore,
   Provider,
+  SealedSecretStore,
   SenderBlock,
   SenderCredentials,
   TemplateRequests,
   Time,
+  Vault,
   WebhookStore,
   type Workspace,
   WorkspaceStore
@@ -59,9 +61,12 @@ const configuration = Effect.fnUntraced(function*(config: ServerConfig) {
   ]
 })
 
-/** The findings about the database, and whether the other checks can read it: it needs this version's schema. */
+/**
+ * The findings about the database, whether it could be opened, and whether the other checks can read it: that needs this
+ * version's schema.
+ */
 const database = Effect.fnUntraced(function*({ storage }: ServerConfig) {
-  if (storage._tag === "Memory") return { findings: [], isReadable: false }
+  if (storage._tag === "Memory") return { findings: [], isOpen: false, isReadable: false }
   const { Inspection } = yield* postgres
   const advice = storage._tag === "Server"
     ? "check DATABASE_URL, the server, and the network between"
@@ -74,6 +79,7 @@ const database = Effect.fnUntraced(function*({ storage }: ServerConfig) {
     }))).pipe(
       Effect.map(({ findings, found }) => ({
         findings,
+        isOpen: true,
         isReadable: found !== undefined && found.isWritable && found.schemaVersion === found.neededSchemaVersion
       })),
       Effect.catchTag(
@@ -81,10 +87,22 @@ const database = Effect.fnUntraced(function*({ storage }: ServerConfig) {
         (error) =>
           Effect.succeed({
             findings: error.isInUse === true ? Diagnosis.ofUsed(error) : [Diagnosis.ofUnopened(error, advice)],
+            isOpen: false,
             isReadable: false
           })
       )
     )
+})
+
+/** The finding about `DATABASE_LISTEN_URL`, if it is set. */
+const listening = Effect.fnUntraced(function*({ storage }: ServerConfig) {
+  if (storage._tag !== "Server" || storage.listenUrl === undefined) return []
+  const { Inspection } = yield* postgres
+  const found = yield* Inspection.isSame({ listenUrl: storage.listenUrl, url: storage.url }).pipe(
+    Effect.map((isSame) => ({ isSame })),
+    Effect.catchTag("OpenError", ({ message }) => Effect.succeed({ failure: message }))
+  )
+  return [Diagnosis.ofListenUrl(found)]
 })
 
 /** The finding about the object store for files, if there is one. */
@@ -190,12 +208,15 @@ const stored = Effect.fnUntraced(function*(config: ServerConfig) {
       findings: [...yield* numbers(config, workspaces), ...yield* receivers(config, workspaces)]
     }
   })
-  const { findings, isUsed } = yield* Effect.provide(read, Composition.layerUnopened(config.storage))
+  const storage = OperatorCommand.asFound(config.storage)
+  const { findings, isUsed } = yield* Effect.provide(read, Composition.layerUnopened(storage))
   if (!isUsed) return [doubtful("secrets", "there is no workspace yet", "start the server and open its set-up link")]
   // not on an unused storage, which opening would give its first secret
-  const secrets = yield* Layer.build(Composition.layerOpened(config)).pipe(
-    Effect.scoped,
-    Effect.as(fine("secrets", "the master key opens the storage's secrets")),
+  const secrets = yield* Effect.gen(function*() {
+    const { keyIds } = yield* Vault.Vault
+    return Diagnosis.ofMasterKeys(yield* SealedSecretStore.SealedSecretStore.use((store) => store.keyIds), keyIds)
+  }).pipe(
+    Effect.provide(Composition.layerOpened({ ...config, storage })),
     Effect.catchTag("UnreadableSecret", () =>
       Effect.succeed(wrong(
         "secrets",
@@ -212,10 +233,12 @@ const examined = Effect.gen(function*() {
     return [wrong("configuration", read.failure.message, "docs/guides/operating.md lists every variable")]
   }
   const config = read.success
-  const { findings, isReadable } = yield* database(config)
+  const { findings, isOpen, isReadable } = yield* database(config)
   return [
     ...yield* configuration(config),
     ...findings,
+    // both ways are compared, so without the one to the database nothing could be said
+    ...isOpen ? yield* listening(config) : [],
     ...isReadable ? yield* stored(config) : [],
     ...yield* files(config),
     ...yield* provider(config)

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * `wac`: the server and the operator's commands. Exits with 0, or with 1 and an error message.
+ * `wac`: the server and the operator's commands. Exits with 0, or with 1 and an error message; a command that a signal
+ * interrupts exits with 128 and the number of the signal.
  *
  * This file imports the rest of the program only after it has checked Node and enabled V8's code cache: an old Node
  * gets a sentence instead of an error from a module that does not load there, and a new one starts faster.

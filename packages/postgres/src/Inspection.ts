@@ -163,6 +163,36 @@ export const ofServer = (options: PostgresClient.Options): Effect.Effect<Inspect
     )
   }))
 
+/** What distinguishes a database: a copy of a server's files keeps `system_identifier`, and a standby has it too. */
+const identity = Effect.map(
+  PgClient.PgClient.use((client) =>
+    client<Record<"server" | "name", string> & { standby: boolean }>`
+    select (select system_identifier::text from pg_catalog.pg_control_system()) as server,
+      current_database()::text as name, pg_catalog.pg_is_in_recovery() as standby`
+  ),
+  ([row]) => `${row!.server} ${row!.standby} ${row!.name}`
+).pipe(
+  Effect.catchTag(
+    "SqlError",
+    (error) => Effect.fail(new OpenError({ message: `cannot inspect the database: ${describe(error)}` }))
+  )
+)
+
+/**
+ * Whether `listenUrl` leads to the same database as `url`, and not to a standby of it. Fails if a connection by either
+ * fails.
+ */
+export const isSame = (
+  { listenUrl, url }: { readonly listenUrl: Redacted.Redacted; readonly url: Redacted.Redacted }
+): Effect.Effect<boolean, OpenError> =>
+  Effect.gen(function*() {
+    const [listened, used] = yield* Effect.forEach(
+      [{ url: listenUrl }, { url, listenUrl }],
+      (options) => Effect.provide(identity, PostgresClient.layer({ ...options, maxConnections: 2 }))
+    )
+    return listened === used
+  })
+
 /** Inspects an embedded database; `undefined` if there is none yet. Fails if a process uses it. */
 export const ofEmbedded = (
   options: PgliteClient.Options & { readonly directory: string }

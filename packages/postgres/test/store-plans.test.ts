@@ -418,6 +418,14 @@ const steps = Effect.gen(function*() {
       campaigns.rowsAt(workspace, `cmp ${some}` as Id.CampaignId, [1, 2, 7, 50, 900]),
       { campaigns: 1, campaign_rows: 5 }
     ],
+    "the master keys in use": [secrets.keyIds, {
+      peppers: 2,
+      api_keys: 2,
+      phone_number_credentials: 1,
+      request_values: 1,
+      second_factors: 1,
+      webhook_secrets: 1
+    }],
     "the first secrets under a master key": [secrets.under("newer", { after: null, limit: 32 }), {
       peppers: 1,
       api_keys: 32,

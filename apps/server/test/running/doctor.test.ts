@@ -69,6 +69,20 @@ describe("wac doctor", () => {
         const forPeople = yield* wac(env)("doctor")
         assert.match(forPeople.stdout, /^ok {5}configuration: /)
       }).pipe(Effect.scoped)
+      const another = new URL(env.DATABASE_URL)
+      another.pathname = "/postgres"
+      for (
+        const [DATABASE_LISTEN_URL, message] of [
+          [env.DATABASE_URL, undefined],
+          [another.href, /^DATABASE_LISTEN_URL leads to another database than DATABASE_URL/],
+          ["postgres://wac:secret@127.0.0.1:1/wac?connect_timeout=1", /^DATABASE_LISTEN_URL: /]
+        ] as const
+      ) {
+        const found = wrongOf(yield* doctor("", { env: { DATABASE_LISTEN_URL } }))
+          .filter(({ check }) => check === "database")
+        if (message === undefined) assert.deepStrictEqual(found, [])
+        else assert.match(found[0]!.message, message)
+      }
       // the receiver ended with its scope
       const unreachable = yield* doctor("")
       assert.strictEqual(unreachable.code, "one thing is wrong")
@@ -77,6 +91,10 @@ describe("wac doctor", () => {
       assert.match(wrongOf(refused)[0]!.message, /public addresses/)
       const sealed = yield* doctor("", { env: { WAC_MASTER_KEY: masterKey() } })
       assert.include(wrongOf(sealed).map(({ check }) => check), "secrets")
+      // as if the previous master key were removed before everything was sealed again
+      yield* sql(env.DATABASE_URL, "update wac.webhook_secrets set key_id = '01234567'")
+      const left = wrongOf(yield* doctor("")).filter(({ check }) => check === "secrets")
+      assert.match(left[0]!.message, /^secrets are sealed under a master key that is not configured \(01234567\)/)
     }).pipe(Effect.scoped))
 
   it.live("the doctor reports whether the object store gives access to its bucket", () =>
@@ -205,6 +223,27 @@ describe("the diagnosis", () => {
     const message = "cannot use PostgreSQL: could not write init file, XX000"
     assert.strictEqual(Diagnosis.ofUnopened({ message }, advice).advice, advice)
     assert.match(Diagnosis.ofUnopened({ message, problem: "io_error" }, advice).advice!, /disk/)
+  })
+
+  it("secrets under a key that is not configured are wrong, and those under the previous one are doubtful", () => {
+    const keys = { current: "new", previous: "old" }
+    const stateOf = (used: ReadonlyArray<string>, of: Parameters<typeof Diagnosis.ofMasterKeys>[1] = keys) =>
+      Diagnosis.ofMasterKeys(used, of).state
+    assert.strictEqual(stateOf(["new"]), "fine")
+    assert.strictEqual(stateOf(["new", "old"]), "doubtful")
+    assert.strictEqual(stateOf(["new", "old", "older"]), "wrong")
+    assert.strictEqual(stateOf(["new", "old"], { current: "new", previous: undefined }), "wrong")
+  })
+
+  it("the advice about a paused webhook names the workspace to resume, even if its receiver cannot be reached", () => {
+    const at = { workspace: "ws_1", url: "https://receiver.example/", pausedAt: 0 }
+    for (const [failure, state] of [[undefined, "doubtful"], ["refused", "wrong"]] as const) {
+      const found = Diagnosis.ofReceiver({ ...at, failure })
+      assert.strictEqual(found.state, state)
+      assert.include(found.message, "paused since 1970-01-01T00:00:00.000Z")
+      assert.include(found.advice, "`wac webhook resume --workspace ws_1`")
+    }
+    assert.include(Diagnosis.ofReceiver({ ...at, pausedAt: null, failure: "refused" }).advice, "24 hours")
   })
 
   it("the diagnosis finds a sound database sound", () => {

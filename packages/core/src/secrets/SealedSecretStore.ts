@@ -29,6 +29,8 @@ export interface Rewrapped {
 }
 
 export class SealedSecretStore extends Context.Service<SealedSecretStore, {
+  /** The ids of all master keys under which secrets are sealed, in any order. Includes revoked and expired rows. */
+  readonly keyIds: Effect.Effect<ReadonlyArray<string>, StoreError>
   /**
    * Secrets under the master key `keyId`, from rows after `after`, ordered by row. Returns up to `limit`, and more only
    * to complete the last row. Includes revoked and expired rows.

@@ -86,6 +86,7 @@ export const layer = Layer.effect(
   SealedSecretStore.SealedSecretStore,
   Effect.map(State, (memory) =>
     SealedSecretStore.SealedSecretStore.of({
+      keyIds: Effect.sync(() => [...new Set(Array.from(places(memory), ({ sealed }) => sealed.keyId))]),
       under: (keyId, page) => Effect.sync(() => under(memory, keyId, page)),
       rewrap: (secrets) => Effect.sync(() => rewrap(memory, secrets))
     }))

@@ -11,6 +11,25 @@ import { sealed } from "./StoredSeal.ts"
 
 const pepper = SealedSecretStore.pepperRow
 
+/** Where the id of the master key is, in each table with sealed secrets. An index begins with each, but for the pepper. */
+const keyIdColumns = [
+  ["wac.peppers", "key_id"],
+  ["wac.api_keys", "secret_key_id"],
+  ["wac.phone_number_credentials", "key_id"],
+  ["wac.request_values", "key_id"],
+  ["wac.second_factors", "key_id"],
+  ["wac.webhook_secrets", "key_id"]
+] as const
+
+/** Steps from one id to the next in each index, since "distinct" would read every entry. */
+const listKeyIds = statement({}, () =>
+  keyIdColumns.map(([table, column]) => `
+  (with recursive used as (
+    select min(t.${column}) as id from ${table} t
+    union all
+    select (select min(t.${column}) from ${table} t where t.${column} > u.id) from used u where u.id is not null
+  ) select id from used where id is not null)`).join(" union"))
+
 /**
  * Lists secrets under a master key. Each table is read by its index of master keys. The conditions have the order of
  * that index: with "=", the planner may use the primary key and scan everything under other master keys. A page never
@@ -96,6 +115,8 @@ const rewrap = statement({ secrets: inJson<ReadonlyArray<ReturnType<typeof writt
 
 const found = row({ row: text<SealedSecretStore.SecretRow>() }).and(sealed.omit("keyId"))
 
+const used = row({ id: text() })
+
 const replaced = row({ replaced: integer() })
 
 const written = ({ after, before, row }: SealedSecretStore.Rewrapped) => ({
@@ -111,6 +132,10 @@ export const layer = Layer.effect(
   SealedSecretStore.SealedSecretStore,
   Effect.map(Database, ({ query }) =>
     SealedSecretStore.SealedSecretStore.of({
+      keyIds: Effect.map(
+        query("SealedSecretStore.keyIds", listKeyIds({})),
+        (rows) => rows.map((row) => used.read(row).id)
+      ),
       under: (keyId, { after, limit }) =>
         Effect.map(
           query("SealedSecretStore.under", listUnder({ keyId, after: after ?? "", limit })),

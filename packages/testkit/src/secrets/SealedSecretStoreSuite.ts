@@ -67,6 +67,25 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* all(yield* freshKeyId), [])
     }))
 
+  it.effect("keyIds has each master key under which a secret of any kind of row is sealed, once, and no other", () =>
+    Effect.gen(function*() {
+      const { keyId, own } = yield* underOne
+      const { keyIds, rewrap } = yield* SealedSecretStore.SealedSecretStore
+      const ofKey = yield* freshKeyId
+      yield* Fixture.issuedKey(own.workspace.id, own.start, { signingSecret: sealed(ofKey, 7) })
+      const found = yield* keyIds
+      assert.includeMembers([...found], [keyId, ofKey])
+      assert.lengthOf(new Set(found), found.length)
+      for (const { row, sealed: before } of yield* all(keyId)) {
+        const [alone, next] = [yield* freshKeyId, yield* freshKeyId]
+        yield* rewrap([{ row, before, after: sealed(alone, 8) }])
+        assert.include(yield* keyIds, alone)
+        yield* rewrap([{ row, before: sealed(alone, 8), after: sealed(next, 9) }])
+        assert.notInclude(yield* keyIds, alone)
+      }
+      assert.notInclude(yield* keyIds, keyId)
+    }))
+
   it.effect("under pages over rows without gap or repetition, and keeps a webhook's secrets together", () =>
     Effect.gen(function*() {
       const { keyId, keys, own, webhook } = yield* underOne
@@ -217,6 +236,7 @@ export const testsOfEmpty = (it: Fixture.It): void => {
       const before = yield* peppers.adopt(Fixture.sealed(1))
       const after = sealed(yield* freshKeyId, 2)
       assert.deepInclude(yield* all(before.keyId), { row: "pepper", sealed: before })
+      assert.include(yield* store.keyIds, before.keyId)
       assert.strictEqual(yield* store.rewrap([{ row: "pepper", before: after, after: Fixture.sealed(3) }]), 0)
       assert.strictEqual(yield* store.rewrap([{ row: "pepper", before, after }]), 1)
       assert.deepStrictEqual(yield* peppers.adopt(Fixture.sealed(4)), after)
