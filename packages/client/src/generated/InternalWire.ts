@@ -2272,7 +2272,10 @@ export interface InternalRoutes {
    * at any time.
    */
   readonly "POST /internal/webhook/rotate-secret": { readonly body: RotateSecret; readonly response: RotatedSecret }
-  /** Send a test event. Attempted once, even while paused; the response reports the result. */
+  /**
+   * Send a test event. Attempted once, even while paused; the response reports the result. A workspace can make ten at
+   * once, then one in six seconds.
+   */
   readonly "POST /internal/webhook/test": { readonly response: Attempt }
   /**
    * Pause the webhook. Events are still recorded, and are held until a person resumes the webhook. `GET
