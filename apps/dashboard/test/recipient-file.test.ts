@@ -23,7 +23,7 @@ describe("the column that is taken for the phone numbers", () => {
     [["Automobile", "Miscellaneous", "Cell"], "Cell"],
     [["Name", "Number"], "Number"],
     [["Name", "Contact number"], "Contact number"]
-  ])("of %j it is %s", (columns, expected) => assert.strictEqual(chosen(...columns), expected))
+  ])("the one of %j is %s", (columns, expected) => assert.strictEqual(chosen(...columns), expected))
 
   it.each([
     [["Order number", "Contact number"]],

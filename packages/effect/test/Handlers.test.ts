@@ -311,7 +311,13 @@ describe("a request", () => {
     }
   )
 
-  it.each([["host", owner, "mail accounts"], ["built-in", local(), "mail"]] as const)(
+  it.each(
+    [["host", owner, "mail accounts"], [
+      "built-in",
+      local({ owner: { email: "ana@example.com", password: "correct horse" } }),
+      "mail"
+    ]] as const
+  )(
     "the dashboard of %s accounts knows whether people can be invited to them",
     async (_, auth, lacks) => {
       const wac = await startLive({ auth, dashboard: true })

@@ -4,6 +4,6 @@
 export * as Inspection from "./Inspection.ts"
 export * as Migrations from "./Migrations.ts"
 export { OpenError } from "./OpenError.ts"
+export * as PostgresClient from "./PostgresClient.ts"
 export * as PostgresStorage from "./PostgresStorage.ts"
 export * as Schema from "./Schema.ts"
-export * as SchemaSearch from "./SchemaSearch.ts"

@@ -35,12 +35,7 @@ const run = (url: Redacted.Redacted, ...statements: ReadonlyArray<string>) =>
   )
 
 /** A database whose tables an earlier version made in `public`. */
-const former = Effect.tap(emptyDatabase(), (url) =>
-  Migrations.run().pipe(
-    Effect.provideService(Schema.Schema, Schema.make("public")),
-    Effect.provide(PgClient.layer({ url, maxConnections: 1 })),
-    Effect.orDie
-  ))
+const former = Effect.tap(emptyDatabase(), (url) => Effect.orDie(migrate(url, "public")))
 
 /** The recipe of docs/guides/postgresql.md, for another name. */
 const moving = (to: string): string => {

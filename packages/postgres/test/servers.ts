@@ -20,6 +20,7 @@ import * as PostgresClient from "../src/PostgresClient.ts"
 import * as PostgresStorage from "../src/PostgresStorage.ts"
 import type { Schema } from "../src/Schema.ts"
 import type { Sessions } from "../src/Sessions.ts"
+import type { Unlimited } from "../src/TimeLimits.ts"
 
 const created = (server: string, create: (name: string) => Promise<void>) => {
   const name = `wac_test_${randomBytes(6).toString("hex")}`
@@ -132,7 +133,7 @@ export const storageAndClient: Layer.Layer<
 
 interface Clients {
   readonly name: string
-  readonly layer: Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema, OpenError>
+  readonly layer: Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema | Unlimited, OpenError>
 }
 
 const clientsBy = (way: Way, made: typeof freshDatabase): ReadonlyArray<Clients> => [

@@ -7,7 +7,7 @@ import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Effect, Fiber, Layer, Redacted } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import * as Migrations from "../src/Migrations.ts"
-import * as SchemaSearch from "../src/SchemaSearch.ts"
+import * as PostgresClient from "../src/PostgresClient.ts"
 
 let server: PostgresServer.PostgresServer
 beforeAll(async () => {
@@ -16,11 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-const database = Layer.unwrap(
-  Effect.sync(() =>
-    Layer.provideMerge(SchemaSearch.layer(), PgClient.layer({ url: Redacted.make(server.url), maxConnections: 1 }))
-  )
-)
+const database = Layer.unwrap(Effect.sync(() => PostgresClient.layer({ url: Redacted.make(server.url) })))
 
 /** Rows of a table, and of those a share that is above ours and below PostgreSQL's own. */
 const rows = 40_000

@@ -98,7 +98,8 @@ export const MessagesPage = () => {
               “{typed}” was read as the number {to}. It may be a client reference:{" "}
               <Link
                 to="/messages"
-                search={({ cursor: _, to: __, typed: ___, ...search }) => ({ ...search, reference: typed })}
+                search={({ cursor: _, to: __, typed: ___, ...search }: Record<string, unknown>) =>
+                  ({ ...search, reference: typed }) as never}
                 className="text-accent underline"
               >
                 Messages with the reference {typed}

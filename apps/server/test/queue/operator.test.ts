@@ -66,7 +66,7 @@ it.live("an operator finds, shows, cancels and retries messages, and the audit n
     const all = yield* find("--status failed")
     const first = yield* run("find --status failed --limit 1")
     assert.deepStrictEqual([first.code, first.stderr], [0, "more than 1: give --limit, or narrow the search"])
-    assert.notInclude(first.stdout, all[1]!["messageId"])
+    assert.notInclude(first.stdout, all[1]!["messageId"]!)
     for (const [limit, hasMore] of [[1, true], [2, false]] as const) {
       assert.deepStrictEqual(resultOf(yield* run(`find --status failed --limit ${limit} --json`)), {
         messages: all.slice(0, limit),

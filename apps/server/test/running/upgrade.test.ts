@@ -3,13 +3,12 @@
  * process after the other while callers send, a campaign runs and a receiver gets events. Nothing fails but what a
  * caller repeats, and nothing is lost or doubled (docs/guides/upgrade.md).
  */
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Migrations, SchemaSearch } from "@wac/postgres"
+import { Migrations, PostgresClient } from "@wac/postgres"
 import { CloudApi } from "@wac/simulator"
 import * as Clone from "@wac/testbed/Clone"
 import * as Extent from "@wac/testbed/Extent"
-import { Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { isUnanswered, post, steadily, type Target, target } from "../balancer.ts"
 import * as checks from "../checks.ts"
 import { call, hello, receiver, setWebhook } from "../harness.ts"
@@ -163,12 +162,7 @@ describe("an upgrade under load, and the way back", Clone.needed, () => {
         const migrated = yield* carryOut({ DATABASE_URL: database }, "migrate")
         assert.strictEqual(migrated.code, 0, migrated.stderr)
         yield* Migrations.run([...Migrations.all, ofTheNextVersion]).pipe(
-          Effect.provide(
-            Layer.provideMerge(
-              SchemaSearch.layer(),
-              PgClient.layer({ url: Redacted.make(database), maxConnections: 1 })
-            )
-          )
+          Effect.provide(PostgresClient.layer({ url: Redacted.make(database) }))
         )
         const isReversible = Migrations.all.slice(known).every(({ additive }) => additive === true)
         for (let round = 0; round < rounds; round++) {

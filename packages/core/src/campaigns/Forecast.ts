@@ -12,15 +12,7 @@ import * as RateCard from "../usage/RateCard.ts"
 import * as SendingTime from "./SendingTime.ts"
 
 /** The forecast. Other sends, quiet hours and failures make the campaign take longer. */
-export interface Forecast {
-  /** How many messages will be sent. */
-  readonly messages: number
-  /** How many customers count against the messaging limit: those outside a service window when they were checked. */
-  readonly limitedCustomers: number
-  /** The messaging limit in 24 hours; `null` if there is none. */
-  readonly messagingLimit: number | null
-  /** How many days the campaign takes under the messaging limit; `null` if the limit is 0. */
-  readonly days: number | null
+export interface Forecast extends SendingTime.Extent {
   /** How long the campaign takes at its pace and under the messaging limit, in seconds. */
   readonly seconds: number
   /** The number's rate when the recipients were checked, in messages a second; `null` if an earlier version checked them. */

@@ -1,13 +1,21 @@
 /**
- * How long a campaign sends (contract §11). The service and its pages share this file, so it imports only types. Pure.
+ * How long a campaign sends (contract §11). The service and its pages share this file, so it imports nothing. Pure.
  */
-import type { Forecast } from "./Forecast.ts"
 
 /** After how many seconds a customer no longer counts against the messaging limit (`MessagingLimit.period`). */
 export const limitPeriod = 24 * 60 * 60
 
-/** The parts of a forecast that decide how long a campaign sends. */
-export type Extent = Pick<Forecast, "messages" | "limitedCustomers" | "messagingLimit" | "days">
+/** What decides how long a campaign sends. */
+export interface Extent {
+  /** How many messages will be sent. */
+  readonly messages: number
+  /** How many customers count against the messaging limit: those outside a service window when they were checked. */
+  readonly limitedCustomers: number
+  /** The messaging limit in 24 hours; `null` if there is none. */
+  readonly messagingLimit: number | null
+  /** How many days the campaign takes under the messaging limit; `null` if the limit is 0. */
+  readonly days: number | null
+}
 
 /**
  * The number of seconds, from its start, after which the messaging limit lets a campaign have sent to everybody at
