@@ -93,7 +93,11 @@ it("a number is understood as people write it, with its country code", () => {
 })
 
 it("a search of messages takes what is no number for a reference, a part of a number as well", () => {
-  assert.deepStrictEqual(soughtMessages("0049 170 1234567"), { to: "+491701234567" })
+  assert.deepStrictEqual(soughtMessages("0049 170 1234567"), {
+    to: "+491701234567",
+    typed: "0049 170 1234567"
+  })
+  assert.deepStrictEqual(soughtMessages("+491701234567"), { to: "+491701234567" })
   assert.deepStrictEqual(soughtMessages("7770001"), { reference: "7770001" })
   assert.deepStrictEqual(soughtMessages("wamid.x"), { provider: "wamid.x" })
   assert.deepStrictEqual(soughtMessages(undefined), {})

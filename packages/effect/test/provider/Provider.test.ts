@@ -410,7 +410,7 @@ describe("a provider with capabilities", () => {
     assert.include(await get("/dashboard"), `<meta name="wac-lacks" content="serviceWindow templates media`)
     const { wac: whole } = await start({ dashboard: true })
     const page = await (await whole.handler(new Request("http://localhost/dashboard"))).text()
-    assert.include(page, `<meta name="wac-lacks" content="mail">`)
+    assert.include(page, `<meta name="wac-lacks" content="mail accounts">`)
     assert.property(
       JSON.parse(await (await whole.handler(new Request("http://localhost/openapi.json"))).text()).paths,
       "/v1/templates"

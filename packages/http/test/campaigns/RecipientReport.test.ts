@@ -74,23 +74,23 @@ describe("the report on recipients", () => {
   })
 
   it("no value is a formula when a spreadsheet opens the file", () => {
-    const formulas = [
-      "=1+1",
-      "+1",
-      "-1+cmd|' /C calc'!A0",
-      "@SUM(A1)",
-      "\t=1",
-      "\r=1",
-      "\uFF1D1+1",
-      "\uFF0B1",
-      "\uFF20x"
+    const formulas: ReadonlyArray<readonly [text: string, shown: string]> = [
+      ["=1+1", "'=1+1"],
+      ["+1", "'+1"],
+      ["-1+cmd|' /C calc'!A0", "'-1+cmd|' /C calc'!A0"],
+      ["@SUM(A1)", "'@SUM(A1)"],
+      ["\t=1", "'\t'=1"],
+      ["\r=1", "'\r'=1"],
+      ["\uFF1D1+1", "'\uFF1D1+1"],
+      ["\uFF0B1", "'\uFF0B1"],
+      ["\uFF20x", "'\uFF20x"]
     ]
-    for (const text of formulas) {
+    for (const [text, shown] of formulas) {
       const error = { code: "forbidden", reason: "opted_out", message: text }
       const [row] = read(
         written([{ place: 1, message: message({ status: "failed", error }), problem: null, line: null, value: null }])
       )
-      assert.strictEqual(row!["message"], `'${text}`)
+      assert.strictEqual(row!["message"], shown)
     }
   })
 
