@@ -29,8 +29,8 @@ const undisturbed = Duration.seconds(2)
 export interface BodyRoom {
   /**
    * Reads a body and runs `use` with its bytes, which count until `use` ends. The body is refused as soon as it exceeds
-   * `limit`, or the memory that is left. If it still arrives after {@link undisturbed}, it is also refused as soon as
-   * others need its memory: the one that has been arriving longest first.
+   * `limit`, or the memory that is left. If it still arrives after 2 s, it is also refused as soon as others need its
+   * memory: the one that has been arriving longest first.
    */
   readonly hold: <A, E, R>(
     request: HttpServerRequest.HttpServerRequest,
