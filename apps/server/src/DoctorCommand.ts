@@ -241,12 +241,15 @@ const examined = Effect.gen(function*() {
   }
   const config = read.success
   const { findings, isOpen, isReadable } = yield* database(config)
+  // both ways are compared, so without the one to the database nothing could be said
+  const listens = isOpen ? yield* listening(config) : []
+  // the storage is opened by both ways
+  const isOpenable = isReadable && listens.every(({ state }) => state !== "wrong")
   return [
     ...yield* configuration(config),
     ...findings,
-    // both ways are compared, so without the one to the database nothing could be said
-    ...isOpen ? yield* listening(config) : [],
-    ...isReadable ? yield* stored(config) : [],
+    ...listens,
+    ...isOpenable ? yield* stored(config) : [],
     ...yield* files(config),
     ...yield* provider(config)
   ]
