@@ -887,14 +887,15 @@ it("a paused campaign whose end has passed asks for a later end, and then sends 
   await page.getByText("Running", { exact: true }).waitFor()
   await button(page, "Pause").click()
   await page.getByText("Paused", { exact: true }).waitFor()
-  const at = `${url}/internal${new URL(page.url()).pathname}`
+  const path = new URL(page.url()).pathname.replace("/dashboard", "")
+  const at = `${url}/internal${path}`
   const ended = await Effect.runPromise(call(at, {
     method: "PATCH",
     headers: await sessionHeaders(),
     body: { notAfter: "2026-01-01T00:00:00Z", share: 0.9 }
   }))
   assert.strictEqual(ended.status, 200, ended.text)
-  await person.open(new URL(page.url()).pathname)
+  await person.open(path)
   await button(page, "Resume").click()
   const question = dialog(page, "Resume the campaign")
   await question.getByText("leaves no time to send").first().waitFor()
