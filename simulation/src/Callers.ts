@@ -158,8 +158,9 @@ export const make = (world: World, fleet: Fleet, { token, workspaceId }: Account
 
   const steer = Effect.fnUntraced(
     function*(campaign: string, change: History.CampaignChange["change"], key: string, chance: Chance) {
+      // a repeat is answered with what the first request with the key did, whose answer may have been lost
+      const begun = now()
       for (let left = tries; left > 0; left--) {
-        const begun = now()
         const answer = yield* request({
           method: "POST",
           path: `/v1/campaigns/${campaign}/${change}`,

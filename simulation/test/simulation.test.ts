@@ -103,6 +103,18 @@ describe("Simulation.run", () => {
     }
     for (const each of expected) assert.include([...seen], each)
   })
+
+  it("a repeated pause that is answered after a resume, as it was done before, breaks no promise", async () => {
+    const { history, verdict } = await runOf(388_808_177)
+    const changes = history.entries.flatMap((entry) => entry.kind === "campaign_change" ? [entry] : [])
+    assert.deepStrictEqual(changes.map(({ change, status }) => `${change} ${status}`), [
+      "start 200",
+      "pause null",
+      "resume 200",
+      "pause 200"
+    ])
+    assert.isTrue(verdict.ok)
+  })
 })
 
 /** The seeds that are tried for a bug: the one that is known to find it, or in the full form all from the first on. */

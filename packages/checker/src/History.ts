@@ -127,7 +127,7 @@ export interface QuotaSet extends Timed {
   readonly messages: number | null
 }
 
-/** A request that changes what a campaign does. */
+/** A request that changes what a campaign does. A repeat with the same idempotency key begins when the first did. */
 export interface CampaignChange extends Timed {
   readonly kind: "campaign_change"
   readonly campaign: string
