@@ -7,7 +7,7 @@ import { Effect, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
-import { codeOf, isPassing } from "./SqlFailure.ts"
+import { codeOf, describe, isPassing } from "./SqlFailure.ts"
 import * as TimeLimits from "./TimeLimits.ts"
 
 /** An index that a migration creates on a table of an earlier migration. */
@@ -34,7 +34,7 @@ const look = Schedule.spaced("500 millis")
  */
 const isOfOthers = (error: SqlError): boolean => codeOf(error) === "42P07" || isPassing(error)
 
-/** Whether a time limit ended the statement: `query_canceled`, `lock_not_available`. */
+/** Whether the statement was ended as a time limit ends it: `query_canceled`, `lock_not_available`. */
 const isLimited = (error: SqlError): boolean => ["57014", "55P03"].includes(codeOf(error) ?? "")
 
 /**
@@ -72,13 +72,13 @@ export const build = <R>(
     )
     const create = Effect.catchIf(
       unlimited.run(named(`create index concurrently ${name} on wac.${table} ${definition}`)),
-      isLimited,
-      () =>
+      (error) => unlimited.isPooled && isLimited(error),
+      (error) =>
         Effect.fail(
           new OpenError({
             message:
-              `the index ${name} takes longer to build than a time limit of the database's user permits: migrate ` +
-              "with a URL that leads to PostgreSQL itself, not to a pooler"
+              `the index ${name} cannot be built in a pooler's session: ${describe(error)}. Migrate with a URL ` +
+              "that leads to PostgreSQL itself, where no time limit applies to this"
           })
         )
     )

@@ -86,7 +86,7 @@ export const layer = (
         Context.add(Schema.Schema, schema),
         Context.merge(sessions),
         Context.add(Notifications, Notifications.of({ listen })),
-        Context.add(Unlimited, Unlimited.of({ run: (text) => Effect.asVoid(client.unsafe(text)) }))
+        Context.add(Unlimited, Unlimited.of({ isPooled: false, run: (text) => Effect.asVoid(client.unsafe(text)) }))
       )
     })
   ).pipe(Layer.provide(Reactivity.layer))

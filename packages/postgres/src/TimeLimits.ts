@@ -22,11 +22,14 @@ export const liftLocally = lift(true)
  */
 export class Unlimited extends Context.Service<Unlimited, {
   readonly run: (text: string) => Effect.Effect<void, SqlError>
+  /** Whether it runs in a pooler's session after all, where limits apply. */
+  readonly isPooled: boolean
 }>()("@wac/postgres/TimeLimits/Unlimited") {}
 
 /** Runs each statement on a connection of its own. */
 export const onConnection = (config: PgConnection.Config, isPooled: boolean): Unlimited["Service"] =>
   Unlimited.of({
+    isPooled,
     run: (text) =>
       Effect.scoped(Effect.gen(function*() {
         const connection = yield* PgConnection.make(config)

@@ -293,15 +293,19 @@ it("a change begins with what the template has, outlives the end of the session,
   assert.notInclude((await named("order_update")).map(({ language }) => language), "de")
 })
 
-it("all templates of a filter are deleted after a question, except what the provider keeps", async () => {
+/** Creates templates with these names. */
+const create = async (...names: ReadonlyArray<string>): Promise<void> => {
   const { session, url } = server
-  const names = ["summer_1", "summer_2", "summer_3", "winter_1"]
   for (const name of names) {
     const components = [{ type: "BODY", text: "See you soon." }]
     const body = { name, language: "en_US", category: "utility", components }
     const made = await inScope(call(`${url}/internal/templates`, { headers: { ...ownPage, ...session }, body }))
     assert.strictEqual(made.status, 201, made.text)
   }
+}
+
+it("all templates of a filter are deleted after a question, except what the provider keeps", async () => {
+  await create("summer_1", "summer_2", "summer_3", "winter_1")
   const owner = await signedIn(browser, server)
   const { page } = owner
   let kept: string | undefined
@@ -331,13 +335,7 @@ it("all templates of a filter are deleted after a question, except what the prov
 })
 
 it("Back from a question about all of a filter closes it, and a run that has begun keeps the filter of its items", async () => {
-  const { session, url } = server
-  for (const name of ["spring_1", "autumn_1"]) {
-    const components = [{ type: "BODY", text: "See you soon." }]
-    const body = { name, language: "en_US", category: "utility", components }
-    const made = await inScope(call(`${url}/internal/templates`, { headers: { ...ownPage, ...session }, body }))
-    assert.strictEqual(made.status, 201, made.text)
-  }
+  await create("spring_1", "autumn_1")
   const owner = await signedIn(browser, server)
   const { page } = owner
   const held = Promise.withResolvers<void>()
