@@ -10,6 +10,7 @@ import { CampaignState, pauseReasons } from "./CampaignWords.tsx"
 import { CheckReport } from "./CheckReport.tsx"
 import { Comparison } from "./Comparison.tsx"
 import { FailureReasons } from "./FailureReasons.tsx"
+import { ForReaders } from "./ForReaders.tsx"
 import { Problems } from "./Problems.tsx"
 import { Progress } from "./Progress.tsx"
 import { campaignQuery } from "./Queries.ts"
@@ -17,8 +18,7 @@ import { Recipients } from "./Recipients.tsx"
 import { Settings } from "./Settings.tsx"
 import { Timeline } from "./Timeline.tsx"
 
-export const CampaignPage = () => {
-  const { id } = useParams({ from: "/campaigns/$id" })
+const LoadedCampaign = ({ id }: { readonly id: string }) => {
   const query = useQuery(campaignQuery(id))
   const campaign = query.data
   if (campaign === undefined) {
@@ -57,5 +57,14 @@ export const CampaignPage = () => {
         <Recipients campaign={campaign} />
       </div>
     </Page>
+  )
+}
+
+export const CampaignPage = () => {
+  const { id } = useParams({ from: "/campaigns/$id" })
+  return (
+    <ForReaders title="Campaign">
+      <LoadedCampaign id={id} />
+    </ForReaders>
   )
 }

@@ -54,12 +54,14 @@ const columns: ReadonlyArray<ListColumn<Campaign>> = [
 export const CampaignsPage = () => {
   const { name } = useSearch({ from: "/campaigns" })
   const setFilter = useFilter()
-  const refusal = useRefusal(RoleOf.campaignsCreate)
+  const refusal = useRefusal(RoleOf.campaignsList)
+  const createRefusal = useRefusal(RoleOf.campaignsCreate)
   return (
     <ListPage
       title="Campaigns"
       lead="One template to many customers, each once, at a pace that leaves room for your other messages."
-      actions={refusal === undefined
+      refusal={refusal}
+      actions={createRefusal === undefined
         ? <Link to="/campaigns/new" className={buttonClass("primary")}>New campaign</Link>
         : undefined}
       search={{
@@ -69,7 +71,9 @@ export const CampaignsPage = () => {
         onSearch: (name) => setFilter({ name })
       }}
       choices={choices}
-      list={useList("campaigns", { ...useChosen(choices), nameContains: name }, api.campaigns.list)}
+      list={useList("campaigns", { ...useChosen(choices), nameContains: name }, api.campaigns.list, {
+        enabled: refusal === undefined
+      })}
       what="campaign"
       columns={columns}
       noMatch={{ children: "A campaign is found by any part of its name." }}

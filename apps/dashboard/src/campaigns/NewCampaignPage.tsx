@@ -10,6 +10,7 @@ import { Missing } from "../ui/Missing.tsx"
 import { Page } from "../ui/Page.tsx"
 import { CampaignForm } from "./CampaignForm.tsx"
 import type { Start } from "./Draft.ts"
+import { ForReaders } from "./ForReaders.tsx"
 import { campaignQuery } from "./Queries.ts"
 
 const FormPage = (
@@ -63,11 +64,20 @@ const LoadedFormPage = (
 export const NewCampaignPage = () => {
   const { like } = useSearch({ from: "/campaigns/new" })
   const title = "New campaign"
-  return like === undefined ? <FormPage title={title} /> : <LoadedFormPage id={like} title={title} isCopy />
+  return like === undefined ? <FormPage title={title} /> : (
+    <ForReaders title={title}>
+      <LoadedFormPage id={like} title={title} isCopy />
+    </ForReaders>
+  )
 }
 
 /** The page that changes a campaign that has not started, or replaces its file. */
 export const EditCampaignPage = () => {
   const { id } = useParams({ from: "/campaigns/$id/edit" })
-  return <LoadedFormPage id={id} title="Change the campaign" isCopy={false} />
+  const title = "Change the campaign"
+  return (
+    <ForReaders title={title}>
+      <LoadedFormPage id={id} title={title} isCopy={false} />
+    </ForReaders>
+  )
 }

@@ -294,7 +294,9 @@ describe("every page, light, dark and on a phone", () => {
       "templates",
       "members",
       "audit",
-      "opt-out-words"
+      "opt-out-words",
+      "campaigns",
+      "campaign"
     ]
     for (const name of [...refusing, "alerts"]) {
       await person.open(pages()[name]!)

@@ -704,7 +704,7 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
 export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard").add(
   ...endpointsOf({
     prefix: "/internal",
-    reads: session("member"),
+    reads: session("developer"),
     changes: session("developer"),
     actionHeaders: {},
     create: CreateCampaign,
@@ -723,7 +723,7 @@ export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard
     query: noQuery,
     success: CampaignProblems,
     error: reading
-  }).annotate(Access, session("member")).annotate(ActsOnCampaign, true).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("developer")).annotate(ActsOnCampaign, true).annotateMerge(OpenApi.annotations({
     summary: "Get a campaign's problems",
     description: "Why rows that were checked are not sent to, with the first rows of each problem. " +
       "`GET /internal/campaigns/:id/recipients?outcome=left_out` lists all of them."
@@ -733,7 +733,7 @@ export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard
     query: timelineQuery,
     success: CampaignTimeline,
     error: reading
-  }).annotate(Access, session("member")).annotate(ActsOnCampaign, true).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("developer")).annotate(ActsOnCampaign, true).annotateMerge(OpenApi.annotations({
     summary: "Get a campaign's timeline",
     description: "How many of its messages were sent, delivered and read when. Empty until the first one is sent."
   }))
