@@ -75,7 +75,12 @@ const upload = async ({ authorization, url }: Caller, bytes: Iterable<Buffer>, s
       sent += part.length
     }
     yield tail
-  }, request)
+  }, request).catch((error: unknown) =>
+    // a response that came before the form's end says why the rest was not read
+    answered.then(() => undefined, () => {
+      throw error
+    })
+  )
   const response = await answered
   const parts: Array<Buffer> = []
   for await (const part of response) parts.push(part)
