@@ -8,5 +8,9 @@ import { Page } from "../ui/Page.tsx"
 /** Shows `children`, or a page that says which role is needed. */
 export const ForReaders = ({ children, title }: { readonly title: string; readonly children: ReactNode }) => {
   const refusal = useRefusal(RoleOf.campaignsGet)
-  return refusal === undefined ? children : <Page title={title}><Notice>{refusal}</Notice></Page>
+  return refusal === undefined ? children : (
+    <Page title={title}>
+      <Notice>{refusal}</Notice>
+    </Page>
+  )
 }

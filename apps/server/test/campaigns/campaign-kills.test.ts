@@ -13,13 +13,13 @@ import { freshDatabase, ownPostgres, sql } from "../processes.ts"
 import { supervised } from "../supervisor.ts"
 import { processesOn } from "../whatsapp/whatsapp-processes.ts"
 
-const recipients = Extent.of(600, 100_000)
+const recipients = Extent.of(360, 100_000)
 
 /** PostgreSQL dies once so many recipients were tried, and no process dies any more after so many. */
 const [crashAfter, calmAfter] = [recipients * Extent.of(0.4, 0.5), recipients * Extent.of(0.6, 0.95)] as const
 
 /** A part of what the tier allows in a second, such that several processes die on the way. */
-const share = Extent.of(0.03, 0.9)
+const share = Extent.of(0.02, 0.9)
 
 /** Reports come in posts of many, as from an upstream under load. */
 const reports = { sentAfter: null, readAfter: null, batchMost: 200, batchLinger: 100, lanes: 4 } as const

@@ -11,7 +11,7 @@ import { environment } from "../harness.ts"
 import { browser as launch, signedIn } from "./browser.ts"
 import * as workspace from "./workspace.ts"
 
-const actions = Extent.of(500, 20_000)
+const actions = Extent.of(300, 20_000)
 
 const seed = Number(process.env["SEED"] ?? 1)
 

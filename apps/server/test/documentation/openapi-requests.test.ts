@@ -18,7 +18,7 @@ type Path = ReadonlyArray<string | number>
 const seed = "openapi-requests"
 
 /** How many values of each body, and of each parameter. */
-const samples = Extent.of(5, 100)
+const samples = Extent.of(3, 100)
 
 /** The same address at a receiver. */
 const atReceiver = (url: string) => url.replace(/^(.{8})(?:\[[^\]]*\]|[^/?#:]*)/, "$1receiver.example")

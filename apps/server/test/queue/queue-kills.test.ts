@@ -16,10 +16,10 @@ import { freshDatabase, ownPostgres, sql } from "../processes.ts"
 import { supervised } from "../supervisor.ts"
 import { processesOn } from "../whatsapp/whatsapp-processes.ts"
 
-const messages = Extent.of(1000, 100_000)
+const messages = Extent.of(600, 100_000)
 
 /** Messages due in a second: fewer than the queue's part of the tier, so that it can keep up between two deaths. */
-const perSecond = Extent.of(60, 80)
+const perSecond = Extent.of(40, 80)
 
 /** One message of so many is cancelled when it is due, more or less. */
 const cancelEvery = Extent.of(5, 10)

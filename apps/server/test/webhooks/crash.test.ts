@@ -17,7 +17,7 @@ const manyStarts = 540_000
 const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000)
 
 /** How often a process is killed, how often one is asked to stop, and how often PostgreSQL is restarted and crashes. */
-const kills = Extent.of(20, 50)
+const kills = Extent.of(10, 50)
 /** After so many kills each. */
 const killsBetween = 10
 const stops = Extent.of(2, 5)
