@@ -6,6 +6,7 @@ import {
   CustomerRecords,
   CustomerStore,
   Delivery,
+  DeliveryStep,
   type Event,
   type Id,
   Limits,
@@ -20,6 +21,7 @@ import * as Journal from "../events/Journal.ts"
 import { CountedCustomers } from "../limits/CountedCustomers.ts"
 import { rekey, sendOf, write as writeSends } from "../messages/Sends.ts"
 import { type CampaignRecord, forgetContact, type Memory, type PostRecord, State } from "../State.ts"
+import { keepAll, loaded } from "../webhooks/DeliveryStore.ts"
 import type { Consignment } from "../webhooks/Outbox.ts"
 import { optOutsOf, suppressionsOf, writeSuppressions } from "./ContactStore.ts"
 
@@ -113,16 +115,21 @@ const erased = (count: number): CustomerStore.Erased => ({ ...CustomerStore.noth
 const eraseDeliveries = (memory: Memory, step: Step, now: Time.Instant): CustomerStore.Erased => {
   const found = deliveriesOf(memory, step)
   for (const consignment of found) {
-    consignment.outbox.endClaim(consignment)
-    if (Delivery.isOpen(consignment.delivery)) {
-      consignment.outbox.keep(consignment, Delivery.end(consignment.delivery, "skipped", now))
+    const { delivery, outbox } = consignment
+    outbox.endClaim(consignment)
+    // an event of the message that no longer names the customer may wait for this one
+    if (Delivery.isOpen(delivery)) {
+      keepAll(memory, DeliveryStep.skip(loaded(memory, outbox), [delivery], now).deliveries)
     }
     memory.deliveries.delete(consignment)
   }
+  if (found.length > 0) memory.hint.notify()
   return erased(found.length)
 }
 
-const eraseEvents = (memory: Memory, step: Step): CustomerStore.Erased => {
+const eraseEvents = (memory: Memory, step: Step, now: Time.Instant): CustomerStore.Erased => {
+  // deliveries that were recorded after the step over the deliveries
+  eraseDeliveries(memory, step, now)
   const gone = Journal.remove(memory, step.workspaceId, isAbout(memory, step))
   return { ...erased(gone.length), files: gone.flatMap(({ data }) => CustomerRecords.filesOf(data)) }
 }
@@ -198,7 +205,7 @@ const erase = (memory: Memory, step: CustomerStore.EraseStep, now: Time.Instant)
     case "deliveries":
       return eraseDeliveries(memory, step, now)
     case "events":
-      return eraseEvents(memory, step)
+      return eraseEvents(memory, step, now)
     case "messages":
       return eraseMessages(memory, step)
     // hosts cannot add to the outbox of a storage in memory

@@ -8,11 +8,10 @@ import { bigint, type Columns, columns, integer, json, list, row, text } from ".
 import { Database } from "../Database.ts"
 import { conversationOf, receivedOf } from "../messages/Conversations.ts"
 import { type Row, type Rows, type Statement, statement, value } from "../Statement.ts"
-import { forgetEntries, lockSubscriptions } from "../subscriptions/ForgetEntries.ts"
-import { lockHealth } from "../webhooks/Health.ts"
 import { contact, contactOf } from "./ContactStep.ts"
 import { optOut } from "./ContactStore.ts"
 import * as EraseContacts from "./EraseContacts.ts"
+import * as EraseDeliveries from "./EraseDeliveries.ts"
 import * as EraseMessages from "./EraseMessages.ts"
 
 /** The number of rows that one step looks at. */
@@ -63,6 +62,9 @@ interface Parts {
   /** The columns of the customer's records. */
   readonly hit: string
   readonly from: string
+}
+
+interface ErasingParts extends Parts {
   /**
    * Parts of a `with` that erase the records. The last one must be named `erased` and return a row for each, with the
    * column `data`.
@@ -82,7 +84,7 @@ type Given<Place> =
     readonly [Field in keyof Place]: string
   }
 
-interface Walk<Place> {
+interface Walk<Place, P extends Parts> {
   /** The columns that give a row's position in the walk, and the position before the first row. */
   readonly place: Columns<Place>
   readonly first: Place
@@ -90,73 +92,76 @@ interface Walk<Place> {
   readonly size?: number
   /** The customer's names by which the records are found; all texts if omitted. */
   readonly namesOf?: (names: CustomerRecords.Names) => ReadonlyArray<string>
-  readonly parts: (given: Given<Place>) => Parts
+  readonly parts: (given: Given<Place>) => P
 }
 
-/** Builds the statements of a walk: `find` returns a page's records of the customer, and `erase` erases them. */
-const walk = <Place>({ first, namesOf = ({ texts }) => texts, parts, place, size = rowsAtOnce }: Walk<Place>) => {
-  const inputs = { workspaceId, names, place: place.one }
-  const before = (write: (parts: Parts) => string) =>
-    statement(inputs, ({ place, ...given }) => {
-      const written = parts({ ...given, ...place })
-      const { from, hit, page } = written
-      return `with page as materialized (${page}), hit as materialized (select ${hit} from ${from})${write(written)}`
-    })
+/** Builds the statements of a walk that ends with what `write` returns. */
+const walking = <Place, P extends Parts>(
+  { first, namesOf = ({ texts }) => texts, parts, place, size = rowsAtOnce }: Walk<Place, P>,
+  write: (parts: P, next: string) => string
+) => {
   const columns = place.names("p").split(", ")
   // the last place of a full page
   const next = `(select ${place.array.text("p")}::text from page p
     where (select count(*) from page) = ${size} order by ${columns.map((name) => `${name} desc`).join(", ")} limit 1)`
-  const find = before(() => ` select ${next} as next, (select coalesce(json_agg(h), '[]') from hit h) as found`)
-  const erase = before(({ busy, erase }) =>
+  const prepared = statement({ workspaceId, names, place: place.one }, ({ place, ...given }) => {
+    const written = parts({ ...given, ...place })
+    const { from, hit, page } = written
+    return `with page as materialized (${page}), hit as materialized (select ${hit} from ${from})${
+      write(written, next)
+    }`
+  })
+  return ({ after, names, workspaceId }: CustomerStore.Step): Statement =>
+    prepared({
+      workspaceId,
+      names: namesOf(names),
+      place: after === null ? first : place.array.read(JSON.parse(after) as ReadonlyArray<unknown>)
+    })
+}
+
+/** Builds the statement of a walk that returns a page's records of the customer. */
+const finding = <Place>(walk: Walk<Place, Parts>) =>
+  walking(walk, (_, next) => ` select ${next} as next, (select coalesce(json_agg(h), '[]') from hit h) as found`)
+
+/** Builds the statements of a walk: `find` returns a page's records of the customer, and `erase` erases them. */
+const walk = <Place>(walk: Walk<Place, ErasingParts>) => ({
+  find: finding(walk),
+  erase: walking(walk, ({ busy, erase }, next) =>
     `, ${erase}
   select ${next} as next, (select count(*) from erased)::integer as erased,
     (select coalesce(json_agg(e.data) filter (where e.data is not null), '[]') from erased e) as data,
-    ${busy ?? "0"} as busy`
-  )
-  const valuesOf = ({ after, names, workspaceId }: CustomerStore.Step) => ({
-    workspaceId,
-    names: namesOf(names),
-    place: after === null ? first : place.array.read(JSON.parse(after) as ReadonlyArray<unknown>)
-  })
-  return {
-    find: (step: CustomerStore.Step): Statement => find(valuesOf(step)),
-    erase: (step: CustomerStore.Step): Statement => erase(valuesOf(step))
-  }
-}
-
-const deliveries = walk({
-  place: row({ id: text() }),
-  first: { id: "" },
-  parts: ({ id, names, workspaceId }) => ({
-    page: `select d.id, d.event_id, d.webhook_id from wac.deliveries d
-    where d.workspace_id = ${workspaceId} and d.id > ${id} order by d.id limit ${rowsAtOnce}`,
-    hit: "p.id, p.webhook_id",
-    from: `page p cross join lateral (select e.data from wac.events e where e.id = p.event_id offset 0) e
-    where ${isTheirs("e", names)}`,
-    erase: `attempts_gone as (delete from wac.attempts a using hit h where a.delivery_id = h.id),
-    claims_gone as (
-      delete from wac.delivery_claims c using hit h where c.webhook_id = h.webhook_id and c.delivery_id = h.id
-    ),
-    erased as (
-      delete from wac.deliveries d using hit h where d.workspace_id = ${workspaceId} and d.id = h.id
-      returning null::json as data
-    )`
-  })
+    ${busy ?? "0"} as busy`)
 })
 
-const events = walk({
+/** The walk over the deliveries, with the condition of those that it finds on their event `e`. */
+const deliveries = (isFound: (names: string) => string) =>
+  finding({
+    place: row({ id: text() }),
+    first: { id: "" },
+    parts: ({ id, names, workspaceId }) => ({
+      page: `select d.id, d.event_id, d.webhook_id, d.order_key from wac.deliveries d
+    where d.workspace_id = ${workspaceId} and d.id > ${id} order by d.id limit ${rowsAtOnce}`,
+      hit: "p.id, p.webhook_id, p.order_key",
+      from: `page p left join lateral (select e.data from wac.events e where e.id = p.event_id offset 0) e on true
+    where ${isFound(names)}`
+    })
+  })
+
+const findDeliveries = deliveries((names) => isTheirs("e", names))
+
+/** Also finds what earlier versions left: deliveries of erased events, each of which may be this customer's. */
+const findErasedDeliveries = deliveries((names) => `e.data is null or ${isTheirs("e", names)}`)
+
+const findEvents = finding({
   place: row({ createdAt: bigint(), id: text() }),
   first: { createdAt: 0, id: "" },
   parts: ({ createdAt, id, names, workspaceId }) => ({
-    page: `select e.created_at, e.id, e.data from wac.events e
+    page: `select e.created_at, e.id, e.data, e.order_key from wac.events e
     where e.workspace_id = ${workspaceId} and e.created_at >= ${createdAt}
       and (e.created_at, e.id) > (${createdAt}, ${id})
     order by e.created_at, e.id limit ${rowsAtOnce}`,
-    hit: "p.id, p.data",
-    from: `page p where ${isTheirs("p", names)}`,
-    erase: `gone as (
-      delete from wac.events e using hit h where e.id = h.id returning e.workspace_id, e.id, e.data
-    ), ${forgetEntries("gone")}, erased as (select data from gone)`
+    hit: "p.created_at, p.id, p.data, p.order_key",
+    from: `page p where ${isTheirs("p", names)}`
   })
 })
 
@@ -270,7 +275,15 @@ const posts = walk({
   })
 })
 
-const walks = { deliveries, events, outbox, campaignRows, inboundMessages, conversations, posts } as const
+const walks = {
+  deliveries: { find: findDeliveries },
+  events: { find: findEvents },
+  outbox,
+  campaignRows,
+  inboundMessages,
+  conversations,
+  posts
+} as const
 
 const message = row({ id: text<Id.MessageId>() })
 const delivery = row({ id: text<Id.DeliveryId>() })
@@ -315,11 +328,13 @@ const foundOf = (place: Exclude<CustomerRecords.Place, "messages" | "contacts" |
   }
 }
 
-/** The locks that the steps which erase in a place take first. */
-const locks: { readonly [Place in CustomerRecords.Place]?: typeof lockSubscriptions } = {
-  deliveries: lockHealth("no key update"),
-  events: lockSubscriptions
-}
+/** The result of a walk's step that erases. */
+const erasedOf = (row: Row): CustomerStore.Erased => ({
+  ...CustomerStore.nothing,
+  ...erasure.read(row),
+  ...walkedTo.read(row),
+  files: data.read(row).data.flatMap(CustomerRecords.filesOf)
+})
 
 export const layer = Layer.effect(
   CustomerStore.CustomerStore,
@@ -327,6 +342,10 @@ export const layer = Layer.effect(
     const { planned, query, stepped } = yield* Database
     const eraseContacts = yield* stepped("CustomerStore.erase", EraseContacts.eraseContacts)
     const eraseMessages = yield* stepped("CustomerStore.erase", EraseMessages.eraseMessages)
+    const eraseWithDeliveries = {
+      deliveries: yield* stepped("CustomerStore.erase", EraseDeliveries.eraseDeliveries(findErasedDeliveries)),
+      events: yield* stepped("CustomerStore.erase", EraseDeliveries.eraseEvents(findEvents))
+    }
 
     const contacts: CustomerStore.CustomerStore["Service"]["contacts"] = (workspaceId, { keys }) =>
       Effect.map(
@@ -367,21 +386,11 @@ export const layer = Layer.effect(
         }
       }),
       erase: Effect.fnUntraced(function*(step) {
-        const { place, workspaceId } = step
-        const operation = "CustomerStore.erase"
+        const { place } = step
         if (place === "messages") return yield* eraseMessages(step)
         if (place === "contacts") return yield* eraseContacts(step)
-        const lock = locks[place]
-        const row = yield* walked(operation, [
-          ...lock === undefined ? [] : [lock({ workspaces: [workspaceId] })],
-          walks[place].erase(step)
-        ])
-        return {
-          ...CustomerStore.nothing,
-          ...erasure.read(row),
-          ...walkedTo.read(row),
-          files: data.read(row).data.flatMap(CustomerRecords.filesOf)
-        }
+        if (place === "deliveries" || place === "events") return yield* eraseWithDeliveries[place](step)
+        return erasedOf(yield* walked("CustomerStore.erase", [walks[place].erase(step)]))
       })
     })
   })

@@ -2,9 +2,10 @@
  * Keeps the deliveries of an order (a webhook and an order key) in sequence: groups loaded deliveries by order, and
  * makes the next delivery of an order due after another one has ended.
  */
-import type { Delivery, DeliveryStep, Time } from "@wac/core"
+import type { Delivery, DeliveryStep, Id, Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { columns, unlessEmpty } from "../Columns.ts"
+import { columns, list, unlessEmpty } from "../Columns.ts"
+import type { Statement } from "../Statement.ts"
 
 /** Groups open deliveries by order. Returns a lookup, whose deliveries are sorted by sequence. */
 export const ordersOf = (deliveries: ReadonlyArray<Delivery.Delivery>): DeliveryStep.Loaded["order"] => {
@@ -47,3 +48,18 @@ export const follow = unlessEmpty(followed, (rows) =>
   from (select f.webhook_id, min(f.at) as at from freed f group by f.webhook_id) f
   where h.webhook_id = f.webhook_id
   returning h.webhook_id`)
+
+const notice = unlessEmpty(
+  list<Id.WebhookId>("text"),
+  (ids) => `update wac.webhook_health h set changes = h.changes + 1 where h.webhook_id = any (${ids})`
+)
+
+/** {@link follow}, and what notifies claimers of it. */
+export const free = (
+  orders: ReadonlyArray<Pick<Delivery.Delivery, "webhookId" | "orderKey"> & { readonly at: Time.Instant }>
+): ReadonlyArray<Statement> =>
+  orders.length === 0 ? [] : [
+    ...follow(orders),
+    ...notice([...new Set(orders.map(({ webhookId }) => webhookId))]),
+    { text: "select pg_notify('wac:wac_deliveries', 'freed')" }
+  ]

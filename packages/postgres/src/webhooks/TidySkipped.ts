@@ -7,7 +7,7 @@ import * as Clocks from "../Clocks.ts"
 import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Statement, statement, value } from "../Statement.ts"
-import { follow } from "./DeliveryOrder.ts"
+import { free } from "./DeliveryOrder.ts"
 import { everything } from "./Remove.ts"
 import { delivery } from "./StoredDelivery.ts"
 
@@ -155,11 +155,6 @@ const makeReady = statement(
     and exists (select from wac.webhooks w where w.id = ${webhookId} and w.paused_at is null)`
 )
 
-const notice = statement(
-  webhook,
-  ({ webhookId }) => `update wac.webhook_health h set changes = h.changes + 1 where h.webhook_id = ${webhookId}`
-)
-
 const write = ({ now, skip, skipped }: Writes): ReadonlyArray<Statement> => {
   if (skip === undefined) return []
   const { isOver, skippedAt, tidiedUntil, webhookId } = skip
@@ -169,11 +164,7 @@ const write = ({ now, skip, skipped }: Writes): ReadonlyArray<Statement> => {
       endClaims({ webhookId, ids: skipped.map(({ id }) => id), now }),
       ...writeSkipped(skipped.map((one) => ({ ...one, ...Delivery.ending("skipped", skippedAt) }))),
       reach({ place: skip, at: Math.max(tidiedUntil, ...skipped.map(({ createdAt }) => createdAt)) }),
-      ...follow(keys.map((orderKey) => ({ webhookId, orderKey, at: now }))),
-      ...keys.length === 0 ? [] : [
-        notice({ webhookId }),
-        { text: "select pg_notify('wac:wac_deliveries', 'freed')" }
-      ]
+      ...free(keys.map((orderKey) => ({ webhookId, orderKey, at: now })))
     ]
   }
   // look once more from the beginning, since an older delivery may have been recorded later

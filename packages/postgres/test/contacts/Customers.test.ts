@@ -13,7 +13,7 @@ import {
   PhoneNumberStore,
   Vault
 } from "@wac/core"
-import { Fixture, MessageFixture } from "@wac/testkit"
+import { DeliveryFixture, Fixture, MessageFixture } from "@wac/testkit"
 import { Effect, Layer, Stream } from "effect"
 import { freshDatabase, storageIn } from "../servers.ts"
 
@@ -167,5 +167,24 @@ layer(database, { excludeTestServices: true })("a customer", (it) => {
       }])
       // again, there is nothing to erase
       assert.isTrue(Object.values(yield* customers.erase(workspaceId, phone)).every((count) => count === 0))
+    }))
+
+  it.effect("an erasure deletes deliveries whose events are gone, of which an export knows nothing", () =>
+    Effect.gen(function*() {
+      const own = yield* Fixture.world()
+      const client = yield* PgClient.PgClient
+      const customers = yield* Customers.Customers
+      yield* Fixture.putWebhook(own)
+      yield* DeliveryFixture.record(own, 2)
+      const { messageId } = yield* MessageFixture.sent(own)
+      // what an erasure of an earlier version left
+      yield* client`delete from wac.events where workspace_id = ${own.workspace.id}`
+      yield* MessageFixture.report({ status: "delivered", at: own.start, reference: messageId })
+      const [, , , follower] = yield* DeliveryFixture.views(own)
+      assert.isNull(follower!.delivery.nextAttemptAt)
+      assert.deepStrictEqual(yield* Stream.runCollect(customers.export(own.workspace.id, "+12025550177")), [])
+      assert.strictEqual((yield* customers.erase(own.workspace.id, "+12025550177")).deliveries, 3)
+      const claimed = yield* DeliveryFixture.claimOne(own, { now: own.start + Fixture.day })
+      assert.strictEqual(claimed.delivery.id, follower!.delivery.id)
     }))
 })

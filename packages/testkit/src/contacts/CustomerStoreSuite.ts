@@ -15,7 +15,8 @@ import {
   InboundPostStore,
   MessageStore,
   QueueStore,
-  type Recipient
+  type Recipient,
+  WebhookHealth
 } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as CampaignFixture from "../campaigns/CampaignFixture.ts"
@@ -25,7 +26,7 @@ import * as QueueFixture from "../queue/QueueFixture.ts"
 import * as DeliveryFixture from "../webhooks/DeliveryFixture.ts"
 import * as CustomerFixture from "./CustomerFixture.ts"
 
-const { day, world } = Fixture
+const { day, hour, world } = Fixture
 
 const brazilian = "+5511987654321"
 /** The same line, as its provider writes it. */
@@ -169,6 +170,47 @@ export const tests = (it: Fixture.It): void => {
           providerMessageId: sent.providerMessageId
         })
       )
+    }))
+
+  it.effect("an event that is recorded during an erasure leaves no delivery, and the webhook continues", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const failing: WebhookHealth.WebhookHealth = {
+        ...WebhookHealth.initial,
+        consecutiveFailures: WebhookHealth.failingAfter,
+        failuresSince: own.start - hour,
+        lastFailure: { at: own.start - hour, message: "answered 500; only 200 counts" },
+        lastAttemptAt: own.start - hour
+      }
+      // a failing webhook attempts one delivery at a time, so one that cannot be attempted would block the others
+      yield* Fixture.putWebhook(own, { health: failing })
+      const customer = { phone: brazilianWithoutNine, userId: user }
+      yield* written(own, customer)
+      const names = yield* namesOf(own, brazilian)
+      assert.strictEqual((yield* CustomerFixture.erase(own, names, "deliveries")).erased, 1)
+      yield* written(own, customer)
+      assert.strictEqual((yield* CustomerFixture.erase(own, names, "events")).erased, 2)
+      assert.deepStrictEqual(yield* DeliveryFixture.views(own), [])
+      const { command } = yield* written(own, { phone: other, userId: null })
+      assert.strictEqual((yield* CustomerFixture.erase(own, names, "deliveries")).erased, 0)
+      const claimed = yield* DeliveryFixture.claimOne(own, { now: own.start + hour })
+      assert.strictEqual(claimed.event.id, command.ids.events[0])
+    }))
+
+  it.effect("an event of an erased message is not blocked by an earlier event whose delivery is erased after it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* Fixture.putWebhook(own)
+      const { messageId } = yield* MessageFixture.sent(own, { message: MessageFixture.template({ to: brazilian }) })
+      const names = yield* namesOf(own, brazilian)
+      yield* CustomerFixture.erase(own, names, "messages")
+      yield* CustomerFixture.erase(own, names, "conversations")
+      yield* MessageFixture.report({ status: "delivered", at: own.start + 1, reference: messageId })
+      const [first, second] = yield* DeliveryFixture.views(own)
+      assert.deepStrictEqual([first!.delivery.sequence, second!.delivery.nextAttemptAt], [1, null])
+      assert.strictEqual((yield* CustomerFixture.erase(own, names, "deliveries")).erased, 1)
+      const claimed = yield* DeliveryFixture.claimOne(own, { now: own.start + hour })
+      assert.strictEqual(claimed.delivery.id, second!.delivery.id)
     }))
 
   it.effect("what a number's former customer was sent and wrote stays theirs, and is not its new customer's", () =>
