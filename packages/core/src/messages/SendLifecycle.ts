@@ -108,7 +108,10 @@ export type Ended =
         | "unknown"
         /** Our own checks refused it after all, and nothing is left of the claim. The provider was not called. */
         | "refused"
-        /** Like `refused`, but the storage failed, so that the claim lasts until its lease ends. */
+        /**
+         * Like `refused`, but the storage failed, so that the claim is still there. It is abandoned in the background,
+         * or ends with its lease.
+         */
         | "stuck"
         /** {@link SendCommand.withhold} stopped it. The provider was not called. */
         | "withheld"
@@ -136,8 +139,8 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
    * later is queued instead. Counts refusals and outcomes, and passes the readings of rate limits to the current
    * request's observer.
    *
-   * Fails only if the storage failed before there was a claim; a claim that may exist all the same is abandoned in the
-   * background. An interruption during the provider's call makes the outcome `unknown`, and does not stop its
+   * Fails only if the storage failed before there was a claim. A claim that may exist all the same is abandoned in the
+   * background, and so is one whose refusal the storage could not record. An interruption during the provider's call makes the outcome `unknown`, and does not stop its
    * recording. If the storage fails after the call, this returns `unknown`, and the outcome is recorded in the
    * background.
    */
@@ -277,9 +280,9 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         )
 
       /**
-       * Undoes a claim that may exist although its answer was lost. The provider was not called, so the key should not
-       * become unknown when the lease ends. It repeats for a while, as the lost statement may still be on its way to
-       * the storage.
+       * Undoes a claim that may exist although its answer, or the answer to undoing it, was lost. The provider was not
+       * called, so the key should not become unknown when the lease ends. It repeats for a while, as the lost statement
+       * may still be on its way to the storage.
        */
       const abandonLost = (hold: Hold) =>
         abandon(hold).pipe(
@@ -309,7 +312,10 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           )
           if (Result.isFailure(refers)) {
             const abandoned = yield* Effect.result(abandon(hold))
-            if (Result.isFailure(abandoned)) return unsent("stuck", toServerError(abandoned.failure), requestId)
+            if (Result.isFailure(abandoned)) {
+              yield* FiberSet.run(lost, abandonLost(hold))
+              return unsent("stuck", toServerError(abandoned.failure), requestId)
+            }
             yield* Metrics.sendEnded("refused", reasonOf(refers.failure))
             return unsent("refused", refers.failure, requestId)
           }
