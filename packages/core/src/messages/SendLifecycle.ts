@@ -140,11 +140,14 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
    * request's observer.
    *
    * Fails only if the storage failed before there was a claim. A claim that may exist all the same is abandoned in the
-   * background, and so is one whose refusal the storage could not record. An interruption during the provider's call makes the outcome `unknown`, and does not stop its
+   * background, and so is one whose refusal the storage could not record. A message that may be queued all the same
+   * stays queued, and the error is `outcome_unknown`. An interruption during the provider's call makes the outcome `unknown`, and does not stop its
    * recording. If the storage fails after the call, this returns `unknown`, and the outcome is recorded in the
    * background.
    */
-  readonly send: <Of extends Queue | null>(send: SendCommand<Of>) => Effect.Effect<Outcome<Of>, StoreError>
+  readonly send: <Of extends Queue | null>(
+    send: SendCommand<Of>
+  ) => Effect.Effect<Outcome<Of>, StoreError | ServerError>
 }>()("@wac/core/messages/SendLifecycle") {
   static readonly layer = Layer.effect(
     SendLifecycle,
@@ -357,7 +360,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
 
       const send = Effect.fnUntraced(function*<Of extends Queue | null>(
         { apiKeyId, around, keyed, later, message, messageId, queue, requestId, withhold }: SendCommand<Of>
-      ): Effect.fn.Return<Outcome<Of>, StoreError> {
+      ): Effect.fn.Return<Outcome<Of>, StoreError | ServerError> {
         const now = yield* Clock.currentTimeMillis
         if (later !== null) yield* keepFiles(keyed.workspaceId, message, SendTimes.of(later, now))
         const askedAt = yield* Elapsed.now
@@ -378,7 +381,15 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           limits,
           provider: provider.name,
           capabilities: provider.capabilities
-        }).pipe(Effect.tapError(() => FiberSet.run(lost, abandonLost(hold))))
+        }).pipe(
+          Effect.tapError(() => FiberSet.run(lost, abandonLost(hold))),
+          // a queued message is not undone, since a repeated request may have got its answer already
+          Effect.mapError((error) =>
+            later === null || error.isUndone === true || error.fault === "command"
+              ? error
+              : SendBinding.unknownQueuing()
+          )
+        )
         if (accepted._tag === "Refused") {
           countUsage({ workspaceId: keyed.workspaceId, at: now, activity: "sendsRefused" })
           yield* Metrics.sendEnded("refused", reasonOf(accepted.error))
