@@ -1046,7 +1046,7 @@ describe("a failing storage", () => {
         const known = [found, again && Result.isSuccess(again) && again.success]
         assert.deepStrictEqual(
           known.map((answer) => answer && [answer._tag, answer.messageId]),
-          items.toReversed().map(({ id }) => ["Queued", id])
+          items.toReversed().map(({ id }) => ["Queued" as const, id])
         )
       })
     )

@@ -117,6 +117,15 @@ const carousel = Effect.map(
 
 const carryOut = (send: SendCommand<null>) => SendLifecycle.use((lifecycle) => lifecycle.send(send))
 
+/** Starts the runner of the queue. */
+const startRunner = Layer.build(
+  QueueRunner.layer.pipe(Layer.provide(Heartbeats.layer), Layer.provide(QueuedMessages.layer))
+)
+
+/** The messages of the workspace of a send. */
+const sendsOf = ({ keyed }: SendCommand<null>) =>
+  MessageStore.use((store) => store.list(keyed.workspaceId, {}, { limit: 10, after: null }))
+
 const errorOf = (outcome: Outcome<null>) =>
   outcome._tag === "Ended" && outcome.answer._tag === "Failed" ? reasonOf(outcome.answer.error) : undefined
 
@@ -205,18 +214,31 @@ it.effect(
         storage.canAbandon = false
         return Effect.fail(new StoreError({ operation: "MediaStore.get" }))
       })
-      const runner = QueueRunner.layer.pipe(Layer.provide(Heartbeats.layer), Layer.provide(QueuedMessages.layer))
-      yield* Layer.build(runner)
+      yield* startRunner
       yield* advance("2 seconds")
       assert.isFalse(storage.canAbandon)
       storage.canAbandon = true
       files.upload = Effect.succeed("provider-file")
       yield* advance("2 minutes")
       assert.strictEqual(provider.calls.length, 1)
-      const { items } = yield* MessageStore.use((store) =>
-        store.list(send.keyed.workspaceId, {}, { limit: 10, after: null })
-      )
+      const { items } = yield* sendsOf(send)
       assert.deepStrictEqual(items.map(({ status }) => status), ["sent"])
+    })
+  )
+)
+
+it.effect(
+  "a queued message whose time is over when its files are uploaded fails without having been sent",
+  living(({ files, provider }) =>
+    Effect.gen(function*() {
+      const send = yield* sendCommand("k", yield* carousel)
+      files.upload = Effect.delay(files.upload, "2 seconds")
+      yield* carryOut({ ...send, later: { isInBatch: false, sendUntil: start + 4 * second } })
+      yield* startRunner
+      yield* advance("20 seconds")
+      assert.strictEqual(provider.calls.length, 0)
+      const { items: [failed] } = yield* sendsOf(send)
+      assert.deepStrictEqual([failed?.status, failed?.error?.reason], ["failed", "not_sent"])
     })
   )
 )
