@@ -22,8 +22,8 @@ export type QueuedEnd<Of extends Queue> =
   | { readonly _tag: "Ended" }
   /** The provider did not accept it this time. */
   | { readonly _tag: "NotSent"; readonly error: DomainError }
-  /** Our own checks refused it. */
-  | { readonly _tag: "Refused"; readonly error: DomainError }
+  /** Our own checks refused it; because of a block of its number that ends by itself at `blockedUntil`, if given. */
+  | { readonly _tag: "Refused"; readonly error: DomainError; readonly blockedUntil?: Instant }
   /** Its slot had passed when it was claimed, or its `sendUntil`. The provider was not called. */
   | { readonly _tag: "TooLate" }
   /** Another process may be sending it, or the storage could not be reached. */
@@ -118,8 +118,10 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
               case "stuck":
                 return { _tag: "Busy" } as const
             }
-          case "Refused":
-            return { _tag: "Refused", error: outcome.error } as const
+          case "Refused": {
+            const { blockedUntil, error } = outcome
+            return { _tag: "Refused", error, ...blockedUntil === undefined ? {} : { blockedUntil } } as const
+          }
           case "Capped":
           case "Duplicate":
             return { _tag: outcome._tag } as const
