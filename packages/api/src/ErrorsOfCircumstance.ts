@@ -259,7 +259,9 @@ export const serverError: { readonly [R in Reasons["server_error"]]: Entry } = {
     example: { message: "the same send is still running; repeat the request with the same Idempotency-Key" }
   },
   outcome_unknown: {
-    when: "The provider may have accepted the message, but its response was lost.",
+    when:
+      "The provider may have accepted the message, but its response was lost. Or the message was to be sent later, " +
+      "and the storage failed before it confirmed that the message is queued.",
     remedy:
       "Repeat the request with the same key, or wait for `message.sent` or `message.failed`. Never use a new key: " +
       "the customer could get the message twice.",

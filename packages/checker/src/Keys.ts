@@ -28,13 +28,16 @@ export const answered = (send: Send): Answered => {
   const isTaken = send.status === 200 || send.status === 202
   const isRefusedForGood = error["provider"] !== undefined && finalReasons.has(error["reason"])
   const messageId = answer["message_id"]
+  // a message to be sent later may not have been queued, if the storage did not confirm it
+  const isUnknown = send.status === 504 && unknownReasons.has(error["reason"]) &&
+    !(isRecord(send.body) && "send_at" in send.body)
   return {
     send,
     body: JSON.stringify(canonical(send.body)),
     messageId: isTaken && typeof messageId === "string" ? messageId : undefined,
     answer,
     isStored: isTaken || isRefusedForGood,
-    isBound: isTaken || isRefusedForGood || (send.status === 504 && unknownReasons.has(error["reason"]))
+    isBound: isTaken || isRefusedForGood || isUnknown
   }
 }
 

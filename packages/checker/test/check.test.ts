@@ -39,6 +39,9 @@ const day = 24 * 60 * 60 * 1000
 const other = { ...body, to: "+15550002222" }
 const unknown = JSON.stringify({ error: { code: "server_error", reason: "outcome_unknown" } })
 
+/** A `send_at` that has passed. */
+const atOnce = "1970-01-01T00:00:00Z"
+
 /** A message that was delivered. */
 const delivered = () => [event(1, "message.sent"), event(2, "message.delivered"), report(10, "delivered")]
 
@@ -161,7 +164,8 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
     ],
     kept: [
       history(call(1), send(2), conflict(5, other)),
-      history(call(1), send(2), send(5, { body: other, status: 429 }))
+      history(call(1), send(2), send(5, { body: other, status: 429 })),
+      history(send(1, { body: { ...body, send_at: atOnce }, status: 504, answer: unknown }), call(2), send(3))
     ]
   },
   "conflict-has-another-body": {

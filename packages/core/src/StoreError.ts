@@ -13,7 +13,9 @@ export type Problem = typeof Problem.Type
 
 /**
  * The storage could not carry out an operation: it is unreachable, overloaded or restarting. The operation's effects
- * are all there or all absent, and the caller cannot tell which. Every port method states what repeating it does.
+ * are all there or all absent, and the caller cannot tell which, unless `isUndone` says that they are certainly absent:
+ * the operation was never begun, or the storage responded that it refuses it. Every port method states what repeating
+ * it does.
  *
  * `fault` is `command` if the operation itself cannot be carried out, so that repeating it fails again.
  *
@@ -25,7 +27,8 @@ export class StoreError extends Schema.TaggedError<StoreError>()("StoreError", {
   fault: Schema.Literals(["storage", "command"]).pipe(
     Schema.withConstructorDefault(Effect.succeed("storage" as const))
   ),
-  problem: Schema.optionalKey(Problem)
+  problem: Schema.optionalKey(Problem),
+  isUndone: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message() {
     return `storage could not carry out ${this.operation}`

@@ -18,8 +18,11 @@ export interface Options<Command, Answer, E> {
   readonly deadline: number
   /** The result for every caller of a late batch. */
   readonly late: Effect.Effect<never, E>
-  /** The error for callers that are turned away, or that are still waiting when the scope closes. */
-  readonly unavailable: () => E
+  /**
+   * The error for callers that get no answer: `isUndone` if they are turned away or are still waiting when the scope
+   * closes, so that their commands certainly have no effect.
+   */
+  readonly unavailable: (isUndone: boolean) => E
 }
 
 interface Caller<Command, Answer, E> {
@@ -48,7 +51,7 @@ export const make = <Command, Answer, E>(
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         closed = true
-        for (const caller of waiting) caller.answer(Exit.fail(options.unavailable()))
+        for (const caller of waiting) caller.answer(Exit.fail(options.unavailable(true)))
         waiting = []
       })
     )
@@ -60,7 +63,7 @@ export const make = <Command, Answer, E>(
       for (const caller of waiting) {
         if (caller.isWithdrawn) continue
         if (batch.length === options.maxSize) next.push(caller)
-        else if (caller.since < oldest) caller.answer(Exit.fail(options.unavailable()))
+        else if (caller.since < oldest) caller.answer(Exit.fail(options.unavailable(true)))
         else batch.push(caller)
       }
       waiting = next
@@ -72,8 +75,10 @@ export const make = <Command, Answer, E>(
       exit: Exit.Exit<ReadonlyArray<Exit.Exit<Answer, E>>, E>
     ): void =>
       batch.forEach(({ answer }, i) => {
-        if (Exit.isSuccess(exit)) answer(exit.value[i] ?? Exit.fail(options.unavailable()))
-        else answer(Cause.hasInterrupts(exit.cause) ? Exit.fail(options.unavailable()) : Exit.failCause(exit.cause))
+        if (Exit.isSuccess(exit)) answer(exit.value[i] ?? Exit.fail(options.unavailable(false)))
+        else {answer(
+            Cause.hasInterrupts(exit.cause) ? Exit.fail(options.unavailable(false)) : Exit.failCause(exit.cause)
+          )}
       })
 
     const launch = (): void => {
@@ -99,7 +104,7 @@ export const make = <Command, Answer, E>(
 
     return (command) =>
       Effect.callback<Answer, E>((resume) => {
-        if (closed) return resume(Effect.fail(options.unavailable()))
+        if (closed) return resume(Effect.fail(options.unavailable(true)))
         const caller: Caller<Command, Answer, E> = {
           command,
           since: clock.currentTimeMillisUnsafe(),

@@ -174,6 +174,16 @@ const problemOf = (error: Failure | "late"): StoreError.Problem | undefined =>
     ? undefined
     : SqlFailure.problemOf(error)
 
+/**
+ * Whether the failure certainly left nothing behind: there was no connection, or the server refused the statement. An
+ * error of its files may come after the commit.
+ */
+const leftNothing = (error: Failure | "late"): boolean => {
+  if (error === "late" || error instanceof Thrown || error instanceof ThrownBeforeCommit) return false
+  const problem = SqlFailure.problemOf(error)
+  return SqlFailure.isPassing(error) || problem !== undefined && problem !== "io_error"
+}
+
 /** The kind of a failure. The log treats failures of one operation and kind as repetitions. */
 const kindOf = (error: Failure | "late"): string =>
   error === "late"
@@ -251,7 +261,12 @@ const make = Effect.gen(function*() {
           `${operation} failed: ${error === "late" ? `no response within ${deadline} ms` : cause(error)}`
         ),
         Effect.fail(
-          new StoreError.StoreError({ operation, fault: faultOf(error), ...problem === undefined ? {} : { problem } })
+          new StoreError.StoreError({
+            operation,
+            fault: faultOf(error),
+            ...problem === undefined ? {} : { problem },
+            ...leftNothing(error) ? { isUndone: true } : {}
+          })
         )
       )
     })
@@ -304,7 +319,7 @@ const make = Effect.gen(function*() {
       maxSize,
       deadline,
       late: failed(operation)("late"),
-      unavailable: () => new StoreError.StoreError({ operation })
+      unavailable: (isUndone) => new StoreError.StoreError({ operation, ...isUndone ? { isUndone } : {} })
     })
 
   /** How far the database's clock is ahead of this process's monotonic clock, measured by the last step. */

@@ -26,7 +26,7 @@ const operation = (
       maxSize: 64,
       deadline: 5000,
       late: Effect.fail("late"),
-      unavailable: () => "unavailable",
+      unavailable: (isUndone) => isUndone ? "turned away" : "unavailable",
       ...options,
       run
     })
@@ -159,7 +159,7 @@ it.effect("a caller that waits too long for a batch is turned away, and its comm
     const [patient] = yield* ask(call, 3)
     yield* TestClock.adjust(2001)
     yield* answered(first)
-    assert.deepStrictEqual(yield* Fiber.await(late!), Exit.fail("unavailable"))
+    assert.deepStrictEqual(yield* Fiber.await(late!), Exit.fail("turned away"))
     const second = yield* next
     assert.deepStrictEqual(second.commands, [3])
     yield* answered(second)
@@ -188,7 +188,7 @@ it.effect("a late batch is given up: its callers are notified, and the next batc
     assert.strictEqual(yield* givenUp, 1)
   }))
 
-it.effect("closing the scope fails every caller, and new calls are refused", () =>
+it.effect("closing the scope fails every caller, and those who wait or call afterwards learn that nothing was done", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const { ask: call, next } = yield* Scope.provide(operation(), scope)
@@ -197,6 +197,6 @@ it.effect("closing the scope fails every caller, and new calls are refused", () 
     const [waiting] = yield* ask(call, 2)
     yield* Scope.close(scope, Exit.void)
     assert.deepStrictEqual(yield* Fiber.await(underWay!), Exit.fail("unavailable"))
-    assert.deepStrictEqual(yield* Fiber.await(waiting!), Exit.fail("unavailable"))
-    assert.deepStrictEqual(yield* Effect.exit(call(3)), Exit.fail("unavailable"))
+    assert.deepStrictEqual(yield* Fiber.await(waiting!), Exit.fail("turned away"))
+    assert.deepStrictEqual(yield* Effect.exit(call(3)), Exit.fail("turned away"))
   }))

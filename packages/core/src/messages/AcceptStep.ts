@@ -329,7 +329,11 @@ class Batch {
     })
     if (refusal !== undefined) {
       if (refusal.reason === "messaging_limit_reached") this.need(pool!, shared!, now)
-      return refused(ofRequest.readings, refusal)
+      const blockedUntil = queue === null ? undefined : Policy.blockedUntil(facts, refusal)
+      return {
+        ...refused(ofRequest.readings, refusal),
+        ...blockedUntil === undefined ? {} : { blockedUntil }
+      }
     }
     // the policy refuses a missing sender first, so there is one here
     const sender = found.sender!.number

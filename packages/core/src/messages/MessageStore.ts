@@ -151,7 +151,12 @@ export type Accepted =
     | Exclusion
     | Exclude<Verdict, { readonly _tag: "Unbound" | "Released" }>
     /** Refused by our own checks. Nothing was written. */
-    | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden | InvalidBody | RateLimited | ServerError }
+    | {
+      readonly _tag: "Refused"
+      readonly error: Unauthorized | Forbidden | InvalidBody | RateLimited | ServerError
+      /** Only for a queue's send that a block of its number refused: when the block ends, by the storage's clock. */
+      readonly blockedUntil?: Instant
+    }
   )
 
 /** The command to undo an *accept*. */

@@ -88,12 +88,14 @@ export const bindingRefusal = (
       (param === undefined ? "" : `; name one of them in ${param}`)
   })
 
-/** The refusal of the number that is to send; undefined if it may. */
-export const senderRefusal = (
-  { boundTo, contact, message, now, provider, sender }: Pick<
-    KnownCircumstances,
-    "boundTo" | "contact" | "message" | "now" | "provider" | "sender"
-  >
+type SenderCircumstances = Pick<
+  KnownCircumstances,
+  "boundTo" | "contact" | "message" | "now" | "provider" | "sender"
+>
+
+/** The refusal of the number that is to send, apart from the provider's block of it. */
+const unavailableRefusal = (
+  { boundTo, message, provider, sender }: SenderCircumstances
 ) => {
   const notAvailable = (why: string) =>
     new Forbidden({
@@ -110,12 +112,27 @@ export const senderRefusal = (
       `this phone number belongs to the provider ${sender.provider}, but this service runs with ${provider}`
     )
   }
-  if (!sender.available) return notAvailable("the operator has switched this phone number off")
+  return sender.available ? undefined : notAvailable("the operator has switched this phone number off")
+}
+
+const blockRefusal = ({ contact, message, now, sender }: SenderCircumstances) => {
   const isOpen = ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
-  return sender.block !== null && SenderBlock.stops(sender.block, isOpen, now)
+  return sender?.block != null && SenderBlock.stops(sender.block, isOpen, now)
     ? SenderBlock.refusal(sender.block, message.from === undefined ? undefined : "from")
     : undefined
 }
+
+/** The refusal of the number that is to send; undefined if it may. */
+export const senderRefusal = (given: SenderCircumstances) => unavailableRefusal(given) ?? blockRefusal(given)
+
+/**
+ * When the block of the number ends that caused this refusal of the message; undefined if something else refused it, or
+ * if the block has no end.
+ */
+export const blockedUntil = (given: KnownCircumstances, { reason }: { readonly reason: string }): Instant | undefined =>
+  reason === "sender_not_available" && unavailableRefusal(given) === undefined
+    ? given.sender?.block?.until ?? undefined
+    : undefined
 
 const templateRefusal = ({ message, template }: KnownCircumstances) => {
   if (message.type !== "template") return undefined

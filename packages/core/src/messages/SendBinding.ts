@@ -130,6 +130,14 @@ export const unknown = (reason: "outcome_unknown" | "delivery_unknown"): ServerE
       : "the provider never confirmed whether it accepted the message; it was not sent again"
   })
 
+/** The error for a request to send later if the storage failed before it confirmed that the message is queued. */
+export const unknownQueuing = (): ServerError =>
+  new ServerError({
+    reason: "outcome_unknown",
+    message: "the storage did not confirm whether it queued the message. Repeat the request with the same " +
+      "Idempotency-Key to learn the outcome"
+  })
+
 /**
  * Called when the current request receives the stored answer of an earlier request. The HTTP layer sets it to mark the
  * response as a replay. By default it does nothing.

@@ -23,7 +23,7 @@ import { ContactStore } from "../contacts/ContactStore.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as NameHashes from "../contacts/NameHashes.ts"
 import * as Elapsed from "../Elapsed.ts"
-import { type DomainError, reasonOf, type ServerError } from "../Errors.ts"
+import { type DomainError, reasonOf, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
@@ -88,6 +88,11 @@ export interface SendCommand<Of extends Queue | null> extends Pick<AcceptSend, "
    * be tried again, and requests that joined get the error.
    */
   readonly withhold?: Effect.Effect<ServerError | undefined>
+  /**
+   * From this time on, by the storage's clock, the provider is not called and the claim is undone: the message waits in
+   * its queue as before.
+   */
+  readonly sendUntil?: Instant
   /** Wraps the rest of the send after the claim, in a span for example. It must run the given effect, once. */
   readonly around?: (rest: Effect.Effect<Ended>) => Effect.Effect<Ended>
 }
@@ -108,9 +113,12 @@ export type Ended =
         | "unknown"
         /** Our own checks refused it after all, and nothing is left of the claim. The provider was not called. */
         | "refused"
-        /** Like `refused`, but the storage failed, so that the claim lasts until its lease ends. */
+        /**
+         * Like `refused`, but the storage failed, so that the claim is still there. It is abandoned in the background,
+         * or ends with its lease.
+         */
         | "stuck"
-        /** {@link SendCommand.withhold} stopped it. The provider was not called. */
+        /** {@link SendCommand.withhold} or {@link SendCommand.sendUntil} stopped it. The provider was not called. */
         | "withheld"
       readonly answer: SendBinding.Failed
     }
@@ -136,12 +144,15 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
    * later is queued instead. Counts refusals and outcomes, and passes the readings of rate limits to the current
    * request's observer.
    *
-   * Fails only if the storage failed before there was a claim; a claim that may exist all the same is abandoned in the
-   * background. An interruption during the provider's call makes the outcome `unknown`, and does not stop its
+   * Fails only if the storage failed before there was a claim. A claim that may exist all the same is abandoned in the
+   * background, and so is one whose refusal the storage could not record. A message that may be queued all the same
+   * stays queued, and the error is `outcome_unknown`. An interruption during the provider's call makes the outcome `unknown`, and does not stop its
    * recording. If the storage fails after the call, this returns `unknown`, and the outcome is recorded in the
    * background.
    */
-  readonly send: <Of extends Queue | null>(send: SendCommand<Of>) => Effect.Effect<Outcome<Of>, StoreError>
+  readonly send: <Of extends Queue | null>(
+    send: SendCommand<Of>
+  ) => Effect.Effect<Outcome<Of>, StoreError | ServerError>
 }>()("@wac/core/messages/SendLifecycle") {
   static readonly layer = Layer.effect(
     SendLifecycle,
@@ -277,9 +288,9 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         )
 
       /**
-       * Undoes a claim that may exist although its answer was lost. The provider was not called, so the key should not
-       * become unknown when the lease ends. It repeats for a while, as the lost statement may still be on its way to
-       * the storage.
+       * Undoes a claim that may exist although its answer, or the answer to undoing it, was lost. The provider was not
+       * called, so the key should not become unknown when the lease ends. It repeats for a while, as the lost statement
+       * may still be on its way to the storage.
        */
       const abandonLost = (hold: Hold) =>
         abandon(hold).pipe(
@@ -289,27 +300,37 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
 
       /** From the claim to the recorded outcome. */
       const carryOut = Effect.fnUntraced(
-        function*(claimed: ClaimedSend, hold: Hold, requestId: Id.RequestId): Effect.fn.Return<Ended> {
+        function*(
+          claimed: ClaimedSend,
+          hold: Hold,
+          requestId: Id.RequestId,
+          sendUntil: Instant | undefined
+        ): Effect.fn.Return<Ended> {
           const { content: message } = claimed.message
-          const inWindow = Effect.flatMap(Elapsed.now, (elapsed) => {
-            const late = Policy.windowRefusal({
+          const inTime = Effect.flatMap(Elapsed.now, (elapsed) => {
+            // the storage's time: the time of the claim plus the time since the request for it
+            const now = claimed.message.statusAt + (elapsed - hold.askedAt)
+            const late = now >= (sendUntil ?? Infinity) ? isOver : Policy.windowRefusal({
               capabilities: provider.capabilities,
               contact: claimed.contact,
               message,
-              // the storage's time: the time of the claim plus the time since the request for it
-              now: claimed.message.statusAt + (elapsed - hold.askedAt)
+              now
             })
             return late === undefined ? Effect.void : Effect.fail(late)
           })
-          // the window may end while files are uploaded
-          const refers = yield* inWindow.pipe(
+          // the window, or the message's time, may end while files are uploaded
+          const refers = yield* inTime.pipe(
             Effect.andThen(ResolveReferences.resolve(claimed, store, library)),
-            Effect.tap(inWindow),
+            Effect.tap(inTime),
             Effect.result
           )
           if (Result.isFailure(refers)) {
             const abandoned = yield* Effect.result(abandon(hold))
-            if (Result.isFailure(abandoned)) return unsent("stuck", toServerError(abandoned.failure), requestId)
+            if (Result.isFailure(abandoned)) {
+              yield* FiberSet.run(lost, abandonLost(hold))
+              return unsent("stuck", toServerError(abandoned.failure), requestId)
+            }
+            if (refers.failure === isOver) return unsent("withheld", isOver, requestId)
             yield* Metrics.sendEnded("refused", reasonOf(refers.failure))
             return unsent("refused", refers.failure, requestId)
           }
@@ -350,8 +371,8 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
       }
 
       const send = Effect.fnUntraced(function*<Of extends Queue | null>(
-        { apiKeyId, around, keyed, later, message, messageId, queue, requestId, withhold }: SendCommand<Of>
-      ): Effect.fn.Return<Outcome<Of>, StoreError> {
+        { apiKeyId, around, keyed, later, message, messageId, queue, requestId, sendUntil, withhold }: SendCommand<Of>
+      ): Effect.fn.Return<Outcome<Of>, StoreError | ServerError> {
         const now = yield* Clock.currentTimeMillis
         if (later !== null) yield* keepFiles(keyed.workspaceId, message, SendTimes.of(later, now))
         const askedAt = yield* Elapsed.now
@@ -372,7 +393,15 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           limits,
           provider: provider.name,
           capabilities: provider.capabilities
-        }).pipe(Effect.tapError(() => FiberSet.run(lost, abandonLost(hold))))
+        }).pipe(
+          Effect.tapError(() => FiberSet.run(lost, abandonLost(hold))),
+          // a queued message is not undone, since a repeated request may have got its answer already
+          Effect.mapError((error) =>
+            later === null || error.isUndone === true || error.fault === "command"
+              ? error
+              : SendBinding.unknownQueuing()
+          )
+        )
         if (accepted._tag === "Refused") {
           countUsage({ workspaceId: keyed.workspaceId, at: now, activity: "sendsRefused" })
           yield* Metrics.sendEnded("refused", reasonOf(accepted.error))
@@ -387,7 +416,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           yield* record(accepted, hold.token, { _tag: "NotSent", answer }, yield* Clock.currentTimeMillis)
           return ended
         }
-        const rest = carryOut(accepted, hold, requestId)
+        const rest = carryOut(accepted, hold, requestId, sendUntil)
         return yield* around === undefined ? rest : around(rest)
       })
 
@@ -395,6 +424,12 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
     })
   )
 }
+
+/** The error of a send whose {@link SendCommand.sendUntil} has passed. */
+const isOver = new ServerError({
+  reason: "overloaded",
+  message: "the message could not be sent before its time was over"
+})
 
 /** How this process holds a claim. */
 interface Hold {

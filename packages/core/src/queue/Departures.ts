@@ -64,6 +64,8 @@ export interface Departures {
    * Sends messages in the background, each at its slot, and calls `record` with the result and the time at which the
    * try began. If `record` fails, the message's lease ends, and another try finds out what came of it.
    *
+   * A message whose `sendUntil` has passed meanwhile is not sent: its end is `TooLate`.
+   *
    * A message that is late for its slot leaves at the pace of its lane; without a lane it is not sent but waits for
    * another slot (`Pace.isMissed`). Either way, those that are late are not sent all at once.
    */
@@ -116,7 +118,9 @@ export const make = Effect.gen(function*() {
     queued: QueuedMessage<Of>,
     isMissed: Effect.Effect<boolean>
   ): Effect.fn.Return<QueuedEnd<Of>> {
-    if (yield* isMissed) return { _tag: "TooLate" }
+    // it may have waited for its lane and its place, or in a process that was suspended
+    const now = (yield* Clock.currentTimeMillis) - (ahead ?? 0)
+    if (now >= (queued.sendUntil ?? Infinity) || (yield* isMissed)) return { _tag: "TooLate" }
     // asked again after the claim only on the first try, so that slow storage delays messages but never stops them
     return yield* messages.send(queued, queued.message.status === "queued" ? isMissed : Effect.succeed(false))
   })

@@ -25,7 +25,8 @@ export const delayOf = (tries: number, error: DomainError): Duration.Duration =>
 
 /**
  * Decides what happens to a queued message, given how often it was tried before; `null` if there is nothing to record.
- * After a temporary error it is tried again; any other refusal of ours fails it.
+ * After a temporary error it is tried again, and so it is at the end of a block of its number that ends in time; any
+ * other refusal of ours fails it.
  */
 export const after = (
   ended: QueuedEnd<{ readonly campaignId: null }>,
@@ -51,6 +52,10 @@ export const after = (
       // a number that is busy with requests sends its queue later; that is no failure of the message
       if (ended.error._tag === "RateLimited" && ended.error.reason === "phone_number") {
         return { _tag: "Missed", after: ended.error.retryAfter }
+      }
+      // the provider itself would have it tried again, and failing would cost the number's whole queue
+      if (ended.blockedUntil !== undefined && ended.blockedUntil < sendUntil) {
+        return { _tag: "Again", after: Duration.infinity, until: ended.blockedUntil }
       }
       return ended.error._tag === "RateLimited" || ended.error._tag === "ServerError"
         ? again(ended.error)

@@ -63,7 +63,9 @@ export const layer = Layer.effectDiscard(
         { id: phoneNumberId, interval },
         Effect.fnUntraced(function*(queued, ended, begunAt) {
           const { message: { sendAt }, tries } = queued
-          if (tries === 0) yield* Metrics.queueLate(begunAt - departures.ahead() - sendAt!, begunAt)
+          if (tries === 0 && ended._tag !== "TooLate") {
+            yield* Metrics.queueLate(begunAt - departures.ahead() - sendAt!, begunAt)
+          }
           const after = QueueRetry.after(ended, queued)
           if (after !== null) yield* end(queued, after)
         })

@@ -12,6 +12,7 @@ import { type Exclusion, type KeyedRequest, MessageStore, type Queue } from "../
 import { type Ended, SendLifecycle } from "../messages/SendLifecycle.ts"
 import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
 
 /** The result of a try to send a queued message. Only a campaign's message can be left out ({@link Exclusion}). */
 export type QueuedEnd<Of extends Queue> =
@@ -21,9 +22,9 @@ export type QueuedEnd<Of extends Queue> =
   | { readonly _tag: "Ended" }
   /** The provider did not accept it this time. */
   | { readonly _tag: "NotSent"; readonly error: DomainError }
-  /** Our own checks refused it. */
-  | { readonly _tag: "Refused"; readonly error: DomainError }
-  /** Its slot had passed when it was claimed. The provider was not called. */
+  /** Our own checks refused it; because of a block of its number that ends by itself at `blockedUntil`, if given. */
+  | { readonly _tag: "Refused"; readonly error: DomainError; readonly blockedUntil?: Instant }
+  /** Its slot had passed when it was claimed, or its `sendUntil`. The provider was not called. */
   | { readonly _tag: "TooLate" }
   /** Another process may be sending it, or the storage could not be reached. */
   | { readonly _tag: "Busy" }
@@ -40,6 +41,8 @@ export interface QueuedMessage<Of extends Queue> {
   readonly queue: Of
   readonly message: Message
   readonly request: KeyedRequest
+  /** From this time on, by the storage's clock, the provider is not called for it. */
+  readonly sendUntil?: Instant
 }
 
 export class QueuedMessages extends Context.Service<QueuedMessages, {
@@ -83,7 +86,7 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
         }))
 
       const attempt = Effect.fnUntraced(function*(queued: QueuedMessage<Queue>, isTooLate: Effect.Effect<boolean>) {
-        const { message, queue, request } = queued
+        const { message, queue, request, sendUntil } = queued
         const { content } = message
         const outcome = yield* lifecycle.send<Queue>({
           keyed: request,
@@ -91,6 +94,7 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
           apiKeyId: null,
           queue,
           later: null,
+          ...sendUntil === undefined ? {} : { sendUntil },
           // an earlier version of the service may have queued it to a number with a national prefix
           message: { ...content, to: CustomerNames.sendable(content.to) },
           requestId: yield* Id.generate(random, "req"),
@@ -114,8 +118,10 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
               case "stuck":
                 return { _tag: "Busy" } as const
             }
-          case "Refused":
-            return { _tag: "Refused", error: outcome.error } as const
+          case "Refused": {
+            const { blockedUntil, error } = outcome
+            return { _tag: "Refused", error, ...blockedUntil === undefined ? {} : { blockedUntil } } as const
+          }
           case "Capped":
           case "Duplicate":
             return { _tag: outcome._tag } as const

@@ -1024,6 +1024,47 @@ describe("a failing storage", () => {
   )
 
   it.effect(
+    "if accept's answer is lost, it is unknown whether a message to send later is queued, and the same key returns it",
+    sending(({ interfere }) =>
+      Effect.gen(function*() {
+        const { request, workspace } = yield* caller()
+        const messages = yield* Messages
+        const later = { ...request("k"), later: { isInBatch: false } }
+        interfere.accept = (real) => (command) => Effect.andThen(real(command), Effect.fail(fault))
+        const lost = errorOf(yield* send(later))
+        assert.strictEqual(reasonOf(lost), "outcome_unknown")
+        assert.include(lost.message, "queued")
+        const batch = { ...request("batch"), items: [{ key: key("k2"), message: plain() }] }
+        const [item] = yield* messages.sendBatch(batch)
+        assert.strictEqual(item && Result.isFailure(item) && reasonOf(item.failure), "outcome_unknown")
+        delete interfere.accept
+        yield* settle
+        const { items } = yield* messages.list(workspace.id, {}, { limit: 10, after: null })
+        assert.deepStrictEqual(items.map(({ status }) => status), ["queued", "queued"])
+        const found = yield* messages.send(later)
+        const [again] = yield* messages.sendBatch(batch)
+        const known = [found, again && Result.isSuccess(again) && again.success]
+        assert.deepStrictEqual(
+          known.map((answer) => answer && [answer._tag, answer.messageId]),
+          items.toReversed().map(({ id }) => ["Queued" as const, id])
+        )
+      })
+    )
+  )
+
+  it.effect(
+    "if the storage certainly did not queue a message, the error is storage_unavailable",
+    sending(({ interfere }) =>
+      Effect.gen(function*() {
+        const { request } = yield* caller()
+        interfere.accept = () => () => Effect.fail(new StoreError({ operation: "MessageStore.accept", isUndone: true }))
+        const refused = yield* send({ ...request("k"), later: { isInBatch: false } })
+        assert.strictEqual(reason(refused), "storage_unavailable")
+      })
+    )
+  )
+
+  it.effect(
     "if a later try's answer is lost, its claim is abandoned too",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {

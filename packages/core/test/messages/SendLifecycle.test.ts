@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import { Digest } from "effect/crypto"
 import { expectTypeOf } from "vitest"
 import { reasonOf, ServerError } from "../../src/Errors.ts"
@@ -11,6 +11,9 @@ import type { OutboundMessage } from "../../src/messages/Message.ts"
 import type { Queue } from "../../src/messages/MessageStore.ts"
 import { MessageStore } from "../../src/messages/MessageStore.ts"
 import { type Ended, type Outcome, type SendCommand, SendLifecycle } from "../../src/messages/SendLifecycle.ts"
+import { Heartbeats } from "../../src/queue/Heartbeats.ts"
+import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
+import * as QueueRunner from "../../src/queue/QueueRunner.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { day, second } from "../checks.ts"
 import { advance, at } from "../clock.ts"
@@ -23,7 +26,10 @@ const setUp = () => {
   const provider = stubProvider()
   const storage = { canAbandon: true }
   /** Files of the workspace, each of which takes a time to upload to the provider. */
-  const files = { upload: Effect.succeed("provider-file"), kept: [] as Array<number> }
+  const files = {
+    upload: Effect.succeed("provider-file") as Effect.Effect<string, StoreError>,
+    kept: [] as Array<number>
+  }
   const library = Layer.succeed(SendableMedia, {
     find: (_, id) => Effect.succeed({ id, mimeType: "image/png", size: 100, isAnimated: false, isOpus: false }),
     providerIdOf: () => Effect.suspend(() => files.upload),
@@ -49,7 +55,7 @@ const setUp = () => {
   return { files, provider, storage, layer }
 }
 
-const living = <E>(test: (given: Given) => Effect.Effect<void, E, Layer.Success<Given["layer"]>>) => () =>
+const living = <E>(test: (given: Given) => Effect.Effect<void, E, Layer.Success<Given["layer"]> | Scope.Scope>) => () =>
   Effect.suspend(() => {
     const given = setUp()
     return test(given).pipe(Effect.provide(given.layer), at(start))
@@ -111,6 +117,15 @@ const carousel = Effect.map(
 
 const carryOut = (send: SendCommand<null>) => SendLifecycle.use((lifecycle) => lifecycle.send(send))
 
+/** Starts the runner of the queue. */
+const startRunner = Layer.build(
+  QueueRunner.layer.pipe(Layer.provide(Heartbeats.layer), Layer.provide(QueuedMessages.layer))
+)
+
+/** The messages of the workspace of a send. */
+const sendsOf = ({ keyed }: SendCommand<null>) =>
+  MessageStore.use((store) => store.list(keyed.workspaceId, {}, { limit: 10, after: null }))
+
 const errorOf = (outcome: Outcome<null>) =>
   outcome._tag === "Ended" && outcome.answer._tag === "Failed" ? reasonOf(outcome.answer.error) : undefined
 
@@ -163,7 +178,7 @@ it.effect(
 )
 
 it.effect(
-  "a claimed send that is refused is abandoned; if the storage fails then, the claim is stuck until its lease ends",
+  "a claimed send that is refused is abandoned; if the storage fails then, the claim is stuck until the storage is back",
   living(({ provider, storage }) =>
     Effect.gen(function*() {
       const send = yield* sendCommand("k", {
@@ -178,7 +193,52 @@ it.effect(
       assert.strictEqual(endOf(stuck), "stuck")
       assert.strictEqual(errorOf(stuck), "storage_unavailable")
       assert.strictEqual((yield* carryOut(send))._tag, "Running")
+      storage.canAbandon = true
+      yield* advance("10 seconds")
+      // the same key is judged again
+      assert.strictEqual(errorOf(yield* carryOut(send)), "invalid_field")
       assert.strictEqual(provider.calls.length, 0)
+    })
+  )
+)
+
+it.effect(
+  "a queued message whose claim the storage could not release is sent later, once",
+  living(({ files, provider, storage }) =>
+    Effect.gen(function*() {
+      const send = yield* sendCommand("k", yield* carousel)
+      const queued = yield* carryOut({ ...send, later: { isInBatch: false } })
+      assert.strictEqual(queued._tag, "Queued")
+      // the storage fails for a moment, after the claim
+      files.upload = Effect.suspend(() => {
+        storage.canAbandon = false
+        return Effect.fail(new StoreError({ operation: "MediaStore.get" }))
+      })
+      yield* startRunner
+      yield* advance("2 seconds")
+      assert.isFalse(storage.canAbandon)
+      storage.canAbandon = true
+      files.upload = Effect.succeed("provider-file")
+      yield* advance("2 minutes")
+      assert.strictEqual(provider.calls.length, 1)
+      const { items } = yield* sendsOf(send)
+      assert.deepStrictEqual(items.map(({ status }) => status), ["sent"])
+    })
+  )
+)
+
+it.effect(
+  "a queued message whose time is over when its files are uploaded fails without having been sent",
+  living(({ files, provider }) =>
+    Effect.gen(function*() {
+      const send = yield* sendCommand("k", yield* carousel)
+      files.upload = Effect.delay(files.upload, "2 seconds")
+      yield* carryOut({ ...send, later: { isInBatch: false, sendUntil: start + 4 * second } })
+      yield* startRunner
+      yield* advance("20 seconds")
+      assert.strictEqual(provider.calls.length, 0)
+      const { items: [failed] } = yield* sendsOf(send)
+      assert.deepStrictEqual([failed?.status, failed?.error?.reason], ["failed", "not_sent"])
     })
   )
 )

@@ -107,6 +107,41 @@ describe("departures", () => {
       assert.lengthOf(left, 2)
     }))
 
+  it.effect("a message that waits for a place until its time is over is not sent", () =>
+    Effect.gen(function*() {
+      const sent: Array<string> = []
+      const ended: Array<string> = []
+      // the process's clock is an hour ahead of the storage's
+      const ahead = 3_600_000
+      yield* Effect.gen(function*() {
+        const departures = yield* Departures.make
+        yield* departures.measure(start, start - ahead)
+        const slot = start - ahead
+        const taken = Array.from({ length: 258 }, (_, n) => ({
+          slot,
+          ...n < 256 ? {} : { sendUntil: slot + (n === 256 ? 4000 : 6000) },
+          message: { id: `${n}`, status: "queued", phoneNumberId: "num_1" }
+        }))
+        yield* departures.leave(
+          taken as never,
+          { id: "num_1", interval: 0 },
+          (one, { _tag }) => Effect.sync(() => void ended.push(`${one.message.id} ${_tag}`))
+        )
+        yield* advance("10 seconds")
+      }).pipe(
+        Effect.scoped,
+        Effect.provideService(QueuedMessages, {
+          send: ({ message: { id } }: { readonly message: { readonly id: string } }) => {
+            sent.push(id)
+            return Effect.as(Effect.sleep("5 seconds"), { _tag: "Settled" })
+          }
+        } as never),
+        at(start)
+      )
+      assert.deepStrictEqual(sent.slice(255), ["255", "257"])
+      assert.deepStrictEqual(ended.filter((end) => !end.endsWith("Settled")), ["256 TooLate"])
+    }))
+
   it.effect("a number whose messages fill the provider's places delays no other number", () =>
     Effect.gen(function*() {
       const begun = new Map<string, Array<number>>()

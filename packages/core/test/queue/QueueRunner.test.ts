@@ -7,6 +7,7 @@ import { ApiKeys } from "../../src/keys/ApiKeys.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
 import { Messages } from "../../src/messages/Messages.ts"
 import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
+import * as SenderBlock from "../../src/numbers/SenderBlock.ts"
 import type { ProviderOutcome } from "../../src/provider/Provider.ts"
 import { Heartbeats, IsRestored } from "../../src/queue/Heartbeats.ts"
 import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
@@ -174,6 +175,52 @@ describe("the runner of the queue", () => {
   )
 
   it.effect(
+    "messages wait for the end of a block of their number, and one whose time is over before it fails",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner()
+        const numbers = yield* PhoneNumberStore
+        const { enqueue, get, number: { providerNumberId } } = yield* caller
+        const ids = yield* Effect.forEach([1, 2, 3], (n) => enqueue(`k${n}`, { sendAt: start + n * minute }))
+        const short = yield* enqueue("short", { sendAt: start + minute, sendUntil: start + hour })
+        const observe = (block: SenderBlock.SenderBlock) =>
+          numbers.observe({ name: { providerNumberId }, at: block.since, change: { block } })
+        yield* observe(SenderBlock.of("quality", start, { code: "131048", message: "Spam rate limit hit" }))
+        yield* advance(hour - second)
+        assert.lengthOf(provider.calls, 0)
+        assert.deepStrictEqual((yield* Effect.forEach(ids, get)).map(({ status }) => status), [
+          "queued",
+          "queued",
+          "queued"
+        ])
+        const failed = yield* get(short)
+        assert.deepStrictEqual([failed.status, failed.error?.reason], ["failed", "sender_not_available"])
+        yield* advance(3 * second)
+        assert.lengthOf(provider.calls, 3)
+        provider.calls.forEach(({ at }) => assert.isAtLeast(at, start + hour))
+      })
+    )
+  )
+
+  it.effect(
+    "a message of a number that is blocked without an end fails",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner()
+        const numbers = yield* PhoneNumberStore
+        const { enqueue, get, number: { providerNumberId } } = yield* caller
+        const id = yield* enqueue("k", { sendAt: start + minute })
+        const block: SenderBlock.SenderBlock = { ...SenderBlock.of("restricted", start, null), until: null }
+        yield* numbers.observe({ name: { providerNumberId }, at: start, change: { block } })
+        yield* advance(2 * minute)
+        assert.lengthOf(provider.calls, 0)
+        const { error, status } = yield* get(id)
+        assert.deepStrictEqual([status, error?.reason], ["failed", "sender_not_available"])
+      })
+    )
+  )
+
+  it.effect(
     "what is judged only when it is sent fails a message, with the event",
     queueing(({ provider }) =>
       Effect.gen(function*() {
@@ -294,6 +341,17 @@ describe("the end of a try", () => {
     assert.deepStrictEqual(QueueRetry.after({ _tag: "Refused", error: refused }, given), {
       _tag: "Failed",
       error: { code: "forbidden", reason: "messaging_limit_reached", message: "x" }
+    })
+  })
+
+  it("a refusal by a block that ends in time is followed by a try at its end", () => {
+    const error = new Forbidden({ reason: "sender_not_available", message: "x" })
+    const after = (blockedUntil: number) => QueueRetry.after({ _tag: "Refused", error, blockedUntil }, given)
+    const atItsEnd: QueueEnd = { _tag: "Again", after: Duration.infinity, until: start + hour }
+    assert.deepStrictEqual(after(start + hour), atItsEnd)
+    assert.deepStrictEqual(after(start + day), {
+      _tag: "Failed",
+      error: { code: "forbidden", reason: "sender_not_available", message: "x" }
     })
   })
 

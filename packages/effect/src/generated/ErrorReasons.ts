@@ -61,7 +61,7 @@ export interface ErrorReasons {
   readonly rate_limited: "workspace" | "phone_number" | "pair" | "provider" | "login"
   /**
    * The service or the provider failed. Only `outcome_unknown` and `delivery_unknown` leave open whether a message was
-   * sent; every other reason means that this request sent nothing.
+   * sent or queued; every other reason means that this request sent and queued nothing.
    */
   readonly server_error:
     | "internal"

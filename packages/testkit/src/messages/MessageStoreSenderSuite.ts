@@ -7,6 +7,7 @@ import { type ApiKey, type Id, Limits, type Message, MessageStore, PhoneNumberSt
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as PhoneNumberFixture from "../numbers/PhoneNumberFixture.ts"
+import * as QueueFixture from "../queue/QueueFixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
 const { hour, minute, world } = Fixture
@@ -194,6 +195,32 @@ export const tests = (it: Fixture.It): void => {
         yield* observe({ providerNumberId }, later, { block: null })
         assert.deepStrictEqual(yield* told(later), ["Claimed"])
       }
+    }))
+
+  it.effect("accept returns the end of a block to a queue whose message it refuses, and only then", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { id, providerNumberId }, start } = own
+      const now = start + 1
+      const { command: { request }, message } = yield* QueueFixture.queued(own, { later: { sendAt: now } })
+      const refusal = Effect.map(
+        QueueFixture.accept(own, { message, request }, now),
+        ({ accepted }) =>
+          accepted._tag === "Refused"
+            ? [MessageFixture.describe(accepted), accepted.blockedUntil]
+            : assert.fail(`expected a refusal, got ${MessageFixture.describe(accepted)}`)
+      )
+      const error = "forbidden/sender_not_available"
+      const block = SenderBlock.of("quality", now, detail)
+      yield* observe({ providerNumberId }, now, { block })
+      assert.deepStrictEqual(yield* refusal, [error, block.until!])
+      const { accepted } = yield* MessageFixture.accept(own, { now })
+      assert.notProperty(accepted, "blockedUntil")
+      yield* use((store) => store.configure(id, { available: false }))
+      assert.deepStrictEqual(yield* refusal, [error, undefined])
+      yield* use((store) => store.configure(id, { available: true }))
+      yield* observe({ providerNumberId }, now, { block: { ...block, until: null } })
+      assert.deepStrictEqual(yield* refusal, [error, undefined])
     }))
 
   it.effect("a block outside windows only lets messages in a window pass", () =>
