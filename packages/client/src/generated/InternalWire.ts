@@ -2307,7 +2307,10 @@ export interface InternalRoutes {
   readonly "GET /internal/webhook/deliveries/:id": { readonly response: DeliveryDetail }
   /** Deliver again. Starts a new round of attempts, regardless of the result of the last round. */
   readonly "POST /internal/webhook/deliveries/:id/retry": { readonly response: Delivery }
-  /** Replay events. Delivers the webhook's events of a time range again, oldest first, at a bounded rate. */
+  /**
+   * Replay events. Delivers the webhook's events of a time range again, oldest first, at a bounded rate. While the
+   * webhook is paused, the job waits. What a resume skips meanwhile stays skipped.
+   */
   readonly "POST /internal/webhook/replays": { readonly body: CreateReplay; readonly response: Replay }
   /** List replays. Newest first. */
   readonly "GET /internal/webhook/replays": { readonly query: ListQuery; readonly response: InternalPage<Replay> }

@@ -58,6 +58,10 @@ export const covers = (range: ReplayRange, delivery: Delivery.Delivery): boolean
   !Delivery.isOpen(delivery) && !Delivery.isTest(delivery) &&
   (range.status === null || delivery.status === range.status)
 
+/** Whether the delivery was skipped after the job was created. A person decided that last, so the job leaves it. */
+export const isSkippedSince = ({ createdAt }: Replay, { completedAt, status }: Delivery.Delivery): boolean =>
+  status === "skipped" && completedAt! > createdAt
+
 /** Ends a job. A completed job's total is then known. */
 export const end = (replay: Replay, state: "completed" | "cancelled", now: Instant): Replay =>
   replay.state !== "running"

@@ -62,6 +62,8 @@ export interface LoadedStep extends DeliveryStep.Loaded {
   readonly job: Job
   /** Whether the job's webhook is still its workspace's webhook. */
   readonly isPresent: boolean
+  /** Whether that webhook is paused. */
+  readonly isPaused: boolean
   /** Whether the status of skipped deliveries has been written, so that they differ from pending ones. */
   readonly isWritten: boolean
   /** How many deliveries of the webhook wait for the first attempt of a replay: exact up to `Replay.maxWaiting`. */
@@ -121,21 +123,22 @@ export const cancel: Decide<Cancel, LoadedJobs, Replay.Replay | undefined, Write
 /**
  * Decides one step of a job: starts a new round (`Delivery.newRound`) of each delivery that it covers, until
  * `Replay.maxWaiting` of its webhook wait for their attempt; then it continues after `Replay.pause`. A job that has
- * scanned everything is completed. A job whose webhook was removed is cancelled.
+ * scanned everything is completed. A job whose webhook was removed is cancelled. While the webhook is paused, the job
+ * waits: a resume without the held deliveries would skip its rounds too.
  */
 export const step = (loaded: LoadedStep, { limit, now: asked }: Step): StepWrites => {
-  const { ended, isPresent, isWritten, job, waiting } = loaded
+  const { ended, isPaused, isPresent, isWritten, job, waiting } = loaded
   const now = loaded.now(asked)
   const rounds = new DeliveryStep.Rounds(loaded)
   const leave = (after: Partial<Job>): StepWrites => ({ jobs: [{ ...job, ...after }], ...rounds.writes() })
   const later = now + Duration.toMillis(Replay.pause)
   if (!isPresent) return leave({ replay: Replay.end(job.replay, "cancelled", now) })
-  if (!isWritten) return leave({ stepAt: later })
+  if (isPaused || !isWritten) return leave({ stepAt: later })
 
   let { reached, replay } = job
   let room = Replay.maxWaiting - waiting
   for (const delivery of ended) {
-    if (Replay.covers(replay, delivery)) {
+    if (Replay.covers(replay, delivery) && !Replay.isSkippedSince(replay, delivery)) {
       if (room <= 0) return leave({ replay, reached, stepAt: later })
       rounds.begin(delivery, "replay", now)
       replay = { ...replay, replayed: replay.replayed + 1 }

@@ -85,6 +85,7 @@ describe("a step of a job", () => {
     order: () => [],
     job: job(),
     isPresent: true,
+    isPaused: false,
     isWritten: true,
     waiting: 0,
     ended: [ended(1), ended(2, { trigger: "test" }), ended(3)],
@@ -123,6 +124,17 @@ describe("a step of a job", () => {
   it("a step waits until skipped deliveries are written", () => {
     const { begun, jobs } = step(loaded({ isWritten: false }), command)
     assert.deepStrictEqual([begun, jobs], [[], [job({ stepAt: now + second })]])
+  })
+
+  it("a step waits while the webhook is paused, and touches no delivery", () => {
+    const { begun, jobs } = step(loaded({ isPaused: true }), command)
+    assert.deepStrictEqual([begun, jobs], [[], [job({ stepAt: now + second })]])
+  })
+
+  it("a step leaves deliveries that were skipped after the job was created", () => {
+    const skipped = [0, 1].map((after) => ended(1 + after, { status: "skipped", completedAt: start + after }))
+    const { begun } = step(loaded({ ended: skipped }), command)
+    assert.deepStrictEqual(begun.map((one) => one.id), [id("dlv", 1)])
   })
 
   it("a step of a job whose webhook was removed cancels it", () => {

@@ -69,11 +69,13 @@ const step = (memory: Memory, command: ReplayStep.Step): boolean => {
   const { reached, replay } = next
   const outbox = memory.outboxes.get(replay.workspaceId)
   const isPresent = outbox?.webhook.id === replay.webhookId
+  const isPaused = isPresent && outbox.webhook.pausedAt !== null
   const { begun, freed, jobs } = ReplayStep.step({
     now: memory.now,
     order: (webhookId, orderKey) => outbox === undefined ? [] : loaded(memory, outbox).order(webhookId, orderKey),
     job: next,
     isPresent,
+    isPaused,
     // skipped deliveries are written immediately
     isWritten: true,
     waiting: outbox?.replaysWaiting() ?? 0,

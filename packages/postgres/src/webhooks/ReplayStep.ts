@@ -174,7 +174,8 @@ const lockText = `select h.webhook_id from wac.webhook_health h
 
 const loadJob = statement({ maxWaiting: value<number>() }, ({ maxWaiting }) =>
   `select ${job.names("r")},
-    exists (select from wac.webhooks w where w.id = r.webhook_id) as is_present,
+    w.is_paused is not null as is_present,
+    coalesce(w.is_paused, false) as is_paused,
     not exists (select from wac.webhook_skips s where s.webhook_id = r.webhook_id) as is_written,
     (
       select count(*) from (
@@ -184,10 +185,15 @@ const loadJob = statement({ maxWaiting: value<number>() }, ({ maxWaiting }) =>
         limit ${maxWaiting}::integer
       ) d
     )::double precision as waiting
-  from wac.replays r where r.id = ${chosen}`)
+  from wac.replays r
+  left join lateral (
+    select w.paused_at is not null as is_paused from wac.webhooks w where w.id = r.webhook_id offset 0
+  ) w on true
+  where r.id = ${chosen}`)
 
-const chosenJob = columns<Pick<ReplayStep.LoadedStep, "isPresent" | "isWritten" | "waiting">>({
+const chosenJob = columns<Pick<ReplayStep.LoadedStep, "isPresent" | "isPaused" | "isWritten" | "waiting">>({
   isPresent: "boolean",
+  isPaused: "boolean",
   isWritten: "boolean",
   waiting: "double precision"
 })
@@ -199,7 +205,7 @@ const loadEnded = statement({ limit: value<number>() }, ({ limit }) =>
     where d.webhook_id = r.webhook_id and (d.created_at, d.id) > (r.reached_at, r.reached_id) and d.created_at < r.until
       and d.status in ${endedStatuses}
       -- nothing is read for a job that must wait
-      and exists (select from wac.webhooks w where w.id = r.webhook_id)
+      and exists (select from wac.webhooks w where w.id = r.webhook_id and w.paused_at is null)
       and not exists (select from wac.webhook_skips s where s.webhook_id = r.webhook_id)
     order by d.created_at, d.id limit ${limit}::integer
   ) d

@@ -222,18 +222,37 @@ export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
       yield* work(now + 5)
     }))
 
-  it.effect("replayed deliveries are held while the webhook is paused", () =>
+  it.effect("a job waits while its webhook is paused, so a resume skips only what was held", () =>
     Effect.gen(function*() {
-      const own = yield* delivered(2)
+      const own = yield* delivered(3)
+      const before = yield* views(own)
       yield* record(own, 1, own.start + hour)
       for (const at of [hour, hour + day]) yield* attemptAll(own, own.start + at, "status")
-      assert.deepStrictEqual((yield* views(own)).map(({ status }) => status), ["delivered", "delivered", "held"])
+      const isHeld = ["delivered", "delivered", "delivered", "held"]
+      assert.deepStrictEqual((yield* views(own)).map(({ status }) => status), isHeld)
       const now = own.start + 5 * day
       const job = yield* create(own, now)
       yield* work(now)
-      assert.deepInclude(yield* get(own, job.id), { state: "completed", replayed: 2 })
-      assert.deepStrictEqual((yield* views(own)).map(({ status }) => status), ["held", "held", "held"])
-      assert.deepStrictEqual((yield* claim(own, { now: now + day })).deliveries, [])
+      assert.deepInclude(yield* get(own, job.id), { state: "running", total: 3, replayed: 0 })
+      assert.deepStrictEqual(
+        (yield* views(own)).slice(0, 3).map(({ delivery }) => delivery),
+        before.map(({ delivery }) => delivery)
+      )
+      const at = now + hour
+      yield* WebhookStore.WebhookStore.use((store) =>
+        store.resume({ workspaceId: own.workspace.id, now: at, replay: "none" })
+      )
+      yield* DeliveryFixture.tidy(at, 2)
+      yield* work(at)
+      assert.deepInclude(yield* get(own, job.id), { state: "completed", total: 3, replayed: 3 })
+      const again = yield* attemptAll(own, at)
+      assert.deepStrictEqual(again.map(({ delivery }) => delivery.id), before.map(({ delivery }) => delivery.id))
+      assert.deepStrictEqual((yield* views(own)).map(({ status }) => status), [
+        "delivered",
+        "delivered",
+        "delivered",
+        "skipped"
+      ])
     }))
 
   it.effect("deliveries that a resume has skipped can be replayed immediately", () =>
