@@ -378,8 +378,8 @@ for (const { layer: database, name } of plannedDatabases) {
             webhooks: 2,
             webhook_health: 1
           })
-          // the first replayed delivery is found by the times of recording
-          const replays = [["all", 0], ["none", 0], [{ since: now - hour + held / 2 }, 10_000]] as const
+          // the newest delivery and the first replayed one are found by the times of recording
+          const replays = [["all", 1], ["none", 1], [{ since: now - hour + held / 2 }, 10_001]] as const
           for (const [replay, deliveries] of replays) {
             const resumed = yield* touchedBy(carryOut(Resume.resume, [{ ...resumption, replay }]))
             assertReads(resumed, { webhooks: 8, webhook_health: 5, deliveries })

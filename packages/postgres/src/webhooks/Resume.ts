@@ -33,6 +33,8 @@ interface Places {
   readonly settled: number
   readonly skippedUntil: number
   readonly replayedFrom: Time.Instant | null
+  /** The latest time at which a pending delivery was recorded; `null` if there are none. */
+  readonly newest: Time.Instant | null
 }
 
 interface Loaded extends WebhookStep.Loaded {
@@ -45,13 +47,17 @@ const placed = columns<Places & { readonly id: Id.WebhookId }>({
   id: "text",
   skippedUntil: "bigint",
   replayedFrom: "bigint",
-  settled: "bigint"
+  settled: "bigint",
+  newest: "bigint"
 })
 
 const loadPlaces = statement(
   { workspaces: list<Id.WorkspaceId>("text") },
   ({ workspaces }) =>
-    `select w.id, w.skipped_until, w.replayed_from, ${settled} as settled
+    `select w.id, w.skipped_until, w.replayed_from, ${settled} as settled, (
+    select d.created_at from wac.deliveries d where d.webhook_id = w.id and d.status = 'pending'
+    order by d.created_at desc, d.id desc limit 1
+  ) as newest
   from wac.webhooks w where w.workspace_id = any (${workspaces}) order by w.id for no key update`
 )
 
@@ -105,7 +111,7 @@ const lock = lockHealth("no key update")
 /** Up to which position a resume skips, and the bounds in time for later scans; empty if it skips nothing more. */
 const skipOf = ({ first, places }: Loaded, { at, skip, webhook: { id } }: WebhookStep.Resumption) => {
   if (skip === undefined) return []
-  const { replayedFrom, settled, skippedUntil } = places.get(id)!
+  const { newest, replayedFrom, settled, skippedUntil } = places.get(id)!
   const { from } = skip
   const until = from === null ? settled : Math.min(settled, (first(id, from) ?? Infinity) - 1)
   if (until <= skippedUntil) return []
@@ -114,7 +120,8 @@ const skipOf = ({ first, places }: Loaded, { at, skip, webhook: { id } }: Webhoo
     webhookId: id,
     until,
     skippedAt: at,
-    createdBefore: begins + Clocks.spread,
+    // a delivery from the future was recorded before the clock was set back, however far
+    createdBefore: Math.max(begins + Clocks.spread, newest !== null && newest > at ? newest + 1 : 0),
     replayedFrom: from === null || replayedFrom === null ? begins - margin : Math.max(begins - margin, replayedFrom)
   }]
 }

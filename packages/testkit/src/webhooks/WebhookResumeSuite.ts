@@ -112,6 +112,21 @@ export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
       assert.deepStrictEqual([heldCount, oldestHeldAt], [2, at])
     }))
 
+  it.effect("deliveries from before a step back of the clock are skipped for good", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* putWebhook(own)
+      yield* record(own, 2, own.start + 3 * hour)
+      yield* pause(own, own.start)
+      yield* record(own, 1, own.start)
+      yield* resume(own, own.start + minute, "none")
+      yield* tidy(own.start + minute, 100)
+      assert.deepStrictEqual(
+        (yield* views(own)).map(({ delivery, status }) => [status, delivery.status]),
+        Array.from({ length: 3 }, () => ["skipped", "skipped"])
+      )
+    }))
+
   it.effect("skipped deliveries are neither held nor due in a second pause and resume, even before they are tidied", () =>
     Effect.gen(function*() {
       const { own } = yield* heldWorld(5)
