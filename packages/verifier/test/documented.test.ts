@@ -8,6 +8,8 @@ import { stripTypeScriptTypes } from "node:module"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it, onTestFinished, vi } from "vitest"
 import { webhook } from "../src/Express.ts"
+import type { WebhookEvent } from "../src/index.ts"
+import { exampleEvent } from "../src/Testing.ts"
 import { delivery, secret } from "./delivery.ts"
 
 const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8")
@@ -43,5 +45,48 @@ describe("the receiving guide", () => {
     const statuses: Array<number> = []
     for (let i = 0; i < 3; i++) statuses.push((await fetch(url, { method: "POST", ...post })).status)
     assert.deepStrictEqual([statuses, tries], [[500, 200, 200], 2])
+  })
+
+  /** Starts the recipe for failures. Returns its handler and the messages with a fallback. */
+  const recipe = (fails = 0) => {
+    const fallbacks = new Set<string>()
+    const code = codeWith("cancelFallback")
+    const given = { left: fails }
+    const start = new Function(
+      "fallBack",
+      "cancelFallback",
+      `const newest = new Map(); return async (event) => { ${code} }`
+    )
+    const handle: (event: WebhookEvent) => Promise<void> = start(
+      async (id: string) => {
+        if (given.left-- > 0) throw new Error("the other channel is away")
+        fallbacks.add(id)
+      },
+      async (id: string) => void fallbacks.delete(id)
+    )
+    return { handle, fallbacks }
+  }
+
+  const failed = exampleEvent("message.failed", { data: { message_id: "msg_1", sequence: 2 } })
+  const corrected = exampleEvent("message.delivered", {
+    data: { message_id: "msg_1", sequence: 3, corrects: "failed" }
+  })
+
+  it.each([
+    ["in order", [failed, corrected], []],
+    ["replayed, the correction first", [corrected, failed], []],
+    ["replayed after both", [failed, corrected, failed], []],
+    ["without a correction", [failed], ["msg_1"]]
+  ])("the recipe leaves a fallback only for a message that failed: %s", async (_, events, expected) => {
+    const { fallbacks, handle } = recipe()
+    for (const event of events) await handle(event)
+    assert.deepStrictEqual([...fallbacks], expected)
+  })
+
+  it("the recipe tries a fallback that failed again when the event comes again", async () => {
+    const { fallbacks, handle } = recipe(1)
+    const refused = await handle(failed).then(() => false, () => true)
+    await handle(failed)
+    assert.deepStrictEqual([refused, ...fallbacks], [true, "msg_1"])
   })
 })
