@@ -1,5 +1,5 @@
 /**
- * The code of the receiving guide, run as a receiver runs it.
+ * The code of the receiving guide, run as a receiver runs it, and the README's list of events.
  */
 import express from "express"
 import { readFileSync } from "node:fs"
@@ -8,6 +8,7 @@ import { stripTypeScriptTypes } from "node:module"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it, onTestFinished, vi } from "vitest"
 import { webhook } from "../src/Express.ts"
+import { exampleEvents } from "../src/generated/ExampleEvents.ts"
 import type { WebhookEvent } from "../src/index.ts"
 import { exampleEvent } from "../src/Testing.ts"
 import { delivery, secret } from "./delivery.ts"
@@ -89,4 +90,10 @@ describe("the receiving guide", () => {
     await handle(failed)
     assert.deepStrictEqual([refused, ...fallbacks], [true, "msg_1"])
   })
+})
+
+it("the README names every type of event", () => {
+  const [, section] = read("packages/verifier/README.md").split("\n## Events\n")
+  const [, list] = /^`event` is a union over `event\.type`: (.*?)\. A comparison/m.exec(section!)!
+  assert.deepStrictEqual(list!.split(", "), Object.keys(exampleEvents).map((type) => `\`${type}\``))
 })
