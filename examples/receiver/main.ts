@@ -1,40 +1,45 @@
 // A receiver of webhooks, which keeps each event once and works on it after its answer: `node main.ts`
-import type { WebhookEvent } from "@wac/verifier"
 import { webhook } from "@wac/verifier/express"
 import express from "express"
 import type { AddressInfo } from "node:net"
 import { DatabaseSync } from "node:sqlite"
+import { work } from "./work.ts"
 
 const { DATABASE = "inbox.db", PORT = "3000", WEBHOOK_SECRET } = process.env
 
 const database = new DatabaseSync(DATABASE)
-database.exec("create table if not exists inbox (id text primary key, event text not null, done integer default 0)")
+database.exec(`create table if not exists inbox (
+  id text primary key, event text not null, done integer default 0, tries integer default 0, due integer default 0
+)`)
 const keep = database.prepare("insert into inbox (id, event) values (?, ?) on conflict do nothing")
-const next = database.prepare("select id, event from inbox where done = 0 order by rowid limit 1")
+const next = database.prepare(
+  "select id, event from inbox where done = 0 and due <= unixepoch() order by rowid limit 1"
+)
 const finish = database.prepare("update inbox set done = 1 where id = ?")
+// 1 s, 2 s, 4 s, up to 17 min: what has many tries, a person should look at
+const putOff = database.prepare(
+  "update inbox set tries = tries + 1, due = unixepoch() + (1 << min(tries, 10)) where id = ?"
+)
 
-/** What the application does with an event. It may take its time: the answer is out already. */
-const work = async (event: WebhookEvent): Promise<void> => {
-  switch (event.type) {
-    case "message.delivered":
-      return console.log(`${event.data.message_id} arrived at ${event.data.delivered_at}`)
-    case "message.failed":
-      return console.log(`${event.data.message_id} failed: ${event.data.error.message}`)
-    case "message.received":
-      return console.log(event.data.type === "text" ? `${event.data.from}: ${event.data.text.body}` : event.data.type)
-    default:
-      return // also types that are newer than this program
-  }
-}
-
-/** Works on what is kept, one after the other; what a crash left is taken up at the next start. */
+/** Works on what is due, one after the other. An event whose work fails is put off, so it does not block the others. */
 const drain = async (): Promise<void> => {
   for (let row = next.get(); row !== undefined; row = next.get()) {
-    await work(JSON.parse(String(row.event)))
-    finish.run(String(row.id))
+    const id = String(row.id)
+    try {
+      await work(JSON.parse(String(row.event)))
+      finish.run(id)
+    } catch (error) {
+      putOff.run(id)
+      console.error(id, error)
+    }
   }
 }
-let draining = drain()
+let draining = Promise.resolve()
+const wake = (): void => {
+  draining = draining.then(drain).catch(console.error)
+}
+wake() // what a crash left
+const timer = setInterval(wake, 1000)
 
 const app = express()
 // 200 as soon as the event is kept, well within 5 seconds; a repetition is kept already, and answered the same
@@ -42,11 +47,14 @@ app.post(
   "/webhook",
   webhook({ secret: WEBHOOK_SECRET }, (event) => {
     keep.run(event.id, JSON.stringify(event))
-    draining = draining.then(drain).catch(console.error)
+    wake()
   })
 )
 
 const server = app.listen(Number(PORT), "127.0.0.1", () => {
   console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 })
-process.once("SIGTERM", () => server.close(() => draining.finally(() => database.close())))
+process.once("SIGTERM", () => {
+  clearInterval(timer)
+  server.close(() => draining.finally(() => database.close()))
+})
