@@ -1,9 +1,9 @@
 // A receiver of webhooks, which keeps each event once and works on it after its answer: `node main.ts`
-import type { WebhookEvent } from "@wac/verifier"
 import { webhook } from "@wac/verifier/express"
 import express from "express"
 import type { AddressInfo } from "node:net"
 import { DatabaseSync } from "node:sqlite"
+import { work } from "./work.ts"
 
 const { DATABASE = "inbox.db", PORT = "3000", WEBHOOK_SECRET } = process.env
 
@@ -20,20 +20,6 @@ const finish = database.prepare("update inbox set done = 1 where id = ?")
 const putOff = database.prepare(
   "update inbox set tries = tries + 1, due = unixepoch() + (1 << min(tries, 10)) where id = ?"
 )
-
-/** What the application does with an event. It may take its time: the answer is out already. */
-const work = async (event: WebhookEvent): Promise<void> => {
-  switch (event.type) {
-    case "message.delivered":
-      return console.log(`${event.data.message_id} arrived at ${event.data.delivered_at}`)
-    case "message.failed":
-      return console.log(`${event.data.message_id} failed: ${event.data.error.message}`)
-    case "message.received":
-      return console.log(event.data.type === "text" ? `${event.data.from}: ${event.data.text.body}` : event.data.type)
-    default:
-      return // also types that are newer than this program
-  }
-}
 
 /** Works on what is due, one after the other. An event whose work fails is put off, so it does not block the others. */
 const drain = async (): Promise<void> => {

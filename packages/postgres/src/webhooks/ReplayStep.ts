@@ -174,8 +174,8 @@ const lockText = `select h.webhook_id from wac.webhook_health h
 
 const loadJob = statement({ maxWaiting: value<number>() }, ({ maxWaiting }) =>
   `select ${job.names("r")},
-    exists (select from wac.webhooks w where w.id = r.webhook_id) as is_present,
-    exists (select from wac.webhooks w where w.id = r.webhook_id and w.paused_at is not null) as is_paused,
+    w.is_paused is not null as is_present,
+    coalesce(w.is_paused, false) as is_paused,
     not exists (select from wac.webhook_skips s where s.webhook_id = r.webhook_id) as is_written,
     (
       select count(*) from (
@@ -185,7 +185,11 @@ const loadJob = statement({ maxWaiting: value<number>() }, ({ maxWaiting }) =>
         limit ${maxWaiting}::integer
       ) d
     )::double precision as waiting
-  from wac.replays r where r.id = ${chosen}`)
+  from wac.replays r
+  left join lateral (
+    select w.paused_at is not null as is_paused from wac.webhooks w where w.id = r.webhook_id offset 0
+  ) w on true
+  where r.id = ${chosen}`)
 
 const chosenJob = columns<Pick<ReplayStep.LoadedStep, "isPresent" | "isPaused" | "isWritten" | "waiting">>({
   isPresent: "boolean",
