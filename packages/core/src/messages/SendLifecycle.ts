@@ -142,6 +142,13 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
    * background.
    */
   readonly send: <Of extends Queue | null>(send: SendCommand<Of>) => Effect.Effect<Outcome<Of>, StoreError>
+  /**
+   * The first part of `send`, up to what the storage is to accept. Returns the rest, which calls the storage before it
+   * waits for anything else: sends whose rests begin in an order are accepted in that order.
+   */
+  readonly prepare: <Of extends Queue | null>(
+    send: SendCommand<Of>
+  ) => Effect.Effect<Effect.Effect<Outcome<Of>, StoreError>, StoreError>
 }>()("@wac/core/messages/SendLifecycle") {
   static readonly layer = Layer.effect(
     SendLifecycle,
@@ -349,15 +356,28 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           : library.keepUntil(workspaceId, files.map(({ id }) => id), times.success.sendUntil)
       }
 
-      const send = Effect.fnUntraced(function*<Of extends Queue | null>(
-        { apiKeyId, around, keyed, later, message, messageId, queue, requestId, withhold }: SendCommand<Of>
-      ): Effect.fn.Return<Outcome<Of>, StoreError> {
+      const prepare = Effect.fnUntraced(function*<Of extends Queue | null>(
+        command: SendCommand<Of>
+      ): Effect.fn.Return<Effect.Effect<Outcome<Of>, StoreError>, StoreError> {
+        const { keyed, later, message } = command
         const now = yield* Clock.currentTimeMillis
         if (later !== null) yield* keepFiles(keyed.workspaceId, message, SendTimes.of(later, now))
-        const askedAt = yield* Elapsed.now
-        const hold: Hold = { keyed, message, token: yield* random.uuidV4({}), askedAt }
         const name = CustomerNames.keyOf(message.to)
         const { [name]: hash } = yield* NameHashes.of(vault, keyed.workspaceId, [name])
+        const messageId = command.messageId ?? (yield* Id.generate(random, "msg"))
+        const token = yield* random.uuidV4({})
+        return accept({ ...command, messageId }, { hash: hash!, now, token })
+      })
+
+      /** Nothing asynchronous may come before `store.accept`, on which the order of accepted sends depends. */
+      const accept = Effect.fnUntraced(function*<Of extends Queue | null>(
+        { apiKeyId, around, keyed, later, message, messageId, queue, requestId, withhold }:
+          & SendCommand<Of>
+          & Pick<AcceptSend, "messageId">,
+        { hash, now, token }: Pick<AcceptSend, "hash" | "now"> & Pick<Hold, "token">
+      ): Effect.fn.Return<Outcome<Of>, StoreError> {
+        const askedAt = yield* Elapsed.now
+        const hold: Hold = { keyed, message, token, askedAt }
         const accepted = yield* store.accept({
           apiKeyId,
           queue,
@@ -365,8 +385,8 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           message,
           now,
           request: keyed,
-          hash: hash!,
-          messageId: messageId ?? (yield* Id.generate(random, "msg")),
+          hash,
+          messageId,
           claimToken: hold.token,
           leaseUntil: now + Duration.toMillis(SendBinding.lease),
           limits,
@@ -391,7 +411,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         return yield* around === undefined ? rest : around(rest)
       })
 
-      return SendLifecycle.of({ run, send })
+      return SendLifecycle.of({ run, prepare, send: (command) => Effect.flatten(prepare(command)) })
     })
   )
 }
