@@ -8,11 +8,12 @@ import * as BackgroundLoop from "../BackgroundLoop.ts"
 import type { DomainError, InvalidBody } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as Idempotency from "../Idempotency.ts"
-import type { OutboundMessage } from "../messages/Message.ts"
+import { errorOf, type OutboundMessage } from "../messages/Message.ts"
 import type { KeyedRequest } from "../messages/MessageStore.ts"
 import { SendLifecycle } from "../messages/SendLifecycle.ts"
 import * as Metrics from "../Metrics.ts"
 import { Provider } from "../provider/Provider.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { orUnavailable } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import * as OutboxEntry from "./OutboxEntry.ts"
@@ -39,6 +40,7 @@ export const layer = Layer.effectDiscard(
     const random = yield* SecureRandom.SecureRandom
     const digest = yield* Digest.Digest
     const { name: provider } = yield* Provider
+    const waits = RepeatedFailure.make()
 
     /**
      * Prepares to queue an entry under its own key and message id, so that a repetition after a crash finds it queued.
@@ -53,7 +55,12 @@ export const layer = Layer.effectDiscard(
       const later = OutboxEntry.laterOf(entry, at)
       const read = reader.read(entry.message)
       const content = Result.getOrElse(read, () => OutboxEntry.unreadable(entry.message))
-      const refused = (error: DomainError) => Effect.succeed(OutboxEntry.refused(entry, error, content))
+      const refused = (error: DomainError): Effect.Effect<OutboxEntry.OutboxEnd> => {
+        const end = OutboxEntry.refused(entry, error, content)
+        if (end._tag !== "Again") return Effect.succeed(end)
+        const cause = errorOf(error)
+        return Effect.as(waits(cause.reason ?? cause.code, OutboxEntry.againLineOf(entry.messageId, cause)), end)
+      }
       if (Result.isFailure(read)) return refused(read.failure)
       if (Result.isFailure(later)) return Effect.succeed({ _tag: "Failed", error: later.failure, content })
       const ready = yield* Effect.result(orUnavailable(lifecycle.prepare({

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
-import type { Forbidden, InvalidBody, ServerError } from "../../src/Errors.ts"
+import { Forbidden, type InvalidBody, ServerError } from "../../src/Errors.ts"
 import type { MediaId, MessageId, WorkspaceId } from "../../src/Id.ts"
 import { SendableMedia } from "../../src/media/SendableMedia.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
@@ -10,6 +10,7 @@ import * as OutboxRunner from "../../src/outbox/OutboxRunner.ts"
 import type { EndEntry } from "../../src/outbox/OutboxStep.ts"
 import { OutboxStore } from "../../src/outbox/OutboxStore.ts"
 import { advance, at } from "../clock.ts"
+import { logged } from "../logged.ts"
 import { start } from "../samples.ts"
 import { foundation, key, newId, plain, stubProvider, world } from "../world.ts"
 
@@ -97,5 +98,34 @@ it.effect(
       assert.deepStrictEqual(accepted, ids)
       assert.deepStrictEqual(ended.map(({ end }) => end._tag), ids.map(() => "Moved"))
     }).pipe(Effect.scoped)
+  )
+)
+
+it.effect(
+  "entries that cannot be queued yet are logged with one line a minute for each cause",
+  running(({ ended, enqueue, interfere }) =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        yield* startRunner
+        const tried = (refusal: ServerError | Forbidden) =>
+          Effect.gen(function*() {
+            interfere.refusal = refusal
+            const before = lines.length
+            for (let n = 0; n < 3; n++) yield* enqueue(workspace.id, plain())
+            yield* advance("1 second")
+            return lines.slice(before).map(({ level, message }) => [level, message.replace(/msg_\w+/, "…")])
+          })
+        const line = (
+          cause: string
+        ) => ["Warn", `the enqueued message … cannot be queued yet and is tried again: ${cause}`]
+        const blocked = new ServerError({ reason: "provider_error", message: "of +12025550123" })
+        assert.deepStrictEqual(yield* tried(blocked), [line("provider_error")])
+        assert.deepStrictEqual(yield* tried(blocked), [])
+        const full = new Forbidden({ reason: "quota_exhausted", message: "full" })
+        assert.deepStrictEqual(yield* tried(full), [line("quota_exhausted")])
+        assert.deepStrictEqual(ended.map(({ end }) => end._tag), Array.from({ length: 9 }, () => "Again"))
+      }).pipe(Effect.scoped)
+    )
   )
 )
