@@ -276,7 +276,8 @@ const orDefault = <A>(read: (text: string) => A | undefined, expected: string) =
     )
   )
 
-const count = (text: string): number | undefined => /^[0-9]{1,9}$/.test(text) ? Number(text) : undefined
+const limitOf = (text: string): number | undefined =>
+  text === "unlimited" ? PhoneNumber.unlimited : /^[0-9]{1,9}$/.test(text) ? Number(text) : undefined
 
 const set = Command.make(
   "set",
@@ -287,8 +288,8 @@ const set = Command.make(
       Flag.optional
     ),
     messagingLimit: Flag.String("messaging-limit").pipe(
-      Flag.withDescription("The limit of customers outside a service window within 24 hours, or default"),
-      Flag.withSchema(orDefault(count, "a whole number")),
+      Flag.withDescription("The limit of customers outside a service window within 24 hours, unlimited, or default"),
+      Flag.withSchema(orDefault(limitOf, "a whole number, unlimited")),
       Flag.optional
     ),
     portfolio: Flag.String("portfolio").pipe(
@@ -318,7 +319,7 @@ const set = Command.make(
     const store = yield* PhoneNumberStore.PhoneNumberStore
     yield* store.configure(id, {
       ...(Option.isSome(tier) ? { tier: tier.value === "default" ? null : tier.value } : {}),
-      ...(Option.isSome(messagingLimit) ? { messagingLimit: count(messagingLimit.value) ?? null } : {}),
+      ...(Option.isSome(messagingLimit) ? { messagingLimit: limitOf(messagingLimit.value) ?? null } : {}),
       ...(Option.isSome(sending) ? { available: sending.value === "on" } : {})
     })
     if (Option.isSome(portfolio)) {

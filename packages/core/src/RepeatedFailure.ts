@@ -2,7 +2,8 @@
  * Logs a repeated failure at most once a minute, with the number of its repetitions, so that an outage of an hour does
  * not fill the log.
  */
-import { Cause, Clock, Duration, Effect, Exit, type LogLevel } from "effect"
+import { Cause, Duration, Effect, Exit, type LogLevel } from "effect"
+import * as Elapsed from "./Elapsed.ts"
 
 /** How often the same failure is logged. */
 export const every = Duration.minutes(1)
@@ -41,7 +42,7 @@ const due = (kinds: Map<string, Logged>, kind: string, line: string, now: number
 export const make = (level: LogLevel.Severity = "Warn"): Log => {
   const kinds = new Map<string, Logged>()
   return (kind, line, cause) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    Effect.flatMap(Elapsed.now, (now) => {
       const told = due(kinds, kind, line, now)
       if (told === undefined) return Effect.void
       return cause === undefined ? Effect.logWithLevel(level)(told) : Effect.logWithLevel(level)(told, cause)
@@ -62,7 +63,7 @@ export const watch = (work: string): Watch => {
   let streak: { readonly since: number; failures: number; isTold: boolean } | undefined
 
   const failed = (cause: Cause.Cause<unknown>) =>
-    Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.flatMap(Elapsed.now, (now) => {
       streak ??= { since: now, failures: 0, isTold: false }
       streak.failures++
       const told = due(log, work, `${work} failed; it is tried again`, now)
@@ -76,7 +77,7 @@ export const watch = (work: string): Watch => {
     const { failures, isTold, since } = streak
     streak = undefined
     if (!isTold) return Effect.void
-    return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    return Effect.flatMap(Elapsed.now, (now) =>
       Effect.logInfo(
         `${work} succeeds again after ${failures} ${failures === 1 ? "failure" : "failures"} in ` +
           Duration.format(Duration.seconds(Math.round((now - since) / 1000)))

@@ -1,6 +1,7 @@
 /**
  * Deletes what is older than its retention in the background, in small steps: `Retention` for the kinds that operators
  * configure, and the fixed times of requests' values, alerts, sessions, challenges, portal links, the outbox and usage.
+ * Age goes by the storage's time (`StorageTime`): a process whose clock is ahead must not delete what others keep.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import * as Alert from "./alerts/Alert.ts"
@@ -20,6 +21,7 @@ import { RequestStore } from "./requests/RequestStore.ts"
 import * as RequestValues from "./requests/RequestValues.ts"
 import { RequestValuesStore } from "./requests/RequestValuesStore.ts"
 import * as Retention from "./Retention.ts"
+import { Storage } from "./Storage.ts"
 import type { StoreError } from "./StoreError.ts"
 import * as Subscription from "./subscriptions/Subscription.ts"
 import type { Instant } from "./Time.ts"
@@ -38,7 +40,7 @@ const pause = Duration.millis(50)
 interface Kept {
   readonly kind: string
   readonly retention: Duration.Duration
-  readonly forget: (before: Instant) => Effect.Effect<Retention.Forgotten, StoreError>
+  readonly forget: (before: Instant, now: Instant) => Effect.Effect<Retention.Forgotten, StoreError>
 }
 
 /** Every kind of record that is deleted by its age. */
@@ -48,11 +50,8 @@ const kinds = Effect.gen(function*() {
   const events = yield* EventStore
   const usage = yield* UsageStore
   /** Events that a subscription has not handled are kept for longer, but at most for `Subscription.keptFor`. */
-  const forgetEvents: Kept["forget"] = (before) =>
-    Effect.flatMap(
-      Clock.currentTimeMillis,
-      (now) => events.forget(before, now - Duration.toMillis(Subscription.keptFor))
-    )
+  const forgetEvents: Kept["forget"] = (before, now) =>
+    events.forget(before, now - Duration.toMillis(Subscription.keptFor))
   const configured = (kind: Retention.Kind, forget: Kept["forget"]): Kept => ({
     kind,
     retention: Retention.keptFor(retention, kind),
@@ -78,11 +77,13 @@ const kinds = Effect.gen(function*() {
 })
 
 /** Deletes everything that is older than its retention now. If the deletion of one kind fails, the others still run. */
-const round = Effect.gen(function*() {
+export const round = Effect.gen(function*() {
+  const storage = yield* Storage
   yield* RepeatedFailure.each(
     yield* kinds,
     ({ forget, kind, retention }) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => forget(now - Duration.toMillis(retention))).pipe(
+      Effect.flatMap(Clock.currentTimeMillis, storage.now).pipe(
+        Effect.flatMap((now) => forget(now - Duration.toMillis(retention), now)),
         Effect.tap(({ removed }) => Metrics.retentionRemoved(kind, removed)),
         Effect.tap(({ isMore }) => isMore ? Effect.sleep(pause) : Effect.void),
         Effect.repeat({ while: ({ isMore }) => isMore }),

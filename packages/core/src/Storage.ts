@@ -1,8 +1,9 @@
 /**
- * Port: the storage as a whole, as operators see it.
+ * Port: the storage as a whole, as operators see it, and its clock.
  */
 import { Context, type Effect } from "effect"
 import type { Problem, StoreError } from "./StoreError.ts"
+import type { Instant } from "./Time.ts"
 
 /** `writable`, or why not: `read_only` if the database is a standby or is set to refuse writes. */
 export type Access = "writable" | Problem
@@ -31,7 +32,7 @@ export interface PoolState {
 /** The state of a connection to the database server. `other` covers every state that is not listed. */
 export type ConnectionState = "active" | "idle" | "idle_in_transaction" | "other"
 
-/** The storage as a whole: its name, whether it can be written, and its measurements. */
+/** The storage as a whole: its name, whether it can be written, its clock, and its measurements. */
 export class Storage extends Context.Service<Storage, {
   /** The storage's name in the terminal and the log. Holds no credentials. */
   readonly name: string
@@ -42,6 +43,11 @@ export class Storage extends Context.Service<Storage, {
    * operation has failed because of a {@link Problem}, a write is tried. Fails if the storage is unreachable.
    */
   readonly ping: Effect.Effect<Access, StoreError>
+  /**
+   * The storage's time (`StorageTime`), for work that is not a step: deletions by age take their bound from it. `asked`
+   * is the caller's time, which a storage returns if `StorageTime.JudgedBy` is `asker`.
+   */
+  readonly now: (asked: Instant) => Effect.Effect<Instant, StoreError>
   /** Measures the database. All but the pools may be a minute old. A storage without a database leaves this out. */
   readonly measured?: Effect.Effect<Measured, StoreError>
 }>()("@wac/core/Storage") {}

@@ -87,6 +87,7 @@ const observing = (
         name: "a database",
         durable: true,
         ping: Effect.succeed("writable" as const),
+        now: Effect.succeed,
         measured: Effect.succeed(measured)
       }),
       Layer.mock(DeliveryStore, { backlog: () => tells.deliveries }),

@@ -24,6 +24,28 @@ describe("a failure that repeats", () => {
     }).pipe(Effect.provide(Logger.layer([keep])))
   })
 
+  it.effect("a failure is logged again after a minute, even if the process's clock was set back meanwhile", () =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(3_600_000)
+        const log = RepeatedFailure.make()
+        const watched = RepeatedFailure.watch("work")
+        const fail = Effect.andThen(log("store 53100", "store failed"), Effect.exit(watched(Effect.fail("no"))))
+        yield* fail
+        yield* TestClock.setTime(0)
+        yield* TestClock.adjust("1 minute")
+        yield* fail
+        yield* watched(Effect.void)
+        assert.deepStrictEqual(lines.map(({ message }) => message.split(",")[0]), [
+          "store failed",
+          "work failed; it is tried again",
+          "store failed",
+          "work failed; it is tried again",
+          "work succeeds again after 2 failures in 1m"
+        ])
+      })
+    ))
+
   it.effect("a watch logs the first success after a failure, with the number of failures", () =>
     logged((lines) =>
       Effect.gen(function*() {

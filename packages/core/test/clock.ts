@@ -2,7 +2,7 @@
  * Virtual time with real cryptography. The test clock waits for the fibers that it wakes, but not for WebCrypto: it
  * would pass a day while the first signature is still being computed. {@link hold} makes it wait.
  */
-import { type Duration, Effect } from "effect"
+import { Clock, type Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 
 let underWay = 0
@@ -39,6 +39,17 @@ export const settle: Effect.Effect<void> = Effect.promise(async () => {
     await new Promise((resolve) => setImmediate(resolve))
     quiet = underWay === 0 ? quiet + 1 : 0
   }
+})
+
+/** A clock whose wall time differs by `ahead` from the current clock's, as after somebody set it. */
+export const settable = Effect.map(Clock.Clock, (clock) => {
+  const set = { ahead: 0 }
+  const wall = () => clock.currentTimeMillisUnsafe() + set.ahead
+  const settable: Clock.Clock = Object.assign(Object.create(clock) as Clock.Clock, {
+    currentTimeMillisUnsafe: wall,
+    currentTimeMillis: Effect.sync(wall)
+  })
+  return { clock: settable, set }
 })
 
 /** Runs a test that begins at `start`. */

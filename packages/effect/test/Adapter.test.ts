@@ -24,7 +24,7 @@ import { failure, fresh, hello, start, until } from "./instance.ts"
 /** A storage that records accepted sends, and delegates everything else. */
 const noting = (noted: Array<string>, durable = false): Layer.Layer<Ports.Ports> =>
   Layer.mergeAll(
-    Layer.succeed(Storage.Storage, Storage.Storage.of({ name: "noting", durable, ping: Effect.succeed("writable") })),
+    Layer.effect(Storage.Storage, Effect.map(Storage.Storage, (storage) => ({ ...storage, name: "noting", durable }))),
     Layer.effect(
       MessageStore.MessageStore,
       Effect.map(MessageStore.MessageStore, (store) => ({

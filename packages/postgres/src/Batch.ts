@@ -5,6 +5,7 @@
  * were a fifth smaller and a send cost PostgreSQL a tenth more. With two concurrent batches, both were smaller, and
  * each waited for the other's locks on the same workspaces.
  */
+import { Elapsed } from "@wac/core"
 import { Cause, Clock, Effect, Exit, FiberSet, type Scope } from "effect"
 import * as Timeout from "./Timeout.ts"
 
@@ -27,6 +28,7 @@ export interface Options<Command, Answer, E> {
 
 interface Caller<Command, Answer, E> {
   readonly command: Command
+  /** By `Elapsed`. */
   readonly since: number
   readonly answer: (exit: Exit.Exit<Answer, E>) => void
   isWithdrawn: boolean
@@ -57,7 +59,7 @@ export const make = <Command, Answer, E>(
     )
 
     const board = (): ReadonlyArray<Caller<Command, Answer, E>> => {
-      const oldest = clock.currentTimeMillisUnsafe() - options.deadline
+      const oldest = Elapsed.of(clock) - options.deadline
       const batch: Array<Caller<Command, Answer, E>> = []
       const next: typeof waiting = []
       for (const caller of waiting) {
@@ -107,7 +109,7 @@ export const make = <Command, Answer, E>(
         if (closed) return resume(Effect.fail(options.unavailable(true)))
         const caller: Caller<Command, Answer, E> = {
           command,
-          since: clock.currentTimeMillisUnsafe(),
+          since: Elapsed.of(clock),
           answer: resume,
           isWithdrawn: false
         }

@@ -1,11 +1,14 @@
 /**
  * The storage as a whole, in PostgreSQL: asks the database whether it accepts writes.
  */
-import { Storage, StoreError } from "@wac/core"
+import { Storage, StoreError, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { columns, json, row } from "./Columns.ts"
+import { callerClock } from "./CallerClock.ts"
+import * as Clocks from "./Clocks.ts"
+import { bigint, columns, json, row } from "./Columns.ts"
 import { Database } from "./Database.ts"
 import * as PoolUse from "./PoolUse.ts"
+import { statement } from "./Statement.ts"
 import * as WriteProbe from "./WriteProbe.ts"
 
 /** The time limit of the readiness check. It is short, because readiness probes ask again soon. */
@@ -37,12 +40,17 @@ const counts = columns<Pick<Storage.Measured, "bytes" | "maxConnections">>({
 
 const connections = row({ connections: json<Partial<Storage.Measured["connections"]> | null>() })
 
+const clock = statement({ asked: Clocks.asked }, ({ asked }) => `select ${asked} as now`)
+
+const time = row({ now: bigint<Time.Instant>() })
+
 /** `name` is shown to operators and holds no credentials. */
 export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Storage, never, Database> =>
   Layer.effect(
     Storage.Storage,
     Effect.gen(function*() {
       const { lastProblem, pools, query } = yield* Database
+      const judged = yield* callerClock
       const operation = "Storage.ping"
       const ask = (text: string) => query(operation, { text })
       const tried = yield* Effect.cachedWithTTL(WriteProbe.run(ask, ({ problem }) => problem), triedEvery)
@@ -73,6 +81,8 @@ export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Stora
       return Storage.Storage.of({
         name,
         durable,
+        now: (asked) =>
+          Effect.map(query("Storage.now", clock({ asked: judged(asked) })), ([row]) => time.read(row!).now),
         measured: Effect.map(measured, (measured) => ({
           ...measured,
           pools: { steps: PoolUse.stateOf(pools.steps), statements: PoolUse.stateOf(pools.statements) }

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Queue, Ref, Scope } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber, Queue, Ref, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { vi } from "vitest"
 import * as Batch from "../src/Batch.ts"
@@ -165,6 +165,23 @@ it.effect("a caller that waits too long for a batch is turned away, and its comm
     yield* answered(second)
     assert.strictEqual(yield* Fiber.join(patient!), "answer 3")
     assert.strictEqual(yield* size, 0)
+  }))
+
+it.effect("a caller whose batch leaves in time is answered, even if the process's clock was set forward", () =>
+  Effect.gen(function*() {
+    const clock = yield* Clock.Clock
+    let ahead = 0
+    const settable: Clock.Clock = Object.assign(Object.create(clock) as Clock.Clock, {
+      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + ahead
+    })
+    const { ask: call, next } = yield* Effect.provideService(operation(), Clock.Clock, settable)
+    yield* ask(call, 1)
+    const first = yield* next
+    const [waiting] = yield* ask(call, 2)
+    ahead = 7_200_000
+    yield* answered(first)
+    yield* answered(yield* next)
+    assert.strictEqual(yield* Fiber.join(waiting!), "answer 2")
   }))
 
 it.effect("a late batch is given up: its callers are notified, and the next batch leaves", () =>

@@ -83,6 +83,8 @@ const tests = (it: Fixture.It): void => {
       assert.isNotEmpty(storage.name)
       assert.notMatch(storage.name, /:\/\/[^/]*@/)
       assert.isBoolean(storage.durable)
+      // tests that control time set the storage's time
+      assert.strictEqual(yield* storage.now(12_345), 12_345)
       if (storage.measured !== undefined) {
         const { bytes, connections, maxConnections, pools } = yield* storage.measured
         assert.isAbove(bytes, 0)

@@ -5,6 +5,9 @@
 import { assert } from "@effect/vitest"
 import {
   ApiKeyStore,
+  AuditStore,
+  Event,
+  EventStore,
   type Id,
   type Idempotency,
   InboundPostStore,
@@ -16,11 +19,16 @@ import {
   type RateLimit,
   RateLimitStore,
   ReplayStore,
+  RetentionRunner,
   SessionStore,
+  Storage,
+  SubscriptionStore,
   WebhookStore
 } from "@wac/core"
 import { Clock, Effect, Option } from "effect"
+import * as AuditStoreSuite from "./audit/AuditStoreSuite.ts"
 import * as Fixture from "./Fixture.ts"
+import * as Forgetting from "./Forgetting.ts"
 import * as MessageFixture from "./messages/MessageFixture.ts"
 import * as People from "./people/PeopleFixture.ts"
 import * as DeliveryFixture from "./webhooks/DeliveryFixture.ts"
@@ -364,5 +372,63 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       assert.strictEqual(Option.getOrThrow(created).total, 1)
       assert.isTrue(yield* store.step(now, 100))
       assert.strictEqual(Option.getOrThrow(yield* store.get(own.workspace.id, id)).replayed, 1)
+    }))
+
+  it.effect("the storage returns its own time, whatever the caller's clock", () =>
+    Effect.gen(function*() {
+      const { now } = yield* Storage.Storage
+      for (const ahead of [-200 * day, 0, 200 * day]) {
+        assert.closeTo(yield* now(yield* clockTime(ahead)), yield* clockTime(0), minute)
+      }
+    }))
+
+  it.effect("old records are deleted by the storage's time, even by a process whose clock is wrong by 200 days", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { workspace: { id: workspaceId } } = own
+      const page = { limit: 100, after: null }
+      const [audit, events, portals] = [
+        yield* AuditStore.AuditStore,
+        yield* EventStore.EventStore,
+        yield* PortalStore.PortalStore
+      ]
+      const real = yield* Clock.Clock
+      const forget = (ahead: number) =>
+        Effect.provideService(
+          RetentionRunner.round,
+          Clock.Clock,
+          Fixture.clockAt(real, () => real.currentTimeMillisUnsafe() + ahead)
+        )
+      const subscriptions = yield* SubscriptionStore.SubscriptionStore
+      const now = yield* clockTime(0)
+      yield* subscriptions.open({ workspaceId, name: "orders", types: Event.EventType.literals, now })
+      yield* inbound(own, { at: now, now })
+      const old = now - 400 * day
+      const [kept, due] = [
+        yield* AuditStoreSuite.entry(own, { at: now }),
+        yield* AuditStoreSuite.entry(own, { at: old, id: Fixture.idAt("aud", old) })
+      ]
+      yield* audit.record([due, kept])
+      const [live, over] = [
+        yield* People.portalLink(own, { createdAt: now, expiresAt: now + hour }),
+        yield* People.portalLink(own, { createdAt: now, expiresAt: now - second })
+      ]
+      yield* portals.create(live)
+      yield* portals.create(over)
+      for (const ahead of [-200 * day, 200 * day]) {
+        yield* forget(ahead)
+        // what is due is gone
+        assert.strictEqual(yield* Forgetting.all(portals.forget(yield* clockTime(0))), 0)
+        assert.deepStrictEqual((yield* audit.list(workspaceId, {}, page)).items, [kept])
+        // and the rest stays
+        assert.lengthOf((yield* events.list(workspaceId, {}, page)).items, 1)
+      }
+      const opened = yield* portals.open({
+        now,
+        tokenHash: live.tokenHash,
+        sessionHash: yield* People.tokenHash,
+        expiresAt: now + hour
+      })
+      assert.isTrue(Option.isSome(opened))
     }))
 }

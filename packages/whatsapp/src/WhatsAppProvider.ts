@@ -7,7 +7,7 @@ import {
   Errors,
   Inbound,
   type InboundItem,
-  type PhoneNumber,
+  PhoneNumber,
   Provider,
   SenderBlock,
   type SenderCredentials
@@ -320,11 +320,7 @@ export const layer = (
           phoneNumber,
           providerNumberId: phoneNumberId,
           providerAccountId: businessAccountId,
-          learned: {
-            tier: change.tier ?? null,
-            messagingLimit: change.messagingLimit ?? null,
-            quality: change.quality ?? null
-          }
+          learned: PhoneNumber.learnedOf(change)
         }
       }).pipe(Effect.withSpan("WhatsAppProvider.firstNumber"))
 

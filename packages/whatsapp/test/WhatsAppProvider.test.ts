@@ -4,6 +4,7 @@ import {
   Inbound,
   type InboundItem,
   type Message,
+  PhoneNumber,
   Provider,
   SenderBlock,
   SenderCredentials,
@@ -380,6 +381,14 @@ describe("the first number", () => {
         learned: { tier: "high", messagingLimit: 2000, quality: "green" }
       })
       assert.match(upstream.received[0]?.target ?? "", /^\/v25.0\/106540352242922\?fields=/)
+      for (
+        const [limit, expected] of [["TIER_UNLIMITED", PhoneNumber.unlimited], ["TIER_NOT_SET", null]] as const
+      ) {
+        const body = { ...answer, whatsapp_business_manager_messaging_limit: limit }
+        const other = yield* Upstream.always(200, JSON.stringify(body))
+        const { result } = yield* against(other.baseUrl, ({ provider }) => provider.firstNumber)
+        assert.strictEqual(result.learned.messagingLimit, expected)
+      }
     }))
 
   it.live("the first number is requested with the field names of older versions too", () =>

@@ -61,7 +61,7 @@ export const of = (
   card: RateCard.RateCard
 ): Forecast => {
   const messages = expected.reduce((sum, { messages }) => sum + messages, 0)
-  const messagingLimit = PhoneNumber.messagingLimitOf(sender) ?? limits.defaults.messagingLimit
+  const messagingLimit = PhoneNumber.messagingLimitOf(sender, limits.defaults.messagingLimit)
   const days = messagingLimit === null || limitedCustomers <= messagingLimit
     ? 1
     : messagingLimit === 0

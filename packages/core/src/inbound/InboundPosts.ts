@@ -4,6 +4,7 @@
  */
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { Digest } from "effect/crypto"
+import * as Elapsed from "../Elapsed.ts"
 import { Unauthorized } from "../Errors.ts"
 import * as Metrics from "../Metrics.ts"
 import type { StoreError } from "../StoreError.ts"
@@ -34,7 +35,7 @@ export class InboundPosts extends Context.Service<InboundPosts, {
 
       const refuse = Effect.fnUntraced(function*({ name }: ProviderWebhook) {
         yield* Metrics.posted("refused")
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Elapsed.now
         if (now - warnedAt >= Duration.toMillis(warnEvery)) {
           warnedAt = now
           yield* Effect.logWarning(

@@ -321,8 +321,10 @@ class Batch {
         ? null
         : own.workspace.monthlyQuota ?? limits.defaults.monthlyQuota,
       quotaUsed: quota.used + quota.messages,
-      messagingLimit: (found.sender && PhoneNumber.messagingLimitOf(found.sender.number)) ??
-        limits.defaults.messagingLimit,
+      // the policy refuses a missing sender first
+      messagingLimit: found.sender === undefined
+        ? null
+        : PhoneNumber.messagingLimitOf(found.sender.number, limits.defaults.messagingLimit),
       customersCounted: shared?.customers ?? 0,
       customerCounted: counted !== undefined && counted.countedAt !== null &&
         MessagingLimit.counts(counted.countedAt, now)

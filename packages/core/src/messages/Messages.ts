@@ -82,7 +82,8 @@ export class Messages extends Context.Service<Messages, {
   /**
    * Sends a message once per idempotency key (contract §3). From *accept* to *settle* it runs to completion, even if
    * the caller stops waiting. Fails with the errors of contract §2; only `outcome_unknown` and `delivery_unknown` mean
-   * that the message may have been sent or queued. Calls `SendBinding.ReplayObserver` if the answer is that of another request.
+   * that the message may have been sent or queued. Calls `SendBinding.ReplayObserver` if the answer is that of another
+   * request.
    *
    * A message to be sent later is queued (contract §15), unless a check refuses it that does not depend on the time of
    * sending. A key gives its first answer again, whether or not a repeated request asks to send later.

@@ -146,13 +146,20 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
    *
    * Fails only if the storage failed before there was a claim. A claim that may exist all the same is abandoned in the
    * background, and so is one whose refusal the storage could not record. A message that may be queued all the same
-   * stays queued, and the error is `outcome_unknown`. An interruption during the provider's call makes the outcome `unknown`, and does not stop its
-   * recording. If the storage fails after the call, this returns `unknown`, and the outcome is recorded in the
-   * background.
+   * stays queued, and the error is `outcome_unknown`. An interruption during the provider's call makes the outcome
+   * `unknown`, and does not stop its recording. If the storage fails after the call, this returns `unknown`, and the
+   * outcome is recorded in the background.
    */
   readonly send: <Of extends Queue | null>(
     send: SendCommand<Of>
   ) => Effect.Effect<Outcome<Of>, StoreError | ServerError>
+  /**
+   * The first part of `send`, up to what the storage is to accept. Returns the rest, which calls the storage before it
+   * waits for anything else: sends whose rests begin in an order are accepted in that order.
+   */
+  readonly prepare: <Of extends Queue | null>(
+    send: SendCommand<Of>
+  ) => Effect.Effect<Effect.Effect<Outcome<Of>, StoreError | ServerError>, StoreError>
 }>()("@wac/core/messages/SendLifecycle") {
   static readonly layer = Layer.effect(
     SendLifecycle,
@@ -370,15 +377,28 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           : library.keepUntil(workspaceId, files.map(({ id }) => id), times.success.sendUntil)
       }
 
-      const send = Effect.fnUntraced(function*<Of extends Queue | null>(
-        { apiKeyId, around, keyed, later, message, messageId, queue, requestId, sendUntil, withhold }: SendCommand<Of>
-      ): Effect.fn.Return<Outcome<Of>, StoreError | ServerError> {
+      const prepare = Effect.fnUntraced(function*<Of extends Queue | null>(
+        command: SendCommand<Of>
+      ): Effect.fn.Return<Effect.Effect<Outcome<Of>, StoreError | ServerError>, StoreError> {
+        const { keyed, later, message } = command
         const now = yield* Clock.currentTimeMillis
         if (later !== null) yield* keepFiles(keyed.workspaceId, message, SendTimes.of(later, now))
-        const askedAt = yield* Elapsed.now
-        const hold: Hold = { keyed, message, token: yield* random.uuidV4({}), askedAt }
         const name = CustomerNames.keyOf(message.to)
         const { [name]: hash } = yield* NameHashes.of(vault, keyed.workspaceId, [name])
+        const messageId = command.messageId ?? (yield* Id.generate(random, "msg"))
+        const token = yield* random.uuidV4({})
+        return accept({ ...command, messageId }, { hash: hash!, now, token })
+      })
+
+      /** Nothing asynchronous may come before `store.accept`, on which the order of accepted sends depends. */
+      const accept = Effect.fnUntraced(function*<Of extends Queue | null>(
+        { apiKeyId, around, keyed, later, message, messageId, queue, requestId, sendUntil, withhold }:
+          & SendCommand<Of>
+          & Pick<AcceptSend, "messageId">,
+        { hash, now, token }: Pick<AcceptSend, "hash" | "now"> & Pick<Hold, "token">
+      ): Effect.fn.Return<Outcome<Of>, StoreError | ServerError> {
+        const askedAt = yield* Elapsed.now
+        const hold: Hold = { keyed, message, token, askedAt }
         const accepted = yield* store.accept({
           apiKeyId,
           queue,
@@ -386,8 +406,8 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           message,
           now,
           request: keyed,
-          hash: hash!,
-          messageId: messageId ?? (yield* Id.generate(random, "msg")),
+          hash,
+          messageId,
           claimToken: hold.token,
           leaseUntil: now + Duration.toMillis(SendBinding.lease),
           limits,
@@ -420,7 +440,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         return yield* around === undefined ? rest : around(rest)
       })
 
-      return SendLifecycle.of({ run, send })
+      return SendLifecycle.of({ run, prepare, send: (command) => Effect.flatten(prepare(command)) })
     })
   )
 }

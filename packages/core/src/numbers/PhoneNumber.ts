@@ -6,11 +6,17 @@ import type { Instant } from "../Time.ts"
 import type { E164 } from "./E164.ts"
 import * as SenderBlock from "./SenderBlock.ts"
 
+/**
+ * A messaging limit that stands for no limit. `null` stands for no value, so that a lower precedence applies. It is a
+ * number, so that versions that do not know it read a limit that nobody reaches.
+ */
+export const unlimited = 2_147_483_647
+
 /** The state of a number as the provider reported it; each field is `null` until reported. */
 export interface Learned {
   /** Its throughput, as a tier of `Limits`. */
   readonly tier: string | null
-  /** Its messaging limit; also `null` if unlimited. */
+  /** Its messaging limit, or {@link unlimited}. */
   readonly messagingLimit: number | null
   /** Its quality rating in the provider's words, in lower case. */
   readonly quality: string | null
@@ -43,7 +49,7 @@ export interface PhoneNumber extends ProviderNumber {
   readonly provider: string
   /** `null` uses what the provider reported, else the default of `Limits`. */
   readonly tier: string | null
-  /** Unique customers messaged outside a window per rolling 24 h. `null` as for the tier. */
+  /** Unique customers messaged outside a window per rolling 24 h, or {@link unlimited}. `null` as for the tier. */
   readonly messagingLimit: number | null
   /**
    * The provider's id of the business portfolio that owns the account, as the operator configured it. Numbers of one
@@ -82,10 +88,14 @@ export const fresh = (
 /** The effective tier; `null` means the default of `Limits`. */
 export const tierOf = ({ learned, tier }: Pick<PhoneNumber, "tier" | "learned">): string | null => tier ?? learned.tier
 
-/** The effective messaging limit; `null` means the default of `Limits`. */
+/** The effective messaging limit, where `standard` is the default of `Limits`. `null` means no limit. */
 export const messagingLimitOf = (
-  { learned, messagingLimit }: Pick<PhoneNumber, "messagingLimit" | "learned">
-): number | null => messagingLimit ?? learned.messagingLimit
+  { learned, messagingLimit }: Pick<PhoneNumber, "messagingLimit" | "learned">,
+  standard: number | null
+): number | null => {
+  const limit = messagingLimit ?? learned.messagingLimit ?? standard
+  return limit === unlimited ? null : limit
+}
 
 /**
  * Ensures that each provider of a workspace has a default number: where one is missing, the oldest number becomes it.
@@ -142,6 +152,13 @@ export interface NumberChange {
   readonly quality?: string
 }
 
+/** The state of a number of which only this is reported. */
+export const learnedOf = ({ messagingLimit, quality, tier }: NumberChange): Learned => ({
+  tier: tier ?? null,
+  messagingLimit: messagingLimit === null ? unlimited : messagingLimit ?? null,
+  quality: quality ?? null
+})
+
 /** For each field, the time of the report in force; omitted if none. */
 export type ReportTimes = { readonly [Field in Exclude<keyof NumberChange, "lifts">]?: Instant }
 
@@ -178,7 +195,7 @@ export const observe = (
 ): { readonly number: PhoneNumber; readonly toldAt: ReportTimes } => {
   const isNews = (field: keyof Learned) => change[field] !== undefined && at >= (toldAt[field] ?? at)
   const blocked = blockAfter(number.block, change, at, toldAt.block)
-  const { messagingLimit = null, quality = null, tier = null } = change
+  const { messagingLimit, quality, tier } = learnedOf(change)
   return {
     number: {
       ...number,

@@ -46,7 +46,7 @@ export const stateOf = (limits: Limits.Limits, number: PhoneNumber.PhoneNumber, 
     status: !number.available ? "disabled" : block !== null ? "blocked" : "available",
     tier,
     messagesPerSecond: perSecond,
-    messagingLimit: PhoneNumber.messagingLimitOf(number) ?? limits.defaults.messagingLimit,
+    messagingLimit: PhoneNumber.messagingLimitOf(number, limits.defaults.messagingLimit),
     block
   }
 }

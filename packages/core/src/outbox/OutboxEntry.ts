@@ -72,6 +72,10 @@ export const refused = (
 export const lineOf = (messageId: MessageId, { code, reason }: Message.MessageError): string =>
   `the enqueued message ${messageId} is refused: ${reason ?? code}`
 
+/** The log's line about an entry that a temporary error stopped. */
+export const againLineOf = (messageId: MessageId, { code, reason }: Message.MessageError): string =>
+  `the enqueued message ${messageId} cannot be queued yet and is tried again: ${reason ?? code}`
+
 const isText = (value: unknown, longest: number): value is string =>
   typeof value === "string" && value.length <= longest
 

@@ -5,14 +5,15 @@
 import { Clock, Context, Duration, Effect, Layer, Result } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import * as BackgroundLoop from "../BackgroundLoop.ts"
-import type { InvalidBody } from "../Errors.ts"
+import type { DomainError, InvalidBody } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as Idempotency from "../Idempotency.ts"
-import type { OutboundMessage } from "../messages/Message.ts"
+import { errorOf, type OutboundMessage } from "../messages/Message.ts"
 import type { KeyedRequest } from "../messages/MessageStore.ts"
 import { SendLifecycle } from "../messages/SendLifecycle.ts"
 import * as Metrics from "../Metrics.ts"
 import { Provider } from "../provider/Provider.ts"
+import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { orUnavailable } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import * as OutboxEntry from "./OutboxEntry.ts"
@@ -39,23 +40,30 @@ export const layer = Layer.effectDiscard(
     const random = yield* SecureRandom.SecureRandom
     const digest = yield* Digest.Digest
     const { name: provider } = yield* Provider
+    const waits = RepeatedFailure.make()
 
     /**
-     * Queues an entry under its own key and message id, so that a repetition after a crash finds it queued. The SQL
-     * function has already compared the messages under a key, so the fingerprint covers only the message id, which
-     * every version of the service reads alike.
+     * Prepares to queue an entry under its own key and message id, so that a repetition after a crash finds it queued.
+     * The SQL function has already compared the messages under a key, so the fingerprint covers only the message id,
+     * which every version of the service reads alike.
      */
-    const queued = Effect.fnUntraced(function*(
+    const prepared = Effect.fnUntraced(function*(
       entry: OutboxEntry.OutboxEntry,
       request: KeyedRequest,
       at: Instant
-    ): Effect.fn.Return<OutboxEntry.OutboxEnd> {
+    ): Effect.fn.Return<Effect.Effect<OutboxEntry.OutboxEnd>> {
       const later = OutboxEntry.laterOf(entry, at)
       const read = reader.read(entry.message)
       const content = Result.getOrElse(read, () => OutboxEntry.unreadable(entry.message))
-      if (Result.isFailure(read)) return OutboxEntry.refused(entry, read.failure, content)
-      if (Result.isFailure(later)) return { _tag: "Failed", error: later.failure, content }
-      const outcome = yield* Effect.result(orUnavailable(lifecycle.send({
+      const refused = (error: DomainError): Effect.Effect<OutboxEntry.OutboxEnd> => {
+        const end = OutboxEntry.refused(entry, error, content)
+        if (end._tag !== "Again") return Effect.succeed(end)
+        const cause = errorOf(error)
+        return Effect.as(waits(cause.reason ?? cause.code, OutboxEntry.againLineOf(entry.messageId, cause)), end)
+      }
+      if (Result.isFailure(read)) return refused(read.failure)
+      if (Result.isFailure(later)) return Effect.succeed({ _tag: "Failed", error: later.failure, content })
+      const ready = yield* Effect.result(orUnavailable(lifecycle.prepare({
         keyed: request,
         apiKeyId: null,
         queue: null,
@@ -64,12 +72,17 @@ export const layer = Layer.effectDiscard(
         messageId: entry.messageId,
         requestId: yield* Id.generate(random, "req")
       })))
-      if (Result.isFailure(outcome)) return OutboxEntry.refused(entry, outcome.failure, content)
-      if (outcome.success._tag === "Refused") return OutboxEntry.refused(entry, outcome.success.error, content)
-      if (outcome.success._tag === "Queued") yield* Metrics.sendEnded("queued")
-      return { _tag: "Moved" }
+      if (Result.isFailure(ready)) return refused(ready.failure)
+      return Effect.matchEffect(orUnavailable(ready.success), {
+        onFailure: refused,
+        onSuccess: (outcome) =>
+          outcome._tag === "Refused"
+            ? refused(outcome.error)
+            : Effect.as(outcome._tag === "Queued" ? Metrics.sendEnded("queued") : Effect.void, { _tag: "Moved" })
+      })
     })
 
+    /** Prepares to move an entry into the queue. The returned effect moves it. */
     const move = Effect.fnUntraced(function*(entry: OutboxEntry.OutboxEntry, token: string, at: Instant) {
       const { key, messageId, workspaceId } = entry
       const request: KeyedRequest = {
@@ -78,26 +91,44 @@ export const layer = Layer.effectDiscard(
         key,
         fingerprint: yield* Idempotency.fingerprint(digest, { messageId })
       }
-      const end = yield* queued(entry, request, at)
-      if (end._tag === "Failed") {
-        yield* Effect.logWarning(OutboxEntry.lineOf(messageId, end.error))
-      }
-      yield* store.end({
-        now: yield* Clock.currentTimeMillis,
-        entry,
-        token,
-        request,
-        end,
-        provider,
-        ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
-      })
+      const queue = yield* prepared(entry, request, at)
+      return Effect.flatMap(
+        queue,
+        Effect.fnUntraced(function*(end) {
+          if (end._tag === "Failed") {
+            yield* Effect.logWarning(OutboxEntry.lineOf(messageId, end.error))
+          }
+          yield* store.end({
+            now: yield* Clock.currentTimeMillis,
+            entry,
+            token,
+            request,
+            end,
+            provider,
+            ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
+          })
+        })
+      )
     })
+
+    const together = { concurrency: "unbounded" } as const
+
+    /**
+     * Moves entries of one workspace. Each is prepared before the first is queued, because those whose files are kept
+     * first take longer. They are then accepted in one batch, in their order.
+     */
+    const moveAll = (entries: ReadonlyArray<OutboxEntry.OutboxEntry>, token: string, at: Instant) =>
+      Effect.flatMap(
+        Effect.forEach(entries, (entry) => move(entry, token, at), together),
+        (moves) => Effect.all(moves, { ...together, discard: true })
+      )
 
     /** One piece of work. Returns whether there may be more. */
     const work = Effect.gen(function*() {
       const token = yield* random.uuidV4()
       const { at, entries } = yield* store.claim({ now: yield* Clock.currentTimeMillis, token, limit })
-      yield* Effect.forEach(entries, (entry) => move(entry, token, at), { concurrency: "unbounded", discard: true })
+      const lines = Map.groupBy(entries, ({ workspaceId }) => workspaceId)
+      yield* Effect.forEach(lines.values(), (line) => moveAll(line, token, at), { ...together, discard: true })
       return entries.length > 0
     })
 

@@ -2,10 +2,10 @@
  * The service that protects stored secrets (contract §5). Secrets that must be read again are encrypted under the
  * master key. Secrets that must only be recognized are hashed with the pepper.
  */
-import { Clock, Context, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { Aead, Digest, Mac, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
-import type { Instant } from "../Time.ts"
+import * as Elapsed from "../Elapsed.ts"
 import * as OpenedSecrets from "./OpenedSecrets.ts"
 import { PepperStore } from "./PepperStore.ts"
 import type { Sealed } from "./Sealed.ts"
@@ -96,9 +96,9 @@ export class Vault extends Context.Service<Vault, {
         const stored = yield* store.adopt(yield* sealBytes(yield* random.randomBytes(32), pepperRow))
         const pepper = yield* Effect.orDie(Mac.key(Mac.hmacSha256, yield* openBytes(stored, pepperRow)))
 
-        const reported = new Map<string, Instant>()
+        const reported = new Map<string, number>()
         const report = Effect.fnUntraced(function*(error: UnreadableSecret) {
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* Elapsed.now
           const before = reported.get(error.row)
           if (before !== undefined && now - before < Duration.toMillis(reportEvery)) return
           if (reported.size >= reportedRows) reported.clear()

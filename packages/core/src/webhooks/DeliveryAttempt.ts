@@ -4,6 +4,7 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Random, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as Elapsed from "../Elapsed.ts"
 import * as Event from "../events/Event.ts"
 import * as Id from "../Id.ts"
 import * as Signature from "../keys/Signature.ts"
@@ -93,14 +94,21 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
           const body = Event.body(event, delivery.envelope)
           // other processes compare this instant, so it is in the storage's time
           const startedAt = claimed.at
-          const begun = clock.currentTimeMillisUnsafe()
+          const begun = Elapsed.of(clock)
+          const passed = () => Elapsed.of(clock) - begun
           const opened: Array<string> = []
           for (const { sealed } of secrets) opened.push(yield* vault.open(sealed, delivery.webhookId))
-          const signed = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets: opened, now: begun })
+          const signed = yield* Signature.deliveryHeaders({
+            eventId: event.id,
+            body,
+            secrets: opened,
+            now: clock.currentTimeMillisUnsafe()
+          })
           const headers = { ...signed, ...(yield* Span.headers) }
           const answer = yield* transport.post({ url, headers, body, timeout })
           yield* Span.annotate(() => endOf(answer))
-          const endedAt = startedAt + Math.max(0, clock.currentTimeMillisUnsafe() - begun)
+          const durationMs = Math.round(passed())
+          const endedAt = startedAt + durationMs
           const ended: Attempt = {
             ...answer,
             id: yield* Id.generate(random, "att"),
@@ -108,7 +116,7 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
             trigger: delivery.trigger,
             url,
             startedAt,
-            durationMs: endedAt - startedAt
+            durationMs
           }
           const completion = {
             now: endedAt,
@@ -117,8 +125,7 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
             attempt: recordedAttempt(ended, claimed.standing),
             jitter: yield* Random.next
           }
-          const isClaimed = () =>
-            clock.currentTimeMillisUnsafe() - begun < Duration.toMillis(lease) - Duration.toMillis(recordEvery)
+          const isClaimed = () => passed() < Duration.toMillis(lease) - Duration.toMillis(recordEvery)
           const recorded = yield* Effect.retry(Effect.suspend(() => store.complete(completion)), {
             schedule: Schedule.spaced(recordEvery),
             while: isClaimed

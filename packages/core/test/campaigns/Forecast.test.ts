@@ -8,10 +8,16 @@ import type { CampaignId } from "../../src/Id.ts"
 import { standard } from "../../src/limits/Limits.ts"
 import * as MessagingLimit from "../../src/limits/MessagingLimit.ts"
 import type * as E164 from "../../src/numbers/E164.ts"
+import * as PhoneNumber from "../../src/numbers/PhoneNumber.ts"
 import * as PriceTally from "../../src/usage/PriceTally.ts"
 import { sender } from "../samples.ts"
 
-const of = (messages: number, limitedCustomers: number, messagingLimit: number | null) =>
+const of = (
+  messages: number,
+  limitedCustomers: number,
+  messagingLimit: number | null,
+  number: Parameters<typeof sender>[0] = {}
+) =>
   Forecast.of(
     {
       expected: [{ market: "DE", category: "marketing", type: "regular", billable: true, messages }],
@@ -19,7 +25,7 @@ const of = (messages: number, limitedCustomers: number, messagingLimit: number |
       share: 0.5,
       at: 0
     },
-    sender({ tier: "standard" }),
+    sender({ tier: "standard", ...number }),
     { ...standard, defaults: { ...standard.defaults, messagingLimit } },
     []
   )
@@ -37,6 +43,8 @@ describe("the forecast", () => {
     assert.deepInclude(of(8000, 2000, 2000), { days: 1, seconds: 200 })
     assert.deepInclude(of(8000, 1, 0), { days: null, seconds: 200 })
     assert.deepInclude(of(8000, 0, 0), { days: 1, seconds: 200 })
+    const learned = { ...PhoneNumber.unlearned, messagingLimit: PhoneNumber.unlimited }
+    assert.deepInclude(of(8000, 6000, 2000, { learned }), { messagingLimit: null, days: 1, seconds: 200 })
   })
 
   it("the messages of the last day are sent after the days before, at the campaign's pace", () => {

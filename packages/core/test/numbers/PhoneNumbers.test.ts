@@ -50,6 +50,16 @@ describe("the state of a number", () => {
     assert.strictEqual(state({ learned }, limits).messagingLimit, 250)
   })
 
+  it("a number that the provider or the operator sets to unlimited has no limit, whatever the default", () => {
+    const limits = { ...Limits.standard, defaults: { ...Limits.standard.defaults, messagingLimit: 2000 } }
+    const told = (messagingLimit: number | null) => {
+      const observed = PhoneNumber.observe({ number: sender({ learned }), toldAt: {} }, { messagingLimit }, start)
+      return stateOf(limits, observed.number, start).messagingLimit
+    }
+    assert.deepStrictEqual([told(100_000), told(null)], [100_000, null])
+    assert.strictEqual(state({ learned, messagingLimit: PhoneNumber.unlimited }, limits).messagingLimit, null)
+  })
+
   it("the status follows a block until it ends, and the operator's switch before it", () => {
     const block = SenderBlock.of("credentials", start, detail)
     assert.deepStrictEqual(state({ block }), { ...usual, status: "blocked", block })
@@ -134,6 +144,13 @@ describe("the configured number", () => {
         yield* ensure
         const expected = { ...number, tier: "high", available: false, block, learned, providerAccountId: "account-1" }
         assert.deepStrictEqual(yield* list(workspace.id), [expected])
+        // unlimited is a value too
+        const unlimited = { ...learned, messagingLimit: PhoneNumber.unlimited }
+        provider.firstNumber = Effect.succeed({ ...configured, providerNumberId, learned: unlimited })
+        yield* ensure
+        assert.deepStrictEqual(yield* list(workspace.id), [{ ...expected, learned: unlimited }])
+        provider.firstNumber = Effect.succeed({ ...configured, providerNumberId, learned })
+        yield* ensure
         // values that are not reported are kept
         provider.firstNumber = Effect.succeed({ ...configured, providerNumberId })
         yield* ensure

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verify } from "@wac/verifier"
-import { DateTime, Duration, Effect, Fiber, Metric, Option, Tracer } from "effect"
+import { Clock, DateTime, Duration, Effect, Fiber, Metric, Option, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { Webhook as StandardWebhook } from "standardwebhooks"
@@ -18,7 +18,7 @@ import { lease } from "../../src/webhooks/DeliveryAttempt.ts"
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { WebhookStore } from "../../src/webhooks/WebhookStore.ts"
 import { day, hour, minute, second } from "../checks.ts"
-import { advance, settle } from "../clock.ts"
+import { advance, settable, settle } from "../clock.ts"
 import { logged } from "../logged.ts"
 import { start } from "../samples.ts"
 import {
@@ -1205,6 +1205,30 @@ describe("our own faults", () => {
         assert.lengthOf(yield* startsOf(eventId), 1)
       })
     )
+  )
+
+  it.effect.each([2 * hour, -2 * hour])(
+    "an attempt lasts as long as it takes, even if the process's clock is set by %d ms meanwhile",
+    (by) =>
+      scheduling(() =>
+        Effect.gen(function*() {
+          const { happens, health, workspace } = yield* receiver()
+          const { clock, set } = yield* settable
+          yield* Effect.provideService(startScheduler, Clock.Clock, clock)
+          yield* answerWith(() =>
+            Effect.sleep("300 millis").pipe(
+              Effect.tap(() => Effect.sync(() => set.ahead = by)),
+              Effect.as(answered(500))
+            )
+          )
+          const eventId = yield* happens
+          yield* advance("5 seconds")
+          const { attempts } = yield* deliveryOf(workspace.id, eventId)
+          const [first, second] = attempts.toSorted((a, b) => a.number - b.number)
+          assert.strictEqual(first!.durationMs, 300)
+          assert.deepStrictEqual([first!.startedAt, second?.startedAt], [start, start + 1300])
+          assert.isAtMost((yield* health).webhook.health.lastAttemptAt!, start + 5000)
+        }), { jitter: 0 })()
   )
 
   it.effect(

@@ -65,7 +65,10 @@ export const make = Effect.gen(function*() {
   const numbers = yield* PhoneNumberStore.PhoneNumberStore
   const { name: provider } = yield* Provider.Provider
 
-  /** Fails if the workspace cannot send from the number. All other refusals come after the transaction. */
+  /**
+   * Fails if the workspace cannot send from the number. All other refusals come after the transaction: also that of a
+   * number that the provider lets only reply, which depends on the customer's window.
+   */
   const checkSender = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, message: Message.OutboundMessage) {
     const { from } = message
     const own = yield* numbers.list(workspaceId)
@@ -78,7 +81,7 @@ export const make = Effect.gen(function*() {
       now: yield* Clock.currentTimeMillis,
       message,
       provider,
-      sender,
+      sender: sender?.block?.scope === "outside_window" ? { ...sender, block: null } : sender,
       boundTo: null,
       contact: undefined
     })

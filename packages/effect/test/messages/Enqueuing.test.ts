@@ -1,7 +1,7 @@
 /**
  * Enqueuing in a transaction of the host, on a storage whose outbox needs no server.
  */
-import { OutboxStore } from "@wac/core"
+import { OutboxStore, PhoneNumberStore, type SenderBlock } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
 import { Effect, Layer } from "effect"
 import { assert, describe, it } from "vitest"
@@ -13,6 +13,21 @@ const outbox = Layer.effect(
   OutboxStore.OutboxStore,
   Effect.map(OutboxStore.OutboxStore, (store) => ({ ...store, enqueueFunction: "enqueue" }))
 )
+
+/** Numbers that the provider blocks for the messages of `scope`. */
+const blocking = (scope: SenderBlock.SenderBlockScope) =>
+  Layer.effect(
+    PhoneNumberStore.PhoneNumberStore,
+    Effect.map(PhoneNumberStore.PhoneNumberStore, (store) => ({
+      ...store,
+      list: (workspaceId) =>
+        Effect.map(store.list(workspaceId), (numbers) =>
+          numbers.map((number) => ({
+            ...number,
+            block: { reason: "restricted" as const, scope, since: 0, until: null, provider: null }
+          })))
+    }))
+  )
 
 const opened = () => start({ storage: Adapter.storage(Layer.provideMerge(outbox, MemoryStorage.layer)) })
 
@@ -65,6 +80,17 @@ describe("enqueuing in a transaction", () => {
     statement.resolve([{ id: "msg_1" }])
     await Promise.all(all)
     assert.deepStrictEqual(done, ["msg_1", "closed"])
+  })
+
+  it("a number that may only reply is not refused before the commit, since only the queue knows the window", async () => {
+    for (const scope of ["all", "outside_window"] as const) {
+      const storage = Layer.mergeAll(outbox, blocking(scope)).pipe(Layer.provideMerge(MemoryStorage.layer))
+      const { wac } = await start({ storage: Adapter.storage(storage) })
+      const tx = () => Promise.resolve([{ id: "msg_1" }])
+      const enqueued = wac.messages.enqueue({ to: "+15551234567", type: "text", text: { body: "Hello" } }, { tx })
+      if (scope === "all") assert.strictEqual((await failure(enqueued)).reason, "sender_not_available")
+      else assert.strictEqual((await enqueued).messageId, "msg_1")
+    }
   })
 
   it("the error of the host's library is passed on as it is", async () => {

@@ -10,18 +10,20 @@ import { type Rows, type Statement, statement, value } from "../Statement.ts"
 /** Serializes claims, so that no two claim entries of the same workspace. */
 const lockText = "select pg_advisory_xact_lock(hashtext('wac:outbox'), 0)"
 
-/**
- * The number of entries that a claim looks at in each workspace, from the first that waits: some may be waiting for
- * another try.
- */
-const lookedAtInEach = 2000
-
 /** The number of workspaces that a claim looks at: some may be worked on, or have no entry that is due. */
 const lookedAt = 400
 
 const waitingAfter = (workspaceId: string) =>
   `select o.workspace_id from wac.outbox o
     where o.moved_at is null and o.workspace_id > ${workspaceId} order by o.workspace_id limit 1`
+
+/**
+ * The entries of a workspace that are due, in the order of arrival. Entries that wait for another try are passed over,
+ * however many they are: one blocked number must not hold up the others of its workspace.
+ */
+const dueOf = (column: string, workspaceId: string, asked: string) =>
+  `select ${column} from wac.outbox o
+      where o.workspace_id = ${workspaceId} and o.moved_at is null and o.due_at <= ${asked} order by o.place`
 
 /**
  * Of the workspaces after `last`, then of those from the first one again: each step of the recursion finds the next one
@@ -54,22 +56,15 @@ const take = statement(
     where (
       select 1 from wac.outbox c
       where c.workspace_id = l.workspace_id and c.claim_token is not null and c.due_at > ${asked} limit 1
-    ) is null and exists (
-      select from (
-        select o.due_at from wac.outbox o
-        where o.workspace_id = l.workspace_id and o.moved_at is null order by o.place limit ${lookedAtInEach}
-      ) w where w.due_at <= ${asked}
-    )
+    ) is null and (
+      ${dueOf("1", "l.workspace_id", asked)} limit 1
+    ) is not null
   ), next as materialized (
     select f.workspace_id, f.turn from free f order by f.turn
     limit (select least((count(*) + 1) / 2, ${limit}::integer) from free)
   ), chosen as (
     select e.message_id from next f cross join lateral (
-      select w.message_id from (
-        select o.message_id, o.place, o.due_at from wac.outbox o
-        where o.workspace_id = f.workspace_id and o.moved_at is null order by o.place limit ${lookedAtInEach}
-      ) w
-      where w.due_at <= ${asked} order by w.place limit (select ${limit}::integer / count(*) from next)
+      ${dueOf("o.message_id", "f.workspace_id", asked)} limit (select ${limit}::integer / count(*) from next)
     ) e
   ), taken as (
     update wac.outbox o set claim_token = ${token}, due_at = j.at + ${lease}::bigint

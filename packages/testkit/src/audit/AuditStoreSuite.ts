@@ -14,7 +14,7 @@ const firstPage = { limit: 100, after: null }
 const ada = { userId: Id.UserId.make("usr_01ARZ3NDEKTSV4RRFFQ69G5FAV"), email: "“ada”@example.com" }
 
 /** An entry of a person's change. */
-const entry = Effect.fnUntraced(function*(own: Fixture.World, fields: Partial<AuditEntry.AuditEntry> = {}) {
+export const entry = Effect.fnUntraced(function*(own: Fixture.World, fields: Partial<AuditEntry.AuditEntry> = {}) {
   const made: AuditEntry.AuditEntry = {
     id: yield* Fixture.id("aud"),
     workspaceId: own.workspace.id,

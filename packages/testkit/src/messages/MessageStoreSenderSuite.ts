@@ -302,7 +302,14 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* room, 1)
       yield* use((store) => store.configure(id, { messagingLimit: null }))
       assert.strictEqual(yield* room, 0)
+      // no limit, not the default one
       yield* observe({ providerNumberId }, start, { messagingLimit: null })
-      assert.strictEqual(yield* room, 1)
+      for (let written = 0; written < 5; written++) {
+        const message = MessageFixture.template({ to: MessageFixture.customer(++customers) })
+        const { accepted } = yield* MessageFixture.accept(own, { message, limits })
+        assert.strictEqual(MessageFixture.describe(accepted), "Claimed")
+      }
+      yield* observe({ providerNumberId }, start, { messagingLimit: 2 })
+      assert.strictEqual(yield* room, 0)
     }))
 }

@@ -2,7 +2,7 @@
  * Conformance of `PhoneNumberStore`: provider reports about numbers, in whatever order they arrive.
  */
 import { assert } from "@effect/vitest"
-import { type PhoneNumber, SenderBlock } from "@wac/core"
+import { PhoneNumber, SenderBlock } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as SeededRandom from "../SeededRandom.ts"
@@ -48,10 +48,15 @@ const expected = (number: PhoneNumber.PhoneNumber, reports: ReadonlyArray<Report
     reports.findLast(({ at, change }, i) =>
       field in change && reports.slice(0, i).every((before) => !(field in before.change) || before.at <= at)
     )?.change[field] ?? null
+  const isLimitTold = reports.some(({ change }) => "messagingLimit" in change)
   return {
     ...number,
     block: expectedBlock(reports),
-    learned: { tier: last("tier"), messagingLimit: last("messagingLimit"), quality: last("quality") }
+    learned: {
+      tier: last("tier"),
+      messagingLimit: isLimitTold ? last("messagingLimit") ?? PhoneNumber.unlimited : null,
+      quality: last("quality")
+    }
   }
 }
 
@@ -94,7 +99,10 @@ export const tests = (it: Fixture.It): void => {
       yield* observe({ providerNumberId }, start, {})
       assert.deepStrictEqual(yield* numberOf(own), { ...number, block, learned })
       yield* observe({ providerNumberId }, start, { block: null, messagingLimit: null })
-      assert.deepStrictEqual(yield* numberOf(own), { ...number, learned: { ...learned, messagingLimit: null } })
+      assert.deepStrictEqual(yield* numberOf(own), {
+        ...number,
+        learned: { ...learned, messagingLimit: PhoneNumber.unlimited }
+      })
     }))
 
   it.effect("a report by account applies to all its numbers, and one with digits to that number of the account", () =>

@@ -252,6 +252,21 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       assert.deepStrictEqual(again.map(({ key, tries }) => [`${key}`, tries]), [["a", 1], ["b", 0]])
     }))
 
+  it.effect("however many entries wait for another try, one behind them that is due is taken", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      yield* Effect.forEach(Array.from({ length: 2001 }, (_, n) => n), (n) => enqueue(own, `blocked-${n}`))
+      for (;;) {
+        const entries = yield* claim(own.start, "one", 1000)
+        if (entries.length === 0) break
+        const again = { _tag: "Again", after: Duration.minutes(15) } as const
+        yield* Effect.forEach(entries, (entry) => end(own.start, entry, "one", again), { concurrency: 50 })
+      }
+      yield* enqueue(own, "free")
+      assert.deepStrictEqual(keysOf(yield* claim(own.start + second, "two")), ["free"])
+      assert.deepStrictEqual(keysOf(yield* claim(own.start + hour, "two", 2)), ["blocked-0", "blocked-1"])
+    }))
+
   it.effect("an entry that fails is a failed message with its event and its key", () =>
     Effect.gen(function*() {
       const own = yield* world

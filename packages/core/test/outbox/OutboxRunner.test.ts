@@ -1,0 +1,131 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Result } from "effect"
+import { Forbidden, type InvalidBody, ServerError } from "../../src/Errors.ts"
+import type { MediaId, MessageId, WorkspaceId } from "../../src/Id.ts"
+import { SendableMedia } from "../../src/media/SendableMedia.ts"
+import type { OutboundMessage } from "../../src/messages/Message.ts"
+import { MessageStore } from "../../src/messages/MessageStore.ts"
+import type { OutboxEntry } from "../../src/outbox/OutboxEntry.ts"
+import * as OutboxRunner from "../../src/outbox/OutboxRunner.ts"
+import type { EndEntry } from "../../src/outbox/OutboxStep.ts"
+import { OutboxStore } from "../../src/outbox/OutboxStore.ts"
+import { advance, at } from "../clock.ts"
+import { logged } from "../logged.ts"
+import { start } from "../samples.ts"
+import { foundation, key, newId, plain, stubProvider, world } from "../world.ts"
+
+const setUp = () => {
+  const waiting: Array<OutboxEntry> = []
+  const accepted: Array<MessageId | undefined> = []
+  const ended: Array<EndEntry> = []
+  const interfere: { refusal?: ServerError | Forbidden } = {}
+  const outbox = Layer.mock(OutboxStore, {
+    enqueueFunction: "enqueue",
+    claim: ({ now }) => Effect.sync(() => ({ at: now, entries: waiting.splice(0) })),
+    end: (command) =>
+      Effect.sync(() => {
+        ended.push(command)
+        return true
+      }),
+    awaitHint: Effect.never
+  })
+  const store = Layer.effect(
+    MessageStore,
+    Effect.map(MessageStore, (real) =>
+      MessageStore.of({
+        ...real,
+        accept: (command) =>
+          Effect.suspend(() => {
+            accepted.push(command.messageId)
+            return interfere.refusal === undefined
+              ? real.accept(command)
+              : Effect.succeed({ _tag: "Refused" as const, error: interfere.refusal, readings: [] })
+          })
+      }))
+  )
+  const library = Layer.mock(SendableMedia, {
+    // the storage is asked about the file
+    keepUntil: () => Effect.sleep("20 millis")
+  })
+  const reader = Layer.succeed(OutboxRunner.OutboxReader, {
+    read: (message): Result.Result<OutboundMessage, InvalidBody> => Result.succeed(message as OutboundMessage)
+  })
+  const layer = Layer.mergeAll(outbox, store, library, reader, stubProvider().layer).pipe(
+    Layer.provideMerge(foundation)
+  )
+  /** Commits an entry of the workspace. */
+  const enqueue = Effect.fnUntraced(function*(workspaceId: WorkspaceId, message: OutboundMessage) {
+    const messageId = yield* newId("msg")
+    waiting.push({
+      messageId,
+      workspaceId,
+      key: key(messageId),
+      message,
+      sendAt: null,
+      sendUntil: null,
+      enqueuedAt: start,
+      tries: 0
+    })
+    return messageId
+  })
+  return { accepted, ended, enqueue, interfere, layer }
+}
+
+type Given = ReturnType<typeof setUp>
+
+const running = <E>(test: (given: Given) => Effect.Effect<void, E, Layer.Success<Given["layer"]>>) => () =>
+  Effect.suspend(() => {
+    const given = setUp()
+    return test(given).pipe(Effect.provide(given.layer), at(start))
+  })
+
+const startRunner = Layer.build(Layer.fresh(OutboxRunner.layer))
+
+it.effect(
+  "messages are queued in the order in which they were enqueued, even if a file of one must be kept first",
+  running(({ accepted, ended, enqueue }) =>
+    Effect.gen(function*() {
+      const { workspace } = yield* world()
+      const media = "med_01ARZ3NDEKTSV4RRFFQ69G5FAV" as MediaId
+      const ids = [
+        yield* enqueue(workspace.id, plain("+12025550001")),
+        yield* enqueue(workspace.id, { type: "image", to: "+12025550002", image: { media } }),
+        yield* enqueue(workspace.id, plain("+12025550003")),
+        yield* enqueue(workspace.id, plain("+12025550004"))
+      ]
+      yield* startRunner
+      yield* advance("1 second")
+      assert.deepStrictEqual(accepted, ids)
+      assert.deepStrictEqual(ended.map(({ end }) => end._tag), ids.map(() => "Moved"))
+    }).pipe(Effect.scoped)
+  )
+)
+
+it.effect(
+  "entries that cannot be queued yet are logged with one line a minute for each cause",
+  running(({ ended, enqueue, interfere }) =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        yield* startRunner
+        const tried = (refusal: ServerError | Forbidden) =>
+          Effect.gen(function*() {
+            interfere.refusal = refusal
+            const before = lines.length
+            for (let n = 0; n < 3; n++) yield* enqueue(workspace.id, plain())
+            yield* advance("1 second")
+            return lines.slice(before).map(({ level, message }) => [level, message.replace(/msg_\w+/, "…")])
+          })
+        const line = (
+          cause: string
+        ) => ["Warn", `the enqueued message … cannot be queued yet and is tried again: ${cause}`]
+        const blocked = new ServerError({ reason: "provider_error", message: "of +12025550123" })
+        assert.deepStrictEqual(yield* tried(blocked), [line("provider_error")])
+        assert.deepStrictEqual(yield* tried(blocked), [])
+        const full = new Forbidden({ reason: "quota_exhausted", message: "full" })
+        assert.deepStrictEqual(yield* tried(full), [line("quota_exhausted")])
+        assert.deepStrictEqual(ended.map(({ end }) => end._tag), Array.from({ length: 9 }, () => "Again"))
+      }).pipe(Effect.scoped)
+    )
+  )
+)
