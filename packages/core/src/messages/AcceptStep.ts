@@ -231,6 +231,16 @@ const refused = (readings: ReadonlyArray<RateLimit.Reading>, error: Refusal): Ac
   error
 })
 
+/** The refusal of a message that waits for its time. If a block of its number is the cause, it says when that ends. */
+const refusedForNow = (
+  readings: ReadonlyArray<RateLimit.Reading>,
+  error: Refusal,
+  facts: Policy.KnownCircumstances
+): Accepted => {
+  const blockedUntil = Policy.blockedUntil(facts, error)
+  return { _tag: "Refused", readings, error, ...blockedUntil === undefined ? {} : { blockedUntil } }
+}
+
 const known = <K, V>(all: Map<K, V>, key: K, make: () => V): V => {
   const found = all.get(key)
   if (found !== undefined) return found
@@ -301,7 +311,7 @@ class Batch {
     }
     if (later !== null && again === undefined) {
       const queued = this.enqueue(command, found, facts)
-      if (Result.isFailure(queued)) return refused(ofRequest.readings, queued.failure)
+      if (Result.isFailure(queued)) return refusedForNow(ofRequest.readings, queued.failure, facts)
       ofRequest.spend()
       if (bound !== undefined) this.unbound.push(bound.message.id)
       return { _tag: "Queued", answer: queued.success, readings: ofRequest.readings }
@@ -331,11 +341,9 @@ class Batch {
     })
     if (refusal !== undefined) {
       if (refusal.reason === "messaging_limit_reached") this.need(pool!, shared!, now)
-      const blockedUntil = queue === null ? undefined : Policy.blockedUntil(facts, refusal)
-      return {
-        ...refused(ofRequest.readings, refusal),
-        ...blockedUntil === undefined ? {} : { blockedUntil }
-      }
+      return queue === null
+        ? refused(ofRequest.readings, refusal)
+        : refusedForNow(ofRequest.readings, refusal, facts)
     }
     // the policy refuses a missing sender first, so there is one here
     const sender = found.sender!.number

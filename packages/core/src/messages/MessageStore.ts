@@ -154,7 +154,10 @@ export type Accepted =
     | {
       readonly _tag: "Refused"
       readonly error: Unauthorized | Forbidden | InvalidBody | RateLimited | ServerError
-      /** Only for a queue's send that a block of its number refused: when the block ends, by the storage's clock. */
+      /**
+       * Only for a queue's send, or one that is to be queued, that a block of its number refused: when the block ends, by
+       * the storage's clock.
+       */
       readonly blockedUntil?: Instant
     }
   )

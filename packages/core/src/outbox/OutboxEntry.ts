@@ -31,13 +31,16 @@ export interface OutboxEntry {
   readonly tries: number
 }
 
+type Times = Pick<OutboxEntry, "enqueuedAt" | "sendAt" | "sendUntil">
+
+const fromOf = ({ enqueuedAt, sendAt }: Times): Instant => Math.max(sendAt ?? enqueuedAt, enqueuedAt)
+
+const untilOf = (times: Times): Instant => times.sendUntil ?? fromOf(times) + Duration.toMillis(SendTimes.standardTrial)
+
 /** How an entry is to be queued at `now`; fails if the time to send it is over. */
-export const laterOf = (
-  { enqueuedAt, sendAt, sendUntil }: Pick<OutboxEntry, "enqueuedAt" | "sendAt" | "sendUntil">,
-  now: Instant
-): Result.Result<Later, Message.MessageError> => {
-  const from = Math.max(sendAt ?? enqueuedAt, enqueuedAt)
-  const until = sendUntil ?? from + Duration.toMillis(SendTimes.standardTrial)
+export const laterOf = (times: Times, now: Instant): Result.Result<Later, Message.MessageError> => {
+  const { sendAt, sendUntil } = times
+  const [from, until] = [fromOf(times), untilOf(times)]
   // an entry whose `sendUntil` was never after its `sendAt` is refused when it is queued, as a request would be
   if (until <= now && until > from) return Result.fail(Message.notSentInTime)
   return Result.succeed({
@@ -56,6 +59,10 @@ export type OutboxEnd =
   | { readonly _tag: "Again"; readonly after: Duration.Duration }
   /** It becomes a failed message with this content, sent from this number or the default one. */
   | { readonly _tag: "Failed"; readonly error: Message.MessageError; readonly content: Message.OutboundMessage }
+
+/** The end of the block of a number that ends by itself before the time to send an entry is over, as the queue has it. */
+export const blockOf = (times: Times, blockedUntil: Instant | undefined): Instant | undefined =>
+  blockedUntil !== undefined && blockedUntil < untilOf(times) ? blockedUntil : undefined
 
 /** Decides what becomes of an entry that was refused. */
 export const refused = (

@@ -55,8 +55,11 @@ export const layer = Layer.effectDiscard(
       const later = OutboxEntry.laterOf(entry, at)
       const read = reader.read(entry.message)
       const content = Result.getOrElse(read, () => OutboxEntry.unreadable(entry.message))
-      const refused = (error: DomainError): Effect.Effect<OutboxEntry.OutboxEnd> => {
-        const end = OutboxEntry.refused(entry, error, content)
+      const refused = (error: DomainError, blockedUntil?: Instant): Effect.Effect<OutboxEntry.OutboxEnd> => {
+        const block = OutboxEntry.blockOf(entry, blockedUntil)
+        const end: OutboxEntry.OutboxEnd = block === undefined
+          ? OutboxEntry.refused(entry, error, content)
+          : { _tag: "Again", after: Duration.millis(Math.max(block - at, 0)) }
         if (end._tag !== "Again") return Effect.succeed(end)
         const cause = errorOf(error)
         return Effect.as(waits(cause.reason ?? cause.code, OutboxEntry.againLineOf(entry.messageId, cause)), end)
@@ -74,10 +77,10 @@ export const layer = Layer.effectDiscard(
       })))
       if (Result.isFailure(ready)) return refused(ready.failure)
       return Effect.matchEffect(orUnavailable(ready.success), {
-        onFailure: refused,
+        onFailure: (error) => refused(error),
         onSuccess: (outcome) =>
           outcome._tag === "Refused"
-            ? refused(outcome.error)
+            ? refused(outcome.error, outcome.blockedUntil)
             : Effect.as(outcome._tag === "Queued" ? Metrics.sendEnded("queued") : Effect.void, { _tag: "Moved" })
       })
     })

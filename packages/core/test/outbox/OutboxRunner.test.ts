@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
+import { Duration, Effect, Layer, Result } from "effect"
 import { Forbidden, type InvalidBody, ServerError } from "../../src/Errors.ts"
 import type { MediaId, MessageId, WorkspaceId } from "../../src/Id.ts"
 import { SendableMedia } from "../../src/media/SendableMedia.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
-import { MessageStore } from "../../src/messages/MessageStore.ts"
+import { type Accepted, MessageStore } from "../../src/messages/MessageStore.ts"
 import type { OutboxEntry } from "../../src/outbox/OutboxEntry.ts"
 import * as OutboxRunner from "../../src/outbox/OutboxRunner.ts"
 import type { EndEntry } from "../../src/outbox/OutboxStep.ts"
@@ -18,7 +18,7 @@ const setUp = () => {
   const waiting: Array<OutboxEntry> = []
   const accepted: Array<MessageId | undefined> = []
   const ended: Array<EndEntry> = []
-  const interfere: { refusal?: ServerError | Forbidden } = {}
+  const interfere: { refusal?: ServerError | Forbidden; blockedUntil?: number } = {}
   const outbox = Layer.mock(OutboxStore, {
     enqueueFunction: "enqueue",
     claim: ({ now }) => Effect.sync(() => ({ at: now, entries: waiting.splice(0) })),
@@ -37,9 +37,14 @@ const setUp = () => {
         accept: (command) =>
           Effect.suspend(() => {
             accepted.push(command.messageId)
-            return interfere.refusal === undefined
-              ? real.accept(command)
-              : Effect.succeed({ _tag: "Refused" as const, error: interfere.refusal, readings: [] })
+            const { blockedUntil, refusal: error } = interfere
+            if (error === undefined) return real.accept(command)
+            return Effect.succeed<Accepted>({
+              _tag: "Refused",
+              error,
+              readings: [],
+              ...blockedUntil === undefined ? {} : { blockedUntil }
+            })
           })
       }))
   )
@@ -127,5 +132,28 @@ it.effect(
         assert.deepStrictEqual(ended.map(({ end }) => end._tag), Array.from({ length: 9 }, () => "Again"))
       }).pipe(Effect.scoped)
     )
+  )
+)
+
+it.effect(
+  "an entry whose number is blocked waits for the end of the block, unless its time is over before",
+  running(({ ended, enqueue, interfere }) =>
+    Effect.gen(function*() {
+      const { workspace } = yield* world()
+      interfere.refusal = new Forbidden({ reason: "sender_not_available", message: "blocked for its quality" })
+      yield* startRunner
+      const endOf = (block: { readonly blockedUntil?: number }) =>
+        Effect.gen(function*() {
+          delete interfere.blockedUntil
+          Object.assign(interfere, block)
+          yield* enqueue(workspace.id, plain())
+          yield* advance("1 second")
+          const { end } = ended.at(-1)!
+          return end._tag === "Again" ? Math.round(Duration.toHours(end.after)) : end._tag
+        })
+      assert.strictEqual(yield* endOf({ blockedUntil: start + 3_600_000 }), 1)
+      assert.strictEqual(yield* endOf({ blockedUntil: start + 86_400_000 }), "Failed")
+      assert.strictEqual(yield* endOf({}), "Failed")
+    }).pipe(Effect.scoped)
   )
 )
