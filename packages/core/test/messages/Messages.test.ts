@@ -1482,6 +1482,8 @@ describe("batches of several workspaces", () => {
         const batch = batchOf(one, 96)
         yield* Effect.forEach(batch.items, ({ key, message }) =>
           Effect.forkChild(messages.send({ ...one.request(""), key, message }), { startImmediately: true }))
+        // each has its key before the batch asks for it
+        yield* settle
         const joined = yield* Effect.forkChild(messages.sendBatch(batch), { startImmediately: true })
         yield* advance("1 second")
         const queued = yield* Effect.forkChild(messages.sendBatch(batchOf(other, 1)), { startImmediately: true })
