@@ -233,6 +233,7 @@ export const texts: Catalogue = {
   "Exhausted only": "Solo agotadas",
   "Skipped only": "Solo omitidas",
   "Running": "En curso",
+  "Waits until the webhook is resumed": "Espera a que se reanude el webhook",
   "Completed": "Completada",
   "Cancelled": "Cancelada",
   "{count} of {total}": "{count} de {total}",

@@ -232,6 +232,7 @@ export const texts: Catalogue = {
   "Exhausted only": "Só esgotadas",
   "Skipped only": "Só ignoradas",
   "Running": "Em andamento",
+  "Waits until the webhook is resumed": "Aguarda até o webhook ser retomado",
   "Completed": "Concluída",
   "Cancelled": "Cancelada",
   "{count} of {total}": "{count} de {total}",

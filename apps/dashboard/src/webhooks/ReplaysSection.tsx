@@ -126,7 +126,7 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
   )
 }
 
-export const ReplaysSection = () => {
+export const ReplaysSection = ({ isPaused }: { readonly isPaused: boolean }) => {
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.replaysCreate, RoleOf.replaysCancel)
   const [opened, setOpened] = useOpened(["replay"])
@@ -177,9 +177,15 @@ export const ReplaysSection = () => {
                     cell: ({ state }) => (
                       <Status
                         tone={state === "completed" ? "good" : "calm"}
-                        icon={state === "cancelled" ? "minus" : state === "running" ? "refresh" : "check"}
+                        icon={state === "cancelled"
+                          ? "minus"
+                          : state === "completed"
+                          ? "check"
+                          : isPaused
+                          ? "pause"
+                          : "refresh"}
                       >
-                        {states[state]}
+                        {state === "running" && isPaused ? t("Waits until the webhook is resumed") : states[state]}
                       </Status>
                     )
                   },

@@ -185,7 +185,7 @@ const Configured = (
         )}
       </Section>
       <ReceiverSection />
-      <ReplaysSection />
+      <ReplaysSection isPaused={isPaused} />
       <VerifySection />
       {opened === "resume" ? <ResumeDialog webhook={webhook} onClose={close} /> : null}
       {opened === "rotate"

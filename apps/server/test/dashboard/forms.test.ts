@@ -679,6 +679,18 @@ it("the buttons that cancel replays differ in their names", async () => {
   await person.end()
 })
 
+it("a replay of a paused webhook says what it waits for", async () => {
+  await setNewWebhook()
+  await internal("/webhook/pause", "POST")
+  await internal("/webhook/replays", "POST", { since: new Date(Date.now() - 60_000).toISOString() })
+  const person = await signedIn(browser, server)
+  await person.open("/settings/webhook")
+  const replays = person.page.getByRole("region", { name: "Replays" })
+  await replays.getByText("Waits until the webhook is resumed").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
 it("if the passkeys of a sign-in cannot be asked for, the page says why", async () => {
   // passkeys need a name
   const person = await visit(browser, server.url.replace("127.0.0.1", "localhost"))
