@@ -43,17 +43,18 @@ class SteeredClock implements Clock.Clock {
   readonly #real: Clock.Clock
   readonly #stillAt: number | undefined
   #ahead: number
+  #advanced = 0n
   readonly currentTimeMillis = Effect.sync(() => this.currentTimeMillisUnsafe())
   readonly currentTimeNanos = Effect.sync(() => this.currentTimeNanosUnsafe())
-  readonly monotonicTimeNanos: Effect.Effect<bigint>
+  readonly monotonicTimeNanos = Effect.sync(() => this.monotonicTimeNanosUnsafe())
   constructor(real: Clock.Clock, ahead: number, stillAt: number | undefined) {
     this.#real = real
     this.#ahead = ahead
     this.#stillAt = stillAt
-    this.monotonicTimeNanos = real.monotonicTimeNanos
   }
   advance(millis: number): void {
     this.#ahead += millis
+    this.#advanced += BigInt(millis) * 1_000_000n
   }
   currentTimeMillisUnsafe() {
     return (this.#stillAt ?? this.#real.currentTimeMillisUnsafe()) + this.#ahead
@@ -62,7 +63,7 @@ class SteeredClock implements Clock.Clock {
     return BigInt(this.currentTimeMillisUnsafe()) * 1_000_000n
   }
   monotonicTimeNanosUnsafe() {
-    return this.#real.monotonicTimeNanosUnsafe()
+    return (this.#stillAt === undefined ? this.#real.monotonicTimeNanosUnsafe() : 0n) + this.#advanced
   }
   sleep(duration: Duration.Duration) {
     return this.#stillAt !== undefined && Duration.equals(duration, DeliveryAttempt.timeout)

@@ -104,22 +104,22 @@ const contactOf = Effect.fnUntraced(function*(own: Own) {
 export const make = Effect.fnUntraced(function*(own: Own) {
   const { key, owner, url } = own
   const webhook = yield* setWebhook(own, 1)
+  const replay = yield* call(`${url}/internal/webhook/replays`, {
+    headers: owner,
+    body: { since: webhook.body.createdAt }
+  })
+  // replays are looked for every second, and wait while the webhook is paused
+  yield* own.pass?.("1 second") ?? Effect.void
+  yield* checks.until(
+    call(`${url}/internal/webhook/replays/${replay.body.id}`, { headers: owner }),
+    ({ body }) => body.state === "completed"
+  )
   yield* call(`${url}/internal/webhook/pause`, { method: "POST", headers: owner })
   // before the key is used, so that no process knows it without the switch
   yield* call(`${url}/internal/settings/request-values`, { method: "PUT", headers: owner, body: { on: true } })
   const sent = yield* send({ url, key }, hello("+15005550003"))
   const deliveries = yield* call(`${url}/internal/webhook/deliveries`, { headers: owner })
   const [delivery] = deliveries.body.data
-  const replay = yield* call(`${url}/internal/webhook/replays`, {
-    headers: owner,
-    body: { since: delivery.createdAt }
-  })
-  // replays are looked for every second
-  yield* own.pass?.("1 second") ?? Effect.void
-  yield* checks.until(
-    call(`${url}/internal/webhook/replays/${replay.body.id}`, { headers: owner }),
-    ({ body }) => body.state === "completed"
-  )
   const request = sent.headers.get("request-id")!
   // they are recorded once a second
   yield* own.pass?.("1 second") ?? Effect.void
