@@ -104,6 +104,8 @@ const contactOf = Effect.fnUntraced(function*(own: Own) {
 export const make = Effect.fnUntraced(function*(own: Own) {
   const { key, owner, url } = own
   const webhook = yield* setWebhook(own, 1)
+  // an earlier call has paused it
+  yield* call(`${url}/internal/webhook/resume`, { headers: owner, body: { replay: "none", force: true } })
   const replay = yield* call(`${url}/internal/webhook/replays`, {
     headers: owner,
     body: { since: webhook.body.createdAt }
