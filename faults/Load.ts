@@ -52,6 +52,7 @@ export const start = (servers: ReadonlyArray<Server>, apiKey: string, perSecond:
       workspace: "first",
       key: send.key,
       body,
+      ...(isQueued ? { respond_async: true } : {}),
       process: server.name,
       begun: now()
     } as const

@@ -263,8 +263,9 @@ export const serverError: { readonly [R in Reasons["server_error"]]: Entry } = {
       "The provider may have accepted the message, but its response was lost. Or the message was to be sent later, " +
       "and the storage failed before it confirmed that the message is queued.",
     remedy:
-      "Repeat the request with the same key, or wait for `message.sent` or `message.failed`. Never use a new key: " +
-      "the customer could get the message twice.",
+      "Repeat the request with the same key, or an item of a batch in another batch with the item's key. Or wait for " +
+      "`message.sent` or `message.failed`, unless the message was to be sent later: if it was not queued, there is no " +
+      "event. Never use a new key: the customer could get the message twice.",
     retry:
       "Yes, with the same Idempotency-Key: the repeated request never sends twice, and returns the outcome once it is known.",
     example: {

@@ -36,6 +36,8 @@ export interface Send extends Timed {
   readonly key: string
   /** The JSON that was sent. */
   readonly body: unknown
+  /** Whether `Prefer: respond-async` asked to queue the message; left out if not. */
+  readonly respond_async?: boolean
   /** The status of the response; `null` if none came. */
   readonly status: number | null
   /** The body of the response, byte for byte; `null` if none came. */
@@ -270,6 +272,7 @@ const fields: {
     workspace: isText,
     key: isText,
     body: (value) => value !== undefined,
+    respond_async: optional(isBoolean),
     status: orNull(isTime),
     answer: orNull(isText),
     replayed: isBoolean

@@ -29,8 +29,8 @@ export const answered = (send: Send): Answered => {
   const isRefusedForGood = error["provider"] !== undefined && finalReasons.has(error["reason"])
   const messageId = answer["message_id"]
   // a message to be sent later may not have been queued, if the storage did not confirm it
-  const isUnknown = send.status === 504 && unknownReasons.has(error["reason"]) &&
-    !(isRecord(send.body) && "send_at" in send.body)
+  const isForLater = send.respond_async === true || (isRecord(send.body) && "send_at" in send.body)
+  const isUnknown = send.status === 504 && unknownReasons.has(error["reason"]) && !isForLater
   return {
     send,
     body: JSON.stringify(canonical(send.body)),

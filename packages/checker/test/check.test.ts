@@ -165,7 +165,8 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
     kept: [
       history(call(1), send(2), conflict(5, other)),
       history(call(1), send(2), send(5, { body: other, status: 429 })),
-      history(send(1, { body: { ...body, send_at: atOnce }, status: 504, answer: unknown }), call(2), send(3))
+      history(send(1, { body: { ...body, send_at: atOnce }, status: 504, answer: unknown }), call(2), send(3)),
+      history(send(1, { body: other, respond_async: true, status: 504, answer: unknown }), call(2), send(3))
     ]
   },
   "conflict-has-another-body": {

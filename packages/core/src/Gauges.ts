@@ -61,7 +61,7 @@ const observeQueue = ({ at, heldSince, oldestDueAt, queued }: Backlog): Effect.E
   })
 
 const oldestEnqueuedSeconds = Metric.gauge("wac_outbox_oldest_age_seconds", {
-  description: "How long the message has waited in the outbox that a host enqueued first; 0 if none waits"
+  description: "How long the oldest message in the outbox has waited that was not tried yet; 0 if there is none"
 })
 
 const oldestUnhandledSeconds = Metric.gauge("wac_subscription_oldest_unhandled_age_seconds", {

@@ -55,6 +55,8 @@ import * as outboxLines from "./migrations/0044_outbox_lines.ts"
 import * as alertNotifications from "./migrations/0045_alert_notifications.ts"
 import * as waitingBodies from "./migrations/0046_waiting_bodies.ts"
 import * as erasedEntries from "./migrations/0047_erased_entries.ts"
+import * as outboxFresh from "./migrations/0048_outbox_fresh.ts"
+import * as outboxAgain from "./migrations/0049_outbox_again.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -126,7 +128,9 @@ export const all: ReadonlyArray<Migration> = [
   { name: "outbox lines", sql: outboxLines.sql, index: outboxLines.index, additive: true },
   { name: "alert notifications", sql: alertNotifications.sql, additive: true },
   { name: "waiting bodies", sql: waitingBodies.sql, additive: true },
-  { name: "erased entries", sql: erasedEntries.sql, additive: true }
+  { name: "erased entries", sql: erasedEntries.sql, additive: true },
+  { name: "outbox fresh", sql: outboxFresh.sql, index: outboxFresh.index, additive: true },
+  { name: "outbox again", sql: outboxAgain.sql, index: outboxAgain.index, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */

@@ -21,6 +21,8 @@ const waiting = 5000
 const claimed = 100
 /** Of a workspace that no process works on. */
 const free = 10_000
+/** Of the same one, before those: they wait for another try. */
+const delayed = 10_000
 
 const fill = [
   "insert into wac.workspaces (id, name, created_at) select 'ws ' || i, 'one', 0 from generate_series(0, 100) i",
@@ -30,6 +32,9 @@ const fill = [
     case when i > ${moved} and i <= ${moved + claimed} then 'other' end,
     case when i <= ${moved} then i end
   from generate_series(1, ${moved + waiting}) i`,
+  `insert into wac.outbox (message_id, workspace_id, key, message, due_at, tries)
+  select 'msg delayed ' || i, 'ws free', 'delayed-' || i, '{"to":"+4","type":"text"}', ${now + 1}, 1
+  from generate_series(1, ${delayed}) i`,
   `insert into wac.outbox (message_id, workspace_id, key, message)
   select 'msg of free ' || i, 'ws free', i::text, '{"to":"+4","type":"text"}' from generate_series(1, ${free}) i`
 ]

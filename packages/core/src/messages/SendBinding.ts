@@ -134,7 +134,7 @@ export const unknown = (reason: "outcome_unknown" | "delivery_unknown"): ServerE
 export const unknownQueuing = (): ServerError =>
   new ServerError({
     reason: "outcome_unknown",
-    message: "the storage did not confirm whether it queued the message. Repeat the request with the same " +
+    message: "the storage did not confirm whether it queued the message. Send the message again under its " +
       "Idempotency-Key to learn the outcome"
   })
 

@@ -55,24 +55,25 @@ export const laterOf = (times: Times, now: Instant): Result.Result<Later, Messag
 export type OutboxEnd =
   /** It is queued. */
   | { readonly _tag: "Moved" }
-  /** A temporary error stopped it: it is tried again after `after`. */
-  | { readonly _tag: "Again"; readonly after: Duration.Duration }
+  /** A temporary error stopped it: it is tried again after `after`, at `until` at the latest. */
+  | { readonly _tag: "Again"; readonly after: Duration.Duration; readonly until?: Instant }
   /** It becomes a failed message with this content, sent from this number or the default one. */
   | { readonly _tag: "Failed"; readonly error: Message.MessageError; readonly content: Message.OutboundMessage }
 
-/** The end of the block of a number that ends by itself before the time to send an entry is over, as the queue has it. */
-export const blockOf = (times: Times, blockedUntil: Instant | undefined): Instant | undefined =>
-  blockedUntil !== undefined && blockedUntil < untilOf(times) ? blockedUntil : undefined
-
-/** Decides what becomes of an entry that was refused. */
+/**
+ * Decides what becomes of an entry that was refused; because of a block of its number that ends by itself at
+ * `blockedUntil`, if given.
+ */
 export const refused = (
-  { tries }: Pick<OutboxEntry, "tries">,
-  error: DomainError,
+  entry: Times & Pick<OutboxEntry, "tries">,
+  { blockedUntil, error }: { readonly error: DomainError; readonly blockedUntil?: Instant },
   content: Message.OutboundMessage
 ): OutboxEnd =>
-  // a message that is sent later is refused by a quota only while the queue is full (`Policy.queueRefusal`)
-  error._tag === "RateLimited" || error._tag === "ServerError" || reasonOf(error) === "quota_exhausted"
-    ? { _tag: "Again", after: QueueRetry.delayOf(tries, error) }
+  blockedUntil !== undefined && blockedUntil < untilOf(entry)
+    ? QueueRetry.afterBlock(blockedUntil)
+    // a message that is sent later is refused by a quota only while the queue is full (`Policy.queueRefusal`)
+    : error._tag === "RateLimited" || error._tag === "ServerError" || reasonOf(error) === "quota_exhausted"
+    ? { _tag: "Again", after: QueueRetry.delayOf(entry.tries, error) }
     : { _tag: "Failed", error: Message.errorOf(error), content }
 
 /** The log's line about a refused entry. The error's own message may name the customer. */

@@ -55,16 +55,15 @@ export const layer = Layer.effectDiscard(
       const later = OutboxEntry.laterOf(entry, at)
       const read = reader.read(entry.message)
       const content = Result.getOrElse(read, () => OutboxEntry.unreadable(entry.message))
-      const refused = (error: DomainError, blockedUntil?: Instant): Effect.Effect<OutboxEntry.OutboxEnd> => {
-        const block = OutboxEntry.blockOf(entry, blockedUntil)
-        const end: OutboxEntry.OutboxEnd = block === undefined
-          ? OutboxEntry.refused(entry, error, content)
-          : { _tag: "Again", after: Duration.millis(Math.max(block - at, 0)) }
+      const refused = (
+        refusal: { readonly error: DomainError; readonly blockedUntil?: Instant }
+      ): Effect.Effect<OutboxEntry.OutboxEnd> => {
+        const end = OutboxEntry.refused(entry, refusal, content)
         if (end._tag !== "Again") return Effect.succeed(end)
-        const cause = errorOf(error)
+        const cause = errorOf(refusal.error)
         return Effect.as(waits(cause.reason ?? cause.code, OutboxEntry.againLineOf(entry.messageId, cause)), end)
       }
-      if (Result.isFailure(read)) return refused(read.failure)
+      if (Result.isFailure(read)) return refused({ error: read.failure })
       if (Result.isFailure(later)) return Effect.succeed({ _tag: "Failed", error: later.failure, content })
       const ready = yield* Effect.result(orUnavailable(lifecycle.prepare({
         keyed: request,
@@ -75,12 +74,12 @@ export const layer = Layer.effectDiscard(
         messageId: entry.messageId,
         requestId: yield* Id.generate(random, "req")
       })))
-      if (Result.isFailure(ready)) return refused(ready.failure)
+      if (Result.isFailure(ready)) return refused({ error: ready.failure })
       return Effect.matchEffect(orUnavailable(ready.success), {
-        onFailure: (error) => refused(error),
+        onFailure: (error) => refused({ error }),
         onSuccess: (outcome) =>
           outcome._tag === "Refused"
-            ? refused(outcome.error, outcome.blockedUntil)
+            ? refused(outcome)
             : Effect.as(outcome._tag === "Queued" ? Metrics.sendEnded("queued") : Effect.void, { _tag: "Moved" })
       })
     })

@@ -75,7 +75,7 @@ export const end: Decide<EndEntry, Loaded, boolean, Writes> = (loaded, commands)
     const { isKnown, isMade, isOwn, sender = noNumber } = loaded.found(command)
     if (!isOwn || moved.has(messageId)) return false
     if (end._tag === "Again") {
-      delayed.push({ messageId, dueAt: now + Duration.toMillis(end.after) })
+      delayed.push({ messageId, dueAt: Math.min(now + Duration.toMillis(end.after), end.until ?? Infinity) })
       return true
     }
     moved.set(messageId, now)

@@ -46,7 +46,10 @@ export class OutboxStore extends Context.Service<OutboxStore, {
   readonly end: (command: EndEntry) => Effect.Effect<boolean, StoreError>
   /** Waits until a process commits an entry. It may miss some. */
   readonly awaitHint: Effect.Effect<void>
-  /** When the entry that has waited longest was enqueued; `null` if none waits. */
+  /**
+   * When the oldest entry that was not tried yet was enqueued; `null` if there is none. Those that wait for another try
+   * wait on purpose.
+   */
   readonly oldestWaitingAt: Effect.Effect<Instant | null, StoreError>
   /**
    * Deletes entries that were moved before this time, if the message's idempotency key is deleted. If it is not, looks at

@@ -6,6 +6,7 @@ import { Duration } from "effect"
 import { type DomainError, retryAfterOf } from "../Errors.ts"
 import { errorOf } from "../messages/Message.ts"
 import * as SendBinding from "../messages/SendBinding.ts"
+import type { Instant } from "../Time.ts"
 import type { QueuedEnd } from "./QueuedMessages.ts"
 import type { QueueEnd } from "./QueueEndStep.ts"
 import type { Queued } from "./QueueWorkStep.ts"
@@ -24,9 +25,15 @@ export const delayOf = (tries: number, error: DomainError): Duration.Duration =>
   Duration.max(delays[Math.min(tries, delays.length - 1)]!, retryAfterOf(error) ?? Duration.zero)
 
 /**
+ * When a message is tried again whose number is blocked until this time: then, and meanwhile at the pace of the last
+ * delay, because the block may be lifted before.
+ */
+export const afterBlock = (until: Instant) => ({ _tag: "Again", after: delays.at(-1)!, until }) as const
+
+/**
  * Decides what happens to a queued message, given how often it was tried before; `null` if there is nothing to record.
- * After a temporary error it is tried again, and so it is at the end of a block of its number that ends in time; any
- * other refusal of ours fails it.
+ * After a temporary error it is tried again, and so it is because of a block of its number that ends in time; any other
+ * refusal of ours fails it.
  */
 export const after = (
   ended: QueuedEnd<{ readonly campaignId: null }>,
@@ -55,7 +62,7 @@ export const after = (
       }
       // the provider itself would have it tried again, and failing would cost the number's whole queue
       if (ended.blockedUntil !== undefined && ended.blockedUntil < sendUntil) {
-        return { _tag: "Again", after: Duration.infinity, until: ended.blockedUntil }
+        return afterBlock(ended.blockedUntil)
       }
       return ended.error._tag === "RateLimited" || ended.error._tag === "ServerError"
         ? again(ended.error)

@@ -8,11 +8,13 @@ import { id } from "../samples.ts"
 
 const content = { to: "+15551234567", type: "text", text: { body: "Hello" } } as const
 
+const entry = { tries: 0, enqueuedAt: 0, sendAt: null, sendUntil: null }
+
 describe("an enqueued message that is refused", () => {
   it("an enqueued message is tried again while the queue is full, and fails for other reasons", () => {
     const full = Policy.queueRefusal(1, 1)!
-    assert.strictEqual(OutboxEntry.refused({ tries: 0 }, full, content)._tag, "Again")
-    assert.strictEqual(OutboxEntry.refused({ tries: 0 }, refusal("+4407911123456", false)!, content)._tag, "Failed")
+    assert.strictEqual(OutboxEntry.refused(entry, { error: full }, content)._tag, "Again")
+    assert.strictEqual(OutboxEntry.refused(entry, { error: refusal("+4407911123456", false)! }, content)._tag, "Failed")
   })
 
   it("a refused message is in the log without its customer's number", () => {

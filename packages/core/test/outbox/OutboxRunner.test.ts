@@ -18,7 +18,7 @@ const setUp = () => {
   const waiting: Array<OutboxEntry> = []
   const accepted: Array<MessageId | undefined> = []
   const ended: Array<EndEntry> = []
-  const interfere: { refusal?: ServerError | Forbidden; blockedUntil?: number } = {}
+  const interfere: { refusal?: Pick<Extract<Accepted, { readonly _tag: "Refused" }>, "error" | "blockedUntil"> } = {}
   const outbox = Layer.mock(OutboxStore, {
     enqueueFunction: "enqueue",
     claim: ({ now }) => Effect.sync(() => ({ at: now, entries: waiting.splice(0) })),
@@ -37,14 +37,9 @@ const setUp = () => {
         accept: (command) =>
           Effect.suspend(() => {
             accepted.push(command.messageId)
-            const { blockedUntil, refusal: error } = interfere
-            if (error === undefined) return real.accept(command)
-            return Effect.succeed<Accepted>({
-              _tag: "Refused",
-              error,
-              readings: [],
-              ...blockedUntil === undefined ? {} : { blockedUntil }
-            })
+            return interfere.refusal === undefined
+              ? real.accept(command)
+              : Effect.succeed<Accepted>({ _tag: "Refused", readings: [], ...interfere.refusal })
           })
       }))
   )
@@ -115,7 +110,7 @@ it.effect(
         yield* startRunner
         const tried = (refusal: ServerError | Forbidden) =>
           Effect.gen(function*() {
-            interfere.refusal = refusal
+            interfere.refusal = { error: refusal }
             const before = lines.length
             for (let n = 0; n < 3; n++) yield* enqueue(workspace.id, plain())
             yield* advance("1 second")
@@ -136,22 +131,21 @@ it.effect(
 )
 
 it.effect(
-  "an entry whose number is blocked waits for the end of the block, unless its time is over before",
+  "an entry whose number is blocked is tried again until the block ends, unless its time is over before",
   running(({ ended, enqueue, interfere }) =>
     Effect.gen(function*() {
       const { workspace } = yield* world()
-      interfere.refusal = new Forbidden({ reason: "sender_not_available", message: "blocked for its quality" })
+      const error = new Forbidden({ reason: "sender_not_available", message: "blocked for its quality" })
       yield* startRunner
       const endOf = (block: { readonly blockedUntil?: number }) =>
         Effect.gen(function*() {
-          delete interfere.blockedUntil
-          Object.assign(interfere, block)
+          interfere.refusal = { error, ...block }
           yield* enqueue(workspace.id, plain())
           yield* advance("1 second")
           const { end } = ended.at(-1)!
-          return end._tag === "Again" ? Math.round(Duration.toHours(end.after)) : end._tag
+          return end._tag === "Again" ? [Duration.toMinutes(end.after), end.until] : end._tag
         })
-      assert.strictEqual(yield* endOf({ blockedUntil: start + 3_600_000 }), 1)
+      assert.deepStrictEqual(yield* endOf({ blockedUntil: start + 3_600_000 }), [15, start + 3_600_000])
       assert.strictEqual(yield* endOf({ blockedUntil: start + 86_400_000 }), "Failed")
       assert.strictEqual(yield* endOf({}), "Failed")
     }).pipe(Effect.scoped)

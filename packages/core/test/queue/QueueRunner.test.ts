@@ -203,6 +203,25 @@ describe("the runner of the queue", () => {
   )
 
   it.effect(
+    "messages that wait for the end of a block leave soon after it is lifted before",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner()
+        const numbers = yield* PhoneNumberStore
+        const { enqueue, number: { providerNumberId } } = yield* caller
+        yield* enqueue("k", { sendAt: start + minute })
+        const observe = (at: number, block: SenderBlock.SenderBlock | null) =>
+          numbers.observe({ name: { providerNumberId }, at, change: { block } })
+        yield* observe(start, { ...SenderBlock.of("restricted", start, null), until: start + 20 * hour })
+        yield* advance(2 * minute)
+        yield* observe(start + 2 * minute, null)
+        yield* advance(15 * minute)
+        assert.lengthOf(provider.calls, 1)
+      })
+    )
+  )
+
+  it.effect(
     "a message of a number that is blocked without an end fails",
     queueing(({ provider }) =>
       Effect.gen(function*() {
@@ -344,10 +363,10 @@ describe("the end of a try", () => {
     })
   })
 
-  it("a refusal by a block that ends in time is followed by a try at its end", () => {
+  it("a refusal by a block that ends in time is followed by tries until its end", () => {
     const error = new Forbidden({ reason: "sender_not_available", message: "x" })
     const after = (blockedUntil: number) => QueueRetry.after({ _tag: "Refused", error, blockedUntil }, given)
-    const atItsEnd: QueueEnd = { _tag: "Again", after: Duration.infinity, until: start + hour }
+    const atItsEnd: QueueEnd = { _tag: "Again", after: Duration.minutes(15), until: start + hour }
     assert.deepStrictEqual(after(start + hour), atItsEnd)
     assert.deepStrictEqual(after(start + day), {
       _tag: "Failed",

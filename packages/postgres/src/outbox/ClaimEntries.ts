@@ -18,12 +18,23 @@ const waitingAfter = (workspaceId: string) =>
     where o.moved_at is null and o.workspace_id > ${workspaceId} order by o.workspace_id limit 1`
 
 /**
- * The entries of a workspace that are due, in the order of arrival. Entries that wait for another try are passed over,
- * however many they are: one blocked number must not hold up the others of its workspace.
+ * The due entries of a workspace that were not tried yet, in the order of arrival. They have an index of their own, so
+ * those that wait for another try are not read, however many they are: one blocked number must not hold up the others of
+ * its workspace.
  */
-const dueOf = (column: string, workspaceId: string, asked: string) =>
-  `select ${column} from wac.outbox o
-      where o.workspace_id = ${workspaceId} and o.moved_at is null and o.due_at <= ${asked} order by o.place`
+const freshOf = (columns: string, workspaceId: string, asked: string) =>
+  `select ${columns} from wac.outbox o
+      where o.workspace_id = ${workspaceId} and o.moved_at is null and o.tries = 0 and o.due_at <= ${asked}
+      order by o.place`
+
+/** The entries of a workspace that are due for another try, the first due one first. */
+const againOf = (columns: string, workspaceId: string, asked: string) =>
+  `select ${columns} from wac.outbox o
+      where o.workspace_id = ${workspaceId} and o.moved_at is null and o.tries > 0 and o.due_at <= ${asked}
+      order by o.due_at, o.place`
+
+/** The number of entries that a claim takes of each workspace. */
+const share = (limit: string) => `(select ${limit}::integer / count(*) from next)`
 
 /**
  * Of the workspaces after `last`, then of those from the first one again: each step of the recursion finds the next one
@@ -56,15 +67,21 @@ const take = statement(
     where (
       select 1 from wac.outbox c
       where c.workspace_id = l.workspace_id and c.claim_token is not null and c.due_at > ${asked} limit 1
-    ) is null and (
-      ${dueOf("1", "l.workspace_id", asked)} limit 1
-    ) is not null
+    ) is null and coalesce((
+      ${freshOf("1", "l.workspace_id", asked)} limit 1
+    ), (
+      ${againOf("1", "l.workspace_id", asked)} limit 1
+    )) is not null
   ), next as materialized (
     select f.workspace_id, f.turn from free f order by f.turn
     limit (select least((count(*) + 1) / 2, ${limit}::integer) from free)
   ), chosen as (
     select e.message_id from next f cross join lateral (
-      ${dueOf("o.message_id", "f.workspace_id", asked)} limit (select ${limit}::integer / count(*) from next)
+      select d.message_id from (
+        (${freshOf("o.message_id, o.place", "f.workspace_id", asked)} limit ${share(limit)})
+        union all
+        (${againOf("o.message_id, o.place", "f.workspace_id", asked)} limit ${share(limit)})
+      ) d order by d.place limit ${share(limit)}
     ) e
   ), taken as (
     update wac.outbox o set claim_token = ${token}, due_at = j.at + ${lease}::bigint

@@ -17,11 +17,12 @@ import { end } from "./EndEntries.ts"
 /** The channel on which `enqueue` notifies. */
 const channel = "wac:wac_outbox"
 
+/** Entries that wait for another try wait on purpose. */
 const oldestWaiting = statement(
   {},
   () =>
     `select floor(extract(epoch from o.enqueued_at) * 1000)::double precision as enqueued_at
-  from wac.outbox o where o.moved_at is null order by o.place limit 1`
+  from wac.outbox o where o.moved_at is null and o.tries = 0 order by o.place limit 1`
 )
 
 const waiting = result<Pick<OutboxEntry.OutboxEntry, "enqueuedAt">>({ enqueuedAt: "double precision" })
