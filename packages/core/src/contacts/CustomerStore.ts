@@ -76,9 +76,10 @@ export class CustomerStore extends Context.Service<CustomerStore, {
   /**
    * Erases the customer from the records of one step. It deletes deliveries with their attempts, events with the
    * deliveries that were recorded meanwhile, contacts with their rate limits, conversations with the customer's
-   * messages, and outbox messages that are not queued yet. A delivery that waited for a deleted one is due. From queued outbox messages, messages, rows of campaigns and provider posts, it erases the content (`MessageErasure`).
-   * The provider's ids of the customer's messages stay known, so that none is recorded again. An opt-out stays under
-   * the hashes. Safe to repeat.
+   * messages, and outbox messages that are not queued yet. A delivery that waited for a deleted one is due. From queued
+   * outbox messages, messages, rows of campaigns and provider posts, it erases the content (`MessageErasure`). The
+   * provider's ids of the customer's messages stay known, so that none is recorded again. An opt-out stays under the
+   * hashes. Safe to repeat.
    */
   readonly erase: (step: EraseStep) => Effect.Effect<Erased, StoreError>
 }>()("@wac/core/contacts/CustomerStore") {}

@@ -409,8 +409,7 @@ export class MessageStore extends Context.Service<MessageStore, {
   readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
   /**
    * Deletes the contents (`Message.withoutBody`) of a bounded number of messages that have ended and whose ids were
-   * created before a time. A message that has not ended is looked at again once `before`
-   * is a day later.
+   * created before a time. A message that has not ended is looked at again once `before` is a day later.
    */
   readonly forgetBodies: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/messages/MessageStore") {}

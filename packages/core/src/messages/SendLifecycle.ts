@@ -317,7 +317,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           const inTime = Effect.flatMap(Elapsed.now, (elapsed) => {
             // the storage's time: the time of the claim plus the time since the request for it
             const now = claimed.message.statusAt + (elapsed - hold.askedAt)
-            const late = now >= (sendUntil ?? Infinity) ? isOver : Policy.windowRefusal({
+            const late = now >= (sendUntil ?? Infinity) ? timeIsOver : Policy.windowRefusal({
               capabilities: provider.capabilities,
               contact: claimed.contact,
               message,
@@ -337,7 +337,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
               yield* FiberSet.run(lost, abandonLost(hold))
               return unsent("stuck", toServerError(abandoned.failure), requestId)
             }
-            if (refers.failure === isOver) return unsent("withheld", isOver, requestId)
+            if (refers.failure === timeIsOver) return unsent("withheld", timeIsOver, requestId)
             yield* Metrics.sendEnded("refused", reasonOf(refers.failure))
             return unsent("refused", refers.failure, requestId)
           }
@@ -446,7 +446,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
 }
 
 /** The error of a send whose {@link SendCommand.sendUntil} has passed. */
-const isOver = new ServerError({
+const timeIsOver = new ServerError({
   reason: "overloaded",
   message: "the message could not be sent before its time was over"
 })
