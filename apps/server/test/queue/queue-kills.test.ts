@@ -119,7 +119,10 @@ it.live(
           left = left.filter((n, i) => {
             const result = body.results[i]
             if (result.status === "queued") ids[n] = result.message_id
-            else assert.include([503, 504], result.http_status, text)
+            else {
+              assert.strictEqual(result.status, "refused")
+              assert.include([503, 504], result.http_status)
+            }
             return result.status !== "queued"
           })
         }

@@ -19,7 +19,7 @@ const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000)
 /** How often a process is killed, how often one is asked to stop, and how often PostgreSQL is restarted and crashes. */
 const kills = Extent.of(10, 50)
 /** After so many kills each. */
-const killsBetween = 10
+const killsBetween = Extent.of(5, 10)
 const stops = Extent.of(2, 5)
 const restarts = Extent.of(2, 4)
 const crashes = Extent.of(2, 6)
