@@ -31,7 +31,10 @@ export interface Replay extends ReplayRange {
   readonly id: ReplayId
   readonly workspaceId: WorkspaceId
   readonly state: ReplayState
-  /** How many deliveries the job covers; `null` until known, which for very many is when it ends. */
+  /**
+   * How many deliveries the job covers; `null` until known, which for very many is when it ends. Until the job ends, this
+   * is an upper bound: some may start a new round in another way first.
+   */
   readonly total: number | null
   /** How many deliveries have started a new round. */
   readonly replayed: number
@@ -58,9 +61,12 @@ export const covers = (range: ReplayRange, delivery: Delivery.Delivery): boolean
   !Delivery.isOpen(delivery) && !Delivery.isTest(delivery) &&
   (range.status === null || delivery.status === range.status)
 
-/** Whether the delivery was skipped after the job was created. A person decided that last, so the job leaves it. */
-export const isSkippedSince = ({ createdAt }: Replay, { completedAt, status }: Delivery.Delivery): boolean =>
-  status === "skipped" && completedAt! > createdAt
+/**
+ * Whether the delivery ended after the job was created, such as a held one that a resume delivered or skipped while the
+ * job waited. The job leaves it: its round is newer than the request, and `total` did not count it.
+ */
+export const isEndedSince = ({ createdAt }: Replay, { completedAt }: Delivery.Delivery): boolean =>
+  completedAt !== null && completedAt > createdAt
 
 /** Ends a job. A completed job's total is then known. */
 export const end = (replay: Replay, state: "completed" | "cancelled", now: Instant): Replay =>

@@ -138,7 +138,7 @@ export const step = (loaded: LoadedStep, { limit, now: asked }: Step): StepWrite
   let { reached, replay } = job
   let room = Replay.maxWaiting - waiting
   for (const delivery of ended) {
-    if (Replay.covers(replay, delivery) && !Replay.isSkippedSince(replay, delivery)) {
+    if (Replay.covers(replay, delivery) && !Replay.isEndedSince(replay, delivery)) {
       if (room <= 0) return leave({ replay, reached, stepAt: later })
       rounds.begin(delivery, "replay", now)
       replay = { ...replay, replayed: replay.replayed + 1 }

@@ -255,6 +255,26 @@ export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
       ])
     }))
 
+  it.effect("a job leaves deliveries that ended after its creation, so a resume with all delivers held events once", () =>
+    Effect.gen(function*() {
+      const own = yield* delivered(3)
+      yield* record(own, 2, own.start + hour)
+      for (const at of [hour, hour + day]) yield* attemptAll(own, own.start + at, "status")
+      const now = own.start + 5 * day
+      const job = yield* create(own, now)
+      assert.strictEqual(job.total, 3)
+      yield* work(now)
+      const at = now + hour
+      yield* WebhookStore.WebhookStore.use((store) =>
+        store.resume({ workspaceId: own.workspace.id, now: at, replay: "all" })
+      )
+      // the held events are delivered before the job's next step
+      assert.strictEqual((yield* attemptAll(own, at)).length, 2)
+      yield* work(at)
+      assert.deepInclude(yield* get(own, job.id), { state: "completed", total: 3, replayed: 3 })
+      assert.strictEqual((yield* attemptAll(own, at + second)).length, 3)
+    }))
+
   it.effect("deliveries that a resume has skipped can be replayed immediately", () =>
     Effect.gen(function*() {
       const own = yield* world()
