@@ -55,6 +55,7 @@ import * as outboxLines from "./migrations/0044_outbox_lines.ts"
 import * as alertNotifications from "./migrations/0045_alert_notifications.ts"
 import * as waitingBodies from "./migrations/0046_waiting_bodies.ts"
 import * as erasedEntries from "./migrations/0047_erased_entries.ts"
+import * as retriedReplays from "./migrations/0048_retried_replays.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -126,7 +127,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "outbox lines", sql: outboxLines.sql, index: outboxLines.index, additive: true },
   { name: "alert notifications", sql: alertNotifications.sql, additive: true },
   { name: "waiting bodies", sql: waitingBodies.sql, additive: true },
-  { name: "erased entries", sql: erasedEntries.sql, additive: true }
+  { name: "erased entries", sql: erasedEntries.sql, additive: true },
+  { name: "retried replays", sql: retriedReplays.sql, index: retriedReplays.index, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */

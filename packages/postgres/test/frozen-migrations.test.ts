@@ -54,7 +54,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["outbox lines", "73e94653cc5bc95edaef6b254fb34b2182655ca0e84f5c347dd3821cd15a740d"],
   ["alert notifications", "ba7ab7e8af5d8566074103658e3a94f82ff4bf87e78304f1793cdec2121da293"],
   ["waiting bodies", "89460d326c869ca85f796a267ebfa64b15ea55d5a93236f850b2f17a0aa331cd"],
-  ["erased entries", "0cc46fba06f6b98322ec37dc57ba732db978cfd04125f8c5fd8af968cd3cfd3e"]
+  ["erased entries", "0cc46fba06f6b98322ec37dc57ba732db978cfd04125f8c5fd8af968cd3cfd3e"],
+  ["retried replays", "6c10917c68f4a5235b40fba905d1c8ff85c9f706eed52b253ac8d5feb0038c3a"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

@@ -43,8 +43,9 @@ export interface Replay extends ReplayRange {
 }
 
 /**
- * The maximum number of a webhook's deliveries that wait for the first attempt of a replay. At the backlog's rate this
- * is ten seconds of work. The job touches no others meanwhile, so those stay untouched if it is cancelled.
+ * The maximum number of a webhook's deliveries in an open round of a replay, attempted or not. At the backlog's rate this
+ * is ten seconds of work. The job touches no others meanwhile, so those stay untouched if it is cancelled. If the webhook
+ * is paused, a resume that skips the held deliveries also skips these, but no other rounds of replays.
  */
 export const maxWaiting = 1000
 
