@@ -8,18 +8,17 @@ import { work } from "./work.ts"
 const { DATABASE = "inbox.db", PORT = "3000", WEBHOOK_SECRET } = process.env
 
 const database = new DatabaseSync(DATABASE)
-database.exec(`create table if not exists inbox (
-  id text primary key, event text not null, done integer default 0, tries integer default 0, due integer default 0
-)`)
+database.exec(`
+  create table if not exists inbox (id text primary key, event text not null, done integer default 0);
+  create table if not exists delays (id text primary key, tries integer not null, due integer not null);
+`)
 const keep = database.prepare("insert into inbox (id, event) values (?, ?) on conflict do nothing")
-const next = database.prepare(
-  "select id, event from inbox where done = 0 and due <= unixepoch() order by rowid limit 1"
-)
+const next = database.prepare(`select i.id, i.event from inbox i left join delays d on d.id = i.id
+  where i.done = 0 and coalesce(d.due, 0) <= unixepoch() order by i.rowid limit 1`)
 const finish = database.prepare("update inbox set done = 1 where id = ?")
 // 1 s, 2 s, 4 s, up to 17 min: what has many tries, a person should look at
-const putOff = database.prepare(
-  "update inbox set tries = tries + 1, due = unixepoch() + (1 << min(tries, 10)) where id = ?"
-)
+const putOff = database.prepare(`insert into delays values (?, 1, unixepoch() + 1)
+  on conflict do update set tries = tries + 1, due = unixepoch() + (1 << min(tries, 10))`)
 
 /** Works on what is due, one after the other. An event whose work fails is put off, so it does not block the others. */
 const drain = async (): Promise<void> => {

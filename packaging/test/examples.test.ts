@@ -10,6 +10,7 @@ import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { json } from "node:stream/consumers"
 import { promisify } from "node:util"
 import { afterAll, afterEach, assert, describe, inject, it } from "vitest"
@@ -370,6 +371,19 @@ describe("receiver", () => {
     await second.says("msg_2 arrived")
     assert.strictEqual(await second.stop(), 0)
     assert.deepStrictEqual(work(second.output()), ["msg_2 arrived"])
+  })
+
+  it("the receiver starts with a database of its first version, and processes the events left in it", async () => {
+    const path = join(projectOf("receiver"), "first.db")
+    const database = new DatabaseSync(path)
+    database.exec("create table inbox (id text primary key, event text not null, done integer default 0)")
+    database.prepare("insert into inbox (id, event) values (?, ?)").run("evt_1", JSON.stringify(delivered(1)))
+    database.close()
+    const receiver = await start("receiver", { WEBHOOK_SECRET: secret, DATABASE: path })
+    await deliver(`${receiver.url}/webhook`, delivered(2))
+    await receiver.says("msg_2 arrived")
+    assert.strictEqual(await receiver.stop(), 0)
+    assert.deepStrictEqual(work(receiver.output()), ["msg_1 arrived", "msg_2 arrived"])
   })
 })
 

@@ -111,6 +111,7 @@ const replay = Command.make(
   },
   Effect.fnUntraced(function*({ since, status, until, workspace }) {
     const { id: workspaceId } = yield* WorkspaceChoice.chosen(workspace)
+    const { webhook: { pausedAt } } = yield* Webhooks.Webhooks.use((webhooks) => webhooks.get(workspaceId))
     const job = yield* Replays.Replays.use((replays) =>
       replays.create({
         workspaceId,
@@ -122,7 +123,9 @@ const replay = Command.make(
     yield* OperatorCommand.audited(workspaceId, { action: "replay.create", target: job.id })
     yield* OperatorCommand.printed(
       { id: job.id, state: job.state, total: job.total },
-      `${job.id} delivers ${job.total ?? "the"} events again, while a server runs`
+      `${job.id} delivers ${job.total ?? "the"} events again${
+        pausedAt === null ? "" : " once the webhook is resumed"
+      }, while a server runs`
     )
   })
 ).pipe(Command.withDescription("Deliver the events of a time again, in the background of the running servers"))

@@ -57,6 +57,7 @@ import * as waitingBodies from "./migrations/0046_waiting_bodies.ts"
 import * as erasedEntries from "./migrations/0047_erased_entries.ts"
 import * as outboxFresh from "./migrations/0048_outbox_fresh.ts"
 import * as outboxAgain from "./migrations/0049_outbox_again.ts"
+import * as retriedReplays from "./migrations/0050_retried_replays.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -130,7 +131,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "waiting bodies", sql: waitingBodies.sql, additive: true },
   { name: "erased entries", sql: erasedEntries.sql, additive: true },
   { name: "outbox fresh", sql: outboxFresh.sql, index: outboxFresh.index, additive: true },
-  { name: "outbox again", sql: outboxAgain.sql, index: outboxAgain.index, additive: true }
+  { name: "outbox again", sql: outboxAgain.sql, index: outboxAgain.index, additive: true },
+  { name: "retried replays", sql: retriedReplays.sql, index: retriedReplays.index, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */

@@ -56,7 +56,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["waiting bodies", "89460d326c869ca85f796a267ebfa64b15ea55d5a93236f850b2f17a0aa331cd"],
   ["erased entries", "0cc46fba06f6b98322ec37dc57ba732db978cfd04125f8c5fd8af968cd3cfd3e"],
   ["outbox fresh", "1e25fc10a02c261561899e223ad36971f9d22339cc72570f092fed77575e8d9e"],
-  ["outbox again", "92a0243112c6c0c97c8c813fa30e69c20cdfc86bf98a7eba23b94460599d1e44"]
+  ["outbox again", "92a0243112c6c0c97c8c813fa30e69c20cdfc86bf98a7eba23b94460599d1e44"],
+  ["retried replays", "6c10917c68f4a5235b40fba905d1c8ff85c9f706eed52b253ac8d5feb0038c3a"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

@@ -426,6 +426,12 @@ for (const { layer: database, name } of plannedDatabases) {
           assertReads(replayed, { deliveries: 3 * 16 + 2, webhooks: 2, webhook_health: 2 })
           assert.isAtLeast(replayed("deliveries").written, 15)
           yield* cancel(2, own)
+
+          // 800 retries of this webhook that no replay began are not counted
+          const retries = { workspace: id("ws", 2), webhook: id("whk", 2) }
+          yield* client.withTransaction(create(3, retries))
+          assertReads(yield* step, { deliveries: 3 * 16 + 2, webhooks: 2, webhook_health: 2 })
+          yield* cancel(3, retries)
         }))
 
       it.effect("a manual retry reads and writes only its own row", () =>

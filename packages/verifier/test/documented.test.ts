@@ -72,11 +72,13 @@ describe("the receiving guide", () => {
   const corrected = exampleEvent("message.delivered", {
     data: { message_id: "msg_1", sequence: 3, corrects: "failed" }
   })
+  const later = exampleEvent("message.read", { data: { message_id: "msg_1", sequence: 4 } })
 
   it.each([
     ["in order", [failed, corrected], []],
     ["replayed, the correction first", [corrected, failed], []],
     ["replayed after both", [failed, corrected, failed], []],
+    ["replayed, the correction last", [failed, later, corrected], []],
     ["without a correction", [failed], ["msg_1"]]
   ])("the recipe leaves a fallback only for a message that failed: %s", async (_, events, expected) => {
     const { fallbacks, handle } = recipe()

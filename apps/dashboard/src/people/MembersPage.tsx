@@ -23,8 +23,8 @@ import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 
 const words: { readonly [Each in Role]: string } = {
-  member: "Member: sees everything but secrets",
-  developer: "Developer: also works with keys, the webhook, templates and messages",
+  member: "Member: sees everything but secrets and campaigns",
+  developer: "Developer: also works with keys, the webhook, templates, messages and campaigns",
   admin: "Admin: also manages members",
   owner: "Owner: also manages owners"
 }

@@ -98,8 +98,8 @@ export const texts: Catalogue = {
   "Paused": "En pausa",
   "{state} from {since}, and still is": "{state} desde {since}, y continúa así",
   "{state} from {since} to {until}": "{state} desde {since} hasta {until}",
-  "The webhook was neither failing nor paused in this time.":
-    "En este periodo el webhook no tuvo fallos ni estuvo en pausa.",
+  "No outage of a minute or more was noticed in this time.":
+    "En este periodo no se observó ninguna interrupción de un minuto o más.",
   "Attempts": "Intentos",
   "{count} not answered with 200": ["{count} no recibió la respuesta 200", "{count} no recibieron la respuesta 200"],
   "Half of the answers within": "La mitad de las respuestas en",

@@ -98,8 +98,8 @@ export const texts: Catalogue = {
   "Paused": "Pausado",
   "{state} from {since}, and still is": "{state} desde {since}, e continua assim",
   "{state} from {since} to {until}": "{state} de {since} até {until}",
-  "The webhook was neither failing nor paused in this time.":
-    "Neste período o webhook não teve falhas nem esteve pausado.",
+  "No outage of a minute or more was noticed in this time.":
+    "Neste período não foi observada nenhuma interrupção de um minuto ou mais.",
   "Attempts": "Tentativas",
   "{count} not answered with 200": ["{count} não recebeu a resposta 200", "{count} não receberam a resposta 200"],
   "Half of the answers within": "Metade das respostas em",

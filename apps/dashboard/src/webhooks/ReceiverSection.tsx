@@ -64,7 +64,7 @@ const Outage = (
 
 const Outages = ({ outages }: Pick<ReceiverReport, "outages">) =>
   outages.length === 0 ?
-    <p className="text-[13px] text-muted">{t("The webhook was neither failing nor paused in this time.")}</p> :
+    <p className="text-[13px] text-muted">{t("No outage of a minute or more was noticed in this time.")}</p> :
     (
       <ul className="space-y-1 text-[13px]">
         {outages.map(({ kind, since, until }) => (

@@ -216,7 +216,7 @@ it("the webhook's page shows what the receiver answered and how long that took, 
     (await took.getAttribute("aria-valuetext"))!,
     /: Half within (–|[\d.]+ m?s), 19 of 20 within (–|[\d.]+ m?s)$/
   )
-  await page.getByText("The webhook was neither failing nor paused in this time.").waitFor()
+  await page.getByText("No outage of a minute or more was noticed in this time.").waitFor()
   await page.getByLabel("Time", { exact: true }).selectOption("hour")
   await slider.and(page.locator("[aria-valuemax=\"12\"]")).waitFor()
   assert.strictEqual(new URL(page.url()).searchParams.get("since"), "hour")

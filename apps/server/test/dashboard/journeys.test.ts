@@ -654,7 +654,7 @@ it("a person is invited, joins, and cannot create a key: the button says why, an
   await button(page, "Invite a person").click()
   const form = dialog(page, "Invite a person")
   await form.getByLabel("E-mail").fill("new@example.com")
-  await form.getByLabel("Member: sees everything but secrets").check()
+  await form.getByLabel("Member: sees everything but secrets and campaigns").check()
   await button(form, "Invite").click()
   const shown = dialog(page, "The invitation’s link")
   const link = await shown.locator("code").innerText()

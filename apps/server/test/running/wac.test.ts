@@ -135,12 +135,19 @@ it.live("an operator tests, resumes and replays a webhook, with the same rules f
     yield* call(`${url}/internal/webhook/pause`, { method: "POST", headers: session })
     assertRefused(yield* run("resume"), /^the webhook is still paused, because /)
     assert.match((yield* run("show")).stdout, /: paused since \S+, 0 events held$/)
+    const waits = /^job_\w+ delivers 0 events again once the webhook is resumed, while a server runs$/
+    assert.match((yield* run("replay --since 2026-01-01T00:00:00Z --status exhausted")).stdout, waits)
     assert.include(resultOf(yield* run("resume --force --replay none --json")), { status: "active" })
     assert.strictEqual((yield* run("resume --replay sometimes")).code, 1)
 
     const job = resultOf(yield* run("replay --since 2026-01-01T00:00:00Z --status exhausted --json"))
     const listed = yield* call(`${url}/internal/webhook/replays`, { headers: session })
     assert.strictEqual(listed.body.data[0].id, job.id)
+    assert.match(
+      (yield* run("replay --since 2026-01-01T00:00:00Z --status exhausted")).stdout,
+      // nothing is counted until what the resume skipped has been written
+      /^job_\w+ delivers (0|the) events again, while a server runs$/
+    )
     assert.strictEqual((yield* run("replay --since yesterday")).code, 1)
     assertRefused(yield* run("test", { env: { WEBHOOK_ALLOW_CIDRS: "" } }), /address/)
   }).pipe(Effect.scoped))

@@ -76,8 +76,8 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
   ).annotate(Audited, "replay.create").annotate(NeedsWebhook, true)
     .annotate(NeedsIdempotencyKey, true).annotateMerge(OpenApi.annotations({
       summary: "Replay events",
-      description: "Delivers the webhook's events of a time range again, oldest first, at a bounded rate. While the " +
-        "webhook is paused, the job waits. What a resume skips meanwhile stays skipped."
+      description: "Delivers the webhook's events of a time range again, oldest first, at a bounded rate: those " +
+        "whose deliveries had ended when the job was created. While the webhook is paused, the job waits."
     })),
   HttpApiEndpoint.get("list", "/internal/webhook/replays", {
     query: ListQuery,

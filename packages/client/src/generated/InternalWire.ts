@@ -2308,8 +2308,8 @@ export interface InternalRoutes {
   /** Deliver again. Starts a new round of attempts, regardless of the result of the last round. */
   readonly "POST /internal/webhook/deliveries/:id/retry": { readonly response: Delivery }
   /**
-   * Replay events. Delivers the webhook's events of a time range again, oldest first, at a bounded rate. While the
-   * webhook is paused, the job waits. What a resume skips meanwhile stays skipped.
+   * Replay events. Delivers the webhook's events of a time range again, oldest first, at a bounded rate: those whose
+   * deliveries had ended when the job was created. While the webhook is paused, the job waits.
    */
   readonly "POST /internal/webhook/replays": { readonly body: CreateReplay; readonly response: Replay }
   /** List replays. Newest first. */

@@ -31,7 +31,10 @@ export interface Replay extends ReplayRange {
   readonly id: ReplayId
   readonly workspaceId: WorkspaceId
   readonly state: ReplayState
-  /** How many deliveries the job covers; `null` until known, which for very many is when it ends. */
+  /**
+   * How many deliveries the job covers; `null` until known, which for very many is when it ends. Until the job ends, this
+   * is an upper bound: some may start a new round in another way first.
+   */
   readonly total: number | null
   /** How many deliveries have started a new round. */
   readonly replayed: number
@@ -40,8 +43,9 @@ export interface Replay extends ReplayRange {
 }
 
 /**
- * The maximum number of a webhook's deliveries that wait for the first attempt of a replay. At the backlog's rate this
- * is ten seconds of work. The job touches no others meanwhile, so those stay untouched if it is cancelled.
+ * The maximum number of a webhook's deliveries in an open round of a replay, attempted or not. At the backlog's rate this
+ * is ten seconds of work. The job touches no others meanwhile, so those stay untouched if it is cancelled. If the webhook
+ * is paused, a resume that skips the held deliveries also skips these, but no other rounds of replays.
  */
 export const maxWaiting = 1000
 
@@ -58,9 +62,12 @@ export const covers = (range: ReplayRange, delivery: Delivery.Delivery): boolean
   !Delivery.isOpen(delivery) && !Delivery.isTest(delivery) &&
   (range.status === null || delivery.status === range.status)
 
-/** Whether the delivery was skipped after the job was created. A person decided that last, so the job leaves it. */
-export const isSkippedSince = ({ createdAt }: Replay, { completedAt, status }: Delivery.Delivery): boolean =>
-  status === "skipped" && completedAt! > createdAt
+/**
+ * Whether the delivery ended after the job was created, such as a held one that a resume delivered or skipped while the
+ * job waited. The job leaves it: its round is newer than the request, and `total` did not count it.
+ */
+export const isEndedSince = ({ createdAt }: Replay, { completedAt }: Delivery.Delivery): boolean =>
+  completedAt !== null && completedAt > createdAt
 
 /** Ends a job. A completed job's total is then known. */
 export const end = (replay: Replay, state: "completed" | "cancelled", now: Instant): Replay =>

@@ -66,7 +66,10 @@ export interface LoadedStep extends DeliveryStep.Loaded {
   readonly isPaused: boolean
   /** Whether the status of skipped deliveries has been written, so that they differ from pending ones. */
   readonly isWritten: boolean
-  /** How many deliveries of the webhook wait for the first attempt of a replay: exact up to `Replay.maxWaiting`. */
+  /**
+   * How many deliveries of the webhook wait for an attempt of a replay, whether it is the first one: exact up to
+   * `Replay.maxWaiting`.
+   */
   readonly waiting: number
   /** Deliveries of the job's range that have ended, after the point reached, oldest first, up to the step's limit. */
   readonly ended: ReadonlyArray<Delivery>
@@ -122,7 +125,7 @@ export const cancel: Decide<Cancel, LoadedJobs, Replay.Replay | undefined, Write
 
 /**
  * Decides one step of a job: starts a new round (`Delivery.newRound`) of each delivery that it covers, until
- * `Replay.maxWaiting` of its webhook wait for their attempt; then it continues after `Replay.pause`. A job that has
+ * `Replay.maxWaiting` rounds of replays of its webhook are open; then it continues after `Replay.pause`. A job that has
  * scanned everything is completed. A job whose webhook was removed is cancelled. While the webhook is paused, the job
  * waits: a resume without the held deliveries would skip its rounds too.
  */
@@ -138,7 +141,7 @@ export const step = (loaded: LoadedStep, { limit, now: asked }: Step): StepWrite
   let { reached, replay } = job
   let room = Replay.maxWaiting - waiting
   for (const delivery of ended) {
-    if (Replay.covers(replay, delivery) && !Replay.isSkippedSince(replay, delivery)) {
+    if (Replay.covers(replay, delivery) && !Replay.isEndedSince(replay, delivery)) {
       if (room <= 0) return leave({ replay, reached, stepAt: later })
       rounds.begin(delivery, "replay", now)
       replay = { ...replay, replayed: replay.replayed + 1 }

@@ -25,9 +25,10 @@ export class ReplayStore extends Context.Service<ReplayStore, {
   /**
    * Runs one step of the job whose turn it is: scans up to `limit` deliveries of its range that have ended, oldest
    * first, and starts a new round (`Delivery.newRound`, trigger `replay`) of those that it covers, until
-   * `Replay.maxWaiting` of its webhook wait for their attempt. The job is then due again after `Replay.pause`. A job
-   * that finds fewer than `limit` is completed. Deliveries and progress are written in one step, so a job replays no
-   * delivery twice. Jobs take turns, and one process at a time works on a job. False if no job is due.
+   * `Replay.maxWaiting` rounds of replays of its webhook are open. The job is then due again after `Replay.pause`. A job
+   * that finds fewer than `limit` is completed. A job waits while its webhook is paused, and leaves out deliveries that
+   * ended after it was created. Deliveries and progress are written in one step, so a job replays no delivery twice. Jobs
+   * take turns, and one process at a time works on a job. False if no job is due.
    */
   readonly step: (now: Instant, limit: number) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/webhooks/ReplayStore") {}

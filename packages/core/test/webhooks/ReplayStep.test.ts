@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { countedAtOnce, maxWaiting, type Replay } from "../../src/webhooks/Replay.ts"
+import { countedAtOnce, maxWaiting, type Replay, statuses } from "../../src/webhooks/Replay.ts"
 import { cancel, create, type Job, type LoadedStep, step } from "../../src/webhooks/ReplayStep.ts"
 import { day, hour, second } from "../checks.ts"
 import { delivery, id, start } from "../samples.ts"
@@ -16,7 +16,7 @@ const replay = (fields: Partial<Replay> = {}): Replay => ({
   state: "running",
   total: null,
   replayed: 0,
-  createdAt: start,
+  createdAt: start + hour,
   completedAt: null,
   ...fields
 })
@@ -131,9 +131,9 @@ describe("a step of a job", () => {
     assert.deepStrictEqual([begun, jobs], [[], [job({ stepAt: now + second })]])
   })
 
-  it("a step leaves deliveries that were skipped after the job was created", () => {
-    const skipped = [0, 1].map((after) => ended(1 + after, { status: "skipped", completedAt: start + after }))
-    const { begun } = step(loaded({ ended: skipped }), command)
+  it.each(statuses)("a step leaves deliveries that ended after the job was created: %s", (status) => {
+    const late = [0, 1].map((after) => ended(1 + after, { status, completedAt: start + hour + after }))
+    const { begun } = step(loaded({ ended: late }), command)
     assert.deepStrictEqual(begun.map((one) => one.id), [id("dlv", 1)])
   })
 

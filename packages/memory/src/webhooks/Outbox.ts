@@ -117,10 +117,10 @@ export class Outbox {
     this.#leased.delete(consignment)
   }
 
-  /** How many deliveries wait for the first attempt of a replay. */
+  /** How many deliveries wait for an attempt of a replay, whether it is the first one. */
   replaysWaiting(): number {
     let count = 0
-    for (const { delivery } of this.open) if (delivery.trigger === "replay" && Delivery.isUntried(delivery)) count++
+    for (const { delivery } of this.open) if (delivery.trigger === "replay") count++
     return count
   }
 

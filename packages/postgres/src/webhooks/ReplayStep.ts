@@ -179,9 +179,18 @@ const loadJob = statement({ maxWaiting: value<number>() }, ({ maxWaiting }) =>
     not exists (select from wac.webhook_skips s where s.webhook_id = r.webhook_id) as is_written,
     (
       select count(*) from (
-        select from wac.deliveries d
-        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at is not null
-          and d.round_attempts = 0 and d.trigger = 'replay'
+        (
+          select 1 from wac.deliveries d
+          where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at is not null
+            and d.round_attempts = 0 and d.trigger = 'replay'
+          limit ${maxWaiting}::integer
+        )
+        union all
+        (
+          select 1 from wac.deliveries d
+          where d.webhook_id = r.webhook_id and d.status = 'pending' and d.round_attempts > 0 and d.trigger = 'replay'
+          limit ${maxWaiting}::integer
+        )
         limit ${maxWaiting}::integer
       ) d
     )::double precision as waiting

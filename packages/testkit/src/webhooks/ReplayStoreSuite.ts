@@ -255,6 +255,26 @@ export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
       ])
     }))
 
+  it.effect("a job leaves deliveries that ended after its creation, so a resume with all delivers held events once", () =>
+    Effect.gen(function*() {
+      const own = yield* delivered(3)
+      yield* record(own, 2, own.start + hour)
+      for (const at of [hour, hour + day]) yield* attemptAll(own, own.start + at, "status")
+      const now = own.start + 5 * day
+      const job = yield* create(own, now)
+      assert.strictEqual(job.total, 3)
+      yield* work(now)
+      const at = now + hour
+      yield* WebhookStore.WebhookStore.use((store) =>
+        store.resume({ workspaceId: own.workspace.id, now: at, replay: "all" })
+      )
+      // the held events are delivered before the job's next step
+      assert.strictEqual((yield* attemptAll(own, at)).length, 2)
+      yield* work(at)
+      assert.deepInclude(yield* get(own, job.id), { state: "completed", total: 3, replayed: 3 })
+      assert.strictEqual((yield* attemptAll(own, at + second)).length, 3)
+    }))
+
   it.effect("deliveries that a resume has skipped can be replayed immediately", () =>
     Effect.gen(function*() {
       const own = yield* world()
@@ -274,7 +294,7 @@ export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
     }))
 
   if (runs !== "few") {
-    it.effect("at most a thousand deliveries wait, and the others stay untouched", () =>
+    it.effect("at most a thousand rounds of replays are open, and the other deliveries stay untouched", () =>
       Effect.gen(function*() {
         const count = Replay.maxWaiting + 60
         const own = yield* delivered(count)
@@ -289,22 +309,23 @@ export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
         assert.deepInclude(yield* get(own, job.id), { state: "running", replayed: Replay.maxWaiting })
         const { deliveries, token } = yield* claim(own, { now: now + pause })
         assert.isAtLeast(deliveries.length, 1)
-        for (const one of deliveries) {
-          yield* complete({ ...one, token }, { startedAt: now + pause, durationMs: 0, outcome: "delivered" })
-        }
+        // a round stays open if its first attempt fails
+        for (const one of deliveries) yield* complete({ ...one, token }, { startedAt: now + pause, durationMs: 0 })
         yield* work(now + 2 * pause, 400)
-        assert.deepInclude(yield* get(own, job.id), {
-          state: "running",
-          replayed: Replay.maxWaiting + deliveries.length
-        })
+        assert.deepInclude(yield* get(own, job.id), { state: "running", replayed: Replay.maxWaiting })
+        const { length: ended } = yield* attemptAll(own, now + 2 * pause)
+        assert.isAtLeast(ended, 1)
+        yield* work(now + 3 * pause, 400)
+        const replayed = Replay.maxWaiting + ended
+        assert.deepInclude(yield* get(own, job.id), { state: "running", replayed })
         const cancelled = yield* ReplayStore.ReplayStore.use((store) =>
-          store.cancel(own.workspace.id, job.id, now + 2 * pause)
+          store.cancel(own.workspace.id, job.id, now + 3 * pause)
         )
         assert.deepInclude(Option.getOrThrow(cancelled), {
           state: "cancelled",
           total: count,
-          replayed: Replay.maxWaiting + deliveries.length,
-          completedAt: now + 2 * pause
+          replayed,
+          completedAt: now + 3 * pause
         })
         assert.strictEqual(yield* work(now + day, 400), 0)
       }))
