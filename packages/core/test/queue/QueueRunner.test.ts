@@ -86,6 +86,10 @@ const caller = Effect.gen(function*() {
   }
 })
 
+/** The provider reports a block of a number, or that it is lifted. */
+const observe = (providerNumberId: string, at: number, block: SenderBlock.SenderBlock | null) =>
+  PhoneNumberStore.use((numbers) => numbers.observe({ name: { providerNumberId }, at, change: { block } }))
+
 const notSent: ProviderOutcome = {
   _tag: "NotSent",
   error: new ServerError({ reason: "provider_unavailable", message: "the provider is not reachable" })
@@ -179,13 +183,14 @@ describe("the runner of the queue", () => {
     queueing(({ provider }) =>
       Effect.gen(function*() {
         yield* startRunner()
-        const numbers = yield* PhoneNumberStore
         const { enqueue, get, number: { providerNumberId } } = yield* caller
         const ids = yield* Effect.forEach([1, 2, 3], (n) => enqueue(`k${n}`, { sendAt: start + n * minute }))
         const short = yield* enqueue("short", { sendAt: start + minute, sendUntil: start + hour })
-        const observe = (block: SenderBlock.SenderBlock) =>
-          numbers.observe({ name: { providerNumberId }, at: block.since, change: { block } })
-        yield* observe(SenderBlock.of("quality", start, { code: "131048", message: "Spam rate limit hit" }))
+        yield* observe(
+          providerNumberId,
+          start,
+          SenderBlock.of("quality", start, { code: "131048", message: "Spam rate limit hit" })
+        )
         yield* advance(hour - second)
         assert.lengthOf(provider.calls, 0)
         assert.deepStrictEqual((yield* Effect.forEach(ids, get)).map(({ status }) => status), [
@@ -207,14 +212,12 @@ describe("the runner of the queue", () => {
     queueing(({ provider }) =>
       Effect.gen(function*() {
         yield* startRunner()
-        const numbers = yield* PhoneNumberStore
         const { enqueue, number: { providerNumberId } } = yield* caller
         yield* enqueue("k", { sendAt: start + minute })
-        const observe = (at: number, block: SenderBlock.SenderBlock | null) =>
-          numbers.observe({ name: { providerNumberId }, at, change: { block } })
-        yield* observe(start, { ...SenderBlock.of("restricted", start, null), until: start + 20 * hour })
+        const block = { ...SenderBlock.of("restricted", start, null), until: start + 20 * hour }
+        yield* observe(providerNumberId, start, block)
         yield* advance(2 * minute)
-        yield* observe(start + 2 * minute, null)
+        yield* observe(providerNumberId, start + 2 * minute, null)
         yield* advance(15 * minute)
         assert.lengthOf(provider.calls, 1)
       })
@@ -226,11 +229,9 @@ describe("the runner of the queue", () => {
     queueing(({ provider }) =>
       Effect.gen(function*() {
         yield* startRunner()
-        const numbers = yield* PhoneNumberStore
         const { enqueue, get, number: { providerNumberId } } = yield* caller
         const id = yield* enqueue("k", { sendAt: start + minute })
-        const block: SenderBlock.SenderBlock = { ...SenderBlock.of("restricted", start, null), until: null }
-        yield* numbers.observe({ name: { providerNumberId }, at: start, change: { block } })
+        yield* observe(providerNumberId, start, { ...SenderBlock.of("restricted", start, null), until: null })
         yield* advance(2 * minute)
         assert.lengthOf(provider.calls, 0)
         const { error, status } = yield* get(id)
