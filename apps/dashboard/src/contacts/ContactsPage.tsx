@@ -93,7 +93,8 @@ export const ContactsPage = () => {
           />
         )
         : null}
-      about={customer === undefined && phoneNumberId !== undefined
+      // the question names the number, so it waits for its name
+      about={customer === undefined && phoneNumberId !== undefined && !numbers.isPending
         ? (
           <OptOutAll
             filter={[[

@@ -27,6 +27,9 @@ const sendTimeout = Duration.millis(750)
 /** By when upstream has carried out every call that it is to carry out late. */
 const late = Math.max(...CloudApi.faults.map(({ after = 0 }) => after))
 
+/** The one code among the faults that says for certain, and for good, that this recipient gets nothing. */
+const undeliverable = 131026
+
 /** What upstream's reports do meanwhile. */
 const reports = {
   sentAfter: 0,
@@ -217,8 +220,10 @@ layer(world, { excludeTestServices: true })(`with seed ${seed}`, (it) => {
       // the run is worth something
       const calls = yield* world.api.calls
       for (const { kind } of CloudApi.faults) assert.isTrue(calls.some(({ fault }) => fault === kind), kind)
+      // how many refusals arrive before `sendTimeout` is a matter of the machine's speed: how many were given is not
+      assert.isAtLeast(calls.filter(({ code }) => code === undeliverable).length, 5, "refused")
       const count = (end: string) => ends.filter((each) => each === end).length
-      for (const end of ["sent", "refused", "unknown"]) assert.isAtLeast(count(end), 5, end)
+      for (const end of ["sent", "unknown"]) assert.isAtLeast(count(end), 5, end)
       const settledLater = ends.filter((end, i) => end === "sent" && heard[i]!.includes("unknown"))
       assert.isAtLeast(settledLater.length, 5)
     }))
