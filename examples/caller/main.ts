@@ -12,7 +12,7 @@ try {
     to: phone,
     type: "template",
     template: { name: "order_update", language: "en_US", bodyParams: [name, order] }
-  }, { idempotencyKey: `order-${order}-shipped` }) // the next run for this order sends nothing anew
+  }, { idempotencyKey: `order-${order}-shipped` }) // the next run for this order within 24 hours sends nothing anew
   const message = await wac.messages.get(messageId)
   console.log(messageId, message.status)
   const since = message.direction === "outbound" ? message.createdAt : message.receivedAt

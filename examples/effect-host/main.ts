@@ -15,7 +15,7 @@ const Wac = Host.Host.layer("Shop").pipe(
   }))
 )
 
-/** Tells a customer that an order is on its way, once per order. */
+/** Tells a customer that an order is on its way, once, however often it runs for the order within 24 hours. */
 const shipped = Effect.fn("shipped")(function*(order: string, name: string, to: string) {
   const host = yield* Host.Host
   return yield* host.send(

@@ -38,7 +38,7 @@ app.post("/sign-in", (request, response) => {
 app.post("/orders/:id/shipped", async (request, response) => {
   const { body: { name, phone }, params: { id } } = request
   const template = { name: "order_update", language: "en_US", bodyParams: [name, id] }
-  // the same key whenever this runs for the same order, so that the customer is told once
+  // the same key whenever this runs for the same order: the customer is told once, however often it runs within 24 hours
   const idempotencyKey = `order-${id}-shipped`
   response.json(
     await wac.messages.send({ to: phone, type: "template", template, clientReference: id }, { idempotencyKey })

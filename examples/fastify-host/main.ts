@@ -44,7 +44,7 @@ app.post<{ Body: { email: string; password: string } }>("/sign-in", async ({ bod
 app.post<{ Params: { id: string }; Body: { name: string; phone: string } }>("/orders/:id/shipped", async (request) => {
   const { body: { name, phone }, params: { id } } = request
   const template = { name: "order_update", language: "en_US", bodyParams: [name, id] }
-  // the same key whenever this runs for the same order, so that the customer is told once
+  // the same key whenever this runs for the same order: the customer is told once, however often it runs within 24 hours
   const idempotencyKey = `order-${id}-shipped`
   return wac.messages.send({ to: phone, type: "template", template, clientReference: id }, { idempotencyKey })
 })

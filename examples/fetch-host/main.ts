@@ -32,7 +32,7 @@ const signIn = async (request: Request) => {
 const shipped = async (request: Request, id: string) => {
   const { name, phone } = await request.json()
   const template = { name: "order_update", language: "en_US", bodyParams: [name, id] }
-  // the same key whenever this runs for the same order, so that the customer is told once
+  // the same key whenever this runs for the same order: the customer is told once, however often it runs within 24 hours
   const idempotencyKey = `order-${id}-shipped`
   try {
     return Response.json(await wac.messages.send({ to: phone, type: "template", template }, { idempotencyKey }))

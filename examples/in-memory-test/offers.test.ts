@@ -16,8 +16,11 @@ const start = async (t: TestContext) => {
 const [anybody, unclear, replying, stopping] = ["+15551234567", "+15005550006", "+15005550008", "+15005550009"]
 
 test("a customer gets one offer a week, however often the job runs", async (t) => {
-  const { count, wac } = await start(t)
+  const { clock, count, wac } = await start(t)
   await Promise.all([offer(wac, anybody, "2026-47"), offer(wac, anybody, "2026-47")])
+  await offer(wac, anybody, "2026-47")
+  assert.equal(await count(), 1)
+  await clock.advance("3 days") // longer than a key is kept
   await offer(wac, anybody, "2026-47")
   assert.equal(await count(), 1)
   await offer(wac, anybody, "2026-48")

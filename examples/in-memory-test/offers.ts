@@ -1,12 +1,23 @@
 // What an application does with wac: it offers its customers something each week, and answers those who write.
 import { type Wac, WacError } from "wac"
 
-/** Offers a customer something, once a week, however often it runs. */
+/**
+ * Offers a customer something, once a week, however often it runs. A key keeps runs of the same day from sending
+ * twice; after that it is forgotten, and the message is found by its reference.
+ */
 export const offer = async ({ messages }: Wac, to: string, week: string): Promise<"offered" | "opted out"> => {
+  const idempotencyKey = `offer-${week}-${to}`
+  const [earlier] = await messages.list({ clientReference: idempotencyKey }).toArray(1)
+  if (earlier !== undefined) return "offered"
   try {
     await messages.send(
-      { to, type: "template", template: { name: "promo", language: "en_US", bodyParams: ["20%"] } },
-      { idempotencyKey: `offer-${week}-${to}` }
+      {
+        to,
+        type: "template",
+        template: { name: "promo", language: "en_US", bodyParams: ["20%"] },
+        clientReference: idempotencyKey
+      },
+      { idempotencyKey }
     )
     return "offered"
   } catch (error) {

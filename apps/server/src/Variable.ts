@@ -40,7 +40,7 @@ export const groups = {
     },
     WAC_RESTORED: {
       kind: "plain",
-      about: "true for a database that was restored from a backup: campaigns wait for a person.",
+      about: "true for a database that was restored from a backup: campaigns and queued messages wait for a person.",
       default: "false"
     },
     RETENTION: {

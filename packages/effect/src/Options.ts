@@ -130,8 +130,9 @@ export interface WacOptions {
   /** Where the bytes of files are: `s3("s3://bucket/prefix")`. Defaults to the storage. */
   readonly mediaStore?: MediaStore
   /**
-   * Whether the storage was restored from a backup: if so, campaigns that were running wait until they are resumed. A
-   * restored PostgreSQL is usually recognized without it. Set it for one start. Defaults to false.
+   * Whether the storage was restored from a backup: if so, campaigns that were running and queued messages wait until a
+   * person lets them continue. Set it for one start after every restore: a copy on the same PostgreSQL server as before
+   * looks like the original, and would send again what was sent after the backup. Defaults to false.
    */
   readonly restored?: boolean
   readonly receivers?: ReceiverRules
