@@ -42,7 +42,7 @@ export const ReleaseQueue = ({ queue: { oldestDueAt, queued } }: { readonly queu
                 </>
               )}
             Messages that are due are sent immediately, and the others at their times. A message that was sent after the
-            backup was made is sent twice: check this first.
+            backup was made is sent twice, and customers who opted out after it are written to: check both first.
           </Confirm>
         ) :
         null}
