@@ -4,6 +4,7 @@ import { kindOf } from "../ui/Things.tsx"
 
 const places = {
   campaign_paused: { to: "/campaigns" },
+  events_exhausted: { to: "/deliveries", search: { status: "exhausted" } },
   key_expires_in_1_day: { to: "/api-keys" },
   key_expires_in_30_days: { to: "/api-keys" },
   key_expires_in_7_days: { to: "/api-keys" },

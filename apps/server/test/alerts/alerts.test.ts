@@ -3,11 +3,12 @@
  */
 import { assert, it } from "@effect/vitest"
 import { AlertStore } from "@wac/core"
+import { RecordingReceiver } from "@wac/testkit"
 import { verify } from "@wac/verifier"
 import { Context, Effect } from "effect"
 import * as checks from "../checks.ts"
-import { call, ready, receiver, setWebhook } from "../harness.ts"
-import { moving } from "../movable.ts"
+import { call, hello, ready, receiver, send, setWebhook } from "../harness.ts"
+import { moving, still } from "../movable.ts"
 import { mailbox } from "../people/mailbox.ts"
 
 it.live("a paused webhook and its recovery are each reported once, by mail and by a post that is signed like an event", () =>
@@ -49,6 +50,37 @@ it.live("a paused webhook and its recovery are each reported once, by mail and b
     yield* checks.until(Effect.sync(() => mail.received.length), (count) => count === 2)
     yield* pass("1 minute")
     assert.strictEqual((yield* list()).body.data.length, 1)
+  }).pipe(Effect.scoped))
+
+it.live("events that their receiver refused until they were exhausted have an alert until they are delivered again", () =>
+  Effect.gen(function*() {
+    const { key, pass, session, url } = yield* still(ready({ environment: checks.unlimited }))
+    const customer = yield* receiver
+    yield* setWebhook({ session, url }, { url: customer.url })
+    const ask = (path: string, method = "GET", body?: unknown) =>
+      call(`${url}/internal${path}`, { method, headers: { ...session, "idempotency-key": path }, body })
+    const alerts = Effect.map(
+      ask("/alerts"),
+      ({ body }) => body.data.filter(({ kind }: { readonly kind: string }) => kind === "events_exhausted")
+    )
+
+    yield* customer.answerWith(RecordingReceiver.reply(500))
+    assert.strictEqual((yield* send({ key, url }, hello("+15551234567"))).status, 200)
+    yield* customer.take(1)
+    // another event is taken meanwhile, so that the webhook is not paused
+    yield* customer.answerWith(RecordingReceiver.reply(200))
+    assert.strictEqual((yield* ask("/webhook/test", "POST")).body.outcome, "delivered")
+    yield* customer.answerWith(RecordingReceiver.reply(500))
+    const { body: { data: [exhausted] } } = yield* checks.until(
+      Effect.andThen(pass("1 hour"), ask("/webhook/deliveries?status=exhausted")),
+      ({ body }) => body.data.length > 0
+    )
+    const [opened] = yield* checks.until(alerts, (found) => found.length === 1)
+    assert.isNull(opened.closedAt)
+
+    yield* customer.answerWith(RecordingReceiver.reply(200))
+    yield* ask(`/webhook/deliveries/${exhausted.id}/retry`, "POST")
+    yield* checks.until(Effect.andThen(pass("1 hour"), alerts), ([alert]) => alert.closedAt !== null)
   }).pipe(Effect.scoped))
 
 it.live("alert settings refuse invalid e-mail addresses and URLs that are not public", () =>

@@ -1584,6 +1584,7 @@ export interface Alert {
 /** The kinds of alerts. */
 export type AlertKind =
   | "campaign_paused"
+  | "events_exhausted"
   | "key_expires_in_1_day"
   | "key_expires_in_30_days"
   | "key_expires_in_7_days"

@@ -13,12 +13,14 @@ import * as Subscription from "../subscriptions/Subscription.ts"
 import type { Standing } from "../subscriptions/SubscriptionStore.ts"
 import type { Template } from "../templates/Template.ts"
 import { type Instant, iso } from "../Time.ts"
+import * as Delivery from "../webhooks/Delivery.ts"
 import type * as Webhook from "../webhooks/Webhook.ts"
 import * as WebhookHealth from "../webhooks/WebhookHealth.ts"
 
 /** The kinds of alerts. */
 export const kinds = [
   "campaign_paused",
+  "events_exhausted",
   "key_expires_in_1_day",
   "key_expires_in_30_days",
   "key_expires_in_7_days",
@@ -106,6 +108,8 @@ const low = new Set(["red", "low"])
 export interface State {
   readonly now: Instant
   readonly webhook: (Webhook.Webhook & { readonly pausesAt: Instant | null }) | undefined
+  /** The newest exhausted deliveries, to whichever webhook. */
+  readonly exhausted: ReadonlyArray<Pick<Delivery.Delivery, "webhookId" | "trigger">>
   readonly numbers: ReadonlyArray<PhoneNumber>
   readonly pausedTemplates: ReadonlyArray<Template>
   readonly pausedCampaigns: ReadonlyArray<Campaign.Campaign>
@@ -120,7 +124,8 @@ export interface State {
 
 /** Lists every current problem. Pure. */
 export const problems = (
-  { expiringKeys, now, numbers, pausedCampaigns, pausedTemplates, queue, quota, subscriptions, webhook }: State
+  { exhausted, expiringKeys, now, numbers, pausedCampaigns, pausedTemplates, queue, quota, subscriptions, webhook }:
+    State
 ): ReadonlyArray<Problem> => {
   const found: Array<Problem> = []
   if (webhook !== undefined) {
@@ -136,6 +141,14 @@ export const problems = (
         about("webhook_pausing", "The webhook will be paused soon unless an attempt succeeds.")
       }
     }
+  }
+  if (webhook !== undefined && exhausted.some((one) => one.webhookId === webhook.id && !Delivery.isTest(one))) {
+    found.push({
+      kind: "events_exhausted",
+      subject: webhook.id,
+      message:
+        "The receiver refused events for 24 hours while it took others: deliver them again before they are deleted."
+    })
   }
   for (const { block, id, learned, phoneNumber } of numbers) {
     if (block !== null && SenderBlock.inForce(block, now)) {

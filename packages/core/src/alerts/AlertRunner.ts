@@ -21,6 +21,7 @@ import { SubscriptionStore } from "../subscriptions/SubscriptionStore.ts"
 import { TemplateStore } from "../templates/TemplateStore.ts"
 import { iso } from "../Time.ts"
 import { UsageStore } from "../usage/UsageStore.ts"
+import { DeliveryStore } from "../webhooks/DeliveryStore.ts"
 import * as WebhookHealth from "../webhooks/WebhookHealth.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
 import { WebhookStore } from "../webhooks/WebhookStore.ts"
@@ -35,6 +36,9 @@ export const every = Duration.minutes(1)
 
 /** How many workspaces are checked concurrently, few enough not to delay requests. */
 const concurrency = 4
+
+/** How many exhausted deliveries are looked at: behind so many failed tests others are not noticed. */
+const newestExhausted = 20
 
 /** The timeout of one post. */
 const timeout = Duration.seconds(5)
@@ -76,6 +80,7 @@ export const layer = Layer.effectDiscard(
     const workspaces = yield* WorkspaceStore
     const webhooks = yield* WebhookStore
     const reports = yield* Webhooks
+    const deliveries = yield* DeliveryStore
     const numbers = yield* PhoneNumberStore
     const templates = yield* TemplateStore
     const campaigns = yield* CampaignStore
@@ -106,6 +111,7 @@ export const layer = Layer.effectDiscard(
       const month = Quota.monthOf(now)
       const [
         webhook,
+        { items: exhausted },
         ofNumbers,
         { items: pausedTemplates },
         pausedCampaigns,
@@ -116,6 +122,7 @@ export const layer = Layer.effectDiscard(
       ] = yield* Effect.all(
         [
           webhookOf(id),
+          deliveries.list(id, { status: "exhausted" }, { limit: newestExhausted, after: null }),
           numbers.list(id),
           templates.list(id, { status: "paused" }, { limit: 100, after: null }),
           campaigns.paused(id),
@@ -128,6 +135,7 @@ export const layer = Layer.effectDiscard(
       return Alert.problems({
         now,
         webhook,
+        exhausted: exhausted.map(({ delivery }) => delivery),
         numbers: ofNumbers,
         pausedTemplates,
         pausedCampaigns,

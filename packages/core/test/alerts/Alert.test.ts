@@ -8,6 +8,7 @@ import { id, sender, start, template } from "../samples.ts"
 const calm: State = {
   now: start,
   webhook: undefined,
+  exhausted: [],
   numbers: [],
   pausedTemplates: [],
   pausedCampaigns: [],
@@ -52,6 +53,14 @@ describe("the alerts of a workspace", () => {
       "webhook_paused",
       own
     ]])
+  })
+
+  it("events that the present webhook's receiver refused until they were exhausted are a problem, and tests are not", () => {
+    const exhausted = (trigger: "automatic" | "test", webhookId = id("whk")) =>
+      kindsOf({ webhook: webhook(), exhausted: [{ webhookId, trigger }] })
+    assert.deepStrictEqual(exhausted("automatic"), [["events_exhausted", id("whk")]])
+    assert.deepStrictEqual(exhausted("test"), [])
+    assert.deepStrictEqual(exhausted("automatic", id("whk", 2)), [])
   })
 
   it("a queued message that is more than a minute late is a problem", () => {
