@@ -44,7 +44,7 @@ const notAvailable = (message: string) => new Forbidden({ reason: "sender_not_av
 export class ReadMarks extends Context.Service<ReadMarks, {
   /**
    * Marks a customer's message as read, once per idempotency key. Fails with `not_found` for the workspace's own
-   * messages and for messages that are no longer remembered, with `invalid_body` for a typing indicator on a channel
+   * messages and for messages that are no longer kept, with `invalid_body` for a typing indicator on a channel
    * without read marks, and with `sender_not_available` if the customer wrote to a
    * number that the caller's key is not bound to. If the provider fails, nothing is stored and a retry calls
    * it again; marking a message twice is harmless. Spends neither quota nor messaging limit.

@@ -107,6 +107,18 @@ export const tests = (it: Fixture.It): void => {
       assert.isEmpty(asked)
     }))
 
+  it.effect("a message that is more than 31 days old can be marked", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const { asked, mark, own } = yield* play
+      const past = own.start - 20 * day
+      const { message: { providerMessageId }, messageId } = (yield* inbound(own, { at: past })).command
+      yield* store.sweep(past + 32 * day)
+      yield* inbound(own, { at: past + 32 * day })
+      assert.deepStrictEqual(yield* mark(messageId, "one"), Exit.succeed(messageId))
+      assert.deepStrictEqual(asked, [[providerMessageId, false]])
+    }))
+
   it.effect("a key is bound until it expires, and only for its workspace and message", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
