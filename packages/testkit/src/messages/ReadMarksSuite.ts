@@ -100,8 +100,9 @@ export const tests = (it: Fixture.It): void => {
       const other = yield* world()
       const { command: { messageId } } = yield* inbound(own)
       const ours = yield* sent(own)
+      const { command: echo } = yield* inbound(own, { isEcho: true })
       assert.strictEqual(codeOf(yield* mark(messageId, "one", false, other.workspace.id)), "not_found")
-      for (const id of [ours.messageId, yield* Fixture.id("msg"), "wamid.1", ""]) {
+      for (const id of [ours.messageId, echo.messageId, yield* Fixture.id("msg"), "wamid.1", ""]) {
         assert.strictEqual(codeOf(yield* mark(id, "one")), "not_found", id)
       }
       assert.isEmpty(asked)
