@@ -25,6 +25,9 @@ const unstarted = 1
 const messages = 25_000
 const contacts = 5000
 
+/** The ids of messages that the third workspace received begin after this number. */
+const received = 1000 * messages * 2
+
 const own = id("ws", 1) as Id.WorkspaceId
 const other = id("ws", 2) as Id.WorkspaceId
 const third = id("ws", 3) as Id.WorkspaceId
@@ -55,6 +58,14 @@ const fill = [
   select ${sqlId("msg", "i * 1000")}, '${own}', 'pn', case when i % 2 = 0 then '+1' else '+1202' || i end, i % 4 = 0,
     case when i % 4 = 0 then '{}'::json end
   from generate_series(1, ${messages}) i`,
+  // received in the third workspace
+  `insert into wac.conversations (message_id, workspace_id, phone_number_id, customer, is_inbound, received)
+  select ${
+    sqlId("msg", `${received} + i`)
+  }, '${third}', 'pn', '+49' || i, true, '{}' from generate_series(1, ${messages}) i`,
+  `insert into wac.inbound_messages (workspace_id, phone_number_id, provider_message_id, message_id, expires_at)
+  select '${third}', ${sqlId("pn", "1")}, 'wamid ' || i, ${sqlId("msg", `${received} + i`)}, i
+  from generate_series(1, ${messages}) i`,
   `insert into wac.contacts (workspace_id, phone_number_id, key, phone)
   select ${sqlId("ws", "1 + n / 4")}, ${sqlId("pn", "n")}, '+1202' || 10000 + i, '+1202' || 10000 + i
   from generate_series(1, 4) n, generate_series(1, case when n = 4 then 3 else ${contacts} end) i`
@@ -67,7 +78,7 @@ for (const { layer: database, name } of plannedDatabases) {
       yield* client`set local statement_timeout = 0`
       for (const statement of fill) yield* client.unsafe(statement)
     }))
-    for (const table of ["messages", "contacts", "conversations", "campaigns"]) {
+    for (const table of ["messages", "contacts", "conversations", "inbound_messages", "campaigns"]) {
       yield* client`vacuum (analyze) wac.${client(table)}`
     }
   }))
@@ -206,6 +217,23 @@ for (const { layer: database, name } of plannedDatabases) {
         assert.isAtMost(yield* rows("2021", false), 4 * 20)
         assert.isAtMost(yield* rows("9999", false), 20)
         assert.isAtMost(yield* rows("1202", false, other), 0)
+      }))
+
+    it.effect("a look-up of a message that another one refers to reads only its own row, however many are kept", () =>
+      Effect.gen(function*() {
+        const named = (workspaceId: Id.WorkspaceId, n: number) =>
+          Effect.map(
+            touched(MessageStore.loadNamed({ workspaceId, id: id("msg", n) as Id.MessageId })),
+            (tables) =>
+              ["messages", "conversations", "inbound_messages"].map((table) => {
+                assert.strictEqual(tables(table).scans, 0, table)
+                return tables(table).read
+              })
+          )
+        assert.deepStrictEqual(yield* named(own, 1000 * messages / 2), [1, 0, 0])
+        assert.deepStrictEqual(yield* named(third, received + messages / 2), [0, 1, 0])
+        const [, ...others] = yield* named(third, received)
+        assert.deepStrictEqual(others, [0, 0])
       }))
 
     it.effect("moving a conversation reads and writes its messages alone", () =>

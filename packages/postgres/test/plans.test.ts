@@ -561,10 +561,20 @@ for (const { layer: database, name } of plannedDatabases) {
       it.effect("the newest events cost a page too", () =>
         Effect.gen(function*() {
           const latest = (after: string | null, types: ReadonlyArray<Event.EventType>, until: number | null = null) =>
-            touched(EventStore.latest({ workspaceId: paused.workspace, after, since: null, types, limit: 26, until }))
+            touched(EventStore.latest({
+              workspaceId: paused.workspace,
+              after,
+              start: after === null ? null : now - 3 * hour,
+              since: null,
+              types,
+              limit: 26,
+              until
+            }))
           const { literals } = Event.EventType
           assertReads(yield* latest(null, literals), { events: 3 * 26 })
           assertReads(yield* latest(id("evt", events / 2), literals), { events: 3 * 26 + 1 })
+          // the cursor's event was deleted: the page ends where its time does
+          assertReads(yield* latest(id("evt", events + 1), literals), { events: 1 })
           assertReads(yield* latest(null, ["campaign.completed"]), { events: 2 })
           assertReads(yield* latest(null, ["webhook.test"]), { events: 0 })
           // the time's own bound is one event more

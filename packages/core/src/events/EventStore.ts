@@ -32,7 +32,10 @@ export class EventStore extends Context.Service<EventStore, {
     filter: EventFilter,
     page: PageRequest
   ) => Effect.Effect<Page<Event>, StoreError>
-  /** Events of the workspace, *newest first*, in the order of recording as far as it is committed. */
+  /**
+   * Events of the workspace, *newest first*, in the order of recording as far as it is committed. After an event that
+   * was deleted, some newer events may come again, but no older one is skipped.
+   */
   readonly latest: (
     workspaceId: WorkspaceId,
     filter: LatestFilter,

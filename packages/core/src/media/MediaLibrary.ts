@@ -138,7 +138,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
       const keptFor = Retention.keptFor(yield* Retention.CurrentRetention, "media")
 
       type Named = Pick<Media.Media, "workspaceId" | "id">
-      type Reservation = Named & { readonly announced: number; readonly until: Instant }
+      type Reservation = Named & Pick<Upload, "key"> & { readonly announced: number; readonly until: Instant }
 
       const erase = (file: Named) => Effect.repeat(storage.remove(file), { while: (isMore) => isMore })
 
@@ -220,10 +220,13 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           const file = { workspaceId, id: yield* Id.generate(random, "med") }
           const now = yield* Clock.currentTimeMillis
           const until = now + Duration.toMillis(Media.uploadTimeout)
-          const refusal = yield* store.begin({ ...file, now, until, size, quota })
+          const refusal = yield* store.begin({ ...file, key, now, until, size, quota })
           if (refusal !== undefined) return yield* refusal
           const keep = Effect.gen(function*() {
-            const { properties, sha256 } = yield* written(file, reserving({ ...file, announced: size, until }, bytes))
+            const { properties, sha256 } = yield* written(
+              file,
+              reserving({ ...file, key, announced: size, until }, bytes)
+            )
             yield* confirm
             if ("_tag" in properties) return yield* properties
             const filename = Media.nameOf(given())

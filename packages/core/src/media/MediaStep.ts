@@ -49,6 +49,8 @@ export interface Begin extends Named {
   readonly now: Instant
   /** When the upload counts as broken off. */
   readonly until: Instant
+  /** The idempotency key of the upload. */
+  readonly key: IdempotencyKey
   /** How many bytes of the quota to reserve for the upload. */
   readonly size: number
   /** The workspace's quota in bytes; `null` for no limit. */
@@ -172,13 +174,18 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     rows.set(row.id, row)
   }
 
-  const begin = ({ id, now: asked, quota, size, until, workspaceId }: Begin): Forbidden | undefined => {
+  const begin = ({ id, key, now: asked, quota, size, until, workspaceId }: Begin): Forbidden | undefined => {
+    const now = loaded.now(asked)
     const row = rowOf({ workspaceId, id })
     // the bytes of an upload that has ended are deleted or kept: it must not go on
     if (row !== undefined && row.state !== "uploading") return undefined
-    const refusal = Media.quotaRefusal(quota, usedBy(workspaceId) - sizeOf(row), size)
+    const binding = bindingOf(workspaceId, key)
+    // nothing of an upload under a bound key is kept: a repetition must get its file even if the quota is full
+    const isBound = binding !== undefined && !isExpired(binding, now)
+    const refusal = isBound ? undefined : Media.quotaRefusal(quota, usedBy(workspaceId) - sizeOf(row), size)
     if (refusal === undefined) {
-      write({ workspaceId, id, state: "uploading", reserved: size, dueAt: loaded.now(asked) + (until - asked) })
+      const reserved = isBound ? 0 : size
+      write({ workspaceId, id, state: "uploading", reserved, dueAt: now + (until - asked) })
     }
     return refusal
   }

@@ -7,7 +7,7 @@ import type { MediaId, MessageId, PhoneNumberId } from "../Id.ts"
 export interface NamedMessage {
   readonly messageId: MessageId
   readonly phoneNumberId: PhoneNumberId
-  /** The customer's `Contact.keyFor`. */
+  /** The key of the customer in whose conversation the message is (`Contact.keysOf`). */
   readonly customer: string
   /** `null` if the provider has not returned an identifier. */
   readonly providerMessageId: string | null

@@ -337,8 +337,8 @@ export class MessageStore extends Context.Service<MessageStore, {
    */
   readonly applyReport: (command: ApplyReport) => Effect.Effect<ReportResult | undefined, StoreError>
   /**
-   * A message of the workspace that other messages can refer to: one that it sent, or one from a customer that is still
-   * remembered.
+   * A message of the workspace that other messages can refer to: one that it sent, one from a customer for as long as
+   * it is kept, or one from the business's own phone that is still remembered.
    */
   readonly named: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<NamedMessage>, StoreError>
   /**

@@ -44,10 +44,10 @@ const notAvailable = (message: string) => new Forbidden({ reason: "sender_not_av
 export class ReadMarks extends Context.Service<ReadMarks, {
   /**
    * Marks a customer's message as read, once per idempotency key. Fails with `not_found` for the workspace's own
-   * messages and for messages that are no longer remembered, with `invalid_body` for a typing indicator on a channel
-   * without read marks, and with `sender_not_available` if the customer wrote to a
-   * number that the caller's key is not bound to. If the provider fails, nothing is stored and a retry calls
-   * it again; marking a message twice is harmless. Spends neither quota nor messaging limit.
+   * messages, those from the business's own phone included, and for messages that are no longer kept, with
+   * `invalid_body` for a typing indicator on a channel without read marks, and with `sender_not_available` if the
+   * customer wrote to a number that the caller's key is not bound to. If the provider fails, nothing is stored and a
+   * retry calls it again; marking a message twice is harmless. Spends neither quota nor messaging limit.
    */
   readonly mark: (request: ReadMark) => Effect.Effect<Id.MessageId, DomainError>
 }>()("@wac/core/messages/ReadMarks") {
@@ -60,11 +60,11 @@ export class ReadMarks extends Context.Service<ReadMarks, {
       const digest = yield* Digest.Digest
 
       const find = (workspaceId: Id.WorkspaceId, id: string) =>
-        Lookup.find("customer's message", Id.parse(Id.MessageId, id), (messageId) =>
-          Effect.map(
-            Effect.all([store.named(workspaceId, messageId), store.get(workspaceId, messageId)]),
-            ([named, own]) => Option.filter(named, () => Option.isNone(own))
-          )).pipe(orUnavailable)
+        Lookup.find(
+          "customer's message",
+          Id.parse(Id.MessageId, id),
+          (messageId) => store.received(workspaceId, messageId)
+        ).pipe(orUnavailable)
 
       const senderOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: Id.PhoneNumberId) {
         const all = yield* numbers.list(workspaceId).pipe(orUnavailable)
@@ -83,7 +83,7 @@ export class ReadMarks extends Context.Service<ReadMarks, {
 
       return ReadMarks.of({
         mark: Effect.fn("ReadMarks.mark")(function*({ boundTo, id, isTyping, key, workspaceId }) {
-          const { messageId, phoneNumberId, providerMessageId } = yield* find(workspaceId, id)
+          const { id: messageId, phoneNumberId, providerMessageId } = yield* find(workspaceId, id)
           const bound = Policy.bindingRefusal(boundTo, phoneNumberId)
           if (bound !== undefined) return yield* bound
           const unsupported = Capabilities.typingRefusal(provider.capabilities, isTyping)
@@ -99,12 +99,11 @@ export class ReadMarks extends Context.Service<ReadMarks, {
           if (Option.isSome(known)) {
             if (known.value !== fingerprint) return yield* conflict()
             yield* SendBinding.observeReplay(
-              SendBinding.sent({ id: messageId, workspaceId, apiKeyId: null }, providerMessageId!)
+              SendBinding.sent({ id: messageId, workspaceId, apiKeyId: null }, providerMessageId)
             )
             return messageId
           }
-          // only the workspace's own messages may lack the provider's identifier
-          yield* ask(yield* senderOf(workspaceId, phoneNumberId), providerMessageId!, isTyping)
+          yield* ask(yield* senderOf(workspaceId, phoneNumberId), providerMessageId, isTyping)
           const now = yield* Clock.currentTimeMillis
           const kept = yield* store.keepReadMark({
             ...request,

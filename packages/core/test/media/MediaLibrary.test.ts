@@ -262,6 +262,34 @@ describe("a file that is needed until a time", () => {
 
 const mega = 1_000_000
 
+describe("an upload that is repeated under its key", () => {
+  it.effect.each([0, 6 * mega])(
+    "gets the stored file though both would exceed the quota, with %i bytes announced",
+    (announced) =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        const library = yield* MediaLibrary
+        const upload = (filename: string) =>
+          library.upload({
+            workspaceId: workspace.id,
+            key: key("a file"),
+            filename: () => filename,
+            size: announced,
+            bytes: Stream.map(Stream.rechunk(Stream.range(1, 60), 1), () => new Uint8Array(100_000).fill(97))
+          })
+        const { media } = yield* upload("a.txt")
+        assert.deepStrictEqual(yield* upload("a.txt"), { media, isReplayed: true })
+        assert.strictEqual(reasonOf(yield* Effect.flip(upload("b.txt"))), "payload_mismatch")
+      }).pipe(Effect.provide(
+        setUp().layer.pipe(
+          Layer.provide(
+            Layer.succeed(CurrentLimits, { ...standard, defaults: { ...standard.defaults, mediaQuota: 10 * mega } })
+          )
+        )
+      ))
+  )
+})
+
 describe("an upload of unannounced size", () => {
   /** Begins an upload of this many bytes that never ends, and waits until the library has taken all of them. */
   const begun = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, name: string, size: number) {

@@ -1,8 +1,8 @@
 /**
  * `EventStore` in memory: each method is one synchronous step over `State`.
  */
-import { type Event, EventStore, type Id, Page, type Retention, type Time } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
+import { type Event, EventStore, Id, MessageStore, Page, type Retention, type Time } from "@wac/core"
+import { Duration, Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 import { oldestUnhandled } from "../subscriptions/SubscriptionStore.ts"
 import * as Journal from "./Journal.ts"
@@ -31,10 +31,7 @@ const list = (
   return Page.fromOverread(found, page, ({ id }) => id)
 }
 
-/**
- * Lists events, newest first. If the cursor's event was deleted, all older events were deleted too, so the page is
- * empty.
- */
+/** Lists events, newest first. */
 const latest = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,
@@ -44,8 +41,7 @@ const latest = (
   const log = memory.events.get(workspaceId) ?? []
   const isWanted = matches(filter)
   const found: Array<Event.Event> = []
-  const last = page.after === null ? log.length : log.findIndex(({ id }) => id === page.after)
-  for (let i = last - 1; i >= 0 && found.length <= page.limit; i--) {
+  for (let i = end(memory, log, page.after) - 1; i >= 0 && found.length <= page.limit; i--) {
     if (isWanted(log[i]!)) found.push(log[i]!)
   }
   return Page.fromOverread(found, page, ({ id }) => id)
@@ -57,6 +53,19 @@ const start = (memory: Memory, log: ReadonlyArray<Event.Event>, after: string | 
   if (last !== undefined && log[last]?.id === after) return last + 1
   const next = log.findIndex(({ id }) => id > after)
   return next < 0 ? log.length : next
+}
+
+/**
+ * Where a page of the newest events after an event ends. If that event was deleted, some events after it come again,
+ * but none is missed: other events may have been recorded between the creation of its id and its recording.
+ */
+const end = (memory: Memory, log: ReadonlyArray<Event.Event>, after: string | null): number => {
+  if (after === null) return log.length
+  const last = memory.eventPosition.get(after as Id.EventId)
+  if (last !== undefined && log[last]?.id === after) return last
+  if (Option.isNone(Id.parse(Id.EventId, after))) return 0
+  const until = Id.timeOf(after as Id.EventId) + Duration.toMillis(MessageStore.idAhead)
+  return log.findLastIndex(({ createdAt }) => createdAt < until) + 1
 }
 
 const get = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.EventId): Option.Option<Event.Event> => {

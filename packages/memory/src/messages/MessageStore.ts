@@ -57,6 +57,12 @@ const named = (
     const { content, phoneNumberId, providerMessageId } = message
     return { messageId, phoneNumberId, providerMessageId, customer: CustomerNames.keyOf(content.to) }
   }
+  const said = memory.conversations.of(workspaceId, messageId)
+  if (said?.received !== undefined) {
+    const { customer, phoneNumberId, received: { providerMessageId } } = said
+    return { messageId, phoneNumberId, providerMessageId, customer }
+  }
+  // a message from the business's own phone, which is in no conversation
   const inbound = memory.inboundById.get(messageId)
   return inbound?.number.workspaceId !== workspaceId ? undefined : {
     messageId,

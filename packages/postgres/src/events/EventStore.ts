@@ -9,7 +9,7 @@ import { Database } from "../Database.ts"
 import { first, statement, value } from "../Statement.ts"
 import { select } from "../TableStatements.ts"
 import * as ForgetEvents from "./ForgetEvents.ts"
-import { listedOf, type ListEvents, listEvents } from "./ListEvents.ts"
+import { listedOf, type ListEvents, listEvents, startOf } from "./ListEvents.ts"
 import { event } from "./StoredEvent.ts"
 
 /**
@@ -25,6 +25,8 @@ const typesOf = (type: Event.EventType | undefined): ReadonlyArray<Event.EventTy
 const inputs = {
   workspaceId: value<Id.WorkspaceId>(),
   after: value<string | null>(),
+  /** The time at which the event `after` was recorded, which counts if it was deleted since. */
+  start: value<Time.Instant | null>(),
   since: value<Time.Instant | null>(),
   types: list<Event.EventType>("text"),
   limit: value<number>(),
@@ -33,10 +35,19 @@ const inputs = {
 
 /**
  * Lists events, newest first. Each type is read as its own range of the index, so that a rare type is found quickly
- * among many others. The ends of the ranges follow from the times (see `ListEvents`). The ranges compare whole rows:
- * for a range of positions alone, the planner would expect few rows, read all and sort them.
+ * among many others. The ends of the ranges follow from the times (see `ListEvents`): the end of a page after a deleted
+ * event too, so some events after the deleted one come again, but none is missed. The ranges compare whole rows: for a
+ * range of positions alone, the planner would expect few rows, read all and sort them.
  */
-export const latest = statement(inputs, ({ after, limit, since, types, until, workspaceId }) => `
+export const latest = statement(inputs, ({ after, limit, since, start, types, until, workspaceId }) => {
+  const last = "9223372036854775807"
+  const firstSince = (time: string) =>
+    `(
+          select e.position from wac.events e
+          where e.workspace_id = ${workspaceId} and e.created_at >= ${time}::bigint + ${Clocks.spread}
+          order by e.created_at limit 1
+        )`
+  return `
   with bounds as (
     select
       coalesce(
@@ -49,14 +60,14 @@ export const latest = statement(inputs, ({ after, limit, since, types, until, wo
       ) as first,
       least(
         case
-          when ${after}::text is null then 9223372036854775807
-          else (select e.position from wac.events e where e.id = ${after} and e.workspace_id = ${workspaceId})
+          when ${after}::text is null then ${last}
+          else coalesce(
+            (select e.position from wac.events e where e.id = ${after} and e.workspace_id = ${workspaceId}),
+            ${firstSince(start)},
+            ${last}
+          )
         end,
-        (
-          select e.position from wac.events e
-          where e.workspace_id = ${workspaceId} and e.created_at >= ${until}::bigint + ${Clocks.spread}
-          order by e.created_at limit 1
-        )
+        ${firstSince(until)}
       ) as last
   )
   select ${event.names("page")}
@@ -70,18 +81,19 @@ export const latest = statement(inputs, ({ after, limit, since, types, until, wo
     ) e
     order by e.position desc limit ${limit}
   ) page
-  order by page.position desc`)
+  order by page.position desc`
+})
 
 /** Lists the events of one message, newest first, by the index of order keys. They are few. */
 const ofMessage = statement(
   { ...inputs, messageId: value<string>() },
-  ({ after, limit, messageId, since, types, until, workspaceId }) => `
+  ({ after, limit, messageId, since, start, types, until, workspaceId }) => `
   select ${event.names("e")} from wac.events e
   where e.order_key = ${messageId} and e.workspace_id = ${workspaceId} and e.type::text = any(${types})
     and coalesce(e.created_at >= ${since}::bigint, true) and coalesce(e.created_at < ${until}::bigint, true)
     and coalesce(e.position < (
       select b.position from wac.events b where b.id = ${after}::text and b.workspace_id = ${workspaceId}
-    ), ${after} is null)
+    ), e.created_at < ${start}::bigint + ${Clocks.spread}, true)
   order by e.position desc limit ${limit}`
 )
 
@@ -124,6 +136,8 @@ export const layer = Layer.effect(
         const given = {
           workspaceId,
           after: page.after,
+          // a cursor of another list is after everything
+          start: page.after === null ? null : startOf(page.after) ?? 0,
           since: since ?? null,
           types: typesOf(type),
           limit: page.limit + 1,

@@ -103,7 +103,7 @@ const lookHeldBack = statement(
  * The time at which a page after a deleted event begins. Some events before the deleted one come again, but none is
  * missed.
  */
-const startOf = (after: string | null): Time.Instant | null =>
+export const startOf = (after: string | null): Time.Instant | null =>
   after !== null && Option.isSome(Id.parse(Id.EventId, after)) ? Id.timeOf(after as Id.EventId) : null
 
 /** The statements that read a page. */

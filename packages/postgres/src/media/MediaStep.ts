@@ -13,6 +13,19 @@ const workspacesOf = (commands: ReadonlyArray<MediaStep.Command>): ReadonlyArray
   [...new Set(commands.map((command) => command._tag === "Keep" ? command.media.workspaceId : command.workspaceId))]
     .sort()
 
+const keysOf = (command: MediaStep.Command): ReadonlyArray<Pick<MediaStep.Begin, "workspaceId" | "key">> => {
+  switch (command._tag) {
+    case "Begin":
+      return [{ workspaceId: command.workspaceId, key: command.key }]
+    case "Keep":
+      return command.idempotency === null
+        ? []
+        : [{ workspaceId: command.media.workspaceId, key: command.idempotency.key }]
+    default:
+      return []
+  }
+}
+
 const workspaces = list<Id.WorkspaceId>("text")
 
 const start = statement({ workspaces }, ({ workspaces }) =>
@@ -124,11 +137,7 @@ export const options: StepOptions<MediaStep.Command, Loaded, MediaStep.Answer, M
   load: (commands) => {
     const workspaces = workspacesOf(commands)
     const ids = commands.map((command) => command._tag === "Keep" ? command.media.id : command.id)
-    const keys = commands.flatMap((command) =>
-      command._tag === "Keep" && command.idempotency !== null
-        ? [{ workspaceId: command.media.workspaceId, key: command.idempotency.key }]
-        : []
-    )
+    const keys = commands.flatMap(keysOf)
     return [
       start({ workspaces }),
       lock({ workspaces }),

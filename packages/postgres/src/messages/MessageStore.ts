@@ -63,12 +63,20 @@ const getNamed = statement(
   where n.provider_message_id = ${providerMessageId} and m.workspace_id = ${workspaceId}`
 )
 
-const loadNamed = statement({ workspaceId, id: value<Id.MessageId>() }, ({ id, workspaceId }) => `
+/**
+ * Finds a message that others can refer to. The duplicate memory comes last, and only for messages from the business's
+ * own phone, which are in no conversation: it forgets customers' messages while they are still kept.
+ */
+export const loadNamed = statement({ workspaceId, id: value<Id.MessageId>() }, ({ id, workspaceId }) => `
   select m.phone_number_id, m.provider_message_id, m.content->>'to' as phone, null as customer
     from wac.messages m where m.id = ${id} and m.workspace_id = ${workspaceId}
   union all
+  select c.phone_number_id, c.received->>'providerMessageId', null, c.customer
+    from wac.conversations c where c.message_id = ${id} and c.workspace_id = ${workspaceId} and c.is_inbound
+  union all
   select i.phone_number_id, i.provider_message_id, null, i.customer
-    from wac.inbound_messages i where i.message_id = ${id} and i.workspace_id = ${workspaceId}`)
+    from wac.inbound_messages i where i.message_id = ${id} and i.workspace_id = ${workspaceId}
+  limit 1`)
 
 const namedOf = (messageId: Id.MessageId, row: Row): MessageReferences.NamedMessage => {
   const { customer, phone, ...others } = named.read(row)

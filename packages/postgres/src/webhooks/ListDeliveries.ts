@@ -6,7 +6,16 @@ import { Delivery, DeliveryStore, Event, Id, MessageStore, Page, type Time } fro
 import { Duration, Record } from "effect"
 import { columns, double, list as listOf, row, text } from "../Columns.ts"
 import { event as stored } from "../events/StoredEvent.ts"
-import { ifGiven, type Row, type Rows, type Statement, statement, value, variants } from "../Statement.ts"
+import {
+  ifGiven,
+  type OptionalGiven,
+  type Row,
+  type Rows,
+  type Statement,
+  statement,
+  value,
+  variants
+} from "../Statement.ts"
 import { delivery, shownOf } from "./StoredDelivery.ts"
 
 /** Selects the columns that {@link listedOf} reads, from the delivery, its webhook and the webhook's skips. */
@@ -65,13 +74,20 @@ const orderOf = (status: Delivery.DeliveryStatus | undefined, table: string): st
   isOpen(status) ? `${table}.created_at desc, ${table}.id desc` : `${table}.id desc`
 
 /**
+ * The delivery that a page comes after. `created` is given where the list is in the order of times: the latest time at
+ * which the delivery can have been recorded, which counts if it was erased since. Some deliveries then come again, but
+ * none is missed.
+ */
+const place = { after: value<string>(), created: value<Time.Instant>() }
+
+/**
  * The condition of the deliveries of a status, after a delivery. Pending and held deliveries belong to the present
  * webhook and have a separate index, since they may be far from the newest.
  */
 const whereOf = (
   status: Delivery.DeliveryStatus | undefined,
   workspaceId: string,
-  after: string | undefined
+  { after, created }: OptionalGiven<typeof place>
 ): string => {
   const ofWorkspace = `d.workspace_id = ${workspaceId}`
   const where = {
@@ -84,16 +100,14 @@ const whereOf = (
   }[status ?? "all"]
   const isAfter = (after: string): string =>
     isOpen(status)
-      ? `(d.created_at, d.id) < ((
+      ? `(d.created_at, d.id) < (coalesce((
           select c.created_at from wac.deliveries c where c.workspace_id = ${workspaceId} and c.id = ${after}
-        ), ${after})`
+        ), ${created}::bigint), ${after})`
       : `d.id < ${after}`
   return `${where}${ifGiven(after, (after) => ` and ${isAfter(after)}`)}`
 }
 
 const inputs = { workspaceId: value<Id.WorkspaceId>(), limit: value<number>() }
-
-const after = value<string>()
 
 /** Prepares a statement for each status, and one for all statuses. */
 const byStatus = <A>(
@@ -106,9 +120,9 @@ const byStatus = <A>(
 
 /** Lists the deliveries of a status, newest first. */
 const list = byStatus((status) =>
-  variants(inputs, { after }, ({ limit, workspaceId }, { after }) =>
+  variants(inputs, place, ({ limit, workspaceId }, place) =>
     `with page as (
-    ${shown} where ${whereOf(status, workspaceId, after)} order by ${orderOf(status, "d")} limit ${limit}
+    ${shown} where ${whereOf(status, workspaceId, place)} order by ${orderOf(status, "d")} limit ${limit}
   )
   select p.*, ${others} from page p ${tables("p")} order by ${orderOf(status, "p")}`)
 )
@@ -135,11 +149,11 @@ const filtered = byStatus((status) =>
       outcome: value<Delivery.AttemptOutcome | null>(),
       statusCode: value<number | null>()
     },
-    { after, ids: listOf<string>("text") },
-    ({ below, eventType, from, limit, outcome, since, statusCode, until, workspaceId }, { after, ids }) =>
+    { ...place, ids: listOf<string>("text") },
+    ({ below, eventType, from, limit, outcome, since, statusCode, until, workspaceId }, { ids, ...place }) =>
       `with looked as materialized (
     ${shown}
-    where ${whereOf(status, workspaceId, after)} and d.id >= ${from} and d.id < ${below}${
+    where ${whereOf(status, workspaceId, place)} and d.id >= ${from} and d.id < ${below}${
         ifGiven(ids, (ids) => ` and d.id = any(${ids})`)
       }
     order by ${orderOf(status, "d")} limit ${Page.maxScanned}
@@ -179,7 +193,10 @@ export const listDeliveries = (
 ): Required<Statement> => {
   const isFiltered = [ids, eventType, outcome, since, statusCode, until].some((given) => given !== undefined)
   const page = { workspaceId, limit: limit + 1 }
-  const place = { after: after ?? undefined }
+  const place = {
+    after: after ?? undefined,
+    created: after !== null && isOpen(status) ? Id.timeOf(after as Id.DeliveryId) + ahead : undefined
+  }
   return isFiltered
     ? filtered(status)({
       ...page,

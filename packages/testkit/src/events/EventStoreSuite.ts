@@ -2,8 +2,9 @@
  * Conformance of `EventStore`: how events are listed in either direction, followed by readers and deleted.
  */
 import { assert } from "@effect/vitest"
-import { type Delivery, DeliveryStore, type Event, EventStore, type Id } from "@wac/core"
+import { CustomerRecords, type Delivery, DeliveryStore, type Event, EventStore, type Id } from "@wac/core"
 import { Effect, Fiber, Option } from "effect"
+import * as CustomerFixture from "../contacts/CustomerFixture.ts"
 import * as Fixture from "../Fixture.ts"
 import * as Forgetting from "../Forgetting.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -42,11 +43,11 @@ const follow = (
 const idsOf = (events: ReadonlyArray<Event.Event>) => events.map(({ id }) => id)
 
 /** Records a customer's message at `now` under an event id, and returns the id. */
-const recorded = (own: Fixture.World, now: number, eventId?: Id.EventId) =>
+const recorded = (own: Fixture.World, now: number, eventId?: Id.EventId, from = customer(1)) =>
   Effect.gen(function*() {
     const fresh = yield* Fixture.eventIds
     const ids = eventId === undefined ? fresh : { ...fresh, events: [eventId, ...fresh.events] }
-    const { command } = yield* inbound(own, { now, at: own.start, ids })
+    const { command } = yield* inbound(own, { now, at: own.start, ids, customer: from })
     return command.ids.events[0]!
   })
 
@@ -186,14 +187,70 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* follow(other, { messageId }, 10, "latest")).events, [])
     }))
 
-  it.effect("latest returns nothing after a deleted event", () =>
+  it.effect("latest continues with the older events after the cursor's event was erased with its customer", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.EventStore
+      const own = yield* world()
+      const record = (at: number, from: string) => recorded(own, at, idAt("evt", at), from)
+      const [kept, gone] = [customer(1), customer(2)]
+      const oldest = yield* record(own.start, kept)
+      const old = yield* record(own.start + 2 * hour, kept)
+      const near = yield* record(own.start + 4 * hour - 1, kept)
+      const cursor = yield* record(own.start + 4 * hour, gone)
+      const young = yield* record(own.start + 6 * hour, kept)
+      yield* record(own.start + 9 * hour, kept)
+      const filters: ReadonlyArray<Filter> = [{ until: own.start + 7 * hour }, {
+        until: own.start + 7 * hour,
+        type: "message.received"
+      }]
+      for (const filter of filters) {
+        const first = yield* store.latest(own.workspace.id, filter, { limit: 2, after: null })
+        assert.deepStrictEqual([idsOf(first.items), first.next], [[young, cursor], cursor])
+      }
+      yield* CustomerFixture.erase(own, CustomerRecords.namesOf(gone, []), "events")
+      for (const filter of [{}, ...filters]) {
+        const second = yield* store.latest(own.workspace.id, filter, { limit: 2, after: cursor })
+        assert.deepStrictEqual(idsOf(second.items), [near, old])
+        const third = yield* store.latest(own.workspace.id, filter, { limit: 2, after: second.next })
+        assert.deepStrictEqual([idsOf(third.items), third.next], [[oldest], null])
+      }
+    }))
+
+  it.effect("latest misses no older event if the cursor's id was created before its neighbours were recorded", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.EventStore
+      const own = yield* world()
+      const ids = [1, 2, 3].map((time) => idAt("evt", own.start + time))
+      for (const id of ids) yield* recorded(own, own.start + 10, id, customer(id === ids[1] ? 2 : 1))
+      yield* CustomerFixture.erase(own, CustomerRecords.namesOf(customer(2), []), "events")
+      const { items } = yield* store.latest(own.workspace.id, {}, { limit: 10, after: ids[1]! })
+      assert.include(idsOf(items), ids[0])
+    }))
+
+  it.effect("latest finds a message's events before a deleted one", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.EventStore
+      const own = yield* world()
+      const { messageId } = yield* MessageFixture.sent(own, { now: own.start })
+      yield* MessageFixture.report({ status: "delivered", at: own.start + 4 * hour, reference: messageId })
+      const found = (after: string) =>
+        Effect.map(
+          store.latest(own.workspace.id, { messageId }, { limit: 10, after }),
+          ({ items }) => items.map(({ type }) => type)
+        )
+      assert.deepStrictEqual(yield* found(idAt("evt", own.start + 2 * hour)), ["message.sent"])
+      assert.deepStrictEqual(yield* found(idAt("evt", own.start - 2 * hour)), [])
+    }))
+
+  it.effect("latest returns nothing after an event that is older than all others, and for another list's cursor", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
       const own = yield* world()
       yield* recorded(own, own.start)
-      const gone = yield* Fixture.id("evt")
-      const page = yield* store.latest(own.workspace.id, {}, { limit: 10, after: gone })
-      assert.deepStrictEqual(page, { items: [], next: null })
+      for (const after of [idAt("evt", own.start - 2 * hour), idAt("msg", own.start + 2 * hour)]) {
+        const page = yield* store.latest(own.workspace.id, {}, { limit: 10, after })
+        assert.deepStrictEqual(page, { items: [], next: null })
+      }
     }))
 
   it.effect("following the pages does not skip an event whose id and time are older than what was read", () =>

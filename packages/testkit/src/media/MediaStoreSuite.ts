@@ -31,6 +31,7 @@ const begin = (own: Fixture.World, id: Id.MediaId, fields: Partial<MediaStep.Beg
       until: own.start + 30 * minute,
       workspaceId: own.workspace.id,
       id,
+      key: key(id),
       size: 0,
       quota: null,
       ...fields
@@ -167,6 +168,28 @@ export const tests = (it: Fixture.It): void => {
       assert.isUndefined(yield* begin(own, broken, { now: until, until, size: 1000, quota: 1000 }))
       assert.deepStrictEqual(yield* keep(fileOf(own, broken)), { _tag: "Lost" }, "it does not begin again")
       assert.isUndefined(yield* begin(own, other, { size: 1000, quota: 1000 }))
+    }))
+
+  it.effect("an upload that repeats a stored one reserves nothing, so a full quota does not refuse it", () =>
+    Effect.gen(function*() {
+      const [own, other] = [yield* world(), yield* world()]
+      const bound = keyed("k", "one", own.start + day)
+      const first = yield* stored(own, 600, { ...bound, quota: 1000 })
+      const begun = (id: Id.MediaId, fields: Partial<MediaStep.Begin> = {}) =>
+        begin(own, id, { key: key("k"), size: 600, quota: 1000, ...fields })
+      const again = fileOf(own, yield* Fixture.id("med"), 600)
+      assert.isUndefined(yield* begun(again.id))
+      assert.isUndefined(yield* begun(again.id, { size: 700 }), "more of it arrives")
+      assert.isUndefined(yield* begun(yield* Fixture.id("med"), { key: key("l"), size: 400 }), "nothing is reserved")
+      assert.deepStrictEqual(yield* keep(again, { ...bound, quota: 1000 }), { _tag: "Replayed", media: first })
+      const different = yield* keep(again, { ...keyed("k", "two", own.start + day), quota: 1000 })
+      assert.strictEqual(different._tag === "Refused" && different.error.code, "idempotency_conflict")
+      // a key counts in its workspace, and until it expires
+      yield* stored(other, 600)
+      const foreign = { workspaceId: other.workspace.id, key: key("k"), size: 600, quota: 1000 }
+      assert.strictEqual((yield* begin(other, yield* Fixture.id("med"), foreign))?.reason, "media_quota")
+      const late = yield* begun(yield* Fixture.id("med"), { now: own.start + day })
+      assert.strictEqual(late?.reason, "media_quota")
     }))
 
   it.effect("a repeated upload gets the first one's file, a different one under the same key is a conflict", () =>

@@ -211,6 +211,7 @@ export const tests = (it: Fixture.It): void => {
 
   it.effect("a number that was given to somebody else leaves its conversation with whom it was", () =>
     Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
       const own = yield* world()
       const sentTo = yield* send(own, customer(1))
       const first = yield* write(own, { phone: customer(1), userId: "US.1" })
@@ -219,6 +220,11 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(idsOf(yield* follow(own, customer(1))), [later, newer])
       assert.deepStrictEqual(idsOf(yield* follow(own, "US.2")), [later, newer])
       assert.deepStrictEqual(idsOf(yield* follow(own, "US.1")), [first, sentTo])
+      const customers = yield* Effect.forEach(
+        [first, newer],
+        (id) => Effect.map(store.named(own.workspace.id, id), (named) => Option.getOrThrow(named).customer)
+      )
+      assert.deepStrictEqual(customers, ["US.1", customer(1)], "each can be quoted in its own conversation")
     }))
 
   it.effect("a message that arrives once its number is somebody else's is in its writer's conversation only", () =>

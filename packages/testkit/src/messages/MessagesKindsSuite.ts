@@ -27,7 +27,7 @@ import * as Fixture from "../Fixture.ts"
 import * as KindFixture from "./KindFixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
-const { minute, second, world } = Fixture
+const { day, minute, second, world } = Fixture
 const { customer, inbound } = MessageFixture
 
 /** The state of a test: its services and what the provider received. */
@@ -336,6 +336,27 @@ export const tests = (it: Fixture.It): void => {
       }
       assert.isEmpty(asked)
       assert.lengthOf(yield* messagesOf(own), before)
+    }))
+
+  it.effect("what a customer wrote more than 31 days ago can be quoted and reacted to", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const playing = yield* play
+      const { asked, own, send } = playing
+      const past = own.start - 20 * day
+      const { messageId: message_id, message: { providerMessageId } } =
+        (yield* inbound(own, { customer: to, at: past })).command
+      playing.now = past + 32 * day
+      yield* store.sweep(playing.now)
+      yield* inbound(own, { customer: to, at: playing.now })
+      const quoting: ReadonlyArray<Message.OutboundMessage> = [
+        { to, type: "text", text: { body: "b" }, context: { message_id } },
+        { to, type: "reaction", reaction: { message_id, emoji: "👍" } }
+      ]
+      for (const message of quoting) {
+        sentOf(yield* send(message, message.type))
+        assert.strictEqual(asked.pop()?.refers.quoted, providerMessageId)
+      }
     }))
 
   it.effect("a message that the provider has not accepted cannot be quoted", () =>

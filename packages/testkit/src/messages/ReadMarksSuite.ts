@@ -100,11 +100,24 @@ export const tests = (it: Fixture.It): void => {
       const other = yield* world()
       const { command: { messageId } } = yield* inbound(own)
       const ours = yield* sent(own)
+      const { command: echo } = yield* inbound(own, { isEcho: true })
       assert.strictEqual(codeOf(yield* mark(messageId, "one", false, other.workspace.id)), "not_found")
-      for (const id of [ours.messageId, yield* Fixture.id("msg"), "wamid.1", ""]) {
+      for (const id of [ours.messageId, echo.messageId, yield* Fixture.id("msg"), "wamid.1", ""]) {
         assert.strictEqual(codeOf(yield* mark(id, "one")), "not_found", id)
       }
       assert.isEmpty(asked)
+    }))
+
+  it.effect("a message that is more than 31 days old can be marked", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const { asked, mark, own } = yield* play
+      const past = own.start - 20 * day
+      const { message: { providerMessageId }, messageId } = (yield* inbound(own, { at: past })).command
+      yield* store.sweep(past + 32 * day)
+      yield* inbound(own, { at: past + 32 * day })
+      assert.deepStrictEqual(yield* mark(messageId, "one"), Exit.succeed(messageId))
+      assert.deepStrictEqual(asked, [[providerMessageId, false]])
     }))
 
   it.effect("a key is bound until it expires, and only for its workspace and message", () =>

@@ -2,8 +2,9 @@
  * Conformance of `DeliveryStore`: how deliveries are listed.
  */
 import { assert } from "@effect/vitest"
-import { type Delivery, DeliveryStore, type Id, type Time, WebhookStore } from "@wac/core"
+import { CustomerRecords, type Delivery, DeliveryStore, type Id, type Time, WebhookStore } from "@wac/core"
 import { Clock, Effect, Option } from "effect"
+import * as CustomerFixture from "../contacts/CustomerFixture.ts"
 import * as Fixture from "../Fixture.ts"
 import * as Forgetting from "../Forgetting.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -212,6 +213,34 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* views(own, { status: "pending" }), [])
       assert.deepStrictEqual(yield* views(own), listed)
     }))
+
+  it.effect.each(["pending", "held"] as const)(
+    "a list of %s deliveries continues with the older ones after the cursor's delivery was erased",
+    (shown) =>
+      Effect.gen(function*() {
+        const own = yield* world()
+        yield* putWebhook(own, { pausedAt: shown === "held" ? own.start : null })
+        const [kept, gone] = [MessageFixture.customer(1), MessageFixture.customer(2)]
+        const recorded = Effect.fnUntraced(function*(after: number, customer: string) {
+          const now = own.start + after
+          const id = Fixture.idAt("dlv", now)
+          // the id is created a little before the delivery
+          const ids = { ...(yield* Fixture.eventIds), deliveries: [id] }
+          yield* MessageFixture.inbound(own, { now: now + 5, at: own.start, customer, ids })
+          return id
+        })
+        const oldest = yield* recorded(0, kept)
+        const near = yield* recorded(4 * hour - 2, kept)
+        const cursor = yield* recorded(4 * hour, gone)
+        const young = yield* recorded(8 * hour, kept)
+        const idsAfter = (status: Delivery.DeliveryStatus | undefined, after: string | null) =>
+          Effect.map(page(own, status, 2, after), ({ items }) => items.map(({ delivery }) => delivery.id))
+        const statuses = [undefined, shown]
+        for (const status of statuses) assert.deepStrictEqual(yield* idsAfter(status, null), [young, cursor])
+        yield* CustomerFixture.erase(own, CustomerRecords.namesOf(gone, []), "deliveries")
+        for (const status of statuses) assert.deepStrictEqual(yield* idsAfter(status, cursor), [near, oldest])
+      })
+  )
 
   it.effect("deliveries of a removed webhook are shown with a webhook that is not paused", () =>
     Effect.gen(function*() {
