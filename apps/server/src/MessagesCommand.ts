@@ -213,8 +213,8 @@ const confirm = Command.make(
     const now = yield* Clock.currentTimeMillis
     const waiting: Array<{ readonly workspaceId: Id.WorkspaceId; readonly queued: number }> = []
     for (const { id: workspaceId } of yield* WorkspaceStore.WorkspaceStore.use(({ list }) => list)) {
-      const { queued } = yield* store.backlog(workspaceId, now)
-      if (queued > 0) waiting.push({ workspaceId, queued })
+      const { heldSince, queued } = yield* store.backlog(workspaceId, now)
+      if (queued > 0 && heldSince !== null) waiting.push({ workspaceId, queued })
     }
     const isReleased = yield* store.release(null)
     if (isReleased) {

@@ -13,13 +13,14 @@ import {
   Members,
   PhoneNumber,
   Provider,
+  QueueStore,
   Templates,
   Vault,
   type Workspace,
   WorkspaceStore
 } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
-import { Context, Duration, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as net from "node:net"
 import { actorHeader, type Answer, call, ownPage, ready, receiver, setWebhook, type start } from "./harness.ts"
@@ -349,6 +350,17 @@ export const invite = (
 /** The same; gives the link's token alone. */
 export const invited = (...given: Parameters<typeof invite>): Effect.Effect<string> =>
   Effect.map(invite(...given), ({ token }) => Redacted.value(token))
+
+/**
+ * Holds the queues of the present workspaces, as a start with `WAC_RESTORED` does. A test's workspace is created after
+ * the start of its server.
+ */
+export const holdQueues = Effect.fnUntraced(
+  function*({ services }: Pick<Effect.Success<ReturnType<typeof start>>, "services">) {
+    const beat = { now: yield* Clock.currentTimeMillis, last: null, isRestored: true }
+    yield* QueueStore.QueueStore.use((store) => store.beat(beat)).pipe(Effect.provideContext(services))
+  }
+)
 
 /** A workspace beside others, with a webhook that leads to a receiver of its own. */
 export const tenant = Effect.fnUntraced(function*(

@@ -43,6 +43,8 @@ export const post = (items: ReadonlyArray<InboundItem>, nonce?: string) =>
 export const startRunner = Effect.fnUntraced(function*(
   apply: (item: InboundItem) => Effect.Effect<IgnoredItem | undefined | void, StoreError>,
   options: {
+    /** The store as a process has it. If omitted, the runner is as in a process of its own. */
+    readonly process?: InboundPostStore["Service"]
     readonly store?: Partial<InboundPostStore["Service"]>
     readonly webhook?: Layer.Layer<never>
   } = {}
@@ -54,7 +56,7 @@ export const startRunner = Effect.fnUntraced(function*(
     Layer.fresh(InboundRunner.layer).pipe(
       Layer.provide(Layer.mergeAll(
         Layer.mock(Inbound, { apply: (item) => Effect.map(apply(item), (ignored) => ignored ?? undefined) }),
-        Layer.succeed(InboundPostStore, InboundPostStore.of({ ...store, ...options.store })),
+        Layer.succeed(InboundPostStore, options.process ?? InboundPostStore.of({ ...store, ...options.store })),
         Layer.succeed(SecureRandom.SecureRandom, random),
         // as if hints could be lost
         Layer.succeed(Polling, steady),

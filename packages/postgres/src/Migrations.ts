@@ -58,6 +58,7 @@ import * as erasedEntries from "./migrations/0047_erased_entries.ts"
 import * as outboxFresh from "./migrations/0048_outbox_fresh.ts"
 import * as outboxAgain from "./migrations/0049_outbox_again.ts"
 import * as retriedReplays from "./migrations/0050_retried_replays.ts"
+import * as skippedAndOptedOut from "./migrations/0051_skipped_and_opted_out.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -75,10 +76,10 @@ export interface Migration {
    */
   readonly additive?: boolean
   /**
-   * An index of a table that may be large. It is built before the migration, outside of its transaction; `sql` creates
-   * it if it is missing.
+   * Indexes of tables that may be large. They are built before the migration, outside of its transaction; `sql` creates
+   * those that are missing.
    */
-  readonly index?: IndexBuild.Index
+  readonly index?: IndexBuild.Index | ReadonlyArray<IndexBuild.Index>
 }
 
 /** In order. The first one is version 1. */
@@ -132,7 +133,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "erased entries", sql: erasedEntries.sql, additive: true },
   { name: "outbox fresh", sql: outboxFresh.sql, index: outboxFresh.index, additive: true },
   { name: "outbox again", sql: outboxAgain.sql, index: outboxAgain.index, additive: true },
-  { name: "retried replays", sql: retriedReplays.sql, index: retriedReplays.index, additive: true }
+  { name: "retried replays", sql: retriedReplays.sql, index: retriedReplays.index, additive: true },
+  { name: "skipped and opted out", sql: skippedAndOptedOut.sql, index: skippedAndOptedOut.indexes, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */
@@ -163,10 +165,12 @@ export const run = (
     const next = transaction(step(migrations))
     // the tables of a new schema are empty, so an index is made with them
     const built = Effect.flatMap(versionOf(migrations), (version) => {
-      const index = version === 0 ? undefined : migrations[version]?.index
-      return index === undefined
-        ? Effect.void
-        : IndexBuild.build(index, (effect) => transaction(Effect.andThen(givingWay, effect)))
+      const indexes = version === 0 ? [] : [migrations[version]?.index ?? []].flat()
+      return Effect.forEach(
+        indexes,
+        (index) => IndexBuild.build(index, (effect) => transaction(Effect.andThen(givingWay, effect))),
+        { discard: true }
+      )
     })
     yield* built
     const before = yield* next

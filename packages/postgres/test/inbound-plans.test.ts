@@ -9,6 +9,7 @@ import { claimPosts } from "../src/inbound/ClaimPosts.ts"
 import * as EndPosts from "../src/inbound/EndPosts.ts"
 import { keep } from "../src/inbound/KeepPost.ts"
 import { backlog } from "../src/inbound/PostBacklog.ts"
+import { retryUnreadable } from "../src/inbound/RetryUnreadable.ts"
 import { sweepPosts } from "../src/inbound/SweepPosts.ts"
 import { carryOutAll } from "./carryOut.ts"
 import { plannedDatabases } from "./servers.ts"
@@ -100,6 +101,13 @@ for (const { layer: database, name } of plannedDatabases) {
             assert.deepStrictEqual([posts![1], bodies![1]], [500, 500])
             assert.isAtMost(posts![0]!, 3 * 500)
             assert.isAtMost(bodies![0]!, 2 * 500)
+          }))
+
+        it.effect("trying unreadable posts again reads and writes only posts with a problem", () =>
+          Effect.gen(function*() {
+            const [posts, bodies] = yield* costOf(carryOutAll(retryUnreadable("whatsapp", 64)))
+            assert.deepStrictEqual([posts![1], bodies], [64, [0, 0]])
+            assert.isAtMost(posts![0]!, 2 * 64 + 2 * 64)
           }))
 
         it.effect("the backlog is counted among waiting posts only", () =>

@@ -246,6 +246,27 @@ for (const { layer: database, name } of plannedDatabases) {
         assert.strictEqual(tables("conversations").written, 2)
       }))
 
+    it.effect("a page of opted-out contacts reads only these", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const page = (after?: readonly [string, string]) =>
+          reads(
+            "contacts",
+            ContactStore.listUncovered({ workspaceId: own, limit: 26 }, {
+              after: after === undefined ? undefined : { phoneNumberId: after[0], name: after[1] }
+            })
+          )
+        assert.isAtMost(yield* page(), 0)
+        const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
+          yield* client`update wac.contacts set opted_out = true, preference_at = 1
+            where key like '+12021%77' and workspace_id = ${own}`
+          assert.isAtMost(yield* page(), 26)
+          assert.isAtMost(yield* page([id("pn", 2), "+120212500"]), 26)
+          return yield* Effect.fail("undone" as const)
+        })))
+        assert.strictEqual(undone, "undone")
+      }))
+
     it.effect("a page of contacts costs a page", () =>
       Effect.gen(function*() {
         const list = (workspaceId: Id.WorkspaceId, place: readonly [string, string] | null, number: string | null) =>

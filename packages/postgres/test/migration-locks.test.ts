@@ -52,8 +52,8 @@ const small = new Set([
 
 /** What is wrong with a migration. */
 const wrongs = ({ index, sql }: Pick<Migrations.Migration, "index" | "sql">): ReadonlyArray<string> => {
-  const [built] = index === undefined ? [] : statementsOf(IndexBuild.ifMissing(index))
-  const statements = statementsOf(sql).filter((statement) => statement !== built)
+  const built = [index ?? []].flat().flatMap((index) => statementsOf(IndexBuild.ifMissing(index)))
+  const statements = statementsOf(sql).filter((statement) => !built.includes(statement))
   const own = new Set(statements.map(created))
   return statements.flatMap((statement) =>
     slow.flatMap(([pattern, why]) => {
@@ -93,6 +93,7 @@ describe("migrations beside the previous version", () => {
     const index = { name: "x", table: "messages", definition: "(status)" }
     const sql = IndexBuild.ifMissing(index)
     assert.deepStrictEqual(wrongs({ index, sql }), [])
+    assert.deepStrictEqual(wrongs({ index: [index], sql }), [])
     assert.lengthOf(wrongs({ index, sql: `${sql}; create index y on messages (kind)` }), 1)
   })
 

@@ -4,12 +4,12 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { type Delivery, DeliveryStep, Event, type Id } from "@wac/core"
+import { type Delivery, DeliveryStep, type DeliveryStore, Event, type Id, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import * as EventPositions from "../src/events/EventPositions.ts"
 import * as EventStore from "../src/events/EventStore.ts"
 import { listEvents } from "../src/events/ListEvents.ts"
-import type { Statement } from "../src/Statement.ts"
+import type { Row, Statement } from "../src/Statement.ts"
 import { claimDue, foundOf } from "../src/webhooks/ClaimDue.ts"
 import * as Complete from "../src/webhooks/Complete.ts"
 import * as CompleteDirect from "../src/webhooks/CompleteDirect.ts"
@@ -536,6 +536,46 @@ for (const { layer: database, name } of plannedDatabases) {
             })
           })
       )
+
+      const listed = (filter: DeliveryStore.DeliveryFilter, after: string | null = null) =>
+        ListDeliveries.listDeliveries(paused.workspace, filter, { limit: 25, after }, undefined)
+
+      it.effect("a page of skipped deliveries reads only these, however many others the workspace has", () =>
+        Effect.gen(function*() {
+          const filters = [{}, { eventType: "message.read" }, { since: now }] as const
+          const reads = (filter: DeliveryStore.DeliveryFilter, after?: string) =>
+            Effect.map(touched(listed({ status: "skipped", ...filter }, after)), (tables) => {
+              assert.strictEqual(tables("deliveries").scans, 0)
+              return tables("deliveries").read
+            })
+          for (const filter of filters) assert.strictEqual(yield* reads(filter), 0)
+          // what a resume skipped and is not written yet, whose last one proves the workspace
+          yield* resumedFirst(
+            "none",
+            Effect.gen(function*() {
+              assert.isAtMost(yield* reads({}), 26 + 1)
+              // and the cursor's own, once for each part
+              assert.isAtMost(yield* reads({}, id("dlv", 1_050_000)), 26 + 3)
+              assert.isAtMost(yield* reads({ since: now, until: now + hour }), 1)
+              assert.isAtMost(yield* reads({ eventType: "message.read" }), Page.maxScanned + 1)
+            })
+          )
+        }))
+
+      it.effect("a page of delivered deliveries ends after a bounded scan", () =>
+        Effect.gen(function*() {
+          const client = yield* PgClient.PgClient
+          for (const filter of [{}, { eventType: "message.read" }] as const) {
+            const statement = listed({ status: "delivered", ...filter })
+            // to the end of the scan, and for its place
+            assert.isAtMost((yield* touched(statement))("deliveries").read, 2 * Page.maxScanned)
+            const rows = yield* client.unsafe<Row>(statement.text, statement.params)
+            assert.deepStrictEqual(ListDeliveries.pageOf(rows, { limit: 25, after: null }), {
+              items: [],
+              next: id("dlv", 1_000_000 + held + 1 - Page.maxScanned)
+            })
+          }
+        }))
 
       const list = (
         { after = null, since = null, types = Event.EventType.literals }: {

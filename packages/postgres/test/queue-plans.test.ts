@@ -181,7 +181,6 @@ for (
     it.effect("what queues, sends, delays, ends and cancels messages reads a few rows of each table per message", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
-        const shorts = { nextAt: nextText, release: releaseAllText }
         const counted = (of: Id.WorkspaceId | null) => {
           const { params, text } = backlogOf(of, now)
           return client.unsafe(text, params)
@@ -204,11 +203,16 @@ for (
           yield* beating
           yield* backlog
           yield* backlogOfOne
-          for (const text of Object.values(shorts)) yield* client.unsafe(text)
+          for (const text of [nextText, releaseAllText]) yield* client.unsafe(text)
           yield* client`update wac.send_lanes set work_at = null`
           yield* client`delete from wac.send_queue`
           yield* client`delete from wac.queue_sizes`
           for (const statement of fill) yield* client.unsafe(statement)
+          // a hold from which a person has released this workspace, and others were created after it
+          yield* client`update wac.heartbeats set held_since = 1`
+          yield* client`insert into wac.queue_releases (workspace_id, held_since) values (${workspace}, 1)`
+          yield* client`insert into wac.workspaces (id, name, created_at)
+            select 'ws ' || i, 'another', 2 from generate_series(1, ${stored}) i`
 
           const all = Array(batch).fill(true)
           const queued = yield* reading("queueing", accept(sends(100, batch, { later })), few)
@@ -227,9 +231,10 @@ for (
           const cancelled = yield* reading("cancels", carryOut(cancel, cancels(200 + batch, batch)), few)
           assert.deepStrictEqual(cancelled.map((one) => one?._tag), Array(batch).fill("Success"))
           yield* reading("a heartbeat", beating, 2)
-          for (const [name, text] of Object.entries(shorts)) yield* reading(name, client.unsafe(text), 2)
-          // a count for each workspace, and the lanes with messages
-          const [told] = yield* reading("the backlog", backlog, 50, "queue_sizes")
+          yield* reading("nextAt", client.unsafe(nextText), 2)
+          yield* reading("release", client.unsafe(releaseAllText), 2, "workspaces")
+          // a count for each workspace, which of them are held, and the lanes with messages
+          const [told] = yield* reading("the backlog", backlog, 50, "queue_sizes", "workspaces")
           assert.deepInclude({ ...told as object }, { queued: stored + batch })
           const [toldOne] = yield* reading("a workspace's backlog", backlogOfOne, 50)
           assert.deepInclude({ ...toldOne as object }, { queued: batch })

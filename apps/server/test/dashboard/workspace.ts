@@ -4,7 +4,7 @@
 import { assert } from "@effect/vitest"
 import { Time } from "@wac/core"
 import { RecordingReceiver } from "@wac/testkit"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import * as checks from "../checks.ts"
 import { call, createKey, ownPage, receiver as makeReceiver, send, setWebhook, signIn, start } from "../harness.ts"
 import { moving, still } from "../movable.ts"
@@ -46,7 +46,8 @@ export const failing = Effect.gen(function*() {
 
 /** A server whose database is a restored copy, with a message that is due and held. */
 export const restored = Effect.gen(function*() {
-  const server = yield* emptyWith({ WAC_RESTORED: "true" })
+  const server = yield* empty
+  yield* checks.holdQueues(server).pipe(Effect.provideService(Clock.Clock, server.clock))
   const { session, url } = server
   const key = yield* createKey(url, session)
   const queued = yield* send({ key, url }, {

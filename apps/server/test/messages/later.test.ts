@@ -447,19 +447,19 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
 )
 
 /** A server whose people a host vouches for, and a workspace in it. */
-const hosted = Effect.fnUntraced(function*(environment: { readonly [name: string]: string } = {}) {
+const hosted = Effect.gen(function*() {
   const { services, url } = yield* start({
-    environment: { ...checks.unlimited, ...environment },
+    environment: checks.unlimited,
     adapters: { authenticator: hostAuthenticator }
   })
   const { id, key } = yield* checks.anotherWorkspace("hosted", "+15005550178").pipe(Effect.provideContext(services))
-  return { url, key, as: (role: string) => ({ ...ownPage, [actorHeader]: `${role}@${id}` }) }
+  return { url, key, services, as: (role: string) => ({ ...ownPage, [actorHeader]: `${role}@${id}` }) }
 })
 
 describe("the queue", () => {
   it.live("a workspace's messages in the queue are counted", () =>
     Effect.gen(function*() {
-      const { as, ...server } = yield* hosted()
+      const { as, ...server } = yield* hosted
       yield* batch(server, many(3))
       const state = yield* call(`${server.url}/internal/queue`, { headers: as("member") })
       assert.strictEqual(state.status, 200, state.text)
@@ -470,11 +470,11 @@ describe("the queue", () => {
 
   it.live("after a restore the queue is held until an admin releases it, which is on record", () =>
     Effect.gen(function*() {
-      const { as, ...server } = yield* hosted({ WAC_RESTORED: "true" })
+      const { as, ...server } = yield* hosted
+      yield* checks.holdQueues(server)
       const state = call(`${server.url}/internal/queue`, { headers: as("member") })
       const release = (role: string) =>
         call(`${server.url}/internal/queue/release`, { method: "POST", headers: as(role) })
-      yield* checks.until(state, ({ body }) => body.heldSince !== null)
       const { body: { message_id } } = yield* send(server, hello(), respondAsync)
       yield* Effect.sleep("1500 millis")
       assert.strictEqual((yield* checks.stored(server, message_id)).body.status, "queued")

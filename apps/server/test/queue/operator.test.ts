@@ -3,20 +3,21 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { timeIn, until } from "../checks.ts"
+import { holdQueues, timeIn, until } from "../checks.ts"
 import { resultOf, wac } from "../commandLine.ts"
 import { call, createKey, hello, signIn, start } from "../harness.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
 
 type Shown = { readonly [name: string]: string }
 
-const served = Effect.fnUntraced(function*(more: { readonly [name: string]: string } = {}) {
+const served = Effect.fnUntraced(function*() {
   const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
-  const { url } = yield* start({ environment: { ...env, ...more } })
+  const { services, url } = yield* start({ environment: env })
   const session = yield* signIn(url)
   const { apiKey } = yield* createKey(url, session)
   return {
     env,
+    services,
     url,
     session,
     queue: (name: string, body: object) =>
@@ -85,7 +86,8 @@ it.live("an operator finds, shows, cancels and retries messages, and the audit n
 
 it.live("after a restore queued messages wait until an operator confirms, and requests are sent meanwhile", () =>
   Effect.gen(function*() {
-    const { env, queue } = yield* served({ WAC_RESTORED: "true" })
+    const { env, queue, services } = yield* served()
+    yield* holdQueues({ services })
     const run = wac(env, "messages")
     const queued = yield* queue("later", hello())
     const status = Effect.map(run(`show ${queued.body.message_id} --json`), (ended) => resultOf(ended).status)

@@ -139,7 +139,10 @@ const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   description: "The filters of the list of deliveries."
 })
 
-const pageMayBeShort = shortPage("With any filter but `status` and `messageId`", "deliveries")
+const pageMayBeShort = shortPage(
+  "With the status `delivered`, and with any filter but `status` and `messageId`,",
+  "deliveries"
+)
 
 const one = { params: byId, query: noQuery }
 

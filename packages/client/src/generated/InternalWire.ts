@@ -2294,8 +2294,9 @@ export interface InternalRoutes {
    */
   readonly "POST /internal/webhook/verify": { readonly body: VerifyDelivery; readonly response: VerifiedDelivery }
   /**
-   * List deliveries. Newest first. With any filter but `status` and `messageId` a page ends at the latest after looking
-   * at 10,000 deliveries: it may hold fewer than `limit`, or none, even if more follow.
+   * List deliveries. Newest first. With the status `delivered`, and with any filter but `status` and `messageId`, a
+   * page ends at the latest after looking at 10,000 deliveries: it may hold fewer than `limit`, or none, even if more
+   * follow.
    */
   readonly "GET /internal/webhook/deliveries": {
     readonly query: DeliveryQuery

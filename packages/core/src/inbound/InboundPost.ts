@@ -15,7 +15,7 @@ export interface PostName {
 
 /** Why a post could not be processed. */
 export type Problem =
-  /** It is not a valid post of the provider; retrying cannot help. */
+  /** It is not a valid post of the provider as far as this version knows; only another version may read it. */
   | "unreadable"
   /** The storage was unavailable. */
   | "storage"

@@ -62,6 +62,11 @@ export class InboundPostStore extends Context.Service<InboundPostStore, {
    */
   readonly release: (command: Release) => Effect.Effect<boolean, StoreError>
   /**
+   * Makes up to `limit` unreadable posts of a provider due again, as of their arrival, the oldest first. Returns how
+   * many; fewer than `limit` if none is left.
+   */
+  readonly retryUnreadable: (provider: string, limit: number) => Effect.Effect<number, StoreError>
+  /**
    * Deletes up to `limit` expired posts (`InboundPost.keptFor`, `keptWithProblemFor`). A post that never failed stays
    * until it is processed. Returns how many were deleted; 0 if none is left.
    */

@@ -52,6 +52,15 @@ const sweepBatch = 500
  */
 export const separatesAfter = 3
 
+/** The maximum number of unreadable posts that become due in one step. */
+const retryBatch = 500
+
+/**
+ * The stores, one for each process, whose unreadable posts were tried again: an instance with `background: false` starts
+ * its runner with each `work`.
+ */
+const retried = new WeakSet<InboundPostStore["Service"]>()
+
 /** A claimed post while its items are applied. */
 interface Progress {
   readonly post: ClaimedPost
@@ -201,9 +210,19 @@ export const layer = Layer.effectDiscard(
       })
     )
 
+    /** A version that starts may read what the version before could not. */
+    const retryUnreadable = store.retryUnreadable(webhook.name, retryBatch).pipe(
+      Effect.repeat({ while: (count) => count === retryBatch }),
+      Effect.tap(Effect.sync(() => retried.add(store))),
+      RepeatedFailure.watch("trying unreadable provider posts again"),
+      // the next round repeats it, and other posts do not wait for that
+      Effect.ignoreCause,
+      Effect.when(Effect.sync(() => !retried.has(store)))
+    )
+
     const rest = Effect.raceFirst(store.awaitHint, polling.rest("posts", pollEvery))
 
-    yield* round.pipe(
+    yield* Effect.andThen(retryUnreadable, round).pipe(
       Effect.flatMap((worked) => worked ? Effect.void : rest),
       RepeatedFailure.watch("claiming provider posts"),
       Effect.catchCause(() => Effect.sleep(pollEvery)),

@@ -20,7 +20,10 @@ export interface Heartbeat {
   readonly at: Instant
   /** Identifies the database server. If it changes, the database is a copy, such as a restored backup. */
   readonly server: string
-  /** Since when the queues are held, of all workspaces that were not released since; `null` if they were never held. */
+  /**
+   * Since when the queues are held, of the workspaces that existed then and were not released since; `null` if they
+   * were never held.
+   */
   readonly heldSince: Instant | null
 }
 

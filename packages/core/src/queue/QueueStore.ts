@@ -35,8 +35,8 @@ export class QueueStore extends Context.Service<QueueStore, {
   /** When there is next something to do for a number; `null` if nothing is queued, or everything is held. */
   readonly nextAt: Effect.Effect<Instant | null, StoreError>
   /**
-   * Writes a heartbeat. If the database turns out to be restored, campaigns wait for a person, and the queue is held
-   * (`Heartbeat.beat`).
+   * Writes a heartbeat. If the database turns out to be restored, campaigns wait for a person, and the queues of the
+   * workspaces that exist are held (`Heartbeat.beat`).
    */
   readonly beat: (command: Beat) => Effect.Effect<BeatResult, StoreError>
   /** The state of a workspace's queue, or with `null`, of the queues of all workspaces. */

@@ -193,8 +193,8 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
   /** The backlog of all workspaces, at a bounded cost. */
   readonly backlog: (now: Instant) => Effect.Effect<BacklogReport, StoreError>
   /**
-   * Deliveries of the workspace, newest first. Status and message have an index; with another filter a page reads at
-   * most `Page.maxScanned` deliveries.
+   * Deliveries of the workspace, newest first. The message and every status but `delivered` have an index; with another
+   * filter a page reads at most `Page.maxScanned` deliveries.
    */
   readonly list: (
     workspaceId: WorkspaceId,

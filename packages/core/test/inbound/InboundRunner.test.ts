@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import type { InboundItem } from "../../src/inbound/InboundItem.ts"
 import { InboundPostStore } from "../../src/inbound/InboundPostStore.ts"
 import { itemsAtOnce, lease, separatesAfter } from "../../src/inbound/InboundRunner.ts"
-import { ProviderWebhook } from "../../src/inbound/ProviderWebhook.ts"
+import { ProviderWebhook, UnreadablePost } from "../../src/inbound/ProviderWebhook.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { day, hour, minute } from "../checks.ts"
 import { settle } from "../clock.ts"
@@ -212,6 +212,52 @@ describe("the runner", () => {
         assert.notMatch(JSON.stringify(lines), /SECRET/)
       })
     )))
+
+  it.effect("a new start reads posts that the version before could not read, in their order and before later ones", () =>
+    posting(Effect.gen(function*() {
+      const { applied, apply } = noting()
+      const unreadable = Effect.fail(new UnreadablePost({ message: "it has a new form" }))
+      const before = yield* startRunner(apply, {
+        webhook: Layer.succeed(ProviderWebhook, { ...StubProviderWebhook.make(), read: () => unreadable })
+      })
+      for (const n of [1, 2]) {
+        yield* post([message(n)])
+        yield* TestClock.adjust("1 minute")
+      }
+      assert.deepStrictEqual(yield* backlog, { ...idle, unreadable: 2 })
+      yield* before.stop
+      yield* TestClock.adjust("1 hour")
+      yield* post([message(3)])
+      yield* startRunner(apply)
+      assert.deepStrictEqual(applied, ["wamid.in.1", "wamid.in.2", "wamid.in.3"])
+      assert.deepStrictEqual(yield* backlog, idle)
+    })))
+
+  it.effect("a process tries unreadable posts again once, even if its first attempt fails and its runner starts again", () =>
+    posting(Effect.gen(function*() {
+      const store = yield* InboundPostStore
+      let reads = 0
+      const webhook = StubProviderWebhook.layer(Effect.sync(() => void reads++))
+      const first = yield* startRunner(() => Effect.void, { webhook })
+      yield* postBody("nonsense")
+      yield* settle
+      assert.strictEqual(reads, 1)
+      yield* first.stop
+
+      let calls = 0
+      const own = InboundPostStore.of({
+        ...store,
+        retryUnreadable: (provider, limit) =>
+          Effect.suspend(() => calls++ === 0 ? away : store.retryUnreadable(provider, limit))
+      })
+      for (let start = 0; start < 2; start++) {
+        const { stop } = yield* startRunner(() => Effect.void, { webhook, process: own })
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(reads, 2)
+        yield* stop
+      }
+      assert.deepStrictEqual(yield* backlog, { ...idle, unreadable: 1 })
+    })))
 
   it.effect("applied items are counted by kind, and failures by cause", () =>
     posting(Effect.gen(function*() {

@@ -74,6 +74,19 @@ const end = (
   return true
 }
 
+const retryUnreadable = (memory: Memory, provider: string, limit: number): number => {
+  const unreadable = [...memory.inboundPosts.values()]
+    .filter((post) => post.provider === provider && post.problem === "unreadable" && post.dueAt === null)
+    .sort((a, b) => a.receivedAt - b.receivedAt)
+    .slice(0, limit)
+  for (const post of unreadable) {
+    post.dueAt = post.receivedAt
+    memory.waitingPosts.add(post)
+  }
+  if (unreadable.length > 0) memory.inboundPostHint.notify()
+  return unreadable.length
+}
+
 const sweep = (memory: Memory, now: Time.Instant, limit: number): number => {
   let swept = 0
   for (const [name, post] of memory.inboundPosts) {
@@ -111,6 +124,7 @@ export const layer = Layer.effect(
         Effect.sync(() => claim(memory, StorageTime.judgedAt(command, memory.now(command.now), "leaseUntil"))),
       complete: (command) => Effect.sync(() => end(memory, command, InboundPostStep.complete(command))),
       release: (command) => Effect.sync(() => end(memory, command, InboundPostStep.release(command))),
+      retryUnreadable: (provider, limit) => Effect.sync(() => retryUnreadable(memory, provider, limit)),
       sweep: (now, limit) => Effect.sync(() => sweep(memory, memory.now(now), limit)),
       awaitHint: memory.inboundPostHint.wait,
       backlog: Effect.sync(() => backlog(memory))

@@ -35,6 +35,7 @@ const remove = (memory: Memory, id: Id.PhoneNumberId): boolean => {
     memory.toldAt.delete(id)
     memory.credentials.delete(id)
     memory.countedCustomers.delete(id)
+    for (const table of [memory.inbound, memory.inboundById]) table.forget(({ number }) => number.id === id)
     for (const row of memory.contacts.all(number.workspaceId)) {
       if (row.contact.phoneNumberId === id) forgetContact(memory, row)
     }

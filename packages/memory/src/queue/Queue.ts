@@ -81,9 +81,22 @@ export const takeDue = (memory: Memory, kept: LaneRecord, limit: number, now: Ti
 }
 
 /** Since when the queue of a workspace is held; `null` if it is not. */
-export const heldSinceOf = ({ heartbeat, queueReleases }: Memory, workspaceId: Id.WorkspaceId): Time.Instant | null => {
+export const heldSinceOf = (
+  { heartbeat, queueReleases, workspaces }: Memory,
+  workspaceId: Id.WorkspaceId
+): Time.Instant | null => {
   const heldSince = heartbeat?.heldSince ?? null
-  return heldSince === null || (queueReleases.get(workspaceId) ?? -Infinity) >= heldSince ? null : heldSince
+  if (heldSince === null || (queueReleases.get(workspaceId) ?? -Infinity) >= heldSince) return null
+  return (workspaces.get(workspaceId)?.createdAt ?? Infinity) <= heldSince ? heldSince : null
+}
+
+/** Since when the queue of any workspace is held; `null` if none is. */
+export const heldSinceOfAny = (memory: Memory): Time.Instant | null => {
+  for (const id of memory.workspaces.keys()) {
+    const heldSince = heldSinceOf(memory, id)
+    if (heldSince !== null) return heldSince
+  }
+  return null
 }
 
 /** The lane whose work is due first, except lanes of held workspaces. */

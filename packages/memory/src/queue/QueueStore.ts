@@ -6,7 +6,7 @@ import { Heartbeat, type Id, QueueEndStep, QueueStore, QueueWorkStep, type Time 
 import { Effect, Layer, Option } from "effect"
 import { loaded as loadedSends, write as writeSends } from "../messages/Sends.ts"
 import { type Memory, State } from "../State.ts"
-import { dequeue, heldSinceOf, nextAt, nextLane, setDue, takeDue } from "./Queue.ts"
+import { dequeue, heldSinceOf, heldSinceOfAny, nextAt, nextLane, setDue, takeDue } from "./Queue.ts"
 
 const work = (memory: Memory, command: QueueWorkStep.Work): QueueWorkStep.WorkResult | undefined => {
   const now = memory.now(command.now)
@@ -64,13 +64,13 @@ const backlog = (memory: Memory, workspaceId: Id.WorkspaceId | null, asked: Time
     queued += queue.size
     for (const { dueAt } of queue.values()) if (dueAt <= now && (oldest === null || dueAt < oldest)) oldest = dueAt
   }
-  const heldSince = workspaceId === null ? memory.heartbeat?.heldSince ?? null : heldSinceOf(memory, workspaceId)
+  const heldSince = workspaceId === null ? heldSinceOfAny(memory) : heldSinceOf(memory, workspaceId)
   return { at: now, queued, oldestDueAt: oldest, heldSince }
 }
 
 const release = (memory: Memory, workspaceId: Id.WorkspaceId | null): boolean => {
-  const heldSince = memory.heartbeat?.heldSince ?? null
-  if (heldSince === null || (workspaceId !== null && heldSinceOf(memory, workspaceId) === null)) return false
+  const heldSince = workspaceId === null ? heldSinceOfAny(memory) : heldSinceOf(memory, workspaceId)
+  if (heldSince === null) return false
   if (workspaceId === null) memory.heartbeat = { ...memory.heartbeat!, heldSince: null }
   else memory.queueReleases.set(workspaceId, heldSince)
   memory.queueHint.notify()

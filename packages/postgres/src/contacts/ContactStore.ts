@@ -40,7 +40,7 @@ const isAfter = (after: ReturnType<typeof place.given> | undefined): string =>
   after === undefined ? "" : ` and (c.phone_number_id, c.key) > (${after.phoneNumberId}, ${after.name})`
 
 /** Lists the opt-outs that only contacts record, without those that {@link listStored} lists. */
-const listUncovered = variants(
+export const listUncovered = variants(
   { workspaceId, limit },
   { after: place },
   ({ limit, workspaceId }, { after }) =>

@@ -1,6 +1,6 @@
 /**
  * `InboundPostStore` in PostgreSQL: combines the operations of this folder (`ClaimPosts`, `EndPosts`, `KeepPost`,
- * `PostBacklog`, `SweepPosts`) and adds the short statements.
+ * `PostBacklog`, `RetryUnreadable`, `SweepPosts`) and adds the short statements.
  */
 import { InboundPostStep, InboundPostStore } from "@wac/core"
 import { Effect, Layer, Result } from "effect"
@@ -13,6 +13,7 @@ import { claimedOf, claimPosts } from "./ClaimPosts.ts"
 import * as EndPosts from "./EndPosts.ts"
 import { keep } from "./KeepPost.ts"
 import { backlog, backlogOf } from "./PostBacklog.ts"
+import { retriedOf, retryUnreadable } from "./RetryUnreadable.ts"
 import { sweepPosts } from "./SweepPosts.ts"
 
 const inBytes = (digest: string): Uint8Array => Result.getOrThrow(Hex.decode(digest))
@@ -59,6 +60,11 @@ export const layer = Layer.effect(
           Effect.sync(hint.tell)
         )
       },
+      retryUnreadable: (provider, limit) =>
+        Effect.tap(
+          Effect.map(planned("InboundPostStore.retryUnreadable", retryUnreadable(provider, limit)), retriedOf),
+          Effect.sync(hint.tell)
+        ),
       sweep: (now, limit) =>
         Effect.map(
           planned("InboundPostStore.sweep", sweepPosts(callerNow(now), limit)),

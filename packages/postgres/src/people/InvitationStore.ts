@@ -92,8 +92,18 @@ const lockManagers = statement(
   ({ workspaces }) => managersText(`select unnest(${workspaces})`)
 )
 
+const places = stored.pick("workspaceId", "email")
+
+/** Serializes the invitations of an address to a workspace, since the first one has no row to lock. */
+const lockPlaces = statement(
+  { places },
+  ({ places }) =>
+    `select pg_advisory_xact_lock(hashtext('wac:invitations'), l.name)
+  from (select distinct hashtext(s.workspace_id || ' ' || s.email) as name from ${places("s")} order by 1) l`
+)
+
 const lockPending = statement(
-  { places: stored.pick("workspaceId", "email") },
+  { places },
   ({ places }) =>
     `select ${columnsOfInvitation} from wac.invitations i
   join ${places("s")} on s.workspace_id = i.workspace_id and s.email = i.email
@@ -109,9 +119,9 @@ const create: StepOptions<
 > = {
   load: (commands) => {
     const workspaces = commands.map(({ workspaceId }) => workspaceId)
-    return [lockManagers({ workspaces }), lockPending({ places: commands })]
+    return [lockManagers({ workspaces }), lockPlaces({ places: commands }), lockPending({ places: commands })]
   },
-  read: ([managers, rows], now) => {
+  read: ([managers, , rows], now) => {
     const pending = new Map(
       rows!.map(invitationOf).map((one) => [`${one.workspaceId} ${one.email}`, one])
     )

@@ -10,7 +10,7 @@ import { Database } from "../Database.ts"
 import { ifGiven, isAny, type Statement, statement, value, variants } from "../Statement.ts"
 import { beat } from "./BeatHeart.ts"
 import { end } from "./EndQueued.ts"
-import { isHeld, work } from "./WorkOnLane.ts"
+import { holds, isHeld, work } from "./WorkOnLane.ts"
 
 /** Reads when work on the first lane is due, of lanes that are not held. */
 export const nextText = `select l.work_at from wac.send_lanes l
@@ -38,9 +38,7 @@ const countBacklog = variants(
       ) d
       where l.work_at is not null and d.due_at <= j.at${ifGiven(workspaceId, (id) => ` and l.workspace_id = ${id}`)}
     ) as oldest_due_at,
-    (select h.held_since from wac.heartbeats h${
-      ifGiven(workspaceId, (id) => ` where ${isHeld(id)}`)
-    }) as held_since, j.at
+    (select h.held_since from wac.heartbeats h where ${holds(workspaceId)}) as held_since, j.at
   from judged j`
 )
 
@@ -56,13 +54,13 @@ const backlog = columns<QueueStore.Backlog>({
 })
 
 /** Releases the queues of all workspaces from the present hold. */
-export const releaseAllText = "update wac.heartbeats h set held_since = null where h.held_since is not null returning 1"
+export const releaseAllText = `update wac.heartbeats h set held_since = null where ${holds()} returning 1`
 
 const releaseOne = statement(
   { workspaceId },
   ({ workspaceId }) =>
     `insert into wac.queue_releases as r (workspace_id, held_since)
-  select ${workspaceId}, h.held_since from wac.heartbeats h where h.held_since is not null
+  select ${workspaceId}, h.held_since from wac.heartbeats h where ${holds(workspaceId)}
   on conflict (workspace_id) do update set held_since = excluded.held_since where r.held_since < excluded.held_since
   returning 1`
 )

@@ -19,13 +19,22 @@ export interface WorkCommand extends QueueWorkStep.Work {
   readonly asked: number | undefined
 }
 
-/** A condition: whether the queue of this workspace is held until a person releases it. */
-export const isHeld = (workspaceId: string): string =>
-  `exists (
-    select from wac.heartbeats h where h.held_since is not null and not exists (
-      select from wac.queue_releases r where r.workspace_id = ${workspaceId} and r.held_since >= h.held_since
+/**
+ * A condition on the heartbeat `h`: whether the queue of this workspace, or if omitted of any, is held until a person
+ * releases it. `offset 0` keeps the planner from reading all workspaces while nothing is held.
+ */
+export const holds = (workspaceId?: string): string =>
+  `h.held_since is not null and exists (
+    select from wac.workspaces w
+    where ${workspaceId === undefined ? "" : `w.id = ${workspaceId} and `}w.created_at <= h.held_since and not exists (
+      select from wac.queue_releases r where r.workspace_id = w.id and r.held_since >= h.held_since
     )
+    offset 0
   )`
+
+/** A condition: whether the queue of this workspace is held. */
+export const isHeld = (workspaceId: string): string =>
+  `exists (select from wac.heartbeats h where ${holds(workspaceId)})`
 
 /**
  * Chooses and locks a lane. A separate statement, so that the statements after it see what was queued before the lane

@@ -1,6 +1,6 @@
 /**
- * Pages of deliveries, as people see them. Status and message have indexes; any other filter scans a bounded number of
- * the remaining deliveries.
+ * Pages of deliveries, as people see them. The message and every status but `delivered` have indexes; any other filter
+ * scans a bounded number of the remaining deliveries.
  */
 import { Delivery, DeliveryStore, Event, Id, MessageStore, Page, type Time } from "@wac/core"
 import { Duration, Record } from "effect"
@@ -19,13 +19,16 @@ import {
 import { delivery, shownOf } from "./StoredDelivery.ts"
 
 /** Selects the columns that {@link listedOf} reads, from the delivery, its webhook and the webhook's skips. */
-const shown = `select ${delivery.names("d")}, w.paused_at::double precision, s.skipped_at::double precision
-  from wac.deliveries d
+const shownFrom = (deliveries: string): string =>
+  `select ${delivery.names("d")}, w.paused_at::double precision, s.skipped_at::double precision
+  from ${deliveries} d
   left join wac.webhooks w on w.id = d.webhook_id
   left join lateral (
     select s.skipped_at from wac.webhook_skips s where s.webhook_id = d.webhook_id and s.until >= d.position
     order by s.until limit 1
   ) s on d.status = 'pending'`
+
+const shown = shownFrom("wac.deliveries")
 
 const webhook = row({ pausedAt: double<number | null>() })
 
@@ -68,10 +71,12 @@ const present = (workspaceId: string, pausedAt: string): string => {
   return `d.status = 'pending' and d.webhook_id = ${webhook("id")} and d.position > ${webhook("skipped_until")}`
 }
 
-const isOpen = (status: Delivery.DeliveryStatus | undefined): boolean => status === "pending" || status === "held"
+/** Whether a list is in the order of recording: its deliveries may be open, and those have no index by id. */
+const isByTime = (status: Delivery.DeliveryStatus | undefined): boolean =>
+  status === "pending" || status === "held" || status === "skipped"
 
 const orderOf = (status: Delivery.DeliveryStatus | undefined, table: string): string =>
-  isOpen(status) ? `${table}.created_at desc, ${table}.id desc` : `${table}.id desc`
+  isByTime(status) ? `${table}.created_at desc, ${table}.id desc` : `${table}.id desc`
 
 /**
  * The delivery that a page comes after. `created` is given where the list is in the order of times: the latest time at
@@ -92,19 +97,54 @@ const whereOf = (
   const ofWorkspace = `d.workspace_id = ${workspaceId}`
   const where = {
     all: ofWorkspace,
-    delivered: `${ofWorkspace} and d.status = 'delivered'`,
+    // without an index, the status is judged after the scan
+    delivered: ofWorkspace,
     exhausted: `${ofWorkspace} and d.status = 'exhausted'`,
-    skipped: `${ofWorkspace} and (d.status = 'skipped' or s.skipped_at is not null)`,
+    // firstOf adds the rest
+    skipped: "true",
     pending: present(workspaceId, "null"),
     held: present(workspaceId, "not null")
   }[status ?? "all"]
   const isAfter = (after: string): string =>
-    isOpen(status)
+    isByTime(status)
       ? `(d.created_at, d.id) < (coalesce((
           select c.created_at from wac.deliveries c where c.workspace_id = ${workspaceId} and c.id = ${after}
         ), ${created}::bigint), ${after})`
       : `d.id < ${after}`
   return `${where}${ifGiven(after, (after) => ` and ${isAfter(after)}`)}`
+}
+
+/**
+ * Selects the first deliveries of a status under a condition, in their order. Those that a skip holds while they are
+ * still to be written as skipped (`TidySkipped`) are read by the index of pending ones of the skip's webhook. All
+ * deliveries of a webhook are of one workspace, and the webhook may be gone, so its newest one proves the workspace.
+ */
+const firstOf = (
+  status: Delivery.DeliveryStatus | undefined,
+  workspaceId: string,
+  where: string,
+  limit: number | string
+): string => {
+  const first = (condition: string) =>
+    `${shown} where ${where}${condition} order by ${orderOf(status, "d")} limit ${limit}`
+  return status !== "skipped" ? first("") : `select d.* from (
+    (${first(` and d.workspace_id = ${workspaceId} and d.status = 'skipped'`)})
+    union all
+    select d.* from (
+      select s.webhook_id, max(s.until) as until, max(s.created_before) as created_before
+      from wac.webhook_skips s group by s.webhook_id
+    ) k
+    cross join lateral (
+      select d.workspace_id from wac.deliveries d where d.webhook_id = k.webhook_id and d.status = 'pending'
+      order by d.created_at desc, d.id desc limit 1
+    ) n
+    cross join lateral (${
+    first(
+      ` and n.workspace_id = ${workspaceId} and d.webhook_id = k.webhook_id and d.status = 'pending'` +
+        " and d.position <= k.until and d.created_at < k.created_before"
+    )
+  }) d
+  ) d order by ${orderOf(status, "d")} limit ${limit}`
 }
 
 const inputs = { workspaceId: value<Id.WorkspaceId>(), limit: value<number>() }
@@ -118,13 +158,31 @@ const byStatus = <A>(
   return (status) => status === undefined ? all : each[status]!
 }
 
+/** Lists delivered deliveries. The scan ends with the page, or at its maximum: then `reached` is where it stopped. */
+const scannedText = (where: string, limit: string): string => {
+  const scanned = (column: string) => `select ${column} from wac.deliveries d where ${where} order by d.id desc`
+  return `with page as materialized (
+    ${shownFrom(`(${scanned("d.*")} limit ${Page.maxScanned})`)}
+    where d.status = 'delivered' order by d.id desc limit ${limit}
+  )
+  select p.*, r.reached, ${others}
+  from (
+    select case when (select count(*) from page) < ${limit} then (
+      ${scanned("d.id")} offset ${Page.maxScanned - 1} limit 1
+    ) end as reached
+  ) r left join page p on true
+  ${tables("p")}
+  order by p.id desc`
+}
+
 /** Lists the deliveries of a status, newest first. */
 const list = byStatus((status) =>
-  variants(inputs, place, ({ limit, workspaceId }, place) =>
-    `with page as (
-    ${shown} where ${whereOf(status, workspaceId, place)} order by ${orderOf(status, "d")} limit ${limit}
-  )
-  select p.*, ${others} from page p ${tables("p")} order by ${orderOf(status, "p")}`)
+  variants(inputs, place, ({ limit, workspaceId }, place) => {
+    const where = whereOf(status, workspaceId, place)
+    if (status === "delivered") return scannedText(where, limit)
+    return `with page as (${firstOf(status, workspaceId, where, limit)})
+  select p.*, ${others} from page p ${tables("p")} order by ${orderOf(status, "p")}`
+  })
 )
 
 /** The text that selects a delivery, if the workspace has it, with the further columns `more`. */
@@ -150,16 +208,18 @@ const filtered = byStatus((status) =>
       statusCode: value<number | null>()
     },
     { ...place, ids: listOf<string>("text") },
-    ({ below, eventType, from, limit, outcome, since, statusCode, until, workspaceId }, { ids, ...place }) =>
-      `with looked as materialized (
-    ${shown}
-    where ${whereOf(status, workspaceId, place)} and d.id >= ${from} and d.id < ${below}${
-        ifGiven(ids, (ids) => ` and d.id = any(${ids})`)
-      }
-    order by ${orderOf(status, "d")} limit ${Page.maxScanned}
-  ), found as materialized (
+    ({ below, eventType, from, limit, outcome, since, statusCode, until, workspaceId }, { ids, ...place }) => {
+      const where = `${whereOf(status, workspaceId, place)} and d.id >= ${from} and d.id < ${below}${
+        // bounds the scan of an index by the time of recording
+        isByTime(status)
+          ? ` and d.created_at >= coalesce(${since}::bigint, 0)
+            and d.created_at < coalesce(${until}::bigint, ${Number.MAX_SAFE_INTEGER})`
+          : ""}${ifGiven(ids, (ids) => ` and d.id = any(${ids})`)}`
+      return `with looked as materialized (${
+        firstOf(status, workspaceId, where, Page.maxScanned)
+      }), found as materialized (
     select l.* from looked l
-    where coalesce(l.event_type = ${eventType}, true)
+    where ${status === "delivered" ? "l.status = 'delivered' and " : ""}coalesce(l.event_type = ${eventType}, true)
       and coalesce(l.created_at >= ${since}::bigint, true) and coalesce(l.created_at < ${until}::bigint, true)
       and (${outcome}::text is null and ${statusCode}::integer is null or exists (
         select from wac.attempts a where a.delivery_id = l.id and a.number = l.attempt_count
@@ -175,6 +235,7 @@ const filtered = byStatus((status) =>
   ) r left join found f on true
   ${tables("f")}
   order by ${orderOf(status, "f")}`
+    }
   )
 )
 
@@ -195,7 +256,7 @@ export const listDeliveries = (
   const page = { workspaceId, limit: limit + 1 }
   const place = {
     after: after ?? undefined,
-    created: after !== null && isOpen(status) ? Id.timeOf(after as Id.DeliveryId) + ahead : undefined
+    created: after !== null && isByTime(status) ? Id.timeOf(after as Id.DeliveryId) + ahead : undefined
   }
   return isFiltered
     ? filtered(status)({

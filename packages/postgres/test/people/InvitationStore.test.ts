@@ -1,10 +1,11 @@
 /**
- * Invitations of one address that two processes accept at once.
+ * Invitations of one address that two processes make or accept at once.
  */
+import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { InvitationStore, MemberStore } from "@wac/core"
 import { Fixture, PeopleFixture } from "@wac/testkit"
-import { Effect, Option } from "effect"
+import { Effect, Fiber, Option } from "effect"
 import * as DeliveryProcesses from "../webhooks/DeliveryProcesses.ts"
 
 layer(DeliveryProcesses.layer)("two processes that accept invitations", (it) => {
@@ -29,5 +30,34 @@ layer(DeliveryProcesses.layer)("two processes that accept invitations", (it) => 
         const account = yield* MemberStore.MemberStore.use((store) => store.findByEmail(email))
         assert.lengthOf(Option.getOrThrow(account).memberships, 1)
       }
+    }))
+})
+
+layer(DeliveryProcesses.layer)("two processes that make the first invitations of one address", (it) => {
+  it.effect("an admin's does not replace an owner's that was made at the same time", () =>
+    Effect.gen(function*() {
+      const { open, waiting } = DeliveryProcesses
+      const client = yield* PgClient.PgClient
+      const store = yield* InvitationStore.InvitationStore
+      const own = yield* Fixture.world()
+      const [owner, admin] = [
+        PeopleFixture.maker(yield* PeopleFixture.joined(own, { role: "owner" })),
+        PeopleFixture.maker(yield* PeopleFixture.joined(own, { role: "admin" }))
+      ]
+      const first = yield* PeopleFixture.invitation(own, { by: owner, role: "owner" })
+      const second = yield* PeopleFixture.invitation(own, { by: admin, email: first.email })
+      // both have looked for another invitation before the first one is written
+      const writes = yield* open(client`lock table wac.invitations in share mode`)
+      const made = yield* Effect.forkChild(store.create(first), { startImmediately: true })
+      yield* waiting(1)
+      const instead = yield* Effect.forkChild(
+        DeliveryProcesses.elsewhere(InvitationStore.InvitationStore.use((store) => store.create(second))),
+        { startImmediately: true }
+      )
+      yield* waiting(2)
+      yield* writes.commit
+      const answers = [yield* Fiber.join(made), yield* Fiber.join(instead)]
+      assert.deepStrictEqual(answers.map(({ _tag }) => _tag), ["Created", "Refused"])
+      assert.deepStrictEqual(yield* store.find(first.tokenHash), Option.some(first))
     }))
 })

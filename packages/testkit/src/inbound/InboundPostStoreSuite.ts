@@ -131,7 +131,45 @@ export const tests = (it: Fixture.It): void => {
       yield* claimOne(other)
     }))
 
-  it.effect("an unreadable post is never due again, and is known", () =>
+  it.effect("unreadable posts are due again when they are retried, at their arrival, and no other post is", () =>
+    Effect.gen(function*() {
+      const given = yield* own
+      const store = yield* InboundPostStore.InboundPostStore
+      const other = { ...given, provider: yield* Fixture.word }
+      for (const [i, body] of ["processed", "failing", "one", "two", "three"].entries()) {
+        yield* keep(given, body, given.start + i)
+      }
+      yield* keep(other, "another's")
+      const now = given.start + hour
+      const { claimed: [processed, failing, ...unreadable], token } = yield* claim(given, { now })
+      yield* complete(processed!, token, now)
+      yield* release(failing!, token, now, { problem: "defect", retryAt: now + day })
+      const another = yield* claimOne(other)
+      // the last one first
+      for (const post of unreadable.reverse()) {
+        yield* release(post, token, now, { problem: "unreadable", retryAt: null })
+      }
+      yield* release(another.post, another.token, now, { problem: "unreadable", retryAt: null })
+      yield* keep(given, "new", now)
+
+      const retry = store.retryUnreadable(given.provider, 2)
+      assert.deepStrictEqual([yield* retry, yield* retry, yield* retry], [2, 1, 0])
+      const again = yield* claim(given, { now })
+      assert.deepStrictEqual(again.texts, ["one", "two", "three", "new"])
+      assert.deepStrictEqual(again.claimed.map(({ tries }) => tries), [1, 1, 1, 0])
+      yield* nothingDue(other, now + day - 1)
+      // one that stays unreadable is set aside as before, and kept for no longer
+      const [one, two] = again.claimed
+      assert.isTrue(yield* complete(one!, again.token, now))
+      assert.isTrue(yield* release(two!, again.token, now + day, { problem: "unreadable", retryAt: null }))
+      yield* nothingDue(given, now + lease - 1)
+      const end = now + Duration.toMillis(InboundPost.keptWithProblemFor)
+      assert.strictEqual((yield* keep(given, "two", end - 1)).kept, "known")
+      while ((yield* store.sweep(end, 100)) > 0);
+      assert.strictEqual((yield* keep(given, "two", end)).kept, "kept")
+    }))
+
+  it.effect("an unreadable post is never due by itself, and is known", () =>
     Effect.gen(function*() {
       const given = yield* own
       yield* keep(given, "nonsense")

@@ -88,11 +88,14 @@ export const tests = (it: Fixture.It): void => {
       const elsewhere = yield* further(own)
       for (const added of [next, elsewhere]) assert.isTrue(yield* use((store) => store.add(added)))
       const userId = `US.${(yield* Fixture.word).replaceAll("-", "")}`
-      yield* MessageFixture.inbound(own, { customer: { phone: MessageFixture.customer(1), userId } })
-      yield* MessageFixture.inbound(own, {
+      const removed = yield* MessageFixture.inbound(own, { customer: { phone: MessageFixture.customer(1), userId } })
+      const kept = yield* MessageFixture.inbound(own, {
         customer: MessageFixture.customer(2),
         providerNumberId: next.providerNumberId
       })
+      const isNamed = ({ command: { messageId } }: typeof kept) =>
+        Effect.map(MessageStore.MessageStore.use((store) => store.named(workspace.id, messageId)), Option.isSome)
+      assert.deepStrictEqual([yield* isNamed(removed), yield* isNamed(kept)], [true, true])
       const { command, messageId } = yield* MessageFixture.sent(own)
       const running = yield* MessageFixture.claimed(own)
       yield* use((store) =>
@@ -110,6 +113,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* list(own), [{ ...next, isDefault: true }, elsewhere])
       assert.deepStrictEqual(yield* list(beside), [beside.number])
       assert.deepStrictEqual(yield* use((store) => store.credentials(number.id)), Option.none())
+      assert.deepStrictEqual([yield* isNamed(removed), yield* isNamed(kept)], [false, true])
       const contacts = yield* ContactStore.ContactStore.use((store) =>
         store.list(workspace.id, {}, { limit: 10, after: null })
       )

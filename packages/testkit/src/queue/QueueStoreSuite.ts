@@ -2,7 +2,7 @@
  * Conformance of `QueueStore` (contract §15): which messages are handed out and when, and what becomes of them.
  */
 import { assert } from "@effect/vitest"
-import { Limits, Message, MessageStore, QueueStore, QueueWorkStep } from "@wac/core"
+import { Limits, Message, MessageStore, QueueStore, QueueWorkStep, WorkspaceStore } from "@wac/core"
 import { Duration, Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -230,7 +230,8 @@ export const tests = (it: Fixture.It): void => {
       assert.isFalse((yield* store.beat({ now: slept + second, last: slept, isRestored: false })).isHolding)
       assert.strictEqual((yield* store.backlog(null, slept + second)).heldSince, slept)
       assert.strictEqual(yield* QueueFixture.work(slept), undefined)
-      assert.strictEqual(yield* store.nextAt, null)
+      // workspaces of other tests were created after this hold
+      assert.notStrictEqual(yield* store.nextAt, at)
       // each workspace by itself
       assert.isTrue(yield* store.release(other.workspace.id))
       assert.isFalse(yield* store.release(other.workspace.id))
@@ -240,11 +241,40 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* due(own, slept), [])
       assert.isTrue(yield* store.release(null))
       assert.isFalse(yield* store.release(null))
-      assert.notStrictEqual(yield* store.nextAt, null)
+      assert.strictEqual(yield* store.nextAt, at)
       assert.deepStrictEqual(idsOf(yield* due(own, slept)), [one.message.id])
       // a process that wrote a heartbeat finds an earlier one
       assert.isTrue((yield* store.beat({ now: slept + day, last: slept + day, isRestored: false })).isHolding)
       assert.strictEqual((yield* store.backlog(other.workspace.id, slept)).heldSince, slept + day)
       assert.isTrue(yield* store.release(null))
+    }))
+  it.effect("a workspace that is created after the hold of a restored copy is not held", () =>
+    Effect.gen(function*() {
+      const store = yield* QueueStore.QueueStore
+      const own = yield* world
+      const at = own.start + minute
+      yield* queued(own, { later: { sendAt: at } })
+      yield* store.beat({ now: at, last: null, isRestored: true })
+      const fresh = yield* Fixture.world({ start: at + second })
+      const one = yield* queued(fresh, { later: { sendAt: at + minute } })
+      assert.strictEqual((yield* store.backlog(fresh.workspace.id, at + minute)).heldSince, null)
+      assert.isFalse(yield* store.release(fresh.workspace.id))
+      assert.strictEqual(yield* store.nextAt, at + minute)
+      assert.deepStrictEqual(idsOf(yield* due(fresh, at + minute)), [one.message.id])
+      assert.deepStrictEqual(yield* due(own, at + minute), [])
+      assert.isTrue(yield* store.release(null))
+    }))
+
+  it.effect("nothing is held any more once each workspace was released separately", () =>
+    Effect.gen(function*() {
+      const store = yield* QueueStore.QueueStore
+      const [own, other] = [yield* world, yield* world]
+      const at = Math.max(own.start, other.start) + minute
+      yield* store.beat({ now: at, last: null, isRestored: true })
+      assert.isTrue(yield* store.release(own.workspace.id))
+      assert.strictEqual((yield* store.backlog(null, at)).heldSince, at)
+      for (const { id } of yield* WorkspaceStore.WorkspaceStore.use(({ list }) => list)) yield* store.release(id)
+      assert.strictEqual((yield* store.backlog(null, at)).heldSince, null)
+      assert.isFalse(yield* store.release(null))
     }))
 }
