@@ -202,6 +202,8 @@ const run = (
     const { line, older, person, renamed } = given
     const { groups, names } = random.pick(plotsOf(given))
     const known = numbers.map(() => new Known(given))
+    /** Whether any name may be opted out for every number already. An import then leaves numbers that it has opted in. */
+    let isGeneral = false
     const open: Array<Running> = []
     let now = own.start
 
@@ -371,6 +373,9 @@ const run = (
             isOfNumber ? number.id : null,
             kind === "import" ? kind : "api"
           )
+          const mayLeave = kind === "import" && !isOfNumber && isGeneral
+          if (isOut && !isOfNumber) isGeneral = true
+          if (mayLeave) break
           for (const each of isOfNumber ? [n] : numbers.keys()) known[each]!.set(closure(name), isOut)
           break
         }
