@@ -150,7 +150,10 @@ export const tests = (it: Fixture.It): void => {
         assert.deepStrictEqual(yield* find(), Option.none())
         yield* store.issue(key, idempotency)
         yield* store.revoke(workspace.id, key.id, start + hour)
-        const replayed = Option.some({ _tag: "Replayed", key: { ...key, revokedAt: start + hour } })
+        const replayed = Option.some<ApiKeyStore.IssuedBefore>({
+          _tag: "Replayed",
+          key: { ...key, revokedAt: start + hour }
+        })
         assert.deepStrictEqual(yield* find("one", start + day - 1), replayed)
         assert.deepStrictEqual(yield* find("two"), Option.some({ _tag: "Conflict" }))
         assert.deepStrictEqual(yield* find("one", start + day), Option.none())
