@@ -216,6 +216,16 @@ const stories: Readonly<Record<string, ReadonlyArray<Step>>> = {
       )
     },
     async ({ service }) => (await service.messages.conversation({}).toArray()).length,
+    async ({ service }) => {
+      await service.messages.send(hello(customer))
+      const { data } = await service.messages.conversation({ direction: "outbound" }).page()
+      assert.isAbove(data.length, 0)
+      return data.map((message) => Object.keys(message).sort())
+    },
+    async ({ service }) => {
+      const { data } = await service.messages.conversation({ contact: customer, direction: "outbound" }).page()
+      return data.map((message) => Object.keys(message).sort())
+    },
     ({ service }) => service.messages.conversation({ contact: "1555" }).page()
   ],
   "files": [

@@ -289,6 +289,14 @@ const steps = Effect.gen(function*() {
       api_key_uses: 2 * 64
     }],
     "a revocation": [keys.revoke(workspace, keyIds(1)[0]!, now), { api_keys: 2, api_key_uses: 1, workspaces: 1 }],
+    "an API key that was created before": [
+      keys.findIssued(
+        workspace,
+        { key: "k 10" as Idempotency.IdempotencyKey, fingerprint: "f", caller: "usr" },
+        now
+      ),
+      { api_key_requests: 1, api_keys: 1, api_key_uses: 1 }
+    ],
     // a row, and an expired one that is deleted with it: found, and deleted
     "a new API key": [
       keys.issue(newKey, { key: "new" as Idempotency.IdempotencyKey, fingerprint: "f", caller: "usr" }),

@@ -239,7 +239,7 @@ const wrong = (campaign: Campaign, what: string): Result.Result<never, Forbidden
 /** Fields that can change without another check of the recipients. */
 const adjustable = new Set<string>(["name", "notAfter", "quietHours", "share", "maxFailureRate", "startAt"])
 
-const edit = (campaign: Campaign, plan: Partial<Plan>): Result.Result<Campaign, Forbidden> => {
+const edit = (campaign: Campaign, plan: Partial<Plan>, now: Instant): Result.Result<Campaign, Forbidden> => {
   if (hasEnded(campaign)) return wrong(campaign, "be changed")
   const frozen = Object.keys(plan).find((field) => !adjustable.has(field))
   if (frozen !== undefined && !takesRows(campaign)) {
@@ -249,11 +249,16 @@ const edit = (campaign: Campaign, plan: Partial<Plan>): Result.Result<Campaign, 
   // checked rows hold the messages that will be sent
   const after = frozen === undefined ? campaign : withoutCheck(campaign)
   const { forecast } = after
-  return Result.succeed({
+  const edited: Campaign = {
     ...after,
     ...plan,
     forecast: forecast === null || plan.share === undefined ? forecast : Forecast.withShare(forecast, plan.share)
-  })
+  }
+  // a campaign in another status sends nothing before it is started or resumed, which asks for its end
+  const isSending = edited.status === "scheduled" || edited.status === "running"
+  const movesEnd = plan.startAt !== undefined || plan.notAfter !== undefined
+  const refusal = isSending && movesEnd ? endRefusal(edited, now) : undefined
+  return refusal === undefined ? Result.succeed(edited) : Result.fail(refusal)
 }
 
 /** The statuses that a campaign never leaves. */
@@ -326,26 +331,32 @@ export const withFile = (campaign: Campaign, rows: number): Campaign => ({
   upload: null
 })
 
+/** When a campaign that a person lets send sends first. */
+const sendsFrom = ({ startAt }: Pick<Campaign, "startAt">, now: Instant): Instant => Math.max(startAt ?? now, now)
+
 /**
- * Makes the campaign run, or schedules it if its start time is in the future. Fails if the campaign ends before, because
- * all its recipients would be skipped, which nobody can undo.
+ * The error for a campaign that ends before it could send to those who are left: all of them would be skipped, which
+ * nobody can undo. `undefined` if there is time.
  */
+const endRefusal = (campaign: Campaign, now: Instant): Forbidden | undefined => {
+  const from = sendsFrom(campaign, now)
+  return campaign.counts.queued > 0 && endsAt(campaign, from) <= from
+    ? new Forbidden({
+      reason: "campaign_state",
+      message: `the campaign's end (notAfter) ${from > now ? "is before its start" : "has passed"}, so all ` +
+        "recipients that are left would be skipped: set a later notAfter first"
+    })
+    : undefined
+}
+
+/** Makes the campaign run, or schedules it if its start time is in the future. Fails if the campaign ends before. */
 const begin = (campaign: Campaign, now: Instant): Result.Result<Campaign, Forbidden> => {
-  const { counts, startAt, startedAt } = campaign
-  const from = Math.max(startAt ?? now, now)
-  if (counts.queued > 0 && endsAt(campaign, from) <= from) {
-    return Result.fail(
-      new Forbidden({
-        reason: "campaign_state",
-        message: `the campaign's end (notAfter) ${from > now ? "is before its start" : "has passed"}, so all ` +
-          "recipients that are left would be skipped: set a later notAfter first"
-      })
-    )
-  }
+  const refusal = endRefusal(campaign, now)
+  if (refusal !== undefined) return Result.fail(refusal)
   return Result.succeed(
-    from > now
+    sendsFrom(campaign, now) > now
       ? { ...campaign, status: "scheduled", pausedFor: null }
-      : { ...campaign, status: "running", pausedFor: null, startedAt: startedAt ?? now }
+      : { ...campaign, status: "running", pausedFor: null, startedAt: campaign.startedAt ?? now }
   )
 }
 
@@ -357,7 +368,7 @@ export const change = (campaign: Campaign, asked: Change, now: Instant): Result.
   const { status } = campaign
   switch (asked._tag) {
     case "Edit":
-      return edit(campaign, asked.plan)
+      return edit(campaign, asked.plan, now)
     case "Check":
       if (status === "checking" || status === "ready") return Result.succeed(campaign)
       if (status !== "draft") return wrong(campaign, "be checked")
@@ -402,7 +413,7 @@ export const filesOf = ({ template, templateB }: Pick<Plan, "template" | "templa
 
 /** Until when a campaign that a person has started may send; `undefined` if it may not. */
 export const sendsUntil = (campaign: Campaign, now: Instant): Instant | undefined =>
-  isUnstarted(campaign) || hasEnded(campaign) ? undefined : endsAt(campaign, Math.max(campaign.startAt ?? now, now))
+  isUnstarted(campaign) || hasEnded(campaign) ? undefined : endsAt(campaign, sendsFrom(campaign, now))
 
 /** When a running campaign stops sending. */
 export const endsAt = ({ notAfter, startedAt }: Campaign, now: Instant): Instant =>

@@ -84,6 +84,7 @@ export const layer = Layer.effectDiscard(
         limits,
         rateCard,
         provider: provider.name,
+        capabilities: provider.capabilities,
         messageIds: yield* Effect.replicateEffect(
           Id.generate(random, "msg"),
           isChecking ? rowsAtOnce : rowsAtFirst

@@ -13,9 +13,11 @@ import * as Limits from "../limits/Limits.ts"
 import * as KeyedMessage from "../messages/KeyedMessage.ts"
 import { type Message, type MessageError, type OutboundMessage, unsent } from "../messages/Message.ts"
 import type { EventIds } from "../messages/MessageStore.ts"
+import * as Policy from "../messages/Policy.ts"
 import { SendBatch, type Writes as SendWrites } from "../messages/SendBatch.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
 import * as SenderBlock from "../numbers/SenderBlock.ts"
+import type { Capabilities } from "../provider/Capabilities.ts"
 import * as Pace from "../queue/Pace.ts"
 import type { Decide, Known } from "../Step.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
@@ -54,6 +56,8 @@ export interface Work {
   readonly rateCard: RateCard
   /** The name of the running provider. */
   readonly provider: string
+  /** The capabilities of the running provider, which decide what the forecast counts. */
+  readonly capabilities: Capabilities
   /** New identifiers for messages. At most as many rows are checked. */
   readonly messageIds: ReadonlyArray<MessageId>
   /** Hashes of the names that an earlier piece of work asked for ({@link Worked.unhashed}); empty in the first. */
@@ -220,7 +224,7 @@ const unhashedIn = (
 
 /** Checks rows, and queues a message to each without a problem. */
 const checkRows = (
-  { limits, messageIds, rateCard }: Work,
+  { capabilities, limits, messageIds, rateCard }: Work,
   { job: { campaign }, rows, sender, templates }: LoadedWork,
   now: Instant
 ): WorkWrites => {
@@ -249,13 +253,17 @@ const checkRows = (
   const reached = checked.flatMap(({ customer, message }, i) =>
     message === null || customer === null || isHeldOut(campaign, customer)
       ? []
-      : [{ message, isLimited: Forecast.isLimited(rows![i]!.contact, now) }]
+      : [{ message, isLimited: Policy.countsAgainstMessagingLimit({ capabilities, contact: rows![i]!.contact, now }) }]
   )
   const limitedCustomers = campaign.limitedCustomers + reached.filter(({ isLimited }) => isLimited).length
   const expected = Forecast.withExpected(
     campaign.expected,
     reached.map(({ isLimited, message: { content, variant } }) =>
-      PriceTally.expected(content.to, templates[Variant.placeOf(variant)]!.category, !isLimited)
+      PriceTally.expected(
+        content.to,
+        templates[Variant.placeOf(variant)]!.category,
+        capabilities.serviceWindow && !isLimited
+      )
     )
   )
   const { share, startAt } = campaign
@@ -268,7 +276,12 @@ const checkRows = (
     limitedCustomers,
     expected,
     forecast: isReady
-      ? Forecast.of({ expected, limitedCustomers, share, at: startAt ?? now }, sender!, limits, rateCard)
+      ? Forecast.of(
+        { expected, limitedCustomers, share, at: startAt ?? now },
+        { sender: sender!, capabilities },
+        limits,
+        rateCard
+      )
       : null,
     ...Campaign.counted(CampaignTally.add(campaign.tallies, tallies)),
     status: isReady ? "ready" : "checking"

@@ -2,10 +2,9 @@
  * The forecast of a campaign (contract §11): its messages, duration and costs, estimated when its recipients are
  * checked. Pure.
  */
-import type { Contact } from "../contacts/Contact.ts"
-import * as ServiceWindow from "../contacts/ServiceWindow.ts"
 import * as Limits from "../limits/Limits.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
+import type { Capabilities } from "../provider/Capabilities.ts"
 import type { Instant } from "../Time.ts"
 import type { Price } from "../usage/PriceTally.ts"
 import * as RateCard from "../usage/RateCard.ts"
@@ -44,10 +43,6 @@ export const withExpected = (
   return [...counts.values()]
 }
 
-/** Whether a message to this customer would count against the messaging limit now. */
-export const isLimited = (contact: Contact | undefined, now: Instant): boolean =>
-  !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
-
 /** The forecast for messages at these prices that a number sends from the time `at` on. */
 export const of = (
   { at, expected, limitedCustomers, share }: {
@@ -56,12 +51,15 @@ export const of = (
     readonly share: number
     readonly at: Instant
   },
-  sender: PhoneNumber.PhoneNumber,
+  { capabilities, sender }: { readonly sender: PhoneNumber.PhoneNumber; readonly capabilities: Capabilities },
   limits: Limits.Limits,
   card: RateCard.RateCard
 ): Forecast => {
   const messages = expected.reduce((sum, { messages }) => sum + messages, 0)
-  const messagingLimit = PhoneNumber.messagingLimitOf(sender, limits.defaults.messagingLimit)
+  // a channel without service windows has no messaging limit
+  const messagingLimit = capabilities.serviceWindow
+    ? PhoneNumber.messagingLimitOf(sender, limits.defaults.messagingLimit)
+    : null
   const days = messagingLimit === null || limitedCustomers <= messagingLimit
     ? 1
     : messagingLimit === 0

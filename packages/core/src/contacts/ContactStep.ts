@@ -484,26 +484,31 @@ export const choose: Decide<Choose, LoadedChoices, Chosen, Writes> = (loaded, co
       ]
       const more = Suppression.missing(hashes, known)
       if (more.length > 0) return { _tag: "MoreNames", names: more }
-      const holds = () => Suppression.inForce(contacts.suppressions(workspaceId, hashes[name]!), phoneNumberId)
+      const under = (hash: string) => contacts.suppressions(workspaceId, hash)
+      const holds = () => Suppression.inForce(under(hashes[name]!), phoneNumberId)
       const theirs = known.filter((one) => phoneNumberId === null || one.phoneNumberId === phoneNumberId)
       const isOut = holds() !== undefined
-      const isOutAnywhere = phoneNumberId === null &&
-        contacts.suppressions(workspaceId, hashes[name]!).some(({ optedOut }) => optedOut)
-      const isNew = preference === "opt_out"
-        ? !isOut
-        : isOut || isOutAnywhere || theirs.some(({ optedOut }) => optedOut)
-      for (const [key, hash] of Object.entries(hashes)) {
-        const stored = contacts.suppressions(workspaceId, hash)
+      const isOutAnywhere = phoneNumberId === null && under(hashes[name]!).some(({ optedOut }) => optedOut)
+      const optedOut = preference === "opt_out"
+      // a list that is imported again knows nothing of what customers have chosen since
+      const isRepeated = optedOut && source === "import" && phoneNumberId === null &&
+        Object.values(hashes).every((hash) => Suppression.inForce(under(hash), null) !== undefined)
+      const changes = Object.entries(hashes).map(([key, hash]) => {
         const wanted = { workspaceId, phoneNumberId, hash, optedOut: true, name: { key, at: now, source } }
-        contacts.suppress(
-          preference === "opt_out" ? Suppression.begun(stored, wanted) : Suppression.ended(stored, phoneNumberId)
-        )
-      }
-      for (const contact of theirs) {
-        const optedOut = preference === "opt_out"
-        if (contact.optedOut === optedOut) continue
+        return optedOut
+          ? Suppression.begun(under(hash), wanted, isRepeated)
+          : Suppression.ended(under(hash), phoneNumberId)
+      })
+      for (const one of changes) contacts.suppress(one)
+      const mayBeSent = (contact: Contact.Contact) =>
+        Object.values(hashes).every((hash) => !Suppression.isOptedOut(contact, under(hash), contact.phoneNumberId))
+      const changed = theirs.filter((contact) => contact.optedOut !== optedOut && !(isRepeated && mayBeSent(contact)))
+      for (const contact of changed) {
         contacts.keep({ ...contact, optedOut, preferenceAt: Math.max(contact.preferenceAt ?? now, now) })
       }
+      const isNew = optedOut
+        ? !isOut || changed.length > 0 || changes.some(({ gone }) => gone.some((one) => !one.optedOut))
+        : isOut || isOutAnywhere || changed.length > 0
       const optOut = holds()?.name ?? undefined
       return { _tag: "Chosen", optOut: optOut && { at: optOut.at, source: optOut.source }, isNew }
     }

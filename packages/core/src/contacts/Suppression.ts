@@ -128,11 +128,18 @@ export const ended = (
 
 /**
  * Opts out a name for a number, or for every number. An opt-out in force stays as it is, unless it has lost its name.
+ * An opt-out for every number ends the exceptions of single numbers, unless `keepsExceptions`.
  */
-export const begun = (stored: ReadonlyArray<Suppression>, wanted: Suppression): Changes => {
+export const begun = (
+  stored: ReadonlyArray<Suppression>,
+  wanted: Suppression,
+  keepsExceptions = false
+): Changes => {
   const { phoneNumberId } = wanted
   const found = stored.find((one) => one.phoneNumberId === phoneNumberId && one.optedOut)
-  const gone = phoneNumberId === null ? stored.filter((one) => one.phoneNumberId !== null) : []
+  const gone = phoneNumberId === null
+    ? stored.filter((one) => one.phoneNumberId !== null && (one.optedOut || !keepsExceptions))
+    : []
   return { kept: found !== undefined && found.name !== null ? [] : [wanted], gone }
 }
 

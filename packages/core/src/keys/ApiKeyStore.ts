@@ -22,13 +22,15 @@ export interface Issuance {
   readonly caller?: string
 }
 
-/** The result of issuing a key under an idempotency key. */
-export type Issued =
-  | { readonly _tag: "Created"; readonly key: ApiKey }
+/** The result of a request whose idempotency key was used before. */
+export type IssuedBefore =
   /** The same request was carried out before. This is the key that it created, in its current state. */
   | { readonly _tag: "Replayed"; readonly key: ApiKey }
   /** The idempotency key was used before with a different body. */
   | { readonly _tag: "Conflict" }
+
+/** The result of issuing a key under an idempotency key. */
+export type Issued = { readonly _tag: "Created"; readonly key: ApiKey } | IssuedBefore
 
 export class ApiKeyStore extends Context.Service<ApiKeyStore, {
   /**
@@ -39,6 +41,12 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
     key: ApiKey,
     idempotency: Issuance
   ) => Effect.Effect<Issued, StoreError>
+  /** What `issue` would return for an idempotency key that was used before; `none` if it was not, or has expired. */
+  readonly findIssued: (
+    workspaceId: WorkspaceId,
+    idempotency: Issuance,
+    now: Instant
+  ) => Effect.Effect<Option.Option<IssuedBefore>, StoreError>
   /**
    * Finds a key, active or not, by its token's hash, with its workspace and the workspace's switch for recording the
    * values of requests (`RequestValuesStore`). `at` is the storage's time (`StorageTime`).

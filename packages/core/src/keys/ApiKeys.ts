@@ -19,7 +19,7 @@ import type { Instant } from "../Time.ts"
 import type { ValuesSwitch } from "../workspaces/ValuesSwitch.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
 import * as ApiKey from "./ApiKey.ts"
-import { ApiKeyStore } from "./ApiKeyStore.ts"
+import { ApiKeyStore, type Issuance, type IssuedBefore } from "./ApiKeyStore.ts"
 import * as ApiScope from "./ApiScope.ts"
 import * as KeyBinding from "./KeyBinding.ts"
 import * as Signature from "./Signature.ts"
@@ -195,35 +195,66 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       yield* Effect.addFinalizer(() => touch)
       yield* touch.pipe(Effect.delay(touchEvery), Effect.forever, Effect.forkScoped)
 
-      /** The ids of the numbers that a key is bound to, each once, in a fixed order. */
-      const numbersOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, ids: ReadonlyArray<string>) {
-        const own = yield* numbers.list(workspaceId)
-        const strange = ids.findIndex((id) => !own.some((number) => number.id === id))
-        if (strange >= 0) {
-          return yield* new InvalidBody({
-            reason: "invalid_field",
-            param: `phoneNumberIds[${strange}]`,
-            message: "the workspace has no phone number with this id"
-          })
-        }
-        return own.map(({ id }) => id).filter((id) => ids.includes(id)).sort()
-      })
+      const answered = (before: IssuedBefore): Effect.Effect<IssuedKey, IdempotencyConflict> =>
+        before._tag === "Replayed"
+          ? Effect.succeed({ key: before.key, replayed: true, secrets: null })
+          : Effect.fail(
+            new IdempotencyConflict({
+              reason: "payload_mismatch",
+              message: "the Idempotency-Key was already used with a different body"
+            })
+          )
 
-      const issue = Effect.fn("ApiKeys.issue")(function*(command: IssueKey) {
-        const now = yield* Clock.currentTimeMillis
-        if (command.expiresAt !== null && command.expiresAt <= now) {
-          return yield* new InvalidBody({
+      /** The error for a key that would have expired already, or whose numbers the workspace does not have. */
+      const refusalOf = Effect.fnUntraced(function*(
+        { expiresAt, phoneNumberIds, workspaceId }: IssueKey,
+        now: Instant
+      ) {
+        if (expiresAt !== null && expiresAt <= now) {
+          return new InvalidBody({
             reason: "invalid_field",
             param: "expiresAt",
             message: "expiresAt must be in the future"
           })
         }
+        if (phoneNumberIds === undefined) return undefined
+        const own = yield* numbers.list(workspaceId)
+        const strange = phoneNumberIds.findIndex((id) => !own.some((number) => number.id === id))
+        return strange < 0 ? undefined : new InvalidBody({
+          reason: "invalid_field",
+          param: `phoneNumberIds[${strange}]`,
+          message: "the workspace has no phone number with this id"
+        })
+      })
+
+      const issue = Effect.fn("ApiKeys.issue")(function*(command: IssueKey) {
+        const now = yield* Clock.currentTimeMillis
         const scopes = ApiScope.granted(command.scopes)
         const binding: KeyBinding.KeyBinding = {
+          // each once, in a fixed order
           phoneNumberIds: command.phoneNumberIds === undefined
             ? null
-            : yield* numbersOf(command.workspaceId, command.phoneNumberIds),
+            : [...new Set(command.phoneNumberIds as ReadonlyArray<Id.PhoneNumberId>)].sort(),
           allowedCidrs: command.allowedCidrs === undefined ? null : KeyBinding.networksOf(command.allowedCidrs)
+        }
+        const idempotency: Issuance = {
+          key: command.idempotencyKey,
+          caller: command.caller,
+          fingerprint: yield* fingerprint(digest, {
+            name: command.name,
+            expiresAt: command.expiresAt,
+            requireSignature: command.requireSignature,
+            // defaults are omitted, so that a retry of a request to the previous version has the same fingerprint
+            scopes: ApiScope.isDefault(scopes) ? undefined : scopes,
+            phoneNumberIds: binding.phoneNumberIds ?? undefined,
+            allowedCidrs: binding.allowedCidrs ?? undefined
+          })
+        }
+        const refusal = yield* refusalOf(command, now)
+        if (refusal !== undefined) {
+          // a key that exists is returned even if it could not be created now
+          const before = yield* store.findIssued(command.workspaceId, idempotency, now)
+          return yield* Option.match(before, { onNone: () => Effect.fail(refusal), onSome: answered })
         }
         const id = yield* Id.generate(random, "key")
         const token = yield* ApiKey.generateToken(random)
@@ -242,34 +273,14 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           expiresAt: command.expiresAt,
           revokedAt: null,
           lastUsedAt: null
-        }, {
-          key: command.idempotencyKey,
-          caller: command.caller,
-          fingerprint: yield* fingerprint(digest, {
-            name: command.name,
-            expiresAt: command.expiresAt,
-            requireSignature: command.requireSignature,
-            // defaults are omitted, so that a retry of a request to the previous version has the same fingerprint
-            scopes: ApiScope.isDefault(scopes) ? undefined : scopes,
-            phoneNumberIds: binding.phoneNumberIds ?? undefined,
-            allowedCidrs: binding.allowedCidrs ?? undefined
-          })
-        })
-        switch (issued._tag) {
-          case "Conflict":
-            return yield* new IdempotencyConflict({
-              reason: "payload_mismatch",
-              message: "the Idempotency-Key was already used with a different body"
-            })
-          case "Replayed":
-            return { key: issued.key, replayed: true, secrets: null }
-          case "Created":
-            return {
-              key: issued.key,
-              replayed: false,
-              secrets: { token: Redacted.make(token), signingSecret: Redacted.make(signingSecret) }
-            }
-        }
+        }, idempotency)
+        return issued._tag === "Created"
+          ? {
+            key: issued.key,
+            replayed: false,
+            secrets: { token: Redacted.make(token), signingSecret: Redacted.make(signingSecret) }
+          }
+          : yield* answered(issued)
       })
 
       const judged = (principal: Principal, now: Instant, usedAt: Instant) => {

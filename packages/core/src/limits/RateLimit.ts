@@ -23,7 +23,7 @@ export interface Reading {
   readonly policy: Policy
   /** Whole tokens left. */
   readonly remaining: number
-  /** Milliseconds until the bucket is full, or until its next token if it refused. */
+  /** Milliseconds until the bucket is full or, if it refused, until it has the tokens that were asked for. */
   readonly resetAfter: number
   readonly allowed: boolean
 }

@@ -22,6 +22,15 @@ export type Spender = (
   cost: Cost
 ) => Effect.Effect<void, RateLimited | StoreError>
 
+/**
+ * The reading of a bucket that refused, which waits for `more` tokens after the one that was missing first. A repeated
+ * request needs all of them at once, and pays again what it has paid.
+ */
+const waitingForAll = (refused: RateLimit.Reading, more: number): RateLimit.Reading => ({
+  ...refused,
+  resetAfter: refused.resetAfter + refused.policy.interval * more
+})
+
 /** Builds the spender. It passes the bucket's reading to the current request's observer. */
 export const spender: Effect.Effect<Spender, never, RateLimitStore> = Effect.gen(function*() {
   const limits = yield* Limits.CurrentLimits
@@ -34,7 +43,8 @@ export const spender: Effect.Effect<Spender, never, RateLimitStore> = Effect.gen
     const bucket = { key: Limits.workspaceBucket(id), policy }
     const readings = yield* limiter.spend(Array.from({ length: left }, () => bucket), yield* Clock.currentTimeMillis)
     // all readings are of one bucket
-    const reading = readings.find(({ allowed }) => !allowed) ?? readings.at(-1)!
+    const first = readings.findIndex(({ allowed }) => !allowed)
+    const reading = first < 0 ? readings.at(-1)! : waitingForAll(readings[first]!, left - 1 - first + paid)
     yield* RateLimit.observe([reading])
     const refusal = RateLimit.refusal([reading])
     if (refusal !== undefined) return yield* refusal

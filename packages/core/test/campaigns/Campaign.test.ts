@@ -132,6 +132,33 @@ describe("the end of a campaign", () => {
     assert.strictEqual(statusOf(started({ startAt: end + hour }, 1000)), "scheduled")
     assert.match(statusOf(resumed({ startedAt: null, notAfter: 2000, startAt: 3000 }, 1000)), /is before its start/)
   })
+
+  it("a campaign that is scheduled or running is not changed so that all who are left would be skipped", () => {
+    const scheduled = campaign({ status: "scheduled", checked: 4, counts, startAt: 1000, notAfter: 2000 })
+    const running = campaign({ status: "running", checked: 4, counts, startedAt: 1000, notAfter: end + 48 * hour })
+    const edited = (before: Campaign.Campaign, plan: Partial<Campaign.Plan>, now: number) =>
+      Campaign.change(before, { _tag: "Edit", plan }, now)
+    assert.strictEqual(Result.getOrThrow(Result.flip(edited(scheduled, { startAt: 3000 }, 0))).reason, "campaign_state")
+    assert.match(statusOf(edited(scheduled, { startAt: 2000 }, 0)), /is before its start/)
+    assert.match(statusOf(edited(scheduled, { notAfter: 1000 }, 0)), /is before its start/)
+    assert.strictEqual(statusOf(edited(scheduled, { startAt: 3000, notAfter: 4000 }, 0)), "scheduled")
+    assert.strictEqual(statusOf(edited(scheduled, { startAt: 1999 }, 0)), "scheduled")
+    assert.strictEqual(statusOf(edited(scheduled, { startAt: null }, 1500)), "scheduled")
+    assert.match(statusOf(edited(running, { notAfter: null }, end)), /has passed/)
+    assert.match(statusOf(edited(running, { notAfter: 5000 }, 5000)), /has passed/)
+    assert.strictEqual(statusOf(edited(running, { notAfter: null }, end - 1)), "running")
+    assert.strictEqual(statusOf(edited(running, { notAfter: 5001 }, 5000)), "running")
+  })
+
+  it("a campaign whose end does not move, that sends nothing now or has nobody left can be changed after its end", () => {
+    const over = campaign({ status: "running", checked: 4, counts, startedAt: 1000, notAfter: 2000 })
+    const edited = (fields: Partial<Campaign.Campaign>, plan: Partial<Campaign.Plan>) =>
+      statusOf(Campaign.change({ ...over, ...fields }, { _tag: "Edit", plan }, 3000))
+    assert.strictEqual(edited({}, { name: "B" }), "running")
+    assert.strictEqual(edited({ status: "paused" }, { notAfter: 2500 }), "paused")
+    assert.strictEqual(edited({ status: "ready", startedAt: null }, { startAt: 4000 }), "ready")
+    assert.strictEqual(edited({ counts: { ...counts, queued: 0 } }, { notAfter: 2500 }), "running")
+  })
 })
 
 describe("the pace", () => {

@@ -9,6 +9,7 @@ import { standard } from "../../src/limits/Limits.ts"
 import * as MessagingLimit from "../../src/limits/MessagingLimit.ts"
 import type * as E164 from "../../src/numbers/E164.ts"
 import * as PhoneNumber from "../../src/numbers/PhoneNumber.ts"
+import * as Capabilities from "../../src/provider/Capabilities.ts"
 import * as PriceTally from "../../src/usage/PriceTally.ts"
 import { sender } from "../samples.ts"
 
@@ -25,7 +26,7 @@ const of = (
       share: 0.5,
       at: 0
     },
-    sender({ tier: "standard", ...number }),
+    { sender: sender({ tier: "standard", ...number }), capabilities: Capabilities.all },
     { ...standard, defaults: { ...standard.defaults, messagingLimit } },
     []
   )
@@ -85,7 +86,7 @@ describe("the forecast", () => {
     ]
     const { costs, lines, messages } = Forecast.of(
       { expected, limitedCustomers: 0, share: 0.5, at: 1000 },
-      sender({ tier: "standard" }),
+      { sender: sender({ tier: "standard" }), capabilities: Capabilities.all },
       standard,
       card
     )

@@ -6,6 +6,7 @@ import type { ApiKeyId, WorkspaceId } from "../../src/Id.ts"
 import { isWellFormed, prefixOf } from "../../src/keys/ApiKey.ts"
 import { ApiKeys, type IssuedKey, type IssueKey } from "../../src/keys/ApiKeys.ts"
 import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
+import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
 import { Vault } from "../../src/secrets/Vault.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { day, hour, minute, second } from "../checks.ts"
@@ -174,6 +175,29 @@ describe("issuing", () => {
         assert.isFalse(other.replayed)
         const again = yield* issue(workspace.id)
         assert.deepStrictEqual([again.key.id, again.replayed], [first.key.id, true])
+      })
+    )
+  )
+
+  it.effect(
+    "a repeated request gets its key, even if the key has expired and its number was removed since",
+    keeping(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        const asked = { expiresAt: start + minute, phoneNumberIds: [number.id] }
+        const first = yield* issue(workspace.id, asked)
+        yield* advance(2 * minute)
+        yield* PhoneNumberStore.use((store) => store.remove(number.id))
+        const again = yield* issue(workspace.id, asked)
+        assert.deepStrictEqual([again.key.id, again.replayed, again.secrets], [first.key.id, true, null])
+        const other = yield* Effect.flip(issue(workspace.id, { ...asked, name: "another" }))
+        assert.strictEqual(other._tag, "IdempotencyConflict")
+        const late = yield* Effect.flip(issue(workspace.id, { ...asked, idempotencyKey: key("other") }))
+        assert.deepInclude(late, { reason: "invalid_field", param: "expiresAt" })
+        const gone = yield* Effect.flip(
+          issue(workspace.id, { ...asked, expiresAt: null, idempotencyKey: key("other") })
+        )
+        assert.deepInclude(gone, { reason: "invalid_field", param: "phoneNumberIds[0]" })
       })
     )
   )

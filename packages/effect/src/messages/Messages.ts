@@ -327,7 +327,8 @@ export const make = Effect.gen(function*() {
             readQuery(filter),
             (query) => messages.conversation(workspaceId, query, page)
           ),
-        conversationMessage,
+        // like the list of sent messages, which it is
+        filter?.contact === undefined ? either : conversationMessage,
         options
       ),
     list: (filter = {}, options) =>

@@ -6,19 +6,30 @@ import { Clock, Effect, Layer, Option, Queue } from "effect"
 import { switchOf } from "../requests/RequestValuesStore.ts"
 import { type Memory, State } from "../State.ts"
 
+const nameOf = (workspaceId: Id.WorkspaceId, { caller, key }: ApiKeyStore.Issuance): string =>
+  `${workspaceId}\n${caller ?? ""}\n${key}`
+
+const findIssued = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  idempotency: ApiKeyStore.Issuance,
+  now: Time.Instant
+): ApiKeyStore.IssuedBefore | undefined => {
+  const before = memory.issuances.get(nameOf(workspaceId, idempotency))
+  if (before === undefined || Idempotency.isExpired(before, now)) return undefined
+  return before.fingerprint === idempotency.fingerprint
+    ? { _tag: "Replayed", key: memory.apiKeys.get(before.apiKeyId)! }
+    : { _tag: "Conflict" }
+}
+
 const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: ApiKeyStore.Issuance): ApiKeyStore.Issued => {
   const now = memory.now(key.createdAt)
-  const name = `${key.workspaceId}\n${idempotency.caller ?? ""}\n${idempotency.key}`
-  const before = memory.issuances.get(name)
-  if (before !== undefined && !Idempotency.isExpired(before, now)) {
-    return before.fingerprint === idempotency.fingerprint
-      ? { _tag: "Replayed", key: memory.apiKeys.get(before.apiKeyId)! }
-      : { _tag: "Conflict" }
-  }
+  const before = findIssued(memory, key.workspaceId, idempotency, now)
+  if (before !== undefined) return before
   memory.apiKeys.set(key)
   memory.apiKeyByTokenHash.set(key.tokenHash, key.id)
   const issuance = { fingerprint: idempotency.fingerprint, apiKeyId: key.id, expiresAt: KeyedMessage.expiryFrom(now) }
-  memory.issuances.set(name, issuance, now)
+  memory.issuances.set(nameOf(key.workspaceId, idempotency), issuance, now)
   return { _tag: "Created", key }
 }
 
@@ -75,6 +86,8 @@ export const layer = Layer.effect(
   Effect.map(State, (memory) =>
     ApiKeyStore.ApiKeyStore.of({
       issue: (key, idempotency) => Effect.sync(() => issue(memory, key, idempotency)),
+      findIssued: (workspaceId, idempotency, now) =>
+        Effect.sync(() => Option.fromUndefinedOr(findIssued(memory, workspaceId, idempotency, memory.now(now)))),
       findByTokenHash: (tokenHash) =>
         Effect.map(Clock.currentTimeMillis, (now) => Option.fromUndefinedOr(findByTokenHash(memory, tokenHash, now))),
       get: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(memory.apiKeys.of(workspaceId, id))),

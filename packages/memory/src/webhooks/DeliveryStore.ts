@@ -179,7 +179,7 @@ export const layer = Layer.effect(
             workspaceId,
             page,
             (consignment) =>
-              (filter.messageId === undefined || consignment.delivery.orderKey === filter.messageId) &&
+              (filter.messageId === undefined || consignment.event.orderKey === filter.messageId) &&
               DeliveryStore.isOf(filter, listed(consignment))
           )
           return { items: items.map(listed), next }

@@ -134,6 +134,20 @@ const issue = statement({
 
 const issued = row({ fingerprint: text(), apiKeyId: text<Id.ApiKeyId>(), created: boolean() })
 
+/** The binding of an idempotency key, and its API key. A binding of the previous version comes first, as in `issue`. */
+const findIssued = statement({
+  workspaceId: value<Id.WorkspaceId>(),
+  place: value<string>(),
+  earlier: value<string | null>(),
+  now: Clocks.asked
+}, ({ earlier, now, place, workspaceId }) => `
+  select r.fingerprint, ${keyColumns}
+  from wac.api_key_requests r join wac.api_keys k on k.id = r.api_key_id
+  where r.workspace_id = ${workspaceId} and r.idempotency_key in (${place}, ${earlier}) and r.expires_at > ${now}
+  order by r.idempotency_key = ${place} limit 1`)
+
+const bound = row({ fingerprint: text() })
+
 const time = row({ at: double() })
 
 const switched = columns<{ readonly valuesUntil: Time.Instant | null; readonly valuesEpoch: number | null }>({
@@ -230,6 +244,23 @@ export const layer = Layer.effect(
           return { _tag: "Replayed", key: keyOf(rows[0]!) }
         }
       ),
+      findIssued: (workspaceId, idempotency, now) =>
+        Effect.map(
+          query(
+            "ApiKeyStore.findIssued",
+            findIssued({
+              workspaceId,
+              place: placeOf(idempotency),
+              earlier: idempotency.caller === undefined ? null : idempotency.key,
+              now: callerNow(now)
+            })
+          ),
+          first((row): ApiKeyStore.IssuedBefore =>
+            bound.read(row).fingerprint === idempotency.fingerprint
+              ? { _tag: "Replayed", key: keyOf(row) }
+              : { _tag: "Conflict" }
+          )
+        ),
       findByTokenHash: (tokenHash) =>
         Effect.zipWith(
           Clock.currentTimeMillis,

@@ -8,6 +8,7 @@ import {
   type CampaignStep,
   CampaignStore,
   type CampaignWorkStep,
+  Capabilities,
   ContactStore,
   CustomerNames,
   type Errors,
@@ -92,7 +93,7 @@ export const rateCard: RateCard.RateCard = [
 ]
 
 /** One piece of work; `undefined` if no campaign is due. */
-export const work = (own: Fixture.World, now: Time.Instant, most = limit) =>
+export const work = (own: Fixture.World, now: Time.Instant, most = limit, given: Partial<CampaignWorkStep.Work> = {}) =>
   Effect.gen(function*() {
     const command: CampaignWorkStep.Work = {
       now,
@@ -100,10 +101,12 @@ export const work = (own: Fixture.World, now: Time.Instant, most = limit) =>
       limits: Fixture.roomy,
       rateCard,
       provider: own.number.provider,
+      capabilities: Capabilities.all,
       messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), most),
       hashes: {},
       hashedFor: own.workspace.id,
-      ids: yield* Fixture.eventIds
+      ids: yield* Fixture.eventIds,
+      ...given
     }
     const ask = (hashes: CampaignWorkStep.Work["hashes"]) =>
       Effect.map(

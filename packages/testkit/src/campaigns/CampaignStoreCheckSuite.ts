@@ -6,6 +6,7 @@ import {
   type Campaign,
   CampaignCounts,
   CampaignStore,
+  Capabilities,
   type ContactStep,
   ContactStore,
   CustomerNames,
@@ -248,6 +249,7 @@ export const tests = (it: Fixture.It): void => {
         limits: Fixture.roomy,
         rateCard,
         provider: own.number.provider,
+        capabilities: Capabilities.all,
         messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 10),
         hashes: {},
         hashedFor: own.workspace.id,
@@ -313,6 +315,36 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* get(campaign)).forecast, {
         ...forecast!,
         seconds: Math.ceil(reached.length / (perSecond! * 0.01))
+      })
+    }))
+
+  it.effect("on a channel without service windows, no customer counts against a messaging limit and no message is free", () =>
+    Effect.gen(function*() {
+      const own = yield* world({ number: { messagingLimit: 3 } })
+      const campaign = yield* draft(own)
+      yield* add(campaign, rows(10))
+      yield* MessageFixture.inbound(own, { customer: customer(1), at: own.start })
+      const check = (capabilities: Capabilities.Capabilities) =>
+        Effect.gen(function*() {
+          yield* changed(campaign, own.start, { _tag: "Edit", plan: { from: own.number.phoneNumber } })
+          yield* changed(campaign, own.start, { _tag: "Check" })
+          yield* work(own, own.start, limit, { capabilities })
+          const { forecast, status } = yield* get(campaign)
+          assert.strictEqual(status, "ready")
+          const { days, limitedCustomers, lines, messagingLimit } = forecast!
+          return { days, limitedCustomers, messagingLimit, billable: lines.map(({ billable }) => billable) }
+        })
+      assert.deepStrictEqual(yield* check(Capabilities.all), {
+        days: 3,
+        limitedCustomers: 9,
+        messagingLimit: 3,
+        billable: [true, false]
+      })
+      assert.deepStrictEqual(yield* check({ ...Capabilities.none, templates: true }), {
+        days: 1,
+        limitedCustomers: 0,
+        messagingLimit: null,
+        billable: [true]
       })
     }))
 }

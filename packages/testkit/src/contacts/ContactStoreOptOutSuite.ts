@@ -167,6 +167,47 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* sent(own, customer(2), own.start + 6), refused)
     }))
 
+  it.effect("a list that is imported again leaves numbers that customers have opted in on since", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const second = yield* beside(own)
+      const who = both(customer(1), "US.1")
+      const outcomes = (at: number) =>
+        Effect.all(
+          [customer(1), "US.1"].flatMap((to) => [sent(own, to, at), sent(own, to, at, second.id)])
+        )
+      const imported = (at: number) =>
+        Effect.map(choose(own, { name: customer(1), source: "import", at }), ({ isNew }) => isNew)
+      yield* said(own, who, "hello")
+      assert.isTrue(yield* imported(own.start + 1))
+      yield* said(own, who, "START", own.start + 2)
+      const excepted = ["Claimed", refused, "Claimed", refused]
+      assert.deepStrictEqual(yield* outcomes(own.start + 2), excepted)
+      assert.isFalse(yield* imported(own.start + 3))
+      assert.deepStrictEqual(yield* outcomes(own.start + 3), excepted)
+      // a STOP since stays too
+      yield* said(own, who, "STOP", own.start + 4)
+      assert.isFalse(yield* imported(own.start + 5))
+      assert.deepStrictEqual(yield* outcomes(own.start + 5), [refused, refused, refused, refused])
+      yield* said(own, who, "START", own.start + 6)
+      // somebody who opts the customer out again means every number
+      assert.isTrue((yield* choose(own, { name: customer(1), source: "person", at: own.start + 7 })).isNew)
+      assert.deepStrictEqual(yield* outcomes(own.start + 7), [refused, refused, refused, refused])
+      assert.isFalse(yield* imported(own.start + 8))
+    }))
+
+  it.effect("a list that is imported for the first time opts customers out on every number, whatever they chose before", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const second = yield* beside(own)
+      yield* choose(own, { name: customer(1), phoneNumberId: second.id })
+      yield* said(own, customer(1), "START", own.start + 1)
+      const chosen = yield* choose(own, { name: customer(1), source: "import", at: own.start + 2 })
+      assert.isTrue(chosen.isNew)
+      assert.strictEqual(yield* sent(own, customer(1), own.start + 3), refused)
+      assert.strictEqual(yield* sent(own, customer(1), own.start + 3, second.id), refused)
+    }))
+
   it.effect("the opt-out of an erased customer stays under all their names, and nothing else does", () =>
     Effect.gen(function*() {
       const own = yield* world()

@@ -9,6 +9,7 @@ import {
   Campaign,
   CampaignStore,
   type CampaignWorkStep,
+  Capabilities,
   type Contact,
   ContactStore,
   CustomerNames,
@@ -201,6 +202,8 @@ const run = (
     const { line, older, person, renamed } = given
     const { groups, names } = random.pick(plotsOf(given))
     const known = numbers.map(() => new Known(given))
+    /** Whether any name may be opted out for every number already. An import then leaves numbers that it has opted in. */
+    let isGeneral = false
     const open: Array<Running> = []
     let now = own.start
 
@@ -241,6 +244,7 @@ const run = (
         limits: Fixture.roomy,
         rateCard: [],
         provider: own.number.provider,
+        capabilities: Capabilities.all,
         messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 5),
         hashes: {},
         hashedFor: own.workspace.id,
@@ -369,6 +373,9 @@ const run = (
             isOfNumber ? number.id : null,
             kind === "import" ? kind : "api"
           )
+          const mayLeave = kind === "import" && !isOfNumber && isGeneral
+          if (isOut && !isOfNumber) isGeneral = true
+          if (mayLeave) break
           for (const each of isOfNumber ? [n] : numbers.keys()) known[each]!.set(closure(name), isOut)
           break
         }

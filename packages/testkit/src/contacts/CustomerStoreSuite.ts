@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import {
   Campaign,
   CampaignStore,
+  Capabilities,
   type Contact,
   ContactStore,
   CustomerRecords,
@@ -286,6 +287,7 @@ export const tests = (it: Fixture.It): void => {
           limits: Fixture.roomy,
           rateCard: [],
           provider: own.number.provider,
+          capabilities: Capabilities.all,
           messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 10),
           hashes: {},
           hashedFor: own.workspace.id,

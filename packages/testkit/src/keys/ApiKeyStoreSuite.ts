@@ -137,6 +137,30 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.get(workspace.id, other.id), Option.none())
     }))
 
+  it.effect("findIssued returns what issue would, but creates nothing if the idempotency key is not bound", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { start, workspace } = yield* world()
+      const other = yield* world({ start })
+      for (const caller of [{}, { caller: "usr_1 ana@example.com" }]) {
+        const idempotency = { key: yield* freshKey, fingerprint: "one", ...caller }
+        const find = (fingerprint = "one", at = start, workspaceId = workspace.id) =>
+          store.findIssued(workspaceId, { ...idempotency, fingerprint }, at)
+        const key = yield* apiKey(workspace.id, start)
+        assert.deepStrictEqual(yield* find(), Option.none())
+        yield* store.issue(key, idempotency)
+        yield* store.revoke(workspace.id, key.id, start + hour)
+        const replayed = Option.some<ApiKeyStore.IssuedBefore>({
+          _tag: "Replayed",
+          key: { ...key, revokedAt: start + hour }
+        })
+        assert.deepStrictEqual(yield* find("one", start + day - 1), replayed)
+        assert.deepStrictEqual(yield* find("two"), Option.some({ _tag: "Conflict" }))
+        assert.deepStrictEqual(yield* find("one", start + day), Option.none())
+        assert.deepStrictEqual(yield* find("one", start, other.workspace.id), Option.none())
+      }
+    }))
+
   it.effect("issue remembers an idempotency key for 24 hours", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore

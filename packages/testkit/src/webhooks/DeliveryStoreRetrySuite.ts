@@ -34,6 +34,20 @@ const withMessage = Effect.gen(function*() {
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
+  it.effect("a list of a message's deliveries contains those that were retried after they had ended", () =>
+    Effect.gen(function*() {
+      const { first, messageId, own } = yield* withMessage
+      yield* tryOne(own, { startedAt: own.start, outcome: "delivered" })
+      const { delivery } = yield* retry(own, first.id, own.start + hour)
+      // it is not in the message's order any more
+      assert.isNull(delivery.orderKey)
+      const listed = yield* views(own, { messageId })
+      assert.deepStrictEqual(
+        listed.map(({ delivery: { id } }) => id),
+        (yield* views(own)).map(({ delivery: { id } }) => id)
+      )
+    }))
+
   it.effect("a delivered event is attempted again with the same body, under the next number", () =>
     Effect.gen(function*() {
       const own = yield* withEvent
