@@ -95,7 +95,13 @@ export const tests = (it: Fixture.It): void => {
       })
       const isNamed = ({ command: { messageId } }: typeof kept) =>
         Effect.map(MessageStore.MessageStore.use((store) => store.named(workspace.id, messageId)), Option.isSome)
-      assert.deepStrictEqual([yield* isNamed(removed), yield* isNamed(kept)], [true, true])
+      // only remembered, while customers' messages are kept
+      const echoed = yield* MessageFixture.inbound(own, { isEcho: true })
+      assert.deepStrictEqual([yield* isNamed(removed), yield* isNamed(kept), yield* isNamed(echoed)], [
+        true,
+        true,
+        true
+      ])
       const { command, messageId } = yield* MessageFixture.sent(own)
       const running = yield* MessageFixture.claimed(own)
       yield* use((store) =>
@@ -113,7 +119,11 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* list(own), [{ ...next, isDefault: true }, elsewhere])
       assert.deepStrictEqual(yield* list(beside), [beside.number])
       assert.deepStrictEqual(yield* use((store) => store.credentials(number.id)), Option.none())
-      assert.deepStrictEqual([yield* isNamed(removed), yield* isNamed(kept)], [false, true])
+      assert.deepStrictEqual([yield* isNamed(removed), yield* isNamed(kept), yield* isNamed(echoed)], [
+        true,
+        true,
+        false
+      ])
       const contacts = yield* ContactStore.ContactStore.use((store) =>
         store.list(workspace.id, {}, { limit: 10, after: null })
       )
