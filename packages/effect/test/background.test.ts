@@ -1,7 +1,10 @@
+import { MemoryStorage } from "@wac/memory"
+import { Effect, Layer, Scope } from "effect"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
-import { fakeClock, memory } from "../src/promises.ts"
+import * as Adapter from "../src/Adapter.ts"
+import { type Event, fakeClock, memory, type WacOptions } from "../src/promises.ts"
 import { failure, fresh, hello, serve, start, startLive, until } from "./instance.ts"
 
 /** What a program with such an instance prints until its process ends by itself. */
@@ -19,6 +22,16 @@ const printed = async (code: string): Promise<string> => {
   )
   return stdout
 }
+
+/** What two instances that share a storage in memory and a clock are started with. */
+const shared = async (): Promise<Partial<WacOptions>> => ({
+  background: false,
+  clock: fakeClock(),
+  masterKey: new Uint8Array(32).fill(7),
+  storage: Adapter.storage(
+    Layer.succeedContext(await Effect.runPromise(Layer.buildWithScope(MemoryStorage.layer, Scope.makeUnsafe())))
+  )
+})
 
 describe("an instance without background work", () => {
   it("a queued message waits for work, and is sent during it", async () => {
@@ -63,6 +76,24 @@ describe("an instance without background work", () => {
     await wac.messages.send(hello(), fresh())
     await work()
     assert.deepStrictEqual([heard, handled], [ids, ids])
+  })
+
+  it("work does not give a subscription back the types that a later call has changed", async () => {
+    const options = await shared()
+    const [{ wac: old }, { wac: updated }] = [await start(options), await start(options)]
+    const clock = options.clock!
+    const [byOld, byUpdated]: [Array<string>, Array<string>] = [[], []]
+    const noting = (types: Array<string>) => ({ type }: Event) => void types.push(type)
+    await old.subscribe("orders", { types: ["message.sent"] }, noting(byOld))
+    await updated.subscribe("orders", { types: ["message.sent", "message.delivered"] }, noting(byUpdated))
+    await old.messages.send(hello(), fresh())
+    await clock.advance("1 minute")
+    for (const wac of [old, updated]) {
+      const working = wac.work({ for: "5 seconds" })
+      await clock.advance("5 seconds")
+      await working
+    }
+    assert.deepStrictEqual([byOld, byUpdated], [[], ["message.sent", "message.delivered"]])
   })
 
   it("deliveries are attempted during work alone", async () => {

@@ -54,9 +54,10 @@ export const open = ({ name, types, workspaceId }: Pick<Options, "name" | "types
   })
 
 /**
- * Opens a subscription and handles its events in the background, until it is stopped or its scope is closed. Closing
- * the scope interrupts the running handlers. Several processes may run the same subscription; one of them at a time
- * handles events.
+ * Handles the events of a subscription in the background, until it is stopped or its scope is closed. Closing the scope
+ * interrupts the running handlers. Several processes may run the same subscription; one of them at a time handles
+ * events. {@link open} it first: this opens it only if it was removed, since another process may have changed its types
+ * meanwhile.
  */
 export const start = (options: Options) =>
   Effect.gen(function*() {
@@ -110,7 +111,6 @@ export const start = (options: Options) =>
     }
 
     const reopen = Effect.provideService(open(options), SubscriptionStore, store)
-    yield* reopen
     let owner = yield* random.uuidV4()
 
     /** Reports ends and begins new events. Returns how long to wait before the next step, unless there is news. */
