@@ -371,7 +371,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
           Layer.provideMerge(Layer.succeed(PublicUrl.IsGiven, options.publicUrl !== undefined)),
           Layer.provideMerge(Layer.succeed(Dashboard.IsServed, options.dashboard === true)),
           Layer.provideMerge(Layer.succeed(Dashboard.PortalOrigins, portalOrigins)),
-          Layer.provideMerge(Layer.succeed(Heartbeats.IsRestored, options.restored === true)),
+          Layer.provideMerge(Heartbeats.layerRestored(options.restored === true)),
           Layer.provideMerge(Layer.succeed(Recorder.Flushes, flushes))
         )
       )

@@ -1,10 +1,11 @@
+import { QueueStore } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
 import { Effect, Layer, Scope } from "effect"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
 import * as Adapter from "../src/Adapter.ts"
-import { type Event, fakeClock, memory, type WacOptions } from "../src/promises.ts"
+import { type Event, fakeClock, memory, type Span, type Wac, type WacOptions } from "../src/promises.ts"
 import { failure, fresh, hello, serve, start, startLive, until } from "./instance.ts"
 
 /** What a program with such an instance prints until its process ends by itself. */
@@ -23,15 +24,24 @@ const printed = async (code: string): Promise<string> => {
   return stdout
 }
 
-/** What two instances that share a storage in memory and a clock are started with. */
-const shared = async (): Promise<Partial<WacOptions>> => ({
-  background: false,
-  clock: fakeClock(),
-  masterKey: new Uint8Array(32).fill(7),
-  storage: Adapter.storage(
-    Layer.succeedContext(await Effect.runPromise(Layer.buildWithScope(MemoryStorage.layer, Scope.makeUnsafe())))
-  )
-})
+/** The clock, and the options with which instances share it and a storage in memory. */
+const shared = async () => {
+  const ports = await Effect.runPromise(Layer.buildWithScope(MemoryStorage.layer, Scope.makeUnsafe()))
+  const clock = fakeClock()
+  const options: Partial<WacOptions> = {
+    background: false,
+    clock,
+    masterKey: new Uint8Array(32).fill(7),
+    storage: Adapter.storage(Layer.succeedContext(ports))
+  }
+  /** Works for a time that passes meanwhile. */
+  const shift = async (wac: Wac, span: Span) => {
+    const working = wac.work({ for: span })
+    await clock.advance(span)
+    await working
+  }
+  return { clock, options, ports, shift }
+}
 
 describe("an instance without background work", () => {
   it("a queued message waits for work, and is sent during it", async () => {
@@ -79,21 +89,43 @@ describe("an instance without background work", () => {
   })
 
   it("work does not give a subscription back the types that a later call has changed", async () => {
-    const options = await shared()
+    const { clock, options, shift } = await shared()
     const [{ wac: old }, { wac: updated }] = [await start(options), await start(options)]
-    const clock = options.clock!
     const [byOld, byUpdated]: [Array<string>, Array<string>] = [[], []]
     const noting = (types: Array<string>) => ({ type }: Event) => void types.push(type)
     await old.subscribe("orders", { types: ["message.sent"] }, noting(byOld))
     await updated.subscribe("orders", { types: ["message.sent", "message.delivered"] }, noting(byUpdated))
     await old.messages.send(hello(), fresh())
     await clock.advance("1 minute")
-    for (const wac of [old, updated]) {
-      const working = wac.work({ for: "5 seconds" })
-      await clock.advance("5 seconds")
-      await working
-    }
+    await shift(old, "5 seconds")
+    await shift(updated, "5 seconds")
     assert.deepStrictEqual([byOld, byUpdated], [[], ["message.sent", "message.delivered"]])
+  })
+
+  it("of a restored database, what a person has let continue is not held by the next work", async () => {
+    const { clock, options, ports, shift } = await shared()
+    const { wac: before } = await start(options)
+    const { id } = await before.campaigns.create({
+      name: "Hello",
+      template: { name: "hello_world", language: "en_US" },
+      startAt: new Date(clock.now().getTime() + 600_000)
+    })
+    await before.campaigns.addRecipients(id, [{ to: "+12025550100" }])
+    await before.campaigns.check(id)
+    await shift(before, "20 seconds")
+    await before.campaigns.start(id)
+    const { messageId } = await before.messages.enqueue(hello("+12025550101"), fresh())
+    const { wac } = await start({ ...options, restored: true })
+    await shift(wac, "20 seconds")
+    assert.strictEqual((await wac.campaigns.get(id)).status, "paused")
+    assert.strictEqual((await wac.messages.get(messageId)).status, "queued")
+    await wac.campaigns.resume(id)
+    await Effect.runPromise(
+      QueueStore.QueueStore.use(({ release }) => release(null)).pipe(Effect.provideContext(ports))
+    )
+    await shift(wac, "20 seconds")
+    assert.notStrictEqual((await wac.campaigns.get(id)).status, "paused")
+    assert.notStrictEqual((await wac.messages.get(messageId)).status, "queued")
   })
 
   it("deliveries are attempted during work alone", async () => {
