@@ -1,12 +1,10 @@
 import { QueueStore } from "@wac/core"
-import { MemoryStorage } from "@wac/memory"
-import { Effect, Layer, Scope } from "effect"
+import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
-import * as Adapter from "../src/Adapter.ts"
-import { type Event, fakeClock, memory, type Span, type Wac, type WacOptions } from "../src/promises.ts"
-import { failure, fresh, hello, serve, start, startLive, until } from "./instance.ts"
+import { type Event, fakeClock, memory } from "../src/promises.ts"
+import { failure, fresh, hello, serve, shared, start, startLive, until } from "./instance.ts"
 
 /** What a program with such an instance prints until its process ends by itself. */
 const printed = async (code: string): Promise<string> => {
@@ -22,25 +20,6 @@ const printed = async (code: string): Promise<string> => {
     { timeout: 45_000, cwd: import.meta.dirname }
   )
   return stdout
-}
-
-/** The clock, and the options with which instances share it and a storage in memory. */
-const shared = async () => {
-  const ports = await Effect.runPromise(Layer.buildWithScope(MemoryStorage.layer, Scope.makeUnsafe()))
-  const clock = fakeClock()
-  const options: Partial<WacOptions> = {
-    background: false,
-    clock,
-    masterKey: new Uint8Array(32).fill(7),
-    storage: Adapter.storage(Layer.succeedContext(ports))
-  }
-  /** Works for a time that passes meanwhile. */
-  const shift = async (wac: Wac, span: Span) => {
-    const working = wac.work({ for: span })
-    await clock.advance(span)
-    await working
-  }
-  return { clock, options, ports, shift }
 }
 
 describe("an instance without background work", () => {
@@ -89,7 +68,7 @@ describe("an instance without background work", () => {
   })
 
   it("work does not give a subscription back the types that a later call has changed", async () => {
-    const { clock, options, shift } = await shared()
+    const { clock, options, shift } = shared({ background: false })
     const [{ wac: old }, { wac: updated }] = [await start(options), await start(options)]
     const [byOld, byUpdated]: [Array<string>, Array<string>] = [[], []]
     const noting = (types: Array<string>) => ({ type }: Event) => void types.push(type)
@@ -103,7 +82,7 @@ describe("an instance without background work", () => {
   })
 
   it("of a restored database, what a person has let continue is not held by the next work", async () => {
-    const { clock, options, ports, shift } = await shared()
+    const { clock, options, shift, storage } = shared({ background: false })
     const { wac: before } = await start(options)
     const { id } = await before.campaigns.create({
       name: "Hello",
@@ -121,7 +100,7 @@ describe("an instance without background work", () => {
     assert.strictEqual((await wac.messages.get(messageId)).status, "queued")
     await wac.campaigns.resume(id)
     await Effect.runPromise(
-      QueueStore.QueueStore.use(({ release }) => release(null)).pipe(Effect.provideContext(ports))
+      QueueStore.QueueStore.use(({ release }) => release(null)).pipe(Effect.provide(storage))
     )
     await shift(wac, "20 seconds")
     assert.notStrictEqual((await wac.campaigns.get(id)).status, "paused")
