@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
-import { type Event, fakeClock, memory } from "../src/promises.ts"
+import { type Event, fakeClock, memory, whatsapp } from "../src/promises.ts"
 import { failure, fresh, hello, serve, shared, start, startLive, until } from "./instance.ts"
 
 /** What a program with such an instance prints until its process ends by itself. */
@@ -105,6 +105,31 @@ describe("an instance without background work", () => {
     await shift(wac, "20 seconds")
     assert.notStrictEqual((await wac.campaigns.get(id)).status, "paused")
     assert.notStrictEqual((await wac.messages.get(messageId)).status, "queued")
+  })
+
+  it("the state of WhatsApp numbers is asked for during work alone", async () => {
+    const targets: Array<string> = []
+    const baseUrl = await serve((request, response) => {
+      targets.push(request.url!)
+      response.setHeader("content-type", "application/json")
+      response.end(JSON.stringify({ id: "1", display_phone_number: "+1 631-555-1000", data: [] }))
+    })
+    const { clock, options, shift } = shared({ background: false })
+    const provider = whatsapp({
+      accessToken: "token",
+      phoneNumberId: "1",
+      businessAccountId: "2",
+      appSecret: "secret",
+      verifyToken: "verify",
+      baseUrl
+    })
+    const { wac } = await start({ ...options, provider })
+    const atStart = targets.length
+    await clock.advance("3 hours")
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    assert.lengthOf(targets, atStart)
+    await shift(wac, "20 seconds")
+    await until(() => targets.length > atStart)
   })
 
   it("deliveries are attempted during work alone", async () => {
