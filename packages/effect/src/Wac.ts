@@ -387,12 +387,9 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
           prepare: Effect.void,
           begin: Effect.as(
             Effect.updateContext(
-              Effect.andThen(
-                Layer.build(Composition.background),
-                Effect.forEach(chores ?? [], (chore) => Effect.forkScoped(chore), { discard: true })
-              ),
+              Layer.build(Composition.background),
               (own: Context.Context<Scope.Scope>) => Context.merge(services, own)
-            ),
+            ).pipe(Effect.andThen(Effect.forEach(chores ?? [], (chore) => Effect.forkScoped(chore)))),
             Effect.void
           )
         }
