@@ -85,13 +85,14 @@ describe.each(executables)("on Node %s", (version) => {
 })
 
 describe.each([wacOldest, "this"] as const)("on Node %s", (version) => {
-  it("wac sends a message, and has an owner who signs in with a password", async () => {
+  it("wac sends a message, has an owner who signs in with a password, and knows a customer's time zone", async () => {
     const { stdout } = await runOn(
       executableOf(version),
       "wac",
       `
       import { createWac, local, memory, sandbox } from "wac"
       import "@wac/effect"
+      import { QuietHours } from "@wac/core"
       const owner = { email: "owner@example.com", password: "a horse in the garden" }
       const wac = await createWac({ storage: memory(), provider: sandbox(), auth: local({ owner }) })
       const message = { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } }
@@ -99,9 +100,10 @@ describe.each([wacOldest, "this"] as const)("on Node %s", (version) => {
       const headers = { "content-type": "application/json", "sec-fetch-site": "same-origin" }
       const signIn = { method: "POST", headers, body: JSON.stringify(owner) }
       console.log((await wac.handler(new Request("http://localhost/internal/session", signIn))).status)
+      console.log(QuietHours.zonesOf("+393331234567", null).join())
       await wac.close()`
     )
-    assert.strictEqual(stdout, "sent\n200\n")
+    assert.strictEqual(stdout, "sent\n200\nEurope/Rome\n")
   })
 })
 

@@ -111,7 +111,7 @@ const layerOn = (
     Layer.provide(mailer(config)),
     Layer.provide(issuer),
     Layer.provide(Layer.succeed(AlertRunner.AlertUrl, config.alertUrl)),
-    Layer.provide(Layer.succeed(Heartbeats.IsRestored, config.isRestored))
+    Layer.provide(Heartbeats.layerRestored(config.isRestored))
   )
   const app = Layer.merge(HttpApp.layer, observation(config)).pipe(
     Layer.provideMerge(composition),

@@ -31,6 +31,6 @@ export const layer = Layer.effectDiscard(
     })
 
     const round = Effect.flatMap(workspaces.list, (all) => RepeatedFailure.each(all, measure, { concurrency }))
-    yield* Effect.forkScoped(BackgroundLoop.rested("counting what waits", round, Effect.sleep(Waiting.every)))
+    yield* Effect.forkScoped(BackgroundLoop.make("counting what waits", round, Effect.sleep(Waiting.every)))
   })
 )

@@ -35,7 +35,7 @@ const begun = Effect.fnUntraced(function*<E>({ begin }: Job<E>, instance: Scope.
 
 /** Jobs run from when they are added, until they are ended or the scope is closed. */
 export const always = Effect.map(Effect.scope, (instance): Background => ({
-  add: (job) => begun(job, instance),
+  add: (job) => Effect.andThen(job.prepare, begun(job, instance)),
   during: (effect) => effect
 }))
 

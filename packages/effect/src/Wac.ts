@@ -3,6 +3,7 @@
  * runs them until it is closed.
  */
 import {
+  Chores,
   Heartbeats,
   type Id,
   MediaInspector,
@@ -340,6 +341,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
   const isAlways = options.background !== false
   const inFlight = new InFlight(!isAlways)
   const flushes: Array<Effect.Effect<void>> | null = isAlways ? null : []
+  const chores: Array<Effect.Effect<void>> | null = isAlways ? null : []
   // without a background, the host may stop the process as soon as a call has settled, so records are written before
   const flush = flushes === null
     ? null
@@ -371,8 +373,9 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
           Layer.provideMerge(Layer.succeed(PublicUrl.IsGiven, options.publicUrl !== undefined)),
           Layer.provideMerge(Layer.succeed(Dashboard.IsServed, options.dashboard === true)),
           Layer.provideMerge(Layer.succeed(Dashboard.PortalOrigins, portalOrigins)),
-          Layer.provideMerge(Layer.succeed(Heartbeats.IsRestored, options.restored === true)),
-          Layer.provideMerge(Layer.succeed(Recorder.Flushes, flushes))
+          Layer.provideMerge(Heartbeats.layerRestored(options.restored === true)),
+          Layer.provideMerge(Layer.succeed(Recorder.Flushes, flushes)),
+          Layer.provideMerge(Layer.succeed(Chores.Chores, chores))
         )
       )
       return yield* Effect.gen(function*() {
@@ -386,7 +389,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
             Effect.updateContext(
               Layer.build(Composition.background),
               (own: Context.Context<Scope.Scope>) => Context.merge(services, own)
-            ),
+            ).pipe(Effect.andThen(Effect.forEach(chores ?? [], (chore) => Effect.forkScoped(chore)))),
             Effect.void
           )
         }

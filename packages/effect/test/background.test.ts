@@ -1,8 +1,10 @@
+import { QueueStore } from "@wac/core"
+import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
-import { fakeClock, memory } from "../src/promises.ts"
-import { failure, fresh, hello, serve, start, startLive, until } from "./instance.ts"
+import { type Event, fakeClock, memory, whatsapp } from "../src/promises.ts"
+import { failure, fresh, hello, serve, shared, start, startLive, until } from "./instance.ts"
 
 /** What a program with such an instance prints until its process ends by itself. */
 const printed = async (code: string): Promise<string> => {
@@ -63,6 +65,71 @@ describe("an instance without background work", () => {
     await wac.messages.send(hello(), fresh())
     await work()
     assert.deepStrictEqual([heard, handled], [ids, ids])
+  })
+
+  it("work does not give a subscription back the types that a later call has changed", async () => {
+    const { clock, options, shift } = shared({ background: false })
+    const [{ wac: old }, { wac: updated }] = [await start(options), await start(options)]
+    const [byOld, byUpdated]: [Array<string>, Array<string>] = [[], []]
+    const noting = (types: Array<string>) => ({ type }: Event) => void types.push(type)
+    await old.subscribe("orders", { types: ["message.sent"] }, noting(byOld))
+    await updated.subscribe("orders", { types: ["message.sent", "message.delivered"] }, noting(byUpdated))
+    await old.messages.send(hello(), fresh())
+    await clock.advance("1 minute")
+    await shift(old, "5 seconds")
+    await shift(updated, "5 seconds")
+    assert.deepStrictEqual([byOld, byUpdated], [[], ["message.sent", "message.delivered"]])
+  })
+
+  it("of a restored database, what a person has let continue is not held by the next work", async () => {
+    const { clock, options, shift, storage } = shared({ background: false })
+    const { wac: before } = await start(options)
+    const { id } = await before.campaigns.create({
+      name: "Hello",
+      template: { name: "hello_world", language: "en_US" },
+      startAt: new Date(clock.now().getTime() + 600_000)
+    })
+    await before.campaigns.addRecipients(id, [{ to: "+12025550100" }])
+    await before.campaigns.check(id)
+    await shift(before, "20 seconds")
+    await before.campaigns.start(id)
+    const { messageId } = await before.messages.enqueue(hello("+12025550101"), fresh())
+    const { wac } = await start({ ...options, restored: true })
+    await shift(wac, "20 seconds")
+    assert.strictEqual((await wac.campaigns.get(id)).status, "paused")
+    assert.strictEqual((await wac.messages.get(messageId)).status, "queued")
+    await wac.campaigns.resume(id)
+    await Effect.runPromise(
+      QueueStore.QueueStore.use(({ release }) => release(null)).pipe(Effect.provide(storage))
+    )
+    await shift(wac, "20 seconds")
+    assert.notStrictEqual((await wac.campaigns.get(id)).status, "paused")
+    assert.notStrictEqual((await wac.messages.get(messageId)).status, "queued")
+  })
+
+  it("the state of WhatsApp numbers is asked for during work alone", async () => {
+    const targets: Array<string> = []
+    const baseUrl = await serve((request, response) => {
+      targets.push(request.url!)
+      response.setHeader("content-type", "application/json")
+      response.end(JSON.stringify({ id: "1", display_phone_number: "+1 631-555-1000", data: [] }))
+    })
+    const { clock, options, shift } = shared({ background: false })
+    const provider = whatsapp({
+      accessToken: "token",
+      phoneNumberId: "1",
+      businessAccountId: "2",
+      appSecret: "secret",
+      verifyToken: "verify",
+      baseUrl
+    })
+    const { wac } = await start({ ...options, provider })
+    const atStart = targets.length
+    await clock.advance("3 hours")
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    assert.lengthOf(targets, atStart)
+    await shift(wac, "20 seconds")
+    await until(() => targets.length > atStart)
   })
 
   it("deliveries are attempted during work alone", async () => {

@@ -1,9 +1,13 @@
 /**
  * In-memory instances with a fake clock for tests, and what tests often do with them.
  */
+import { Polling, type Ports } from "@wac/core"
+import { MemoryStorage } from "@wac/memory"
+import { Context, Effect, Layer, Scope } from "effect"
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterEach } from "vitest"
+import * as Adapter from "../src/Adapter.ts"
 import {
   createWac,
   fakeClock,
@@ -11,6 +15,7 @@ import {
   memory,
   type NewMessage,
   sandbox,
+  type Span,
   type Wac,
   WacError,
   type WacOptions
@@ -45,6 +50,33 @@ export const startLive = async (options: Partial<WacOptions> = {}): Promise<Wac>
   const wac = await createWac({ storage: memory(), provider: sandbox(), ...options })
   closing(wac.close)
   return wac
+}
+
+/** A clock and a storage in memory, and the options with which instances share them. */
+export const shared = (given: Partial<WacOptions> = {}) => {
+  const clock = fakeClock()
+  let built: Context.Context<Ports.Ports> | undefined
+  /** Built by the first instance, on its clock. */
+  const storage: Layer.Layer<Ports.Ports> = Layer.effectContext(Effect.suspend(() =>
+    built === undefined
+      ? Effect.map(Layer.buildWithScope(MemoryStorage.layer, Scope.makeUnsafe()), (ports) =>
+        // each instance polls, since the others write too
+        built = Context.add(ports, Polling.Polling, Polling.steady))
+      : Effect.succeed(built)
+  ))
+  const options: Partial<WacOptions> = {
+    clock,
+    masterKey: new Uint8Array(32).fill(7),
+    storage: Adapter.storage(storage),
+    ...given
+  }
+  /** Works in an instance without background for a time that passes meanwhile. */
+  const shift = async (wac: Wac, span: Span) => {
+    const working = wac.work({ for: span })
+    await clock.advance(span)
+    await working
+  }
+  return { clock, options, shift, storage }
 }
 
 /** A send that the sandbox accepts. */

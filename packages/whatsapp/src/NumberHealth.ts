@@ -3,6 +3,8 @@
  * and they report no change from before the webhook was set.
  */
 import {
+  Chores,
+  Elapsed,
   Inbound,
   type InboundItem,
   type PhoneNumber,
@@ -47,8 +49,8 @@ const itemsOf = (
 }
 
 /**
- * Reads the state of every WhatsApp number at the start and every hour, until its scope closes. It may run in any
- * number of processes.
+ * Reads the state of every WhatsApp number at the start and every hour, until its scope closes, or in the shifts of
+ * `Chores`. It may run in any number of processes.
  */
 export const layer = (
   config: WhatsAppConfig
@@ -80,7 +82,7 @@ export const layer = (
         }
       )
 
-      yield* workspaces.list.pipe(
+      const lookAll = workspaces.list.pipe(
         Effect.flatMap(Effect.forEach(({ id }) =>
           Effect.flatMap(
             numbers.list(id),
@@ -88,10 +90,17 @@ export const layer = (
           )
         )),
         RepeatedFailure.watch("checking the numbers"),
-        Effect.ignoreCause,
-        Effect.andThen(Effect.sleep(every)),
-        Effect.forever,
-        Effect.forkScoped
+        Effect.ignoreCause
       )
+      /** When the next look is due, by `Elapsed`. Kept from one shift to the next. */
+      let dueAt = -Infinity
+      const round = Effect.gen(function*() {
+        const left = dueAt - (yield* Elapsed.now)
+        if (left > 0) yield* Effect.sleep(left)
+        // even if the shift ends during the look, because Meta counts the requests
+        dueAt = (yield* Elapsed.now) + Duration.toMillis(every)
+        yield* lookAll
+      })
+      yield* Chores.run(Effect.forever(round))
     })
   )

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  Chores,
   type Id,
   Inbound,
   type InboundItem,
@@ -99,6 +100,34 @@ describe("looking at the numbers", () => {
       assert.lengthOf(yield* told.all, 2)
       yield* TestClock.adjust("1 minute")
       assert.lengthOf(yield* told.waitFor(4), 4)
+    }))
+
+  it.effect("where everything runs in shifts, the numbers are asked for in shifts only, and once an hour", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      const upstream = yield* Upstream.serve((socket) => {
+        asked++
+        socket.write(answer({ quality_rating: "GREEN" }))
+      })
+      const chores: Array<Effect.Effect<void>> = []
+      const told = yield* Effect.provideService(
+        looking(upstream.baseUrl, () => Effect.succeed([sender])),
+        Chores.Chores,
+        chores
+      )
+      const shift = <A>(during: Effect.Effect<A>) =>
+        Effect.scoped(Effect.andThen(Effect.forEach(chores, (chore) => Effect.forkScoped(chore)), during))
+      yield* TestClock.adjust("3 hours")
+      assert.deepStrictEqual([chores.length, asked], [1, 0])
+      yield* shift(told.waitFor(1))
+      for (let i = 0; i < 59; i++) {
+        yield* TestClock.adjust("40 seconds")
+        yield* shift(TestClock.adjust("20 seconds"))
+      }
+      assert.strictEqual(asked, 1)
+      yield* TestClock.adjust("40 seconds")
+      yield* shift(Effect.andThen(TestClock.adjust("20 seconds"), told.waitFor(2)))
+      assert.strictEqual(asked, 2)
     }))
 
   it.effect("a look reports whether the token is valid, and nothing that it has no permission to read", () =>

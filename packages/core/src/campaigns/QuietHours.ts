@@ -84,16 +84,32 @@ export const end = (hours: QuietHours, zones: ReadonlyArray<string>, at: Instant
 
 const countriesByCode = Array.groupBy(getCountries(), getCountryCallingCode)
 
+/** Regions with a calling code for which Unicode's data, and so `Intl`, has no time zone, with those that apply there. */
+const zonesByHand: Readonly<Record<string, ReadonlyArray<string>>> = {
+  AC: ["Atlantic/St_Helena"],
+  TA: ["Atlantic/St_Helena"],
+  XK: ["Europe/Belgrade"]
+}
+
 const zonesByCountry = new Map<string, ReadonlyArray<string>>()
 
-/** The time zones of a country. */
+/** The time zones of a country; of an unknown one none. */
 const zonesIn = (country: string): ReadonlyArray<string> => {
   const known = zonesByCountry.get(country)
   if (known !== undefined) return known
   const locale = new Intl.Locale("und", { region: country }) as Intl.Locale & {
     readonly getTimeZones?: () => ReadonlyArray<string> | undefined
+    /** What Node has until version 22. */
+    readonly timeZones?: ReadonlyArray<string>
   }
-  const zones = locale.getTimeZones?.() ?? []
+  if (locale.getTimeZones === undefined && locale.timeZones === undefined) {
+    // with zones that are assumed, a campaign would send at night
+    throw new Error(
+      "quiet hours cannot be judged: Intl.Locale of this JavaScript runtime does not list time zones"
+    )
+  }
+  const listed = locale.getTimeZones?.() ?? locale.timeZones ?? []
+  const zones = listed.length === 0 ? zonesByHand[country] ?? [] : listed
   zonesByCountry.set(country, zones)
   return zones
 }

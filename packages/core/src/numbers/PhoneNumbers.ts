@@ -2,12 +2,14 @@
  * The service for the numbers that workspaces send from: adds or refreshes the configured number at start, and lists a
  * workspace's numbers with their effective limits. Calls the provider and `PhoneNumberStore`.
  */
-import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule, Schema } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Layer, Schema, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as Elapsed from "../Elapsed.ts"
 import { ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as Limits from "../limits/Limits.ts"
 import { fromOverread, type Page, type PageRequest } from "../Page.ts"
+import * as Chores from "../provider/Chores.ts"
 import { Provider, type ProviderError, type TemplatesUnavailable, toServerError } from "../provider/Provider.ts"
 import { Readiness } from "../Readiness.ts"
 import type { StoreError } from "../StoreError.ts"
@@ -186,9 +188,22 @@ export const layerEnsured = Layer.effectDiscard(
         )
       })
     )
+    const scope = yield* Effect.scope
+    const again = Effect.gen(function*() {
+      let isDone = false
+      let dueAt = (yield* Elapsed.now) + Duration.toMillis(ensureAgainAfter)
+      yield* Chores.run(Effect.gen(function*() {
+        while (!isDone) {
+          const left = dueAt - (yield* Elapsed.now)
+          if (left > 0) yield* Effect.sleep(left)
+          isDone = yield* Effect.isSuccess(tried)
+          dueAt = (yield* Elapsed.now) + Duration.toMillis(ensureAgainAfter)
+        }
+      }))
+    })
     yield* tried.pipe(
       Effect.ensuring(Deferred.succeed(ended, undefined)),
-      Effect.catch(() => Effect.delay(Effect.retry(tried, Schedule.spaced(ensureAgainAfter)), ensureAgainAfter)),
+      Effect.catch(() => Effect.provideService(again, Scope.Scope, scope)),
       Effect.forkScoped
     )
     yield* Effect.timeoutOption(Deferred.await(ended), startWaits)

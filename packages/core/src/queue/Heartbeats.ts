@@ -2,7 +2,7 @@
  * The service that writes this process's heartbeats (`Heartbeat`). Runners of queues wait for its first one before they
  * send. Calls `QueueStore`.
  */
-import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Layer, Ref, Schedule } from "effect"
 import { Polling } from "../Polling.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
 import type { Instant } from "../Time.ts"
@@ -11,10 +11,17 @@ import { QueueStore } from "./QueueStore.ts"
 
 const staleAfter = `${Duration.toMinutes(Heartbeat.staleAfter)} minutes`
 
-/** Whether the operator says that the database was restored from a backup (contract §11 `WAC_RESTORED`). */
-export const IsRestored = Context.Reference<boolean>("@wac/core/queue/Heartbeats/IsRestored", {
-  defaultValue: () => false
+/**
+ * Whether the operator says that the database was restored from a backup (contract §11 `WAC_RESTORED`), and no heartbeat
+ * has stored this yet. It outlives {@link Heartbeats}, which an instance without background work builds for each shift:
+ * a second heartbeat that stored it would undo what a person has resumed and released meanwhile.
+ */
+export const IsRestored = Context.Reference<Ref.Ref<boolean>>("@wac/core/queue/Heartbeats/IsRestored", {
+  defaultValue: () => Ref.makeUnsafe(false)
 })
+
+/** {@link IsRestored} at the start of an instance. */
+export const layerRestored = (isRestored: boolean): Layer.Layer<never> => Layer.effect(IsRestored, Ref.make(isRestored))
 
 export class Heartbeats extends Context.Service<Heartbeats, {
   /** Waits for the first heartbeat: nothing queued is sent before it is known whether the database was restored. */
@@ -34,9 +41,10 @@ export class Heartbeats extends Context.Service<Heartbeats, {
         const { at, isHolding, waiting } = yield* store.beat({
           now,
           last: lastBeat,
-          isRestored: isRestored && lastBeat === null
+          isRestored: yield* Ref.get(isRestored)
         })
         lastBeat = at
+        yield* Ref.set(isRestored, false)
         if (waiting > 0) {
           yield* Effect.logWarning(
             `the database was restored from a backup, or nothing ran for ${staleAfter}: ${waiting} ${

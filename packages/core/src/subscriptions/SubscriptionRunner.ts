@@ -3,6 +3,7 @@
  */
 import { Cause, Clock, Duration, Effect, Fiber, Latch, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as Elapsed from "../Elapsed.ts"
 import type { EventType } from "../events/Event.ts"
 import type { EventId } from "../Id.ts"
 import { Polling } from "../Polling.ts"
@@ -54,9 +55,10 @@ export const open = ({ name, types, workspaceId }: Pick<Options, "name" | "types
   })
 
 /**
- * Opens a subscription and handles its events in the background, until it is stopped or its scope is closed. Closing
- * the scope interrupts the running handlers. Several processes may run the same subscription; one of them at a time
- * handles events.
+ * Handles the events of a subscription in the background, until it is stopped or its scope is closed. Closing the scope
+ * interrupts the running handlers. Several processes may run the same subscription; one of them at a time handles
+ * events. {@link open} it first: this opens it only if it was removed, since another process may have changed its types
+ * meanwhile.
  */
 export const start = (options: Options) =>
   Effect.gen(function*() {
@@ -101,20 +103,48 @@ export const start = (options: Options) =>
     })
 
     /** Interrupts all handlers, because another process may be handling their events. */
-    const giveUp = (): void => {
+    const interrupt = (): void => {
       const fibers = [...handlers.values()]
       handlers.clear()
-      ended = []
       // without waiting: a handler may ignore its signal
       for (const { fiber } of fibers) fiber?.interruptUnsafe()
     }
 
+    /** Gives up all events, because the claim of this process has ended. */
+    const giveUp = (): void => {
+      interrupt()
+      ended = []
+    }
+
+    /** The elapsed time from which the lease runs at least: the start of the last step that has succeeded. */
+    let renewedAt = 0
+    let isGuarded = false
+    /**
+     * While handlers run, interrupts them once the lease has ended, even if the storage has not answered by then. Ends
+     * that are not reported yet are kept: the storage accepts them if no other process has taken over.
+     */
+    const guard = Effect.gen(function*() {
+      while (handlers.size > 0) {
+        const left = renewedAt + Duration.toMillis(Subscription.lease) - (yield* Elapsed.now)
+        if (left > 0) {
+          yield* Effect.sleep(left)
+          continue
+        }
+        yield* Effect.logWarning(
+          `the storage could not be reached for the subscription ${name}: its handlers are aborted, since another ` +
+            "process may handle their events"
+        )
+        interrupt()
+      }
+      isGuarded = false
+    })
+
     const reopen = Effect.provideService(open(options), SubscriptionStore, store)
-    yield* reopen
     let owner = yield* random.uuidV4()
 
     /** Reports ends and begins new events. Returns how long to wait before the next step, unless there is news. */
     const step: Effect.Effect<Duration.Duration, StoreError> = Effect.gen(function*() {
+      const begunAt = yield* Elapsed.now
       const reported = ended
       ended = []
       Latch.closeUnsafe(news)
@@ -131,7 +161,12 @@ export const start = (options: Options) =>
       }).pipe(Effect.onError(() => Effect.sync(() => ended = [...reported, ...ended])))
       switch (worked._tag) {
         case "working":
+          renewedAt = begunAt
           yield* Effect.forEach(worked.begun, run, { discard: true })
+          if (handlers.size > 0 && !isGuarded) {
+            isGuarded = true
+            yield* Effect.forkIn(guard, scope)
+          }
           if (worked.isMore) return Duration.zero
           return worked.nextIn === null ? every : Duration.min(every, Duration.millis(worked.nextIn))
         case "lost":

@@ -1,8 +1,10 @@
 /**
- * A queue in memory of accounts whose templates must be listed again soon: `Inbound` adds to it and `TemplateSync`
- * empties it.
+ * A queue in memory of accounts whose templates must be listed again soon, with the schedule of the listings: `Inbound`
+ * adds to it and `TemplateSync` empties it.
  */
 import { Context, Effect, Layer, Queue } from "effect"
+import type { WorkspaceId } from "../Id.ts"
+import type { TemplateSyncSchedule } from "./TemplateSyncSchedule.ts"
 
 export class TemplateRequests extends Context.Service<TemplateRequests, {
   /** Requests a listing of an account's templates. Repeated requests count once. */
@@ -11,6 +13,11 @@ export class TemplateRequests extends Context.Service<TemplateRequests, {
   readonly awaitAsked: Effect.Effect<void>
   /** Removes and returns the requested accounts. */
   readonly take: Effect.Effect<ReadonlyArray<string>>
+  /**
+   * When each workspace's templates are listed next. Outlives `TemplateSync`, which an instance without background work
+   * builds for each shift: otherwise every shift would list all templates.
+   */
+  readonly schedules: Map<WorkspaceId, TemplateSyncSchedule>
 }>()("@wac/core/templates/TemplateRequests") {
   static readonly layer = Layer.effect(
     TemplateRequests,
@@ -28,7 +35,8 @@ export class TemplateRequests extends Context.Service<TemplateRequests, {
           const all = [...asked]
           asked.clear()
           return all
-        })
+        }),
+        schedules: new Map()
       })
     })
   )

@@ -28,7 +28,7 @@ export const layer = Layer.effectDiscard(
     const workspaces = yield* WorkspaceStore
     const numbers = yield* PhoneNumberStore
     const requests = yield* TemplateRequests
-    const schedules = new Map<WorkspaceId, TemplateSyncSchedule.TemplateSyncSchedule>()
+    const { schedules } = requests
     const underWay = new Set<WorkspaceId>()
     const listings = yield* FiberSet.make()
     const ended = yield* Queue.sliding<void>(1)
@@ -69,6 +69,7 @@ export const layer = Layer.effectDiscard(
         Effect.flatMap((succeeded) =>
           change(id, (schedule, now) => TemplateSyncSchedule.ended(schedule, now, succeeded))
         ),
+        Effect.onInterrupt(() => change(id, TemplateSyncSchedule.interrupted)),
         Effect.ensuring(Effect.suspend(() => {
           underWay.delete(id)
           return Queue.offer(ended, undefined)

@@ -45,6 +45,12 @@ export const ended = (schedule: TemplateSyncSchedule, now: number, succeeded: bo
   }
 }
 
+/** The schedule when the process stops a listing: it begins again with the runner. */
+export const interrupted = (schedule: TemplateSyncSchedule, now: number): TemplateSyncSchedule => ({
+  ...schedule,
+  dueAt: now
+})
+
 /** The schedule after the provider has reported a change. */
 export const requested = (schedule: TemplateSyncSchedule, now: number): TemplateSyncSchedule => ({
   ...schedule,

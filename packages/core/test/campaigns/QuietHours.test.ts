@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { getCountries } from "libphonenumber-js/min"
+import { vi } from "vitest"
 import * as QuietHours from "../../src/campaigns/QuietHours.ts"
 import { hour, minute } from "../checks.ts"
 
@@ -105,6 +107,47 @@ describe("quiet hours", () => {
     // somewhere it is always quiet
     const long = { from: "12:00", to: "11:00" }
     assert.isNull(QuietHours.end(long, ["Europe/Paris", "Asia/Tokyo", "America/New_York"], at("2026-01-10T14:00Z")))
+  })
+
+  it("every country in a number or user id has time zones", () => {
+    const without = getCountries().filter((country) => QuietHours.zonesOf(`${country}.1`, null).join() === "UTC")
+    assert.deepStrictEqual(without, [])
+    assert.deepStrictEqual(QuietHours.zonesOf("+38344123456", null), ["Europe/Belgrade"])
+    assert.deepStrictEqual(QuietHours.zonesOf("+24740123", null), ["Atlantic/St_Helena"])
+  })
+
+  describe("on a runtime with another Intl.Locale", () => {
+    const { prototype } = Intl.Locale
+    const own = Object.getOwnPropertyDescriptor(prototype, "getTimeZones")!
+
+    /** Zones of customers, without `getTimeZones` and, if they are given, with the zones of Node 22's accessor. */
+    const zonesWith = async (timeZones: PropertyDescriptor | undefined, to: string) => {
+      // the module keeps the zones that it has looked up
+      vi.resetModules()
+      const { zonesOf } = await import("../../src/campaigns/QuietHours.ts")
+      Reflect.deleteProperty(prototype, "getTimeZones")
+      if (timeZones !== undefined) Object.defineProperty(prototype, "timeZones", timeZones)
+      try {
+        return zonesOf(to, null)
+      } finally {
+        Reflect.deleteProperty(prototype, "timeZones")
+        Object.defineProperty(prototype, "getTimeZones", own)
+      }
+    }
+    const accessor = { configurable: true, get: own.value }
+
+    it("a country has the same zones where Intl has them in a property, as Node 22 does", async () => {
+      assert.deepStrictEqual(await zonesWith(accessor, "+393331234567"), ["Europe/Rome"])
+      assert.includeMembers([...await zonesWith(accessor, "US.1")], ["America/New_York", "Pacific/Honolulu"])
+    })
+
+    it("no zones are assumed where Intl does not know them", async () => {
+      const error = await zonesWith(undefined, "+393331234567").then(() => assert.fail("zones were assumed"), String)
+      assert.strictEqual(
+        error,
+        "Error: quiet hours cannot be judged: Intl.Locale of this JavaScript runtime does not list time zones"
+      )
+    })
   })
 
   it("times of day and zones are checked", () => {

@@ -7,6 +7,7 @@ import * as PhoneNumber from "../../src/numbers/PhoneNumber.ts"
 import { layerEnsured, PhoneNumbers, stateOf } from "../../src/numbers/PhoneNumbers.ts"
 import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
 import * as SenderBlock from "../../src/numbers/SenderBlock.ts"
+import { Chores } from "../../src/provider/Chores.ts"
 import { ProviderError, TemplatesUnavailable } from "../../src/provider/Provider.ts"
 import { Readiness } from "../../src/Readiness.ts"
 import { Templates } from "../../src/templates/Templates.ts"
@@ -341,6 +342,40 @@ describe("the configured number", () => {
           assert.strictEqual(lines.filter(({ level }) => level === "Warn").length, 7)
         })
       )
+    )
+  )
+
+  it.effect(
+    "where everything runs in shifts, ensure runs again in shifts only, however short they are",
+    numbers((provider) =>
+      Effect.gen(function*() {
+        yield* world()
+        let asked = 0
+        provider.firstNumber = Effect.suspend(() => {
+          asked++
+          return Effect.fail(new ProviderError({ reason: "provider_unavailable", message: "upstream is down" }))
+        })
+        const chores: Array<Effect.Effect<void>> = []
+        yield* Effect.provideService(Layer.build(layerEnsured), Chores, chores)
+        const shift = Effect.forEach(chores, (chore) => Effect.forkScoped(chore)).pipe(
+          Effect.andThen(TestClock.adjust("20 seconds")),
+          Effect.scoped
+        )
+        yield* TestClock.adjust(hour)
+        assert.strictEqual(asked, 1)
+        yield* shift
+        assert.strictEqual(asked, 2)
+        provider.firstNumber = Effect.succeed(configured)
+        yield* shift
+        assert.deepStrictEqual(yield* named, [])
+        yield* TestClock.adjust("40 seconds")
+        yield* shift
+        assert.lengthOf(yield* named, 1)
+        yield* Readiness.use(({ check }) => check)
+        provider.firstNumber = Effect.die("asked again")
+        yield* TestClock.adjust(hour)
+        yield* shift
+      })
     )
   )
 

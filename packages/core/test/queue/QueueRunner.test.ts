@@ -9,7 +9,7 @@ import { Messages } from "../../src/messages/Messages.ts"
 import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
 import * as SenderBlock from "../../src/numbers/SenderBlock.ts"
 import type { ProviderOutcome } from "../../src/provider/Provider.ts"
-import { Heartbeats, IsRestored } from "../../src/queue/Heartbeats.ts"
+import { Heartbeats, layerRestored } from "../../src/queue/Heartbeats.ts"
 import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
 import type { QueueEnd } from "../../src/queue/QueueEndStep.ts"
 import * as QueueRetry from "../../src/queue/QueueRetry.ts"
@@ -49,7 +49,7 @@ const startRunner = (isRestored = false) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const layer = Layer.provide(QueueRunner.layer, Heartbeats.layer)
-    yield* Layer.buildWithScope(Layer.fresh(Layer.provide(layer, Layer.succeed(IsRestored, isRestored))), scope)
+    yield* Layer.buildWithScope(Layer.fresh(Layer.provide(layer, layerRestored(isRestored))), scope)
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
   })
 

@@ -25,7 +25,10 @@ const looked = <E>(
     readonly isAway: { current: boolean }
     /** Makes a workspace, as another process does. */
     readonly another: Effect.Effect<WorkspaceId>
-  }) => Effect.Effect<void, E, TemplateRequests | Inbound>
+    /** Runs the runner for this time, which passes. */
+    readonly shift: (millis: number) => Effect.Effect<void>
+  }) => Effect.Effect<void, E, TemplateRequests | Inbound>,
+  isInShifts = false
 ) =>
 () => {
   const provider = stubProvider()
@@ -43,13 +46,23 @@ const looked = <E>(
     const isAway = { current: false }
     const away = Effect.fail(new StoreError({ operation: "PhoneNumberStore.named" }))
     const named: typeof store.named = (name) => Effect.suspend(() => isAway.current ? away : store.named(name))
-    yield* Layer.build(sync).pipe(Effect.provideService(PhoneNumberStore, PhoneNumberStore.of({ ...store, named })))
+    const running = Layer.build(Layer.fresh(sync)).pipe(
+      Effect.provideService(PhoneNumberStore, PhoneNumberStore.of({ ...store, named }))
+    )
+    if (!isInShifts) yield* running
     yield* TestClock.adjust(0)
+    const context = yield* Effect.context<Effect.Services<typeof running>>()
+    const shift = (millis: number) =>
+      running.pipe(
+        Effect.andThen(TestClock.adjust(millis)),
+        Effect.scoped,
+        Effect.provideContext(context)
+      )
     const another = Effect.map(world(), ({ workspace: { id } }) => {
       listings.set(id, [])
       return id
     }).pipe(Effect.provideContext(yield* Effect.context<Effect.Services<ReturnType<typeof world>>>()))
-    yield* test({ one, other, provider, listings, isAway, another })
+    yield* test({ one, other, provider, listings, isAway, another, shift })
   }).pipe(Effect.scoped, Effect.provide(services))
 }
 
@@ -67,6 +80,36 @@ describe("the templates of every workspace", () => {
         ])
       })
     )
+  )
+
+  it.effect(
+    "templates are listed once an hour too where the runner runs for seconds of each minute",
+    looked(({ listings, one, other, shift }) =>
+      Effect.gen(function*() {
+        for (let i = 0; i < 65; i++) {
+          yield* shift(20 * second)
+          yield* TestClock.adjust(40 * second)
+        }
+        assert.deepStrictEqual([...listings], [
+          [one.workspace.id, [0, 3600]],
+          [other.workspace.id, [0, 3600]]
+        ])
+      }), true)
+  )
+
+  it.effect(
+    "a listing that the end of a run has broken off begins again with the next run",
+    looked(({ listings, one, provider, shift }) =>
+      Effect.gen(function*() {
+        const { templates: given } = provider
+        provider.templates = Effect.never
+        yield* shift(20 * second)
+        provider.templates = given
+        yield* shift(20 * second)
+        yield* TestClock.adjust(10 * minute)
+        yield* shift(20 * second)
+        assert.deepStrictEqual(listings.get(one.workspace.id), [0, 20])
+      }), true)
   )
 
   it.effect(

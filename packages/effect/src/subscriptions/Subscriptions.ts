@@ -47,7 +47,10 @@ export interface Try {
    * failed, or its process ended before the result was recorded.
    */
   readonly attempt: number
-  /** Aborted if the result can no longer be recorded, because the instance closes or another process took over. */
+  /**
+   * Aborted if the result can no longer be recorded, because the instance closes or another process may have taken over:
+   * so too once the storage could not be reached for about 10 seconds.
+   */
   readonly signal: AbortSignal
 }
 

@@ -1,6 +1,9 @@
+import { type Ports, StoreError, Subscription, SubscriptionStore } from "@wac/core"
+import { Context, Duration, Effect, Layer } from "effect"
 import { assert, describe, it } from "vitest"
+import * as Adapter from "../../src/Adapter.ts"
 import { type Event, type EventOf, type Try, type Wac } from "../../src/promises.ts"
-import { failure, fresh, hello, start, until } from "../instance.ts"
+import { failure, fresh, hello, shared, start, until } from "../instance.ts"
 
 /** An event's message and type. */
 const told = ({ data, type }: Event) => `${"message_id" in data ? data.message_id : ""} ${type}`
@@ -10,6 +13,21 @@ const sends = async (wac: Wac, count: number): Promise<ReadonlyArray<string>> =>
   for (let i = 0; i < count; i++) ids.push((await wac.messages.send(hello(), fresh())).messageId)
   return ids
 }
+
+/** A storage whose subscriptions do something else instead of work, as long as that is not `undefined`. */
+const disturbed = (
+  storage: Layer.Layer<Ports.Ports>,
+  instead: () => Effect.Effect<never, StoreError.StoreError> | undefined
+) =>
+  Adapter.storage(Layer.effectContext(Effect.map(Layer.build(storage), (ports) => {
+    const store = Context.get(ports, SubscriptionStore.SubscriptionStore)
+    return Context.add(ports, SubscriptionStore.SubscriptionStore, {
+      ...store,
+      work: (command) => Effect.suspend(() => instead() ?? store.work(command))
+    })
+  })))
+
+const failed = Effect.fail(new StoreError.StoreError({ operation: "SubscriptionStore.work", problem: "disk_full" }))
 
 describe("a subscription", () => {
   it("a subscription handles every event since its name was first used, in order for each message, and others side by side", async () => {
@@ -148,6 +166,65 @@ describe("a subscription", () => {
     assert.strictEqual(await wac.subscriptions.discard("orders"), 0)
     await wac.subscriptions.remove("orders")
     assert.strictEqual((await failure(wac.subscriptions.remove("orders"))).code, "not_found")
+  })
+
+  it.for(
+    [
+      ["fails", failed],
+      ["does not answer", Effect.never]
+    ] as const
+  )(
+    "if the storage %s, running handlers are aborted before another process may try their events",
+    async ([, outage]) => {
+      const { clock, options, storage } = shared()
+      let isCut = false
+      let renewedAt = 0
+      const cut = disturbed(storage, () => {
+        if (isCut) return outage
+        renewedAt = clock.now().getTime()
+      })
+      const { wac: first } = await start({ ...options, storage: cut })
+      const { wac: second } = await start(options)
+      const tries: Array<readonly [string, number, number]> = []
+      const noteTry = (name: string, attempt: number) => tries.push([name, attempt, clock.now().getTime() - renewedAt])
+      await first.subscribe("orders", { types: ["message.sent"] }, (_, { attempt, signal }) => {
+        noteTry("first", attempt)
+        signal.addEventListener("abort", () => noteTry("aborted", attempt))
+        return new Promise(() => {})
+      })
+      await second.subscribe("orders", { types: ["message.sent"] }, (_, { attempt }) => void noteTry("second", attempt))
+      await sends(first, 1)
+      await clock.advance("5 seconds")
+      isCut = true
+      await clock.advance("20 seconds")
+      assert.deepStrictEqual(tries.map(([name, attempt]) => [name, attempt]), [["first", 1], ["aborted", 1], [
+        "second",
+        2
+      ]])
+      assert.isAtMost(tries[1]![2], Duration.toMillis(Subscription.lease))
+      assert.isAtLeast(tries[2]![2], Duration.toMillis(Subscription.lease))
+    }
+  )
+
+  it("what a handler did while the storage failed is recorded once the storage answers again", async () => {
+    const { clock, options, storage } = shared()
+    let isCut = false
+    const { wac } = await start({ ...options, storage: disturbed(storage, () => isCut ? failed : undefined) })
+    const ends: Array<() => void> = []
+    const attempts: Array<number> = []
+    await wac.subscribe("orders", { types: ["message.sent"] }, (_, { attempt }) => {
+      attempts.push(attempt)
+      return new Promise<void>((resolve) => ends.push(resolve))
+    }, { concurrency: 2 })
+    await sends(wac, 2)
+    await clock.advance("1 second")
+    isCut = true
+    ends[0]!()
+    await clock.advance("1 minute")
+    isCut = false
+    await clock.advance("10 seconds")
+    // the other was aborted, and is tried again
+    assert.deepStrictEqual(attempts, [1, 1, 2])
   })
 
   it("two subscriptions with one name take turns in handling events", async () => {
