@@ -82,24 +82,36 @@ export const layer = (
         }
       )
 
+      /**
+       * The numbers asked for in this look. The end of a shift breaks a look off: the next one goes on with the others,
+       * and asks for none twice, because Meta counts the requests.
+       */
+      const asked = new Set<PhoneNumber.PhoneNumber["id"]>()
+      const isDue = ({ id, provider }: PhoneNumber.PhoneNumber) => provider === providerName && !asked.has(id)
       const lookAll = workspaces.list.pipe(
         Effect.flatMap(Effect.forEach(({ id }) =>
           Effect.flatMap(
             numbers.list(id),
-            (all) => RepeatedFailure.each(all.filter(({ provider }) => provider === providerName), look)
+            (all) =>
+              RepeatedFailure.each(
+                all.filter(isDue),
+                (number) => Effect.suspend(() => look(asked.add(number.id) && number))
+              )
           )
         )),
         RepeatedFailure.watch("checking the numbers"),
         Effect.ignoreCause
       )
-      /** When the next look is due, by `Elapsed`. Kept from one shift to the next. */
+      /** When this look began or the next one is due, by `Elapsed`. Kept from one shift to the next. */
       let dueAt = -Infinity
       const round = Effect.gen(function*() {
-        const left = dueAt - (yield* Elapsed.now)
-        if (left > 0) yield* Effect.sleep(left)
-        // even if the shift ends during the look, because Meta counts the requests
-        dueAt = (yield* Elapsed.now) + Duration.toMillis(every)
+        const now = yield* Elapsed.now
+        const isBrokenOff = asked.size > 0
+        if (!isBrokenOff) dueAt = Math.max(dueAt, now)
+        if (dueAt > now) yield* Effect.sleep(dueAt - now)
         yield* lookAll
+        asked.clear()
+        dueAt += Duration.toMillis(every)
       })
       yield* Chores.run(Effect.forever(round))
     })

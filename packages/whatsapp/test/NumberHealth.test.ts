@@ -13,7 +13,7 @@ import {
   WorkspaceStore
 } from "@wac/core"
 import { Arrivals } from "@wac/testkit"
-import { Deferred, Effect, Layer, Redacted } from "effect"
+import { Deferred, Effect, Latch, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as NumberHealth from "../src/NumberHealth.ts"
 import { sender } from "./samples.ts"
@@ -128,6 +128,32 @@ describe("looking at the numbers", () => {
       yield* TestClock.adjust("40 seconds")
       yield* shift(Effect.andThen(TestClock.adjust("20 seconds"), told.waitFor(2)))
       assert.strictEqual(asked, 2)
+    }))
+
+  it.effect("a look that the end of a shift breaks off goes on in the next, and asks for no number twice", () =>
+    Effect.gen(function*() {
+      const asked: Array<string> = []
+      const hanging = Latch.makeUnsafe(false)
+      const upstream = yield* Upstream.serve((socket, { target }) => {
+        const number = target.replace("/v25.0/", "").replace(/\?.*/, "")
+        asked.push(number)
+        if (number === "2") Latch.openUnsafe(hanging)
+        else socket.write(answer({ quality_rating: "GREEN" }))
+      })
+      const third: PhoneNumber.PhoneNumber = { ...withOwn, providerNumberId: "3" }
+      const other: PhoneNumber.PhoneNumber = { ...second, id: "pn_01ARZ3NDEKTSV4RRFFQ69G5FAX" as Id.PhoneNumberId }
+      const chores: Array<Effect.Effect<void>> = []
+      const told = yield* Effect.provideService(
+        looking(upstream.baseUrl, () => Effect.succeed([sender, other, third])),
+        Chores.Chores,
+        chores
+      )
+      const shift = <A>(during: Effect.Effect<A>) =>
+        Effect.scoped(Effect.andThen(Effect.forEach(chores, (chore) => Effect.forkScoped(chore)), during))
+      yield* shift(Latch.await(hanging))
+      assert.deepStrictEqual(asked, [sender.providerNumberId, "2"])
+      yield* shift(told.waitFor(2))
+      assert.deepStrictEqual(asked, [sender.providerNumberId, "2", "3"])
     }))
 
   it.effect("a look reports whether the token is valid, and nothing that it has no permission to read", () =>

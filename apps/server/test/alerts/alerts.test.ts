@@ -75,7 +75,7 @@ it.live("events that their receiver refused until they were exhausted have an al
       Effect.andThen(pass("1 hour"), ask("/webhook/deliveries?status=exhausted")),
       ({ body }) => body.data.length > 0
     )
-    const [opened] = yield* checks.until(alerts, (found) => found.length === 1)
+    const [opened] = yield* checks.until(Effect.andThen(pass("1 minute"), alerts), (found) => found.length === 1)
     assert.isNull(opened.closedAt)
 
     yield* customer.answerWith(RecordingReceiver.reply(200))

@@ -167,7 +167,7 @@ export class SuppressionsApi extends HttpApiGroup.make("suppressions").add(
       description:
         "Opts out every name of a file, for all numbers of the workspace: CSV with a column `name`, `to` or " +
         "`phone`, or with names in its first column; or NDJSON, with a name or an object with a `name` in each line. " +
-        "Importing a file again changes nothing."
+        "Importing a file again leaves the numbers on which a customer has opted in since, if they stay opted out on others."
     }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({
   title: "Opt-outs (dashboard)",

@@ -2253,7 +2253,7 @@ export interface InternalRoutes {
   /**
    * Import opt-outs. Opts out every name of a file, for all numbers of the workspace: CSV with a column `name`, `to` or
    * `phone`, or with names in its first column; or NDJSON, with a name or an object with a `name` in each line.
-   * Importing a file again changes nothing.
+   * Importing a file again leaves the numbers on which a customer has opted in since, if they stay opted out on others.
    */
   readonly "PUT /internal/suppressions": { readonly response: ImportedOptOuts }
   /** Get the webhook. Returns the configuration and the health, but no secret. 404 if no webhook is set. */

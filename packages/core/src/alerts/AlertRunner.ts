@@ -38,7 +38,7 @@ export const every = Duration.minutes(1)
 const concurrency = 4
 
 /** How many exhausted deliveries are looked at: behind so many failed tests others are not noticed. */
-const newestExhausted = 20
+const newestExhausted = 100
 
 /** The timeout of one post. */
 const timeout = Duration.seconds(5)

@@ -6,7 +6,7 @@ import { Duration } from "effect"
 import type { AlertId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
-import type { Alert, Problem } from "./Alert.ts"
+import { type Alert, kinds, type Problem } from "./Alert.ts"
 
 /** Reports all current problems of a workspace. */
 export interface Observe {
@@ -74,7 +74,9 @@ export const observe: Decide<Observe, Loaded, Observed, Writes> = (loaded, comma
           ? []
           : [{ ...problem, id: ids[i]!, workspaceId, openedAt: now, closedAt: null }]
       ),
-      closed: open.filter((alert) => !present.has(nameOf(alert))).map((alert) => ({ ...alert, closedAt: now })),
+      // a later version's process, beside which this one runs, knows more kinds
+      closed: open.filter((alert) => kinds.includes(alert.kind) && !present.has(nameOf(alert)))
+        .map((alert) => ({ ...alert, closedAt: now })),
       unfinished: loaded.unfinished(workspaceId).filter(({ dueAt }) => dueAt <= now).map(({ alert }) => alert)
     }
   })

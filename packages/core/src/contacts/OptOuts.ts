@@ -79,7 +79,7 @@ export class OptOuts extends Context.Service<OptOuts, {
   readonly choose: (workspaceId: WorkspaceId, choice: Choice) => Effect.Effect<Chosen, InvalidBody | StoreError>
   /**
    * Opts out every name in a file, for every number of the workspace. If the import fails midway, the names before are
-   * opted out. Importing the file again is safe: numbers on which customers have opted in since stay as they are.
+   * opted out. Importing the file again leaves the numbers on which customers have opted in since, if they stay opted out on others.
    */
   readonly import: <E>(
     workspaceId: WorkspaceId,

@@ -5,6 +5,7 @@ import { Cause, Clock, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as Defect from "../Defect.ts"
+import * as Elapsed from "../Elapsed.ts"
 import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
@@ -56,10 +57,16 @@ export const separatesAfter = 3
 const retryBatch = 500
 
 /**
- * The stores, one for each process, whose unreadable posts were tried again: an instance with `background: false` starts
- * its runner with each `work`.
+ * How long after a process has started the unreadable posts are tried again: at once, and when the processes of the
+ * version before, which set aside again what they claim, have ended.
  */
-const retried = new WeakSet<InboundPostStore["Service"]>()
+const retryAfter: ReadonlyArray<Duration.Duration> = [Duration.zero, Duration.minutes(15)]
+
+/**
+ * Since when each process has run, by its store, and how often it has tried the unreadable posts again: an instance with
+ * `background: false` starts its runner with each `work`.
+ */
+const retries = new WeakMap<InboundPostStore["Service"], { readonly since: number; readonly times: number }>()
 
 /** A claimed post while its items are applied. */
 interface Progress {
@@ -211,13 +218,17 @@ export const layer = Layer.effectDiscard(
     )
 
     /** A version that starts may read what the version before could not. */
-    const retryUnreadable = store.retryUnreadable(webhook.name, retryBatch).pipe(
-      Effect.repeat({ while: (count) => count === retryBatch }),
-      Effect.tap(Effect.sync(() => retried.add(store))),
+    const retryUnreadable = Effect.gen(function*() {
+      const now = yield* Elapsed.now
+      const { since, times } = retries.get(store) ?? { since: now, times: 0 }
+      const after = retryAfter[times]
+      if (after === undefined || now - since < Duration.toMillis(after)) return
+      yield* Effect.repeat(store.retryUnreadable(webhook.name, retryBatch), { while: (count) => count === retryBatch })
+      retries.set(store, { since, times: times + 1 })
+    }).pipe(
       RepeatedFailure.watch("trying unreadable provider posts again"),
       // the next round repeats it, and other posts do not wait for that
-      Effect.ignoreCause,
-      Effect.when(Effect.sync(() => !retried.has(store)))
+      Effect.ignoreCause
     )
 
     const rest = Effect.raceFirst(store.awaitHint, polling.rest("posts", pollEvery))

@@ -180,12 +180,11 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     // the bytes of an upload that has ended are deleted or kept: it must not go on
     if (row !== undefined && row.state !== "uploading") return undefined
     const binding = bindingOf(workspaceId, key)
-    // nothing of an upload under a bound key is kept: a repetition must get its file even if the quota is full
-    const isBound = binding !== undefined && !isExpired(binding, now)
-    const refusal = isBound ? undefined : Media.quotaRefusal(quota, usedBy(workspaceId) - sizeOf(row), size)
+    // nothing of an upload under a bound key is kept: a repetition gets its file even if this filled the quota
+    const repeated = binding !== undefined && !isExpired(binding, now) ? binding.media.size : 0
+    const refusal = Media.quotaRefusal(quota, usedBy(workspaceId) - sizeOf(row) - repeated, size)
     if (refusal === undefined) {
-      const reserved = isBound ? 0 : size
-      write({ workspaceId, id, state: "uploading", reserved, dueAt: now + (until - asked) })
+      write({ workspaceId, id, state: "uploading", reserved: size, dueAt: now + (until - asked) })
     }
     return refusal
   }

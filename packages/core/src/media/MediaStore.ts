@@ -21,8 +21,8 @@ export class MediaStore extends Context.Service<MediaStore, {
    * Begins an upload, so that its bytes are found and deleted if it never ends, and reserves `size` bytes of the
    * workspace's quota until it is kept or removed. Repeated for an upload that has begun, it reserves `size` bytes
    * instead of what was reserved before. Returns the refusal if they exceed the quota; an upload that has begun then
-   * keeps what it had. While a file is bound to the key, it reserves nothing and refuses nothing. Changes nothing once
-   * the upload was kept or removed. Safe to repeat.
+   * keeps what it had. While a file is bound to the key, the size of this file does not count. Changes nothing once the
+   * upload was kept or removed. Safe to repeat.
    */
   readonly begin: (command: Begin) => Effect.Effect<Forbidden | undefined, StoreError>
   /**

@@ -131,7 +131,7 @@ export const start = (options: Options) =>
           continue
         }
         yield* Effect.logWarning(
-          `the storage could not be reached for the subscription ${name}: its handlers are aborted, since another ` +
+          `the storage did not answer in time for the subscription ${name}: its handlers are aborted, since another ` +
             "process may handle their events"
         )
         interrupt()
@@ -162,6 +162,8 @@ export const start = (options: Options) =>
       switch (worked._tag) {
         case "working":
           renewedAt = begunAt
+          // after an answer as late as that, another process may have taken over: the next step tells
+          if ((yield* Elapsed.now) - begunAt >= Duration.toMillis(Subscription.lease)) return Duration.zero
           yield* Effect.forEach(worked.begun, run, { discard: true })
           if (handlers.size > 0 && !isGuarded) {
             isGuarded = true

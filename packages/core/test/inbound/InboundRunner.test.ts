@@ -204,7 +204,7 @@ describe("the runner", () => {
         yield* settle
         yield* postBody("SECRET")
         yield* settle
-        yield* TestClock.adjust("1 hour")
+        yield* TestClock.adjust("14 minutes")
         assert.deepStrictEqual(applied, ["wamid.in.1"])
         assert.deepStrictEqual(yield* backlog, { ...idle, unreadable: 1 })
         assert.deepStrictEqual(lines.map(({ level }) => level), ["Warn"])
@@ -233,7 +233,7 @@ describe("the runner", () => {
       assert.deepStrictEqual(yield* backlog, idle)
     })))
 
-  it.effect("a process tries unreadable posts again once, even if its first attempt fails and its runner starts again", () =>
+  it.effect("a process tries unreadable posts again at its start and 15 minutes later, even if its first attempt fails and its runner starts again", () =>
     posting(Effect.gen(function*() {
       const store = yield* InboundPostStore
       let reads = 0
@@ -250,10 +250,10 @@ describe("the runner", () => {
         retryUnreadable: (provider, limit) =>
           Effect.suspend(() => calls++ === 0 ? away : store.retryUnreadable(provider, limit))
       })
-      for (let start = 0; start < 2; start++) {
+      for (const [minutes, expected] of [[14, 2], [2, 3], [60, 3]] as const) {
         const { stop } = yield* startRunner(() => Effect.void, { webhook, process: own })
-        yield* TestClock.adjust("1 hour")
-        assert.strictEqual(reads, 2)
+        yield* TestClock.adjust(Duration.minutes(minutes))
+        assert.strictEqual(reads, expected)
         yield* stop
       }
       assert.deepStrictEqual(yield* backlog, { ...idle, unreadable: 1 })

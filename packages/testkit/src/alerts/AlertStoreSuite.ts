@@ -56,6 +56,14 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* store.list((yield* world()).workspace.id, {}, all)).items, [])
     }))
 
+  it.effect("an alert of a kind that only a later version knows stays open", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const later = { kind: "of_a_later_version", subject: "it", message: "Something." } as unknown as Alert.Problem
+      assert.lengthOf((yield* observe(own, [later, failing])).opened, 1 + 1)
+      assert.deepStrictEqual((yield* observe(own, [])).closed.map(({ kind }) => kind), [failing.kind])
+    }))
+
   it.effect("the alerts about a subject that were open in a part of a range are found, oldest first", () =>
     Effect.gen(function*() {
       const store = yield* AlertStore.AlertStore

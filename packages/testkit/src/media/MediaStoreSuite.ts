@@ -170,7 +170,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isUndefined(yield* begin(own, other, { size: 1000, quota: 1000 }))
     }))
 
-  it.effect("an upload that repeats a stored one reserves nothing, so a full quota does not refuse it", () =>
+  it.effect("an upload that repeats a stored one is judged as if it took its place, so a full quota does not refuse it", () =>
     Effect.gen(function*() {
       const [own, other] = [yield* world(), yield* world()]
       const bound = keyed("k", "one", own.start + day)
@@ -180,7 +180,8 @@ export const tests = (it: Fixture.It): void => {
       const again = fileOf(own, yield* Fixture.id("med"), 600)
       assert.isUndefined(yield* begun(again.id))
       assert.isUndefined(yield* begun(again.id, { size: 700 }), "more of it arrives")
-      assert.isUndefined(yield* begun(yield* Fixture.id("med"), { key: key("l"), size: 400 }), "nothing is reserved")
+      assert.strictEqual((yield* begun(again.id, { size: 1001 }))?.reason, "media_quota")
+      assert.strictEqual((yield* begun(yield* Fixture.id("med")))?.reason, "media_quota", "the first one is not over")
       assert.deepStrictEqual(yield* keep(again, { ...bound, quota: 1000 }), { _tag: "Replayed", media: first })
       const different = yield* keep(again, { ...keyed("k", "two", own.start + day), quota: 1000 })
       assert.strictEqual(different._tag === "Refused" && different.error.code, "idempotency_conflict")
