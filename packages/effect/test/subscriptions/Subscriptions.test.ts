@@ -17,13 +17,15 @@ const sends = async (wac: Wac, count: number): Promise<ReadonlyArray<string>> =>
 /** A storage whose subscriptions do something else instead of work, as long as that is not `undefined`. */
 const disturbed = (
   storage: Layer.Layer<Ports.Ports>,
-  instead: () => Effect.Effect<never, StoreError.StoreError> | undefined
+  instead: (
+    work: ReturnType<SubscriptionStore.SubscriptionStore["Service"]["work"]>
+  ) => ReturnType<SubscriptionStore.SubscriptionStore["Service"]["work"]> | undefined
 ) =>
   Adapter.storage(Layer.effectContext(Effect.map(Layer.build(storage), (ports) => {
     const store = Context.get(ports, SubscriptionStore.SubscriptionStore)
     return Context.add(ports, SubscriptionStore.SubscriptionStore, {
       ...store,
-      work: (command) => Effect.suspend(() => instead() ?? store.work(command))
+      work: (command) => Effect.suspend(() => instead(store.work(command)) ?? store.work(command))
     })
   })))
 
@@ -205,6 +207,29 @@ describe("a subscription", () => {
       assert.isAtLeast(tries[2]![2], Duration.toMillis(Subscription.lease))
     }
   )
+
+  it("an event whose beginning the storage answers later than the lease lasts is not handled by that answer", async () => {
+    const { clock, options, storage } = shared()
+    let isSlow = false
+    const { wac } = await start({
+      ...options,
+      storage: disturbed(
+        storage,
+        (work) => isSlow ? Effect.tap(work, () => Effect.sleep(Subscription.lease)) : undefined
+      )
+    })
+    const tries: Array<readonly [number, boolean]> = []
+    await wac.subscribe("orders", { types: ["message.sent"] }, (_, { attempt, signal }) => {
+      tries.push([attempt, signal.aborted])
+    })
+    await clock.advance("1 second")
+    isSlow = true
+    await sends(wac, 1)
+    await clock.advance("5 seconds")
+    isSlow = false
+    await clock.advance("1 minute")
+    assert.deepStrictEqual(tries, [[2, false]])
+  })
 
   it("what a handler did while the storage failed is recorded once the storage answers again", async () => {
     const { clock, options, storage } = shared()
