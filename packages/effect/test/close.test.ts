@@ -1,3 +1,4 @@
+import { Readable } from "node:stream"
 import { assert, describe, it } from "vitest"
 import type { CustomProvider } from "../src/promises.ts"
 import { failure, fresh, hello, shared, start, startLive, until } from "./instance.ts"
@@ -103,4 +104,32 @@ describe("close", () => {
       assert.sameMembers([...new Set(data.map(({ status }) => status))], ["sent", "queued"])
     }
   )
+
+  it("closing waits until a streamed response has been read", async () => {
+    const wac = await startLive()
+    const { apiKey } = await wac.keys.create({ name: "reader" })
+    const piece = new TextEncoder().encode("a few words, ".repeat(10_000))
+    const { id } = await wac.media.upload({ bytes: Readable.from([piece, piece, piece]), filename: "words.txt" })
+    const download = () =>
+      wac.handler(
+        new Request(`http://127.0.0.1/v1/media/${id}`, { headers: { authorization: `Bearer ${apiKey}` } })
+      )
+    const [read, left] = [await download(), await download()]
+    await left.body!.cancel()
+    let size = 0
+    let closed: Promise<void> | undefined
+    let isClosed = false
+    for await (const piece of read.body!) {
+      assert.isFalse(isClosed)
+      size += piece.length
+      closed ??= wac.close().then(() => {
+        isClosed = true
+      })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    const begin = performance.now()
+    await closed
+    assert.isBelow(performance.now() - begin, 5000)
+    assert.strictEqual(size, 3 * piece.length)
+  })
 })
