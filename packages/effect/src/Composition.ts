@@ -59,6 +59,7 @@ import {
   SecretRewrap,
   SenderCredentials,
   Setup,
+  Stopping,
   Storage as CoreStorage,
   TemplateRequests,
   Templates,
@@ -76,7 +77,7 @@ import type * as HostPool from "@wac/postgres/HostPool"
 import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { S3MediaBytes } from "@wac/s3"
 import { SandboxProvider } from "@wac/sandbox"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Exit, Layer, Redacted, Schema, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Input from "./Input.ts"
 import * as MediaInspectorNode from "./media/MediaInspectorNode.ts"
@@ -310,28 +311,43 @@ export const services = <E, EAdapters, EInFront>(
 export const ensured = PhoneNumbers.layerEnsured
 
 /**
- * Everything that runs in the background, over the services. Closing its scope stops it gracefully: claims of
- * deliveries in flight are released, and sends in flight finish.
+ * Ends a layer as soon as the shutdown begins, or else with its scope. Otherwise it would begin work until the requests
+ * in flight have ended, and little or no time would be left for that work.
  */
-export const background = Layer.mergeAll(
-  AlertRunner.layer,
-  CampaignRunner.layer,
-  InboundRunner.layer,
-  MediaTidier.layer,
-  TemplateSync.layer,
-  MessageSweeper.layer,
-  Layer.provide(
-    OutboxRunner.layer,
-    Layer.succeed(OutboxRunner.OutboxReader, { read: Input.reader(MessagesApi.EnqueuedMessage) })
-  ),
-  DeliveryTidier.layer,
-  QueueRunner.layer,
-  ReplayRunner.layer,
-  RetentionRunner.layer,
-  SecretRewrap.layer,
-  WaitingRunner.layer,
-  WebhookScheduler.layer
-).pipe(Layer.provide(Heartbeats.Heartbeats.layer))
+const untilStopping = <E, R>(layer: Layer.Layer<never, E, R>): Layer.Layer<never, E, R> =>
+  Layer.effectDiscard(Effect.gen(function*() {
+    const stopping = yield* Stopping.Stopping
+    const scope = yield* Scope.fork(yield* Effect.scope)
+    yield* Layer.buildWithScope(layer, scope)
+    // the end of the outer scope waits for an end that has begun
+    yield* Effect.forkScoped(Effect.andThen(stopping.begun, Effect.uninterruptible(Scope.close(scope, Exit.void))))
+  }))
+
+/**
+ * Everything that runs in the background, over the services. It stops gracefully once the shutdown begins, or with its
+ * scope: claims of deliveries in flight are released, and sends in flight finish.
+ */
+export const background = untilStopping(
+  Layer.mergeAll(
+    AlertRunner.layer,
+    CampaignRunner.layer,
+    InboundRunner.layer,
+    MediaTidier.layer,
+    TemplateSync.layer,
+    MessageSweeper.layer,
+    Layer.provide(
+      OutboxRunner.layer,
+      Layer.succeed(OutboxRunner.OutboxReader, { read: Input.reader(MessagesApi.EnqueuedMessage) })
+    ),
+    DeliveryTidier.layer,
+    QueueRunner.layer,
+    ReplayRunner.layer,
+    RetentionRunner.layer,
+    SecretRewrap.layer,
+    WaitingRunner.layer,
+    WebhookScheduler.layer
+  ).pipe(Layer.provide(Heartbeats.Heartbeats.layer))
+)
 
 /**
  * Every service of the domain, and everything that runs in the background. Closing the scope stops it gracefully:

@@ -21,6 +21,15 @@ export type Handler = (request: Request) => Promise<Response>
  */
 export type NodeHandler = NodeExchange.NodeHandler
 
+/**
+ * Handles a request of the Fetch API, and calls `over` once its response has ended: when the last piece of a stream was
+ * taken, or the stream was cancelled. Other bodies are complete when the promise resolves, which may be after the call.
+ */
+type Exchange = (request: Request, over: () => void) => Promise<Response>
+
+/** Called when the response has ended. */
+class Over extends Context.Service<Over, () => void>()("@wac/effect/Handlers/Over") {}
+
 /** A path that has no route. */
 const nowhere = "//"
 
@@ -104,7 +113,7 @@ export const make = Effect.fnUntraced(function*(
   context: Context.Context<never>,
   prefix: string,
   yieldToEventLoop: Effect.Effect<void>
-): Effect.fn.Return<{ readonly web: Handler; readonly node: NodeHandler }, never, Needs | Scope.Scope> {
+): Effect.fn.Return<{ readonly web: Exchange; readonly node: NodeHandler }, never, Needs | Scope.Scope> {
   const built = yield* Layer.build(
     HttpApp.layer.pipe(
       Layer.provideMerge(HttpRouter.layer),
@@ -113,8 +122,12 @@ export const make = Effect.fnUntraced(function*(
     )
   )
   const app = mounted(Context.get(built, HttpRouter.HttpRouter).asHttpEffect(), prefix)
-  const web = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(
-    Effect.andThen(yieldToEventLoop, app)
+  const web = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope | Over>(context)(
+    // the request's scope ends with the stream, if the body is one
+    Effect.flatMap(Over, (over) => Effect.addFinalizer(() => Effect.sync(over))).pipe(
+      Effect.andThen(yieldToEventLoop),
+      Effect.andThen(app)
+    )
   )
   const node = yield* Effect.updateContext(
     NodeExchange.makeHandler(app, yield* Effect.scope),
@@ -122,11 +135,13 @@ export const make = Effect.fnUntraced(function*(
   )
   const logWasRead = () => void Effect.runForkWith(context)(Effect.logError(wasRead.message))
   return {
-    web: (request) => {
+    web: (request, over) => {
       if (request instanceof IncomingMessage) {
+        over()
         return Promise.reject(new TypeError("handler takes a Fetch API Request; for node:http use nodeHandler"))
       }
-      if (!request.bodyUsed) return web(request)
+      if (!request.bodyUsed) return web(request, Context.make(Over, over))
+      over()
       logWasRead()
       return refuseWeb(wasRead)
     },
@@ -143,14 +158,23 @@ export const make = Effect.fnUntraced(function*(
  * Once `inFlight` is stopped, requests are refused.
  */
 export const counted = (
-  handlers: { readonly web: Handler; readonly node: NodeHandler },
+  handlers: { readonly web: Exchange; readonly node: NodeHandler },
   inFlight: InFlight,
   settled: () => Promise<void> = () => Promise.resolve()
 ): { readonly web: Handler; readonly node: NodeHandler } => ({
   web: (request) => {
     if (inFlight.isStopped) return refuseWeb(stopping)
     inFlight.begin()
-    return handlers.web(request).finally(settled).finally(inFlight.end)
+    // `settled` also resolves before the host gets the response, since the host may stop the process after it
+    let [isOver, isPassedOn] = [false, false]
+    const over = () => {
+      isOver = true
+      if (isPassedOn) void settled().finally(inFlight.end)
+    }
+    return handlers.web(request, over).finally(settled).finally(() => {
+      isPassedOn = true
+      if (isOver) inFlight.end()
+    })
   },
   node: (request, response) => {
     // the client left before the host passed the request on, and `close` was emitted

@@ -67,6 +67,29 @@ describe("an instance without background work", () => {
     assert.deepStrictEqual([heard, handled], [ids, ids])
   })
 
+  it("a listener whose call outlives work gets the next event only when that call has ended", async () => {
+    const { clock, wac } = await start({ background: false })
+    const mayEnd = Promise.withResolvers<void>()
+    const heard: Array<string> = []
+    wac.on("message.sent", async ({ data }) => {
+      heard.push(data.message_id)
+      if (heard.length === 1) await mayEnd.promise
+    })
+    const ids: Array<string> = []
+    for (const _ of [1, 2]) ids.push((await wac.messages.send(hello(), fresh())).messageId)
+    const work = async () => {
+      const working = wac.work({ for: "1 second" })
+      await clock.advance("20 seconds")
+      await working
+    }
+    await work()
+    await work()
+    assert.deepStrictEqual(heard, ids.slice(0, 1))
+    mayEnd.resolve()
+    await work()
+    assert.deepStrictEqual(heard, ids)
+  })
+
   it("work does not give a subscription back the types that a later call has changed", async () => {
     const { clock, options, shift } = shared({ background: false })
     const [{ wac: old }, { wac: updated }] = [await start(options), await start(options)]

@@ -1,5 +1,16 @@
+import { Readable } from "node:stream"
 import { assert, describe, it } from "vitest"
-import { failure, fresh, hello, startLive, until } from "./instance.ts"
+import type { CustomProvider } from "../src/promises.ts"
+import { failure, fresh, hello, shared, start, startLive, until } from "./instance.ts"
+
+const templates: CustomProvider["templates"] = async () => [{
+  providerTemplateId: "1",
+  name: "hello_world",
+  language: "en_US",
+  status: "approved",
+  category: "utility",
+  components: [{ type: "BODY", text: "Hello" }]
+}]
 
 describe("close", () => {
   it("closing waits for a running listener, which may still use the instance, and refuses calls after that", async () => {
@@ -44,5 +55,81 @@ describe("close", () => {
     const start = performance.now()
     await wac.close()
     assert.closeTo(performance.now() - start, 9500, 1500)
+  })
+
+  it("while closing waits for a listener, queued messages stay queued, even those that become due", async () => {
+    const { clock, options } = shared()
+    const { wac } = await start(options)
+    const [began, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    wac.on("message.sent", async () => {
+      began.resolve()
+      await mayEnd.promise
+    })
+    await wac.messages.send(hello(), fresh())
+    await began.promise
+    const begins = clock.now().getTime()
+    const { messageId } = await wac.messages.enqueue(hello(), { ...fresh(), sendAt: new Date(begins + 2000) })
+    const closed = wac.close()
+    await until(() => clock.now().getTime() > begins + 10_000)
+    mayEnd.resolve()
+    await closed
+    const { wac: next } = await start({ ...options, background: false })
+    assert.strictEqual((await next.messages.get(messageId)).status, "queued")
+  })
+
+  it(
+    "a send of the queue that closing found in flight has its outcome, even if a listener never ends",
+    { timeout: 30_000 },
+    async () => {
+      const { clock: _, ...options } = shared().options
+      const provider: CustomProvider = {
+        phoneNumber: "+12025550100",
+        templates,
+        send: async () => {
+          await new Promise((resolve) => setTimeout(resolve, 1000))
+          return { status: "accepted", providerMessageId: crypto.randomUUID() }
+        }
+      }
+      const wac = await startLive({ ...options, provider })
+      wac.on("message.sent", () => new Promise(() => {}))
+      await wac.messages.send(hello(), fresh())
+      const now = Date.now()
+      for (let i = 0; i < 25; i++) {
+        await wac.messages.enqueue(hello(`+120255501${10 + i}`), { ...fresh(), sendAt: new Date(now + i * 500) })
+      }
+      await until(async () => (await wac.messages.list({ status: "sending" }).page()).data.length > 0)
+      await wac.close()
+      const next = await startLive({ ...options, provider, background: false })
+      const { data } = await next.messages.list().page()
+      assert.sameMembers([...new Set(data.map(({ status }) => status))], ["sent", "queued"])
+    }
+  )
+
+  it("closing waits until a streamed response has been read", async () => {
+    const wac = await startLive()
+    const { apiKey } = await wac.keys.create({ name: "reader" })
+    const piece = new TextEncoder().encode("a few words, ".repeat(10_000))
+    const { id } = await wac.media.upload({ bytes: Readable.from([piece, piece, piece]), filename: "words.txt" })
+    const download = () =>
+      wac.handler(
+        new Request(`http://127.0.0.1/v1/media/${id}`, { headers: { authorization: `Bearer ${apiKey}` } })
+      )
+    const [read, left] = [await download(), await download()]
+    await left.body!.cancel()
+    let size = 0
+    let closed: Promise<void> | undefined
+    let isClosed = false
+    for await (const piece of read.body!) {
+      assert.isFalse(isClosed)
+      size += piece.length
+      closed ??= wac.close().then(() => {
+        isClosed = true
+      })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    const begin = performance.now()
+    await closed
+    assert.isBelow(performance.now() - begin, 5000)
+    assert.strictEqual(size, 3 * piece.length)
   })
 })

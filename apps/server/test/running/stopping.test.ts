@@ -1,9 +1,12 @@
 /**
- * Stopping while the storage does not answer: the process ends in its time, whatever the storage does.
+ * Stopping: the process ends in its time, whatever the storage does, and begins nothing in it.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Provider } from "@wac/core"
+import { SandboxProvider } from "@wac/sandbox"
+import { Effect, Exit, Fiber, Latch, Layer, Scope } from "effect"
 import * as checks from "../checks.ts"
+import * as harness from "../harness.ts"
 import { call, hello, send } from "../harness.ts"
 import { masterKey, proxied, type Running, signedIn, start } from "../processes.ts"
 
@@ -36,4 +39,35 @@ describe("SIGTERM", () => {
         return took
       }).pipe(Effect.scoped)
     ))
+
+  it.live("while a stop waits for a request, queued messages that become due are not sent", () =>
+    Effect.gen(function*() {
+      const sent: Array<unknown> = []
+      const mayEnd = yield* Latch.make()
+      const provider = Layer.effect(
+        Provider.Provider,
+        Effect.map(Provider.Provider, (sandbox) =>
+          Provider.Provider.of({
+            ...sandbox,
+            send: (command) => {
+              sent.push(command.message.to)
+              return Effect.andThen(mayEnd.await, sandbox.send(command))
+            }
+          }))
+      ).pipe(Layer.provide(SandboxProvider.layer))
+      const scope = yield* Scope.make()
+      const server = yield* harness.start({ adapters: { provider } }).pipe(Scope.provide(scope))
+      const key = yield* harness.createKey(server.url, yield* harness.signIn(server.url))
+      const at = { url: server.url, key }
+      const queued = yield* send(at, { ...hello("+15551234568"), send_at: checks.timeIn(1000) })
+      assert.strictEqual(queued.status, 202, queued.text)
+      const sending = yield* Effect.forkChild(send(at, hello("+15551234567")))
+      while (sent.length === 0) yield* Effect.sleep("10 millis")
+      const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* Effect.sleep("3 seconds")
+      yield* mayEnd.open
+      assert.strictEqual((yield* Fiber.join(sending)).status, 200)
+      yield* Fiber.join(stopping)
+      assert.lengthOf(sent, 1)
+    }).pipe(Effect.scoped))
 })

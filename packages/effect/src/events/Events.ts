@@ -101,8 +101,15 @@ export const listening = Effect.gen(function*() {
       return { after: after === null ? null : page.items.at(-1)!.id, earlier }
     })
 
-    /** Follows the events of a workspace from now on. If it begins again, it continues after the last event. */
-    const follow = (workspaceId: Id.WorkspaceId, notify: (event: Core.Event) => Effect.Effect<void>) => {
+    /**
+     * Follows the events of a workspace from now on. If it begins again, it continues after the last event. An event is
+     * passed on once `ready` has completed: if it is interrupted before, the event is still to come.
+     */
+    const follow = (
+      workspaceId: Id.WorkspaceId,
+      ready: Effect.Effect<void>,
+      notify: (event: Core.Event) => Effect.Effect<void>
+    ) => {
       const own = recorded.collect()
       let place: Effect.Success<ReturnType<typeof findStart>> | undefined
       const find = Effect.suspend(() =>
@@ -123,10 +130,13 @@ export const listening = Effect.gen(function*() {
             after: place.after
           })
           for (const event of page.items) {
-            yield* turn.withPermits(1)(Effect.suspend(() => {
-              place.after = event.id
-              return place.earlier.delete(event.id) ? Effect.void : notify(event)
-            }))
+            yield* turn.withPermits(1)(Effect.andThen(
+              ready,
+              Effect.suspend(() => {
+                place.after = event.id
+                return place.earlier.delete(event.id) ? Effect.void : notify(event)
+              })
+            ))
           }
           if (page.next === null) yield* Effect.raceFirst(recorded.after(seen), polling.rest("events", pollEvery))
         }).pipe(
@@ -141,22 +151,30 @@ export const listening = Effect.gen(function*() {
     return (workspaceId: Id.WorkspaceId): On => (type, listener) => {
       if (!Schema.is(Core.EventType)(type)) throw badOption("type", "type must be an event type such as message.sent")
       if (typeof listener !== "function") throw badOption("listener", "listener must be a function")
+      /** The call that is running. It may outlive the work in which it began, and the next call waits for it. */
+      let running: Promise<void> | undefined
+      const ready = Effect.suspend(() => running === undefined ? Effect.void : Effect.promise(() => running!))
+      const call = (event: Core.Event): Promise<unknown> => {
+        const called = during(inFlight.hosted(async () => await listener(shown(event) as EventOf<typeof type>)))
+        const ended = () => {
+          running = undefined
+        }
+        running = called.then(ended, ended)
+        return called
+      }
       const notify = (event: Core.Event) =>
         event.type !== type ?
           Effect.void :
           // the instance is closing: the listener gets no more events
           inFlight.isStopped ?
           Effect.never :
-          Effect.promise(() =>
-            during(inFlight.hosted(async () => await listener(shown(event) as EventOf<typeof type>)))
-          )
-            .pipe(
-              Effect.asVoid,
-              Effect.catchDefect((error) =>
-                Effect.logError(`a listener to ${type} failed at ${event.id}`, Cause.die(error))
-              )
+          Effect.promise(() => call(event)).pipe(
+            Effect.asVoid,
+            Effect.catchDefect((error) =>
+              Effect.logError(`a listener to ${type} failed at ${event.id}`, Cause.die(error))
             )
-      const { end, find, following } = follow(workspaceId, notify)
+          )
+      const { end, find, following } = follow(workspaceId, ready, notify)
       const added = fork(background.add<never>({
         // where it begins does not depend on when it may follow; if this fails, it is found then
         prepare: Effect.asVoid(Effect.exit(find)),
