@@ -10,7 +10,6 @@ import {
   PlainText,
   Provider,
   SenderCredentials,
-  Templates,
   Time,
   Workspace as Core,
   WorkspaceStore
@@ -87,7 +86,11 @@ const creating = Effect.gen(function*() {
   })
 })
 
-const findOrCreate = Effect.fnUntraced(function*(name: string) {
+/**
+ * The first workspace. If there is none, one is created with this name and the provider's number; its templates are not
+ * listed here.
+ */
+export const first = Effect.fnUntraced(function*(name: string) {
   const store = yield* WorkspaceStore.WorkspaceStore
   const provider = yield* Provider.Provider
   const create = yield* creating
@@ -98,20 +101,6 @@ const findOrCreate = Effect.fnUntraced(function*(name: string) {
     // processes may start at the same time: the number is unique, so another process has created the workspace
     (error) => Effect.flatMap(store.list, ([made]) => made === undefined ? Effect.fail(error) : Effect.succeed(made))
   )
-})
-
-/**
- * The first workspace, with the provider's current templates. If there is no workspace, one is created with this name
- * and the provider's number.
- */
-export const first = Effect.fnUntraced(function*(name: string) {
-  const workspace = yield* findOrCreate(name)
-  const templates = yield* Templates.Templates
-  // the templates are needed before the first send; later syncs run in the background
-  yield* templates.sync(workspace.id).pipe(
-    Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
-  )
-  return workspace
 })
 
 /** Runs the operations of one workspace. The first one checks that the workspace exists; if not, they fail. */
