@@ -238,7 +238,8 @@ const add = Command.make(
     // read before anything is written, because this may fail
     const credentials = isOwn ? yield* credentialsOf({ ...given, tokenFrom: tokenFrom.value }) : undefined
     const random = yield* SecureRandom.SecureRandom
-    const added = PhoneNumber.fresh({
+    const store = yield* PhoneNumberStore.PhoneNumberStore
+    const fresh = PhoneNumber.fresh({
       id: yield* Id.generate(random, "pn"),
       workspaceId: workspace.id,
       provider: Option.getOrUndefined(provider) ?? (yield* providerOf(workspace.id)),
@@ -248,7 +249,14 @@ const add = Command.make(
       learned: PhoneNumber.unlearned,
       isDefault
     })
-    if (!(yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(added)))) {
+    const isNew = yield* store.add(fresh)
+    const added = isNew ? fresh : (yield* store.named({ providerNumberId: given.id })).find((known) =>
+      // an earlier command may have ended between its two steps
+      credentials !== undefined && known.credentialsVersion === null && known.workspaceId === workspace.id &&
+      known.provider === fresh.provider && known.phoneNumber === fresh.phoneNumber &&
+      known.providerAccountId === account && (known.isDefault || !isDefault)
+    )
+    if (added === undefined) {
       return yield* new CannotDo({
         message: `${given.number} or ${given.id} is already known: see \`wac numbers list\``
       })

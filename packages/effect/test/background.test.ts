@@ -130,6 +130,36 @@ describe("an instance without background work", () => {
     assert.notStrictEqual((await wac.messages.get(messageId)).status, "queued")
   })
 
+  it("stored templates are not listed at the start, and again during work alone", async () => {
+    let listings = 0
+    const { options, shift } = shared({
+      background: false,
+      provider: {
+        phoneNumber: "+15005550100",
+        templates: async () => {
+          listings++
+          return [{
+            providerTemplateId: "t-1",
+            name: "hello_world",
+            language: "en_US",
+            category: "UTILITY",
+            status: "APPROVED",
+            components: [{ type: "BODY", text: "Hello" }]
+          }]
+        },
+        send: async ({ messageId }) => ({ status: "accepted", providerMessageId: messageId })
+      }
+    })
+    const { wac: first } = await start(options)
+    assert.strictEqual(listings, 1)
+    assert.strictEqual((await first.messages.send(hello(), fresh())).status, "sent")
+    const { wac } = await start(options)
+    assert.strictEqual(listings, 1)
+    assert.strictEqual((await wac.messages.send(hello(), fresh())).status, "sent")
+    await shift(wac, "20 seconds")
+    assert.strictEqual(listings, 2)
+  })
+
   it("the state of WhatsApp numbers is asked for during work alone", async () => {
     const targets: Array<string> = []
     const baseUrl = await serve((request, response) => {

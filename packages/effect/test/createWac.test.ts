@@ -18,7 +18,7 @@ import {
   type WacOptions,
   whatsapp
 } from "../src/promises.ts"
-import { closing, failure, fresh, hello, start, startLive, until } from "./instance.ts"
+import { closing, failure, fresh, hello, shared, start, startLive, until } from "./instance.ts"
 
 const templates: CustomProvider["templates"] = async () => [{
   providerTemplateId: "t-1",
@@ -72,6 +72,21 @@ describe("a provider of the application", () => {
     assert.deepInclude(await wac.messages.get(sent.messageId), { deliveredAt: "2026-01-01T00:00:01.000Z" })
     await wac.messages.send({ to: "+15551234567", type: "text", text: { body: "Hello" } }, fresh())
     assert.deepInclude(given[1], { type: "text", text: { body: "Hello" } })
+  })
+
+  it("a start does not wait for templates that are stored, which are sent before the provider lists them again", async () => {
+    const { options } = shared()
+    const provider: CustomProvider = {
+      phoneNumber: "+15005550100",
+      templates,
+      send: async ({ messageId }) => ({ status: "accepted", providerMessageId: messageId })
+    }
+    const template = { name: "hello_world", language: "en_US", bodyParams: ["Ana"] }
+    const message = { to: "+15551234567", type: "template", template } as const
+    const { wac: first } = await start({ ...options, provider })
+    assert.strictEqual((await first.messages.send(message, fresh())).status, "sent")
+    const { wac } = await start({ ...options, provider: { ...provider, templates: () => new Promise(() => {}) } })
+    assert.strictEqual((await wac.messages.send(message, fresh())).status, "sent")
   })
 
   it("an invalid report is rejected with its place, and none of the list is applied", async () => {

@@ -28,10 +28,13 @@ const Found = Payload.shape({ url: Payload.text })
 /** Meta's error code for a missing object, for an object without permission to read it, and for other things. */
 const invalidParameter = 100
 
-/** The error if the answer reports that the file is missing. */
+/**
+ * The error if the answer reports that the file is missing. Without an error of Meta's, a 404 may be from a proxy or a
+ * wrong base URL.
+ */
 const missing = (answer: CloudApi.Answer, error: GraphError | undefined): Provider.FileGone | undefined => {
-  if (answer._tag !== "Answered") return
-  if (error?.code === invalidParameter) return new Provider.FileGone({ mayReturn: true })
+  if (answer._tag !== "Answered" || error === undefined) return
+  if (error.code === invalidParameter) return new Provider.FileGone({ mayReturn: true })
   return answer.status === 404 ? new Provider.FileGone() : undefined
 }
 
@@ -83,5 +86,6 @@ export const of = (
         })
       }
     }
-    return yield* new Provider.FileGone()
+    // a status alone does not reveal who responded, and the API has just named the file's address
+    return yield* new Provider.FileGone({ mayReturn: true })
   }))

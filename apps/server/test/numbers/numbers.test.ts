@@ -79,6 +79,15 @@ it.live(
       assert.isUndefined(yield* credentials)
 
       assertRefused(yield* numbers(add), /already known/)
+      // as after an add that ended before it had set the token
+      const unfinished = `${add} --default --token-from -`
+      assertRefused(yield* numbers(unfinished.replace("4711", "4712"), { input: token }), /already known/)
+      assert.isUndefined(yield* credentials)
+      const again = yield* numbers(unfinished, { input: token })
+      assert.deepStrictEqual([again.code, again.stdout], [0, added.stdout])
+      assert.deepStrictEqual(yield* credentials, { accessToken: token })
+      assertRefused(yield* numbers(unfinished, { input: token }), /already known/)
+      assert.strictEqual((yield* numbers(`token ${number.id} --remove`)).code, 0)
       assertRefused(yield* numbers(`${add}1 --workspace ws_nobody`), /ws_nobody/)
       assertRefused(yield* numbers("add +14155550124 --id 1 --account 1 --base-url https://x.example"), /--token-from/)
       assertRefused(yield* numbers("set +14155550199 --sending off"), /\+14155550199/)

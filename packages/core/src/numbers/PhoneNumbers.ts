@@ -13,7 +13,7 @@ import * as Chores from "../provider/Chores.ts"
 import { Provider, type ProviderError, type TemplatesUnavailable, toServerError } from "../provider/Provider.ts"
 import { Readiness } from "../Readiness.ts"
 import type { StoreError } from "../StoreError.ts"
-import { Templates } from "../templates/Templates.ts"
+import { startWaits, Templates } from "../templates/Templates.ts"
 import type { Instant } from "../Time.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import * as PhoneNumber from "./PhoneNumber.ts"
@@ -157,9 +157,6 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
 
 /** How soon `ensure` is retried if the provider or the storage was unavailable at start. */
 const ensureAgainAfter = Duration.minutes(1)
-
-/** How long start waits for `ensure`: enough for the number and a few thousand templates. */
-const startWaits = Duration.seconds(20)
 
 /**
  * Runs `ensure` at start, which waits for it up to a limit, and retries until it succeeds. Until then the process is

@@ -2,7 +2,7 @@
  * The service for templates: synchronizes them from the provider, lists them (specification §4 *GET /templates*), and
  * creates, changes and deletes them at the provider. Writes through `TemplateStore`.
  */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type DomainError, InvalidBody, NotFound, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
@@ -11,7 +11,7 @@ import { SendableMedia } from "../media/SendableMedia.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import type { Page, PageRequest } from "../Page.ts"
-import { Provider, type TemplateRefused, type TemplatesUnavailable } from "../provider/Provider.ts"
+import { Provider, type TemplateRefused, TemplatesUnavailable } from "../provider/Provider.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { ProviderTemplate, Template } from "./Template.ts"
@@ -29,12 +29,20 @@ export interface Synced {
   readonly listedAt: Instant
 }
 
+/** How long a start waits for the first list: enough for a few thousand templates. */
+export const startWaits = Duration.seconds(20)
+
 export class Templates extends Context.Service<Templates, {
   /**
    * Makes the workspace's templates equal to the provider's lists for the accounts of its numbers. Accounts of other
    * providers cannot be listed and stay as they are. If one account fails, the others are still synchronized.
    */
   readonly sync: (workspaceId: Id.WorkspaceId) => Effect.Effect<Synced, TemplatesUnavailable | StoreError>
+  /**
+   * Like `sync`, but only if the workspace has no templates of this provider yet, because every send of a template
+   * would be refused without them. Waits for a limited time. A failure is logged; the next `sync` lists them.
+   */
+  readonly syncFirst: (workspaceId: Id.WorkspaceId) => Effect.Effect<void, StoreError>
   /** Like `sync`, for the account of one number of this provider. Returns how many templates the account has. */
   readonly syncAccount: (sender: PhoneNumber) => Effect.Effect<number, TemplatesUnavailable | StoreError>
   /**
@@ -97,6 +105,22 @@ export class Templates extends Context.Service<Templates, {
         if (failure !== undefined) return yield* failure
         return { count: counts.reduce((sum, count) => sum + count, 0), listedAt }
       })
+
+      const list: Templates["Service"]["list"] = (workspaceId, filter, page) =>
+        store.list(workspaceId, { ...filter, provider: provider.name }, page)
+
+      const syncFirst = Effect.fnUntraced(
+        function*(workspaceId: Id.WorkspaceId) {
+          const { items } = yield* list(workspaceId, {}, { limit: 1, after: null })
+          if (items.length > 0) return
+          yield* Effect.timeoutOrElse(sync(workspaceId), {
+            duration: startWaits,
+            orElse: () =>
+              Effect.fail(new TemplatesUnavailable({ message: "the provider has not yet listed its templates" }))
+          })
+        },
+        Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
+      )
 
       const requests = yield* TemplateRequests
 
@@ -223,6 +247,7 @@ export class Templates extends Context.Service<Templates, {
 
       return Templates.of({
         sync,
+        syncFirst,
         create,
         edit,
         remove,
@@ -231,7 +256,7 @@ export class Templates extends Context.Service<Templates, {
           const { template } = yield* found(workspaceId, id)
           return template
         }),
-        list: (workspaceId, filter, page) => store.list(workspaceId, { ...filter, provider: provider.name }, page)
+        list
       })
     })
   )

@@ -111,9 +111,7 @@ export class Setup extends Context.Service<Setup, {
           })
         })
         if (!created) return yield* new AlreadySetUp()
-        yield* templates.sync(workspaceId).pipe(
-          Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
-        )
+        yield* templates.syncFirst(workspaceId)
         return userId
       })
 

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
 import { Provider, TemplatesUnavailable } from "../../src/provider/Provider.ts"
@@ -7,6 +7,7 @@ import { TemplateRequests } from "../../src/templates/TemplateRequests.ts"
 import { Templates } from "../../src/templates/Templates.ts"
 import { TemplateStore } from "../../src/templates/TemplateStore.ts"
 import { hour, second } from "../checks.ts"
+import { logged } from "../logged.ts"
 import { start } from "../samples.ts"
 import { foundation, newId, stubProvider, templates, world } from "../world.ts"
 
@@ -55,6 +56,36 @@ it.effect("a sync makes the workspace's templates equal to the provider's, and k
     ])
     assert.strictEqual(after.find(({ name }) => name === "order")?.id, before.find(({ name }) => name === "order")?.id)
   }).pipe(Effect.provide(layer))
+})
+
+it.effect("the first list is awaited for 20 seconds, and a workspace that has templates does not list them", () => {
+  const { layer, provider } = setUp()
+  return logged((lines) =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(start)
+      const { number, workspace } = yield* world()
+      const syncFirst = Templates.use((_) => _.syncFirst(workspace.id))
+      let listings = 0
+      provider.listed = () => void listings++
+      provider.templates = Effect.never
+      yield* syncFirst
+      assert.strictEqual(listings, 0)
+      const { providerAccountId, workspaceId } = number
+      yield* TemplateStore.use((store) =>
+        store.replaceAll({ listedAt: start + 1, workspaceId, providerAccountId, listed: [], ids: [] })
+      )
+      const waiting = yield* Effect.forkChild(syncFirst)
+      yield* TestClock.adjust(20 * second)
+      yield* Fiber.join(waiting)
+      assert.strictEqual(listings, 1)
+      assert.deepStrictEqual(lines.map(({ level, message }) => [level, message]), [
+        ["Warn", "the provider has not yet listed its templates"]
+      ])
+      provider.templates = Effect.succeed(templates)
+      yield* syncFirst
+      assert.strictEqual((yield* list(workspace.id)).length, 3)
+    })
+  ).pipe(Effect.provide(layer))
 })
 
 it.effect("a failed sync leaves the templates as they are", () => {

@@ -2,7 +2,7 @@
  * The host, for programs that use Effect: its own workspace, and sends that are identified by a key of the host.
  */
 import { MessagesApi } from "@wac/api"
-import { type Errors, Id, Messages, type SendBinding, StoreError } from "@wac/core"
+import { type Errors, Id, Messages, type SendBinding, StoreError, Templates } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { NewMessage } from "../generated/Messaging.ts"
@@ -33,7 +33,10 @@ export class Host extends Context.Service<Host, {
         const keys = yield* HostKeys
         const messages = yield* Messages.Messages
         const random = yield* SecureRandom.SecureRandom
+        const templates = yield* Templates.Templates
         const { id: workspaceId } = yield* Workspaces.first(workspaceName)
+        // a workspace that was just created did not exist yet when the composition listed the templates
+        yield* templates.syncFirst(workspaceId)
 
         return Host.of({
           workspaceId,

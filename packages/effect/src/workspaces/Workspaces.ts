@@ -10,7 +10,6 @@ import {
   PlainText,
   Provider,
   SenderCredentials,
-  Templates,
   Time,
   Workspace as Core,
   WorkspaceStore
@@ -46,7 +45,11 @@ export interface NewWorkspace {
 export interface Workspaces {
   /** Oldest first. The first one is the default workspace. */
   readonly list: () => Promise<ReadonlyArray<WorkspaceInfo>>
-  /** Creates a further workspace. Store its id with your own tenant, and pass it to `wac.workspace(id)`. */
+  /**
+   * Creates a further workspace. Store its id with your own tenant, and pass it to `wac.workspace(id)`. If a creation
+   * with `credentials` fails, repeat it with the same arguments: if the workspace exists already, but its number has no
+   * credentials yet, they are set, and that workspace is returned.
+   */
   readonly create: (workspace: NewWorkspace) => Promise<WorkspaceInfo>
 }
 
@@ -87,7 +90,11 @@ const creating = Effect.gen(function*() {
   })
 })
 
-const findOrCreate = Effect.fnUntraced(function*(name: string) {
+/**
+ * The first workspace. If there is none, one is created with this name and the provider's number; its templates are not
+ * listed here.
+ */
+export const first = Effect.fnUntraced(function*(name: string) {
   const store = yield* WorkspaceStore.WorkspaceStore
   const provider = yield* Provider.Provider
   const create = yield* creating
@@ -98,20 +105,6 @@ const findOrCreate = Effect.fnUntraced(function*(name: string) {
     // processes may start at the same time: the number is unique, so another process has created the workspace
     (error) => Effect.flatMap(store.list, ([made]) => made === undefined ? Effect.fail(error) : Effect.succeed(made))
   )
-})
-
-/**
- * The first workspace, with the provider's current templates. If there is no workspace, one is created with this name
- * and the provider's number.
- */
-export const first = Effect.fnUntraced(function*(name: string) {
-  const workspace = yield* findOrCreate(name)
-  const templates = yield* Templates.Templates
-  // the templates are needed before the first send; later syncs run in the background
-  yield* templates.sync(workspace.id).pipe(
-    Effect.catchTag("TemplatesUnavailable", (error) => Effect.logWarning(error.message))
-  )
-  return workspace
 })
 
 /** Runs the operations of one workspace. The first one checks that the workspace exists; if not, they fail. */
@@ -142,16 +135,26 @@ export const make = Effect.gen(function*() {
         const { credentials, name, phoneNumber, providerNumberId = phoneNumber, ...given } = yield* readWorkspace(
           workspace
         )
-        if ((yield* numbers.named({ providerNumberId })).length > 0) {
+        const account = given.providerAccountId === undefined
+          ? Effect.map(provider.firstNumber, ({ providerAccountId }) => providerAccountId)
+          : Effect.succeed(given.providerAccountId)
+        const [known] = yield* numbers.named({ providerNumberId })
+        if (known !== undefined) {
+          const [, ...further] = yield* store.list
+          const owner = further.find(({ id }) => id === known.workspaceId)
+          // an earlier call may have ended between its two steps
+          const isUnfinished = credentials !== undefined && known.credentialsVersion === null && known.isDefault &&
+            known.provider === provider.name && known.phoneNumber === phoneNumber && owner?.name === name &&
+            known.providerAccountId === (yield* account)
+          if (isUnfinished && (yield* own.set(known.id, credentialsOf(credentials)))) return shown(owner)
           return yield* new Errors.InvalidBody({
             reason: "invalid_field",
             param: "providerNumberId",
             message: "providerNumberId already belongs to a workspace"
           })
         }
-        const providerAccountId = given.providerAccountId ?? (yield* provider.firstNumber).providerAccountId
-        const learned = PhoneNumber.unlearned
-        const created = yield* create(name, { phoneNumber, providerNumberId, providerAccountId, learned })
+        const number = { phoneNumber, providerNumberId, providerAccountId: yield* account }
+        const created = yield* create(name, { ...number, learned: PhoneNumber.unlearned })
         if (credentials !== undefined) yield* own.set(created.phoneNumber.id, credentialsOf(credentials))
         return shown(created.workspace)
       }))

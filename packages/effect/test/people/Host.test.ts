@@ -1,18 +1,23 @@
-import { Events, Limits } from "@wac/core"
-import { Effect, Layer } from "effect"
+import { Events, Limits, Provider } from "@wac/core"
+import { SandboxProvider } from "@wac/sandbox"
+import { Effect, Layer, Redacted } from "effect"
 import { assert, it } from "vitest"
 import { Composition, Host } from "../../src/index.ts"
-import { hello } from "../instance.ts"
+import { hello, shared } from "../instance.ts"
 
-const service = Host.Host.layer("Shop").pipe(
-  Layer.provideMerge(Composition.layer({
-    storage: { _tag: "Memory" },
-    masterKey: undefined,
-    previousMasterKey: undefined,
-    limits: Limits.standard,
-    receiverRules: { allowInsecure: false, allowedCidrs: [] }
-  }))
-)
+const serviceOf = (
+  storage: Composition.Storage = { _tag: "Memory" },
+  provider: Composition.Adapters["provider"] = Composition.standard.provider
+) =>
+  Host.Host.layer("Shop").pipe(
+    Layer.provideMerge(Composition.layer({
+      storage,
+      masterKey: Redacted.make(new Uint8Array(32).fill(7)),
+      previousMasterKey: undefined,
+      limits: Limits.standard,
+      receiverRules: { allowInsecure: false, allowedCidrs: [] }
+    }, { ...Composition.standard, provider }))
+  )
 
 it("a host that uses Effect sends once per key in its own workspace, and invalid input is refused by field", () =>
   Effect.gen(function*() {
@@ -28,4 +33,18 @@ it("a host that uses Effect sends once per key in its own workspace, and invalid
     assert.deepInclude(badKey, { _tag: "InvalidBody", param: "idempotencyKey" })
     const badNumber = yield* Effect.flip(host.send(hello("5"), { idempotencyKey: "two" }))
     assert.deepInclude(badNumber, { _tag: "InvalidBody", param: "to" })
-  }).pipe(Effect.provide(service), Effect.runPromise))
+  }).pipe(Effect.provide(serviceOf()), Effect.runPromise))
+
+it("a host with stored templates does not wait for the provider's list", () => {
+  const { storage } = shared()
+  const silent = Layer.effect(
+    Provider.Provider,
+    Effect.map(Provider.Provider, (provider) => ({ ...provider, templates: () => Effect.never }))
+  ).pipe(Layer.provide(SandboxProvider.layer))
+  const send = (idempotencyKey: string) => Host.Host.use((host) => host.send(hello(), { idempotencyKey }))
+  return Effect.gen(function*() {
+    const first = yield* Effect.provide(send("one"), serviceOf(storage))
+    const second = yield* Effect.provide(send("two"), serviceOf(storage, silent))
+    assert.strictEqual(second.workspaceId, first.workspaceId)
+  }).pipe(Effect.runPromise)
+})
