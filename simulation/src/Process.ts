@@ -146,7 +146,10 @@ export const start = (
   const subscribed = subscription(lane)
   const scope = Scope.makeUnsafe()
   const build = Layer.buildWithScope(
-    (subscribed === undefined ? Layer.empty : Layer.effectDiscard(SubscriptionRunner.start(subscribed))).pipe(
+    (subscribed === undefined ? Layer.empty : Layer.effectDiscard(
+      // as a program that subscribes does
+      Effect.andThen(SubscriptionRunner.open(subscribed), SubscriptionRunner.start(subscribed))
+    )).pipe(
       Layer.provideMerge(HttpApp.layer),
       Layer.provideMerge(HttpRouter.layer),
       Layer.provide(Layer.succeed(HttpRouter.RouterConfig, HttpApp.routerConfig)),

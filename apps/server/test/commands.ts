@@ -111,7 +111,10 @@ start() {
   LOG=\${LOG_FORMAT-pretty}
   set -m; serve >server.log 2>&1 & set +m
   server=$!
-  listening "http://127.0.0.1:$PORT/readyz"
+  until command curl --silent --fail --output /dev/null "http://127.0.0.1:$PORT/readyz"; do
+    kill -0 "$server" || { cat server.log >&2; return 1; }
+    sleep 0.1
+  done
   if [ ! -f wac.cookies ]; then
     # the server says more than it is ready for a moment later
     until grep -q '^# 3' server.log; do kill -0 "$server"; sleep 0.1; done
@@ -147,7 +150,7 @@ export const run = async ({ directory, isClone, node }: Reader, page: Page, sign
   for (const [name, text] of Object.entries(page.files)) await fs.writeFile(path.join(directory, name), here(text))
   const all = [...page.before, ...page.commands].map((command) => command.trim()).join("\n")
   // a page that begins with the start of the server shows how
-  const startsItself = /^(?:(?:export|\(umask|npm run|npx wac migrate).*\n)*.*(?:npm start|npx wac start)/.test(all)
+  const startsItself = /^(?:(?:export|\[ -s|npm run|npx wac migrate).*\n)*.*(?:npm start|npx wac start)/.test(all)
   const needsServer = /127\.0\.0\.1:8080|npx wac (?!migrate|start)/.test(all)
   const commands = [
     ...(needsServer && !startsItself ? ["npm start"] : []),
