@@ -169,11 +169,13 @@ export const counted = (
     let [isOver, isPassedOn] = [false, false]
     const over = () => {
       isOver = true
-      if (isPassedOn) void settled().finally(inFlight.end)
+      if (isPassedOn) void settled().finally(inFlight.endPassedOn)
     }
     return handlers.web(request, over).finally(settled).finally(() => {
       isPassedOn = true
       if (isOver) inFlight.end()
+      // the host may drop a stream without cancelling it
+      else inFlight.passOn()
     })
   },
   node: (request, response) => {

@@ -23,6 +23,8 @@ export class InFlight {
   }
 
   #count = 0
+  /** How much of it keeps the process alive. */
+  #holding = 0
   /** How many functions of the host are in flight. */
   #hosted = 0
   #isStopped = false
@@ -40,13 +42,22 @@ export class InFlight {
   }
 
   readonly begin = (): void => {
-    if (this.#count++ === 0 && this.#keepsAlive) this.#alive = keepAlive()
+    this.#count++
+    if (this.#holding++ === 0 && this.#keepsAlive) this.#alive = keepAlive()
+  }
+
+  /** Has work in flight no longer keep the process alive, since the host has it now. It ends by {@link endPassedOn}. */
+  readonly passOn = (): void => {
+    if (--this.#holding === 0) clearInterval(this.#alive)
+  }
+
+  readonly endPassedOn = (): void => {
+    if (--this.#count === 0) this.#ended?.()
   }
 
   readonly end = (): void => {
-    if (--this.#count > 0) return
-    clearInterval(this.#alive)
-    this.#ended?.()
+    this.passOn()
+    this.endPassedOn()
   }
 
   /** Keeps the process alive until a promise has settled. */

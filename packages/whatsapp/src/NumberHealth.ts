@@ -112,6 +112,8 @@ export const layer = (
         yield* lookAll
         asked.clear()
         dueAt += Duration.toMillis(every)
+        // a look that goes on so late counts as the next one too
+        if (dueAt <= now) dueAt = now + Duration.toMillis(every)
       })
       yield* Chores.run(Effect.forever(round))
     })

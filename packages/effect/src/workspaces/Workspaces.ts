@@ -45,11 +45,7 @@ export interface NewWorkspace {
 export interface Workspaces {
   /** Oldest first. The first one is the default workspace. */
   readonly list: () => Promise<ReadonlyArray<WorkspaceInfo>>
-  /**
-   * Creates a further workspace. Store its id with your own tenant, and pass it to `wac.workspace(id)`. If a creation
-   * with `credentials` fails, repeat it with the same arguments: if the workspace exists already, but its number has no
-   * credentials yet, they are set, and that workspace is returned.
-   */
+  /** Creates a further workspace. Store its id with your own tenant, and pass it to `wac.workspace(id)`. */
   readonly create: (workspace: NewWorkspace) => Promise<WorkspaceInfo>
 }
 
@@ -135,26 +131,16 @@ export const make = Effect.gen(function*() {
         const { credentials, name, phoneNumber, providerNumberId = phoneNumber, ...given } = yield* readWorkspace(
           workspace
         )
-        const account = given.providerAccountId === undefined
-          ? Effect.map(provider.firstNumber, ({ providerAccountId }) => providerAccountId)
-          : Effect.succeed(given.providerAccountId)
-        const [known] = yield* numbers.named({ providerNumberId })
-        if (known !== undefined) {
-          const [, ...further] = yield* store.list
-          const owner = further.find(({ id }) => id === known.workspaceId)
-          // an earlier call may have ended between its two steps
-          const isUnfinished = credentials !== undefined && known.credentialsVersion === null && known.isDefault &&
-            known.provider === provider.name && known.phoneNumber === phoneNumber && owner?.name === name &&
-            known.providerAccountId === (yield* account)
-          if (isUnfinished && (yield* own.set(known.id, credentialsOf(credentials)))) return shown(owner)
+        if ((yield* numbers.named({ providerNumberId })).length > 0) {
           return yield* new Errors.InvalidBody({
             reason: "invalid_field",
             param: "providerNumberId",
             message: "providerNumberId already belongs to a workspace"
           })
         }
-        const number = { phoneNumber, providerNumberId, providerAccountId: yield* account }
-        const created = yield* create(name, { ...number, learned: PhoneNumber.unlearned })
+        const providerAccountId = given.providerAccountId ?? (yield* provider.firstNumber).providerAccountId
+        const learned = PhoneNumber.unlearned
+        const created = yield* create(name, { phoneNumber, providerNumberId, providerAccountId, learned })
         if (credentials !== undefined) yield* own.set(created.phoneNumber.id, credentialsOf(credentials))
         return shown(created.workspace)
       }))

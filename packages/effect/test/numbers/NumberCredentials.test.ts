@@ -1,10 +1,8 @@
-import { PhoneNumberStore, StoreError } from "@wac/core"
 import { CloudApi } from "@wac/simulator"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { Effect, Exit, Scope } from "effect"
 import { assert, it } from "vitest"
-import * as Adapter from "../../src/Adapter.ts"
 import { whatsapp } from "../../src/promises.ts"
-import { closing, failure, fresh, hello, shared, start, startLive } from "../instance.ts"
+import { closing, failure, fresh, hello, startLive } from "../instance.ts"
 
 /** A simulated Cloud API for the rest of the test. */
 const simulator = async (): Promise<CloudApi.CloudApi> => {
@@ -65,57 +63,4 @@ it("a number added with an access token of its own sends with it, and with a new
   assert.strictEqual(code, "not_found")
   const bad = { name: "Third", phoneNumber: "+15005550102", credentials: { accessToken: "" } }
   assert.deepInclude(await failure(wac.workspaces.create(bad)), { param: "credentials.accessToken" })
-})
-
-it("a workspace whose creation failed before its number had its token gets it when the creation is repeated", async () => {
-  const { options, storage } = shared()
-  let failures = 1
-  const failingOnce = Layer.effect(
-    PhoneNumberStore.PhoneNumberStore,
-    Effect.map(PhoneNumberStore.PhoneNumberStore, (store) => ({
-      ...store,
-      setCredentials: (command) =>
-        failures-- > 0
-          ? Effect.fail(new StoreError.StoreError({ operation: "PhoneNumberStore.setCredentials" }))
-          : store.setCredentials(command)
-    }))
-  ).pipe(Layer.provideMerge(storage))
-  const { wac } = await start({ ...options, storage: Adapter.storage(failingOnce) })
-  const shop = {
-    name: "Second shop",
-    phoneNumber: "+15005550102",
-    providerNumberId: "number-2",
-    credentials: { accessToken: "of-its-own" }
-  }
-  const numbers = () =>
-    Effect.runPromise(
-      PhoneNumberStore.PhoneNumberStore.use(({ named }) => named({ providerNumberId: "number-2" })).pipe(
-        Effect.provide(storage)
-      )
-    )
-  assert.deepInclude(await failure(wac.workspaces.create(shop)), { reason: "storage_unavailable" })
-  const [unfinished] = await numbers()
-  assert.isNull(unfinished!.credentialsVersion)
-
-  const { credentials: _, ...without } = shop
-  const others = [
-    { ...shop, name: "Another shop" },
-    { ...shop, phoneNumber: "+15005550103" },
-    { ...shop, providerAccountId: "another" },
-    without
-  ]
-  const refused = { code: "invalid_body", param: "providerNumberId" } as const
-  for (const other of others) assert.deepInclude(await failure(wac.workspaces.create(other)), refused)
-  assert.isNull((await numbers())[0]!.credentialsVersion)
-
-  const { id } = await wac.workspaces.create(shop)
-  const [number] = await numbers()
-  assert.isNotNull(number!.credentialsVersion)
-  assert.strictEqual(number!.workspaceId, id)
-  assert.deepStrictEqual((await wac.workspaces.list()).map(({ name }) => name), ["wac", "Second shop"])
-  assert.deepInclude(await failure(wac.workspaces.create(shop)), refused)
-
-  const [own] = (await wac.phoneNumbers.list().page()).data
-  const first = { ...shop, name: "wac", phoneNumber: own!.phoneNumber, providerNumberId: "sandbox-1" }
-  assert.deepInclude(await failure(wac.workspaces.create(first)), refused)
 })

@@ -26,7 +26,13 @@ export const layer = Layer.effect(
       observe: (command) => Effect.sync(() => observe(memory, command)),
       finish: (alert) => Effect.sync(() => memory.alertNotifications.delete(notificationName(alert))),
       list: (workspaceId, { open }, page) =>
-        Effect.sync(() => memory.alerts.page(workspaceId, page, ({ closedAt }) => open !== true || closedAt === null)),
+        Effect.sync(() =>
+          memory.alerts.page(
+            workspaceId,
+            page,
+            ({ closedAt, kind }) => Alert.kinds.includes(kind) && (open !== true || closedAt === null)
+          )
+        ),
       during: (workspaceId, subject, { since, until }) =>
         Effect.sync(() =>
           memory.alerts.all(workspaceId).filter((alert) =>

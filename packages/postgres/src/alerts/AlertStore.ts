@@ -120,10 +120,14 @@ const observe: StepOptions<AlertStep.Observe, AlertStep.Loaded, AlertStep.Observ
 
 const workspaceId = value<Id.WorkspaceId>()
 
+/** Without the kinds that only later versions know. */
+const isKnown = `a.kind in (${Alert.kinds.map((kind) => `'${kind}'`).join(", ")})`
+
 const listOf = (condition: string) =>
   pages({ workspaceId }, ({ workspaceId }, { isAfter, limit }) =>
     `select ${alert.names("a")} from wac.alerts a
-  where a.workspace_id = ${workspaceId}${condition} and ${isAfter("a.id")} order by a.id desc limit ${limit}`)
+  where a.workspace_id = ${workspaceId}${condition} and ${isKnown} and ${isAfter("a.id")}
+  order by a.id desc limit ${limit}`)
 
 const listAll = listOf("")
 

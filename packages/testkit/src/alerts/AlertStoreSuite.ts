@@ -56,11 +56,13 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* store.list((yield* world()).workspace.id, {}, all)).items, [])
     }))
 
-  it.effect("an alert of a kind that only a later version knows stays open", () =>
+  it.effect("an alert of a kind that only a later version knows stays open, and is not listed", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const later = { kind: "of_a_later_version", subject: "it", message: "Something." } as unknown as Alert.Problem
       assert.lengthOf((yield* observe(own, [later, failing])).opened, 1 + 1)
+      const list = AlertStore.AlertStore.use((store) => store.list(own.workspace.id, {}, all))
+      assert.deepStrictEqual((yield* list).items.map(({ kind }) => kind), [failing.kind])
       assert.deepStrictEqual((yield* observe(own, [])).closed.map(({ kind }) => kind), [failing.kind])
     }))
 
