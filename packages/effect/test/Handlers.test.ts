@@ -4,7 +4,7 @@ import fastify from "fastify"
 import { createServer } from "node:http"
 import { assert, describe, it } from "vitest"
 import { type Auth, type CustomProvider, local, type SessionRequest, type Wac } from "../src/promises.ts"
-import { bodyOf, closing, fresh, hello, serve, start, startLive, until } from "./instance.ts"
+import { bodyOf, closing, fresh, hello, serve, start, startLive, templates, until } from "./instance.ts"
 
 /** Sends a request by one of the handlers. */
 type Ask = (path: string, init?: RequestInit) => Promise<Response>
@@ -419,14 +419,7 @@ describe("a request", () => {
         await released.promise
         return { status: "accepted", providerMessageId: "1" }
       },
-      templates: async () => [{
-        providerTemplateId: "1",
-        name: "hello_world",
-        language: "en_US",
-        status: "approved",
-        category: "utility",
-        components: [{ type: "BODY", text: "Hello" }]
-      }]
+      templates
     }
     const wac = await startLive({ auth: owner, provider })
     const abort = new AbortController()

@@ -4,7 +4,7 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
 import { type Event, fakeClock, memory, whatsapp } from "../src/promises.ts"
-import { failure, fresh, hello, serve, shared, start, startLive, until } from "./instance.ts"
+import { failure, fresh, hello, serve, shared, start, startLive, templates, until } from "./instance.ts"
 
 /** What a program with such an instance prints until its process ends by itself. */
 const printed = async (code: string): Promise<string> => {
@@ -136,16 +136,9 @@ describe("an instance without background work", () => {
       background: false,
       provider: {
         phoneNumber: "+15005550100",
-        templates: async () => {
+        templates: () => {
           listings++
-          return [{
-            providerTemplateId: "t-1",
-            name: "hello_world",
-            language: "en_US",
-            category: "UTILITY",
-            status: "APPROVED",
-            components: [{ type: "BODY", text: "Hello" }]
-          }]
+          return templates()
         },
         send: async ({ messageId }) => ({ status: "accepted", providerMessageId: messageId })
       }

@@ -1,16 +1,7 @@
 import { Readable } from "node:stream"
 import { assert, describe, it } from "vitest"
 import type { CustomProvider } from "../src/promises.ts"
-import { failure, fresh, hello, shared, start, startLive, until } from "./instance.ts"
-
-const templates: CustomProvider["templates"] = async () => [{
-  providerTemplateId: "1",
-  name: "hello_world",
-  language: "en_US",
-  status: "approved",
-  category: "utility",
-  components: [{ type: "BODY", text: "Hello" }]
-}]
+import { failure, fresh, hello, shared, start, startLive, templates, until } from "./instance.ts"
 
 describe("close", () => {
   it("closing waits for a running listener, which may still use the instance, and refuses calls after that", async () => {

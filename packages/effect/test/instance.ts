@@ -10,6 +10,7 @@ import { afterEach } from "vitest"
 import * as Adapter from "../src/Adapter.ts"
 import {
   createWac,
+  type CustomProvider,
   fakeClock,
   type LogEntry,
   memory,
@@ -78,6 +79,16 @@ export const shared = (given: Partial<WacOptions> = {}) => {
   }
   return { clock, options, shift, storage }
 }
+
+/** The list of a provider whose account has the template of {@link hello} alone. */
+export const templates: NonNullable<CustomProvider["templates"]> = async () => [{
+  providerTemplateId: "1",
+  name: "hello_world",
+  language: "en_US",
+  category: "UTILITY",
+  status: "APPROVED",
+  components: [{ type: "BODY", text: "Hello" }]
+}]
 
 /** A send that the sandbox accepts. */
 export const hello = (to = "+15551234567"): NewMessage => ({

@@ -7,7 +7,7 @@ import type { Client, Messaging as OfClient } from "@wac/client"
 import { Readable } from "node:stream"
 import { assert, describe, expectTypeOf, it } from "vitest"
 import { type Messaging, type ProviderOutcome, type Wac, WacError, type WacOptions } from "../src/promises.ts"
-import { hello, serve, startLive, until } from "./instance.ts"
+import { hello, serve, startLive, templates, until } from "./instance.ts"
 
 /** The interface, with what calls it and what it belongs to. */
 interface Door {
@@ -535,14 +535,7 @@ describe.each(doors)("a call through %s", (_, open) => {
     })
     const provider: WacOptions["provider"] = {
       phoneNumber: "+15005550100",
-      templates: async () => [{
-        providerTemplateId: "1",
-        name: "hello_world",
-        language: "en_US",
-        status: "approved",
-        category: "utility",
-        components: [{ type: "BODY", text: "Hello" }]
-      }],
+      templates,
       send: async () => {
         await told
         return answer

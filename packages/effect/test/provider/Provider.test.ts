@@ -9,16 +9,7 @@ import {
   type WacError,
   type WacOptions
 } from "../../src/promises.ts"
-import { failure, fresh, hello, start, until } from "../instance.ts"
-
-const templates: NonNullable<CustomProvider["templates"]> = async () => [{
-  providerTemplateId: "t-1",
-  name: "hello_world",
-  language: "en_US",
-  category: "UTILITY",
-  status: "APPROVED",
-  components: [{ type: "BODY", text: "Hello" }]
-}]
+import { failure, fresh, hello, start, templates, until } from "../instance.ts"
 
 /** A provider whose `send` is any function. */
 const answering = (send: (message: never) => unknown): CustomProvider => ({
