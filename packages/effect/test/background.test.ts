@@ -136,9 +136,9 @@ describe("an instance without background work", () => {
       background: false,
       provider: {
         phoneNumber: "+15005550100",
-        templates: () => {
+        templates: (given) => {
           listings++
-          return templates()
+          return templates(given)
         },
         send: async ({ messageId }) => ({ status: "accepted", providerMessageId: messageId })
       }
