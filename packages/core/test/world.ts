@@ -119,7 +119,7 @@ export const world = (
     const ids = yield* Effect.replicateEffect(newId("tpl"), templates.length)
     const { providerAccountId } = made.number
     yield* TemplateStore.use((store) =>
-      store.replaceAll({ listedAt: now, workspaceId, providerAccountId, listed: templates, ids })
+      store.replaceAll({ now, listedAt: now, workspaceId, providerAccountId, listed: templates, ids })
     )
     return made
   }).pipe(Effect.orDie)

@@ -97,7 +97,7 @@ export const world = Effect.fnUntraced(function*(options?: Fixture.WorldOptions)
   yield* remember(ApiKeyStore.ApiKeyStore.use((store) => store.issue(key, idempotency)))
   const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), Fixture.templates.length)
   const { createdAt: listedAt, id: workspaceId } = workspace
-  const listing = { listedAt, workspaceId, providerAccountId: number.providerAccountId, ids }
+  const listing = { now: listedAt, listedAt, workspaceId, providerAccountId: number.providerAccountId, ids }
   for (const listed of [[], Fixture.templates]) {
     yield* askOne(TemplateStore.TemplateStore.use((store) => store.replaceAll({ ...listing, listed })))
   }

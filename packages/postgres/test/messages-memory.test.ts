@@ -350,7 +350,7 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
       const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), Fixture.templates.length)
       const listed = Fixture.templates.filter(() => random.below(6) > 0)
       const account = { workspaceId: workspace.id, providerAccountId: number.providerAccountId }
-      yield* ask([store.use((store) => store.replaceAll({ listedAt: at, ...account, ids, listed }))])
+      yield* ask([store.use((store) => store.replaceAll({ now, listedAt: at, ...account, ids, listed }))])
     })
 
     const sweep = ask([MessageStore.MessageStore.use((store) => store.sweep(now))])

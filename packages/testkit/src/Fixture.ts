@@ -211,6 +211,7 @@ export const world = (
     const ids = yield* Effect.replicateEffect(id("tpl"), templates.length)
     yield* TemplateStore.TemplateStore.use((store) =>
       store.replaceAll({
+        now: start,
         listedAt: start,
         workspaceId,
         providerAccountId: number.providerAccountId,

@@ -23,6 +23,8 @@ import {
   SessionStore,
   Storage,
   SubscriptionStore,
+  type Template,
+  TemplateStore,
   WebhookStore
 } from "@wac/core"
 import { Clock, Effect, Option } from "effect"
@@ -372,6 +374,29 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       assert.strictEqual(Option.getOrThrow(created).total, 1)
       assert.isTrue(yield* store.step(now, 100))
       assert.strictEqual(Option.getOrThrow(yield* store.get(own.workspace.id, id)).replayed, 1)
+    }))
+
+  it.effect("a listing of templates by a process with a fast clock keeps no later listing or report from changing them", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { providerAccountId }, workspace: { id: workspaceId } } = own
+      const store = yield* TemplateStore.TemplateStore
+      const [first] = Fixture.templates
+      const list = Effect.fnUntraced(function*(ahead: number, listed: ReadonlyArray<Template.ProviderTemplate>) {
+        const now = yield* clockTime(ahead)
+        const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), listed.length)
+        yield* store.replaceAll({ now, listedAt: now, workspaceId, providerAccountId, listed, ids })
+        return (yield* store.list(workspaceId, {}, { limit: 100, after: null })).items
+      })
+      assert.lengthOf(yield* list(30 * day, [first!]), 1)
+      const items = yield* list(0, [{ ...first!, providerTemplateId: "another" }])
+      assert.deepStrictEqual(items.map(({ providerTemplateId }) => providerTemplateId), ["another"])
+      yield* list(30 * day, [first!])
+      const now = yield* clockTime(0)
+      const { language, name } = first!
+      yield* store.update({ now, providerAccountId, name, language, at: now, change: { status: "paused" } })
+      const [paused] = (yield* store.list(workspaceId, {}, { limit: 1, after: null })).items
+      assert.strictEqual(paused!.status, "paused")
     }))
 
   it.effect("the storage returns its own time, whatever the caller's clock", () =>

@@ -49,8 +49,8 @@ export class MediaStore extends Context.Service<MediaStore, {
   ) => Effect.Effect<void, StoreError>
   /** Files that are due by the storage's clock: broken-off uploads and expired files. In any order. */
   readonly due: (now: Instant, limit: number) => Effect.Effect<ReadonlyArray<Named>, StoreError>
-  /** Removed files whose bytes must be deleted. In any order. */
-  readonly removed: (limit: number) => Effect.Effect<ReadonlyArray<Named>, StoreError>
+  /** Removed files whose bytes must be deleted, by id, from the first one after `after` on. */
+  readonly removed: (after: string, limit: number) => Effect.Effect<ReadonlyArray<Named>, StoreError>
   /** Deletes a removed file's row once its bytes are deleted. Safe to repeat. */
   readonly forget: (named: Named) => Effect.Effect<void, StoreError>
   /**

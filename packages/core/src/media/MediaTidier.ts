@@ -2,12 +2,13 @@
  * The background tasks for files (contract §10): deletes expired, removed and broken-off files, and downloads customers'
  * files soon after they arrive. Any number of processes may run it.
  */
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Clock, Duration, Effect, Exit, Layer } from "effect"
 import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
-import { MediaBytes } from "./MediaBytes.ts"
+import type { StoreError } from "../StoreError.ts"
+import { MediaBytes, type Named } from "./MediaBytes.ts"
 import { InboundFiles, MediaLibrary } from "./MediaLibrary.ts"
 import { MediaStore } from "./MediaStore.ts"
 
@@ -32,22 +33,41 @@ const fetchLease = Duration.minutes(5)
 /** The number of concurrent downloads. */
 const concurrency = 4
 
-/** Deletes what is due, in small steps. Returns whether more may be left. */
-const tidy = Effect.gen(function*() {
+/** Removes files that are due, in small steps. */
+const removeDue = Effect.gen(function*() {
+  const store = yield* MediaStore
+  for (;;) {
+    const now = yield* Clock.currentTimeMillis
+    const due = yield* store.due(now, size)
+    for (const file of due) {
+      if (yield* store.remove({ ...file, now, only: "due" })) yield* Metrics.retentionRemoved("media", 1)
+    }
+    if (due.length < size) return
+  }
+})
+
+/**
+ * Deletes the bytes of removed files, in small steps. If the bytes of a file cannot be deleted, those of the others
+ * are, and then it fails.
+ */
+const deleteBytes = Effect.gen(function*() {
   const store = yield* MediaStore
   const bytes = yield* MediaBytes
-  const now = yield* Clock.currentTimeMillis
-  const due = yield* store.due(now, size)
-  for (const file of due) {
-    if (yield* store.remove({ ...file, now, only: "due" })) yield* Metrics.retentionRemoved("media", 1)
-  }
-  const removed = yield* store.removed(size)
-  for (const file of removed) {
+  const deleteOf = Effect.fnUntraced(function*(file: Named) {
     while (yield* bytes.remove(file)) yield* Effect.sleep(pause)
     yield* store.forget(file)
+  })
+  let failed: Effect.Effect<void, StoreError> = Effect.void
+  for (let after = "";;) {
+    const removed = yield* store.removed(after, size)
+    const exit = yield* Effect.exit(RepeatedFailure.each(removed, deleteOf))
+    if (Exit.isFailure(exit)) failed = exit
+    if (removed.length < size) return yield* failed
+    after = removed.at(-1)!.id
   }
-  return due.length === size || removed.length === size
 })
+
+const tidy = Effect.asVoid(RepeatedFailure.each([removeDue, deleteBytes], (each) => each))
 
 /** Downloads the customers' files that are due. Returns whether there were any. */
 const fetchDue = Effect.fnUntraced(function*(log: RepeatedFailure.Log) {
@@ -74,8 +94,7 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const { rest } = yield* Polling
     yield* Metrics.retentionRemoved("media", 0)
-    const tidyAll = Effect.repeat(tidy, { while: (isMore) => isMore })
-    yield* Effect.forkScoped(BackgroundLoop.make("deleting files", tidyAll, Effect.sleep(tidyEvery)))
+    yield* Effect.forkScoped(BackgroundLoop.make("deleting files", tidy, Effect.sleep(tidyEvery)))
     if ((yield* InboundFiles) === "on_demand") return
     yield* fetchDue(RepeatedFailure.make()).pipe(
       RepeatedFailure.watch("claiming customers' files"),

@@ -4,12 +4,14 @@
  */
 import type { TemplateId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
+import { judgedAt } from "../StorageTime.ts"
 import type { Instant } from "../Time.ts"
 import * as Template from "./Template.ts"
 import * as TemplateSlots from "./TemplateSlots.ts"
 
 /** A listing of an account's templates. */
 export interface ReplaceAll {
+  readonly now: Instant
   /** When the listing began. */
   readonly listedAt: Instant
   readonly workspaceId: WorkspaceId
@@ -32,6 +34,7 @@ export interface Update {
 
 /** A template as the provider has it after it was created or changed here. */
 export interface Put {
+  readonly now: Instant
   /** When the provider was asked. */
   readonly at: Instant
   readonly workspaceId: WorkspaceId
@@ -79,7 +82,7 @@ const keyOf = (
 
 /** A template as the provider listed or returned it, except for fields that the provider reported later. */
 const keptOf = (
-  { at, id, providerAccountId, template, workspaceId }: Put,
+  { at, id, providerAccountId, template, workspaceId }: Omit<Put, "now">,
   before: TemplateRecord | undefined
 ): TemplateRecord => {
   const { listed, told } = Template.relist(template, before?.template ?? template, before?.told ?? {}, at)
@@ -99,13 +102,14 @@ const keptOf = (
 
 /** A workspace's templates after a listing; `undefined` if the listing must be ignored. */
 const relisted = (
-  { ids, listed, listedAt, providerAccountId, workspaceId }: ReplaceAll,
+  { ids, listed, listedAt, now, providerAccountId, workspaceId }: ReplaceAll,
   accounts: ReadonlySet<string>,
   known: ReadonlyMap<string, TemplateRecord>
 ): ReadonlyMap<string, TemplateRecord> | undefined => {
   if (!accounts.has(providerAccountId)) return undefined
   const isOfAccount = ({ template }: TemplateRecord) => template.providerAccountId === providerAccountId
-  const isNewer = ({ template }: TemplateRecord) => template.syncedAt > listedAt
+  // a time in the future is of a clock that was wrong
+  const isNewer = ({ template: { syncedAt } }: TemplateRecord) => syncedAt > listedAt && syncedAt <= now
   if ([...known.values()].some((kept) => isOfAccount(kept) && isNewer(kept))) return undefined
   const after = new Map(
     [...known].filter(([, kept]) => !isOfAccount(kept) && accounts.has(kept.template.providerAccountId))
@@ -133,7 +137,8 @@ export const replaceAll: Decide<ReplaceAll, LoadedWorkspaces, void, Writes> = (l
     for (const kept of all) before.set(kept.template.id, kept)
     return new Map(all.map((kept) => [keyOf(kept.template), kept]))
   }
-  const answers = commands.map((command) => {
+  const answers = commands.map((asked) => {
+    const command = judgedAt(asked, loaded.now(asked.now), "listedAt")
     const known = byWorkspace.get(command.workspaceId) ?? load(command.workspaceId)
     byWorkspace.set(
       command.workspaceId,
@@ -161,7 +166,10 @@ export const update: Decide<Update, LoadedNames, number, Writes> = (loaded, comm
     const named = loaded.named({ providerAccountId, name, language })
     for (const found of named) {
       const { template, told } = kept.get(found.template.id) ?? found
-      kept.set(template.id, Template.observe(template, told, change, Math.min(at, loaded.now(now))))
+      const present = loaded.now(now)
+      // a listing in the future is of a clock that was wrong
+      const listed = { ...template, syncedAt: Math.min(template.syncedAt, present) }
+      kept.set(template.id, Template.observe(listed, told, change, Math.min(at, present)))
     }
     return named.length
   })
@@ -174,7 +182,8 @@ export const update: Decide<Update, LoadedNames, number, Writes> = (loaded, comm
  */
 export const put: Decide<Put, LoadedWorkspaces, Template.Template | undefined, Writes> = (loaded, commands) => {
   const kept = new Map<TemplateId, TemplateRecord>()
-  const answers = commands.map((command) => {
+  const answers = commands.map((asked) => {
+    const command = judgedAt(asked, loaded.now(asked.now), "at")
     if (!loaded.accounts(command.workspaceId).has(command.providerAccountId)) return undefined
     const isSame = ({ template }: TemplateRecord) => keyOf(template) === keyOf({ ...command.template, ...command })
     const before = [...kept.values()].find((one) => isSame(one) && one.template.workspaceId === command.workspaceId) ??

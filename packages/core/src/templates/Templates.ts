@@ -88,7 +88,8 @@ export class Templates extends Context.Service<Templates, {
         const listedAt = yield* Clock.currentTimeMillis
         const listed = yield* provider.templates(sender)
         const ids = yield* Effect.replicateEffect(Id.generate(random, "tpl"), listed.length)
-        yield* store.replaceAll({ listedAt, workspaceId, providerAccountId, listed, ids })
+        const now = yield* Clock.currentTimeMillis
+        yield* store.replaceAll({ now, listedAt, workspaceId, providerAccountId, listed, ids })
         return listed.length
       })
 
@@ -191,7 +192,8 @@ export class Templates extends Context.Service<Templates, {
       const kept = Effect.fnUntraced(function*(sender: PhoneNumber, at: Instant, template: ProviderTemplate) {
         const { providerAccountId, workspaceId } = sender
         const id = yield* Id.generate(random, "tpl")
-        const put = yield* store.put({ at, workspaceId, providerAccountId, template, id })
+        const now = yield* Clock.currentTimeMillis
+        const put = yield* store.put({ now, at, workspaceId, providerAccountId, template, id })
         yield* requests.ask(providerAccountId)
         return put
       })

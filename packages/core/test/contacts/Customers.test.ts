@@ -110,7 +110,7 @@ const filesOf = ({ workspace: { id: workspaceId } }: World) =>
       const found = yield* Effect.forEach(ids, (id) => media.find({ workspaceId, id }))
       return found.some(Option.isSome)
     })
-    return { ids, isLeft, removed: Effect.map(media.removed(10), (files) => files.map(({ id }) => id)) }
+    return { ids, isLeft, removed: Effect.map(media.removed("", 10), (files) => files.map(({ id }) => id)) }
   })
 
 it.effect(

@@ -190,6 +190,7 @@ describe("the configured number", () => {
         provider.firstNumber = Effect.succeed({ ...configured, providerNumberId: number.providerNumberId })
         yield* TemplateStore.use((store) =>
           store.replaceAll({
+            now: start + second,
             listedAt: start + second,
             workspaceId: workspace.id,
             providerAccountId: number.providerAccountId,

@@ -283,8 +283,15 @@ describe("the runner of the queue", () => {
         )
         assert.deepStrictEqual(
           yield* reasonAfter(({ number: { providerAccountId }, workspace }) =>
-            Effect.flatMap(Clock.currentTimeMillis, (listedAt) =>
-              templates.replaceAll({ listedAt, workspaceId: workspace.id, providerAccountId, listed: [], ids: [] }))
+            Effect.flatMap(Clock.currentTimeMillis, (now) =>
+              templates.replaceAll({
+                now,
+                listedAt: now,
+                workspaceId: workspace.id,
+                providerAccountId,
+                listed: [],
+                ids: []
+              }))
           ),
           ["failed", "template_not_found"]
         )

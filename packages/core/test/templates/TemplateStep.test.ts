@@ -10,7 +10,7 @@ import {
   update
 } from "../../src/templates/TemplateStep.ts"
 import { inBatches, sizes } from "../batches.ts"
-import { between, checks, minute, upTo } from "../checks.ts"
+import { between, checks, day, hour, minute, upTo } from "../checks.ts"
 import { id, start, template } from "../samples.ts"
 
 /** The stored templates. Workspaces have numbers of these accounts. */
@@ -32,10 +32,10 @@ class World {
     for (const one of kept) this.kept.set(one.template.id, one)
   }
 
-  replaceAll(batch: ReadonlyArray<ReplaceAll>): void {
+  replaceAll(batch: ReadonlyArray<ReplaceAll>, now?: number): void {
     this.write(
       replaceAll({
-        now: (asked) => asked,
+        now: (asked) => now ?? asked,
         accounts: () => this.accounts,
         ofWorkspace: (workspaceId) => this.all().filter((one) => one.template.workspaceId === workspaceId)
       }, batch).writes
@@ -83,6 +83,7 @@ const listed = (fields: Partial<ProviderTemplate> = {}): ProviderTemplate => {
 }
 
 const listing = (fields: Partial<ReplaceAll> = {}): ReplaceAll => ({
+  now: start + hour,
   listedAt: start + minute,
   workspaceId: id("ws"),
   providerAccountId: "account-1",
@@ -92,7 +93,7 @@ const listing = (fields: Partial<ReplaceAll> = {}): ReplaceAll => ({
 })
 
 const word = (fields: Partial<Update> = {}): Update => ({
-  now: start,
+  now: start + hour,
   providerAccountId: "account-1",
   name: "order",
   language: "en_US",
@@ -129,6 +130,28 @@ describe("a list", () => {
     const world = new World(["account-1"], kept)
     world.replaceAll([listing(), listing({ providerAccountId: "account-2", listed: [listed()] })])
     assert.deepStrictEqual(world.all(), [kept])
+  })
+
+  it("a listing that a wrong clock dated in the future keeps neither listings nor reports from changing anything", () => {
+    const ahead = { template: template({ syncedAt: start + 30 * day }), told: {} }
+    const listings = new World(["account-1"], ahead)
+    listings.replaceAll([listing({ listed: [listed({ status: "paused" })] })])
+    assert.deepStrictEqual(listings.all(), [{
+      template: template({ status: "paused", syncedAt: start + minute }),
+      told: {}
+    }])
+    const reports = new World(["account-1"], ahead)
+    reports.update([word({ at: start + hour })])
+    assert.strictEqual(reports.all()[0]!.template.status, "paused")
+  })
+
+  it("a listing by a process with a wrong clock is dated by the storage's", () => {
+    const world = new World(["account-1"])
+    world.replaceAll(
+      [listing({ now: start + 30 * day + minute, listedAt: start + 30 * day, listed: [listed()] })],
+      start + hour
+    )
+    assert.strictEqual(world.all()[0]!.template.syncedAt, start + hour - minute)
   })
 
   it("if a template is listed twice, the first entry gets the id and the last one sets the content", () => {

@@ -72,7 +72,14 @@ it.effect("the first list is awaited for 20 seconds, and a workspace that has te
       assert.strictEqual(listings, 0)
       const { providerAccountId, workspaceId } = number
       yield* TemplateStore.use((store) =>
-        store.replaceAll({ listedAt: start + 1, workspaceId, providerAccountId, listed: [], ids: [] })
+        store.replaceAll({
+          now: start + 1,
+          listedAt: start + 1,
+          workspaceId,
+          providerAccountId,
+          listed: [],
+          ids: []
+        })
       )
       const waiting = yield* Effect.forkChild(syncFirst)
       yield* TestClock.adjust(20 * second)

@@ -112,7 +112,11 @@ export const layer = Layer.effect(
           const now = memory.now(asked)
           return rows(memory, limit, ({ row }) => row.state !== "removed" && row.dueAt <= now)
         }),
-      removed: (limit) => Effect.sync(() => rows(memory, limit, ({ row }) => row.state === "removed")),
+      removed: (after, limit) =>
+        Effect.sync(() =>
+          rows(memory, Infinity, ({ id, row }) => row.state === "removed" && id > after)
+            .toSorted((a, b) => a.id < b.id ? -1 : 1).slice(0, limit)
+        ),
       forget: (named) => Effect.sync(() => forget(memory, named)),
       uploaded: (id, phoneNumberId, now, margin) =>
         Effect.sync(() => {

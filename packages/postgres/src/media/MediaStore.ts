@@ -24,8 +24,10 @@ const due = statement({ now: Clocks.asked, limit }, ({ limit, now }) =>
   `select ${named.names("m")} from wac.media m
   where m.state <> 'removed' and m.due_at <= ${now} order by m.due_at limit ${limit}`)
 
-const removed = statement({ limit }, ({ limit }) => `
-  select ${named.names("m")} from wac.media m where m.state = 'removed' order by m.id limit ${limit}`)
+const removed = statement({ after: value<string>(), limit }, ({ after, limit }) => `
+  select ${
+  named.names("m")
+} from wac.media m where m.state = 'removed' and m.id > ${after} order by m.id limit ${limit}`)
 
 const forget = ofNamed((isNamed) =>
   `with gone as (
@@ -121,7 +123,8 @@ export const layer = Layer.effect(
         Effect.asVoid(step({ _tag: "Use", workspaceId, id, now, keptFor, until })),
       due: (now, limit) =>
         Effect.map(query("MediaStore.due", due({ now: callerNow(now), limit })), (rows) => rows.map(named.read)),
-      removed: (limit) => Effect.map(query("MediaStore.removed", removed({ limit })), (rows) => rows.map(named.read)),
+      removed: (after, limit) =>
+        Effect.map(query("MediaStore.removed", removed({ after, limit })), (rows) => rows.map(named.read)),
       forget: (named) => Effect.asVoid(query("MediaStore.forget", forget({ named }))),
       uploaded: (mediaId, phoneNumberId, now, margin) =>
         Effect.map(

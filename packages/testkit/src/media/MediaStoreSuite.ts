@@ -237,9 +237,10 @@ export const tests = (it: Fixture.It): void => {
       assert.isFalse(yield* remove(media, own.start + 30 * minute - 1, "due"))
       assert.isTrue(yield* remove(media, own.start + 30 * minute, "due"))
       assert.deepStrictEqual(yield* keep(media), { _tag: "Lost" })
-      assert.deepStrictEqual(among([media], yield* store.removed(everything)), [media.id])
+      assert.deepStrictEqual(among([media], yield* store.removed("", everything)), [media.id])
+      assert.deepStrictEqual(among([media], yield* store.removed(media.id, everything)), [])
       yield* store.forget(media)
-      assert.deepStrictEqual(among([media], yield* store.removed(everything)), [])
+      assert.deepStrictEqual(among([media], yield* store.removed("", everything)), [])
     }))
 
   it.effect("a failed upload is removed, and a kept file is not removed as one", () =>

@@ -64,6 +64,7 @@ const play = Effect.gen(function*() {
   const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), KindFixture.templates.length)
   yield* TemplateStore.TemplateStore.use((store) =>
     store.replaceAll({
+      now: own.start + 1,
       listedAt: own.start + 1,
       workspaceId: own.workspace.id,
       providerAccountId: own.number.providerAccountId,

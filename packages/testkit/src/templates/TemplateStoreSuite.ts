@@ -7,7 +7,7 @@ import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
-const { hour, second, templates, world } = Fixture
+const { day, hour, second, templates, world } = Fixture
 
 const listed = (
   { workspace }: Fixture.World,
@@ -29,7 +29,7 @@ const sync = (
   Effect.gen(function*() {
     const ids: ReadonlyArray<Id.TemplateId> = yield* Effect.replicateEffect(Fixture.id("tpl"), listed.length)
     const store = yield* TemplateStore.TemplateStore
-    yield* store.replaceAll({ listedAt, workspaceId: workspace.id, providerAccountId, listed, ids })
+    yield* store.replaceAll({ now: start + day, listedAt, workspaceId: workspace.id, providerAccountId, listed, ids })
     return ids
   })
 
@@ -58,7 +58,7 @@ const update = (
 ) =>
   TemplateStore.TemplateStore.use((store) =>
     store.update({
-      now: told.at ?? start,
+      now: start + day,
       providerAccountId: number.providerAccountId,
       name: plain.name,
       language: plain.language,
@@ -73,6 +73,7 @@ const put = ({ number, start, workspace }: Fixture.World, template: Template.Pro
   Effect.flatMap(Fixture.id("tpl"), (id) =>
     TemplateStore.TemplateStore.use((store) =>
       store.put({
+        now: start + day,
         at,
         workspaceId: workspace.id,
         providerAccountId: number.providerAccountId,
