@@ -64,6 +64,11 @@ const confirm = Command.make(
         )
       ]
     )
+    if (refused.length > 0) {
+      return yield* new OperatorCommand.CannotDo({
+        message: refused.length === 1 ? "one campaign still waits" : `${refused.length} campaigns still wait`
+      })
+    }
   })
 ).pipe(Command.withDescription("Let all campaigns continue that wait because the database was restored from a backup"))
 

@@ -25,6 +25,7 @@ import { Clock, Duration, Effect, Layer, Option, Result } from "effect"
 import { Command } from "effect/cli"
 import * as Diagnosis from "./Diagnosis.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
+import * as RateCardFile from "./RateCardFile.ts"
 import { fromEnvironment, type ServerConfig } from "./ServerConfig.ts"
 import * as Variable from "./Variable.ts"
 
@@ -235,7 +236,10 @@ const stored = Effect.fnUntraced(function*(config: ServerConfig) {
 })
 
 const examined = Effect.gen(function*() {
-  const read = yield* Effect.result(fromEnvironment(yield* OperatorCommand.Variables))
+  const read = yield* fromEnvironment(yield* OperatorCommand.Variables).pipe(
+    Effect.tap(({ rateCardFile }) => RateCardFile.load(rateCardFile)),
+    Effect.result
+  )
   if (Result.isFailure(read)) {
     return [wrong("configuration", read.failure.message, "docs/guides/operating.md lists every variable")]
   }

@@ -55,7 +55,9 @@ it.live("a campaign in a restored database waits until the operator confirms it,
     const endAt = (notAfter: string) =>
       call(`${url}${campaign.path}`, { method: "PATCH", headers: session, body: { notAfter } })
     yield* endAt(checks.timeIn(-60_000))
-    const refused = JSON.parse((yield* wac(variables)("campaigns confirm --json")).stdout)
+    const refusing = yield* wac(variables)("campaigns confirm --json")
+    assert.strictEqual(refusing.code, "one campaign still waits")
+    const refused = JSON.parse(refusing.stdout)
     assert.deepStrictEqual(refused.campaigns, [])
     assert.deepInclude(refused.refused[0], { id: campaign.id, name: "Later" })
     assert.include(refused.refused[0].message, "the campaign's end (notAfter) has passed")

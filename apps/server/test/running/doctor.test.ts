@@ -132,6 +132,8 @@ describe("wac doctor", () => {
       assert.match(wrongOf(misspelled)[0]!.message, /^DATABSE_URL: expected the name DATABASE_URL,/)
       const fileless = yield* wac({ DATABASE_URL: "memory:", WAC_MASTER_KEY_FILE: "/nowhere" }, "doctor", "--json")("")
       assert.match(wrongOf(fileless)[0]!.message, /^WAC_MASTER_KEY_FILE: .*\/nowhere cannot be read \(ENOENT\)$/)
+      const priceless = yield* wac({ DATABASE_URL: "memory:", WAC_RATE_CARD: "/nowhere.csv" }, "doctor", "--json")("")
+      assert.match(wrongOf(priceless)[0]!.message, /^WAC_RATE_CARD: .*it cannot be read$/)
       const away = yield* wac(
         {
           DATABASE_URL: "postgres://wac:secret@127.0.0.1:1/wac?connect_timeout=1",
