@@ -3,7 +3,7 @@
  * token of the setup link. `Setup` writes to the storage and asks the provider for the first number. This happens
  * before the server is ready, so that the owner can sign in as soon as it is.
  */
-import { Setup } from "@wac/core"
+import { Setup, Templates } from "@wac/core"
 import { Context, Effect, Layer, Redacted } from "effect"
 import type { ServerConfig } from "./ServerConfig.ts"
 import { BadVariable } from "./VariableText.ts"
@@ -18,6 +18,7 @@ const notUsed =
 
 const make = Effect.fnUntraced(function*(config: ServerConfig) {
   const setup = yield* Setup.Setup
+  const templates = yield* Templates.Templates
   const token = yield* setup.token
   if (token === undefined) {
     if (config.owner !== undefined) yield* Effect.logInfo(notUsed)
@@ -28,11 +29,15 @@ const make = Effect.fnUntraced(function*(config: ServerConfig) {
     return { _tag: "SetupLink" as const, token: link, suggestedPassword: link.slice(-12) }
   }
   // another process that starts at the same time may be first; it has the same variables
-  yield* setup.create(config.owner).pipe(Effect.catchTags({
-    AlreadySetUp: () => Effect.void,
-    InvalidBody: ({ message }) =>
-      Effect.fail(new BadVariable({ variable: "WAC_OWNER_PASSWORD", expected: `a password, which ${message}` }))
-  }))
+  yield* setup.create(config.owner).pipe(
+    // the composition, which has already started, found no workspace to list them for
+    Effect.flatMap(({ workspaceId }) => templates.syncFirst(workspaceId)),
+    Effect.catchTags({
+      AlreadySetUp: () => Effect.void,
+      InvalidBody: ({ message }) =>
+        Effect.fail(new BadVariable({ variable: "WAC_OWNER_PASSWORD", expected: `a password, which ${message}` }))
+    })
+  )
   return { _tag: "Owner" as const, email: config.owner.email }
 })
 

@@ -27,6 +27,9 @@ const { CannotDo, opened, secretFrom } = OperatorCommand
 
 // the description of a number
 
+const credentialsSource = ({ credentialsVersion }: PhoneNumber.PhoneNumber) =>
+  `credentials ${credentialsVersion === null ? "from the configuration" : "its own"}`
+
 const describe = ({ block, messagesPerSecond, messagingLimit, number, status, tier }: PhoneNumbers.PhoneNumberState) =>
   [
     `${number.phoneNumber}${number.isDefault ? " (default)" : ""}`,
@@ -40,8 +43,7 @@ const describe = ({ block, messagesPerSecond, messagingLimit, number, status, ti
     `  tier ${tier} (${messagesPerSecond}/s), ` +
     `messaging limit ${messagingLimit ?? "none"}, portfolio ${number.portfolioId ?? "not told"}, quality ${
       number.learned.quality ?? "not reported"
-    }, ` +
-    `credentials ${number.credentialsVersion === null ? "from the configuration" : "its own"}`
+    }, ${credentialsSource(number)}`
   ].map((line) => `  ${line}`).join("\n")
 
 /** The number as `--json` prints it. */
@@ -150,9 +152,6 @@ const credentialsOf = (given: CredentialFlags): Effect.Effect<
     ...(Option.isSome(given.apiVersion) ? { apiVersion: given.apiVersion.value } : {})
   }))
 
-const setCredentials = (id: Id.PhoneNumberId, credentials: SenderCredentials.Credentials | undefined) =>
-  SenderCredentials.SenderCredentials.use((_) => _.set(id, credentials))
-
 const token = Command.make(
   "token",
   {
@@ -167,7 +166,8 @@ const token = Command.make(
   },
   Effect.fnUntraced(function*({ number, remove, ...given }) {
     const { id, phoneNumber, workspaceId } = yield* find(number)
-    yield* setCredentials(id, remove ? undefined : yield* credentialsOf(given))
+    const credentials = remove ? undefined : yield* credentialsOf(given)
+    yield* SenderCredentials.SenderCredentials.use((own) => own.set(id, credentials))
     yield* OperatorCommand.audited(workspaceId, {
       action: "number.change",
       target: id,
@@ -239,7 +239,7 @@ const add = Command.make(
     const credentials = isOwn ? yield* credentialsOf({ ...given, tokenFrom: tokenFrom.value }) : undefined
     const random = yield* SecureRandom.SecureRandom
     const store = yield* PhoneNumberStore.PhoneNumberStore
-    const fresh = PhoneNumber.fresh({
+    const added = PhoneNumber.fresh({
       id: yield* Id.generate(random, "pn"),
       workspaceId: workspace.id,
       provider: Option.getOrUndefined(provider) ?? (yield* providerOf(workspace.id)),
@@ -249,19 +249,21 @@ const add = Command.make(
       learned: PhoneNumber.unlearned,
       isDefault
     })
-    const isNew = yield* store.add(fresh)
-    const added = isNew ? fresh : (yield* store.named({ providerNumberId: given.id })).find((known) =>
-      // an earlier command may have ended between its two steps
-      credentials !== undefined && known.credentialsVersion === null && known.workspaceId === workspace.id &&
-      known.provider === fresh.provider && known.phoneNumber === fresh.phoneNumber &&
-      known.providerAccountId === account && (known.isDefault || !isDefault)
-    )
-    if (added === undefined) {
+    const sealed = credentials &&
+      (yield* SenderCredentials.SenderCredentials.use((own) => own.seal(added.id, credentials)))
+    if (!(yield* store.add(added, sealed))) {
+      const named = yield* store.named({ providerNumberId: given.id })
+      const known = [...named, ...yield* store.list(workspace.id)].find((number) =>
+        number.providerNumberId === given.id || number.phoneNumber === given.number
+      )
+      // an earlier run of the command may have added it, and its answer been lost
       return yield* new CannotDo({
-        message: `${given.number} or ${given.id} is already known: see \`wac numbers list\``
+        message: known === undefined
+          ? `${given.id} was removed meanwhile: repeat the command`
+          : `${known.providerNumberId} of ${known.phoneNumber} already belongs to ${known.workspaceId} as ${known.id}, ` +
+            `${credentialsSource(known)}: see \`wac numbers list\``
       })
     }
-    if (credentials !== undefined) yield* setCredentials(added.id, credentials)
     yield* OperatorCommand.audited(workspace.id, {
       action: "number.add",
       target: added.id,

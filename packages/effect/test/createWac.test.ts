@@ -6,6 +6,7 @@ import { configOf } from "../src/Options.ts"
 import {
   createWac,
   type CustomProvider,
+  fakeClock,
   local,
   memory,
   type OutboundMessage,
@@ -87,6 +88,28 @@ describe("a provider of the application", () => {
     assert.strictEqual((await first.messages.send(message, fresh())).status, "sent")
     const { wac } = await start({ ...options, provider: { ...provider, templates: () => new Promise(() => {}) } })
     assert.strictEqual((await wac.messages.send(message, fresh())).status, "sent")
+  })
+
+  it("a first start with an owner waits once for templates that the provider does not list", async () => {
+    const clock = fakeClock()
+    let begin = () => {}
+    const begun = new Promise<void>((resolve) => begin = resolve)
+    const provider: CustomProvider = {
+      phoneNumber: "+15005550100",
+      templates: () => {
+        begin()
+        return new Promise(() => {})
+      },
+      send: async ({ messageId }) => ({ status: "accepted", providerMessageId: messageId })
+    }
+    const auth = local({ owner: { email: "a@example.com", password: "correct horse" } })
+    let startedAt: number | undefined
+    const starting = start({ clock, provider, auth }).then(() => startedAt = clock.now().getTime())
+    await Promise.race([begun, starting])
+    const since = clock.now().getTime()
+    for (let i = 0; i < 8; i++) await clock.advance("5 seconds")
+    await starting
+    assert.strictEqual(startedAt, since + 20_000)
   })
 
   it("an invalid report is rejected with its place, and none of the list is applied", async () => {

@@ -78,16 +78,13 @@ it.live(
       assert.strictEqual(removed.code, 0)
       assert.isUndefined(yield* credentials)
 
-      assertRefused(yield* numbers(add), /already known/)
-      // as after an add that ended before it had set the token
-      const unfinished = `${add} --default --token-from -`
-      assertRefused(yield* numbers(unfinished.replace("4711", "4712"), { input: token }), /already known/)
+      // a repeat changes nothing, and shows what is there
+      const repeated = `${add} --token-from -`
+      const whole = new RegExp(`already belongs to ws_\\w+ as ${number.id}, .* configuration: see .wac numbers list`)
+      assertRefused(yield* numbers(add), whole)
+      assertRefused(yield* numbers(repeated, { input: token }), whole)
+      assertRefused(yield* numbers(add.replace("1066", "1067")), new RegExp(`as ${number.id}`))
       assert.isUndefined(yield* credentials)
-      const again = yield* numbers(unfinished, { input: token })
-      assert.deepStrictEqual([again.code, again.stdout], [0, added.stdout])
-      assert.deepStrictEqual(yield* credentials, { accessToken: token })
-      assertRefused(yield* numbers(unfinished, { input: token }), /already known/)
-      assert.strictEqual((yield* numbers(`token ${number.id} --remove`)).code, 0)
       assertRefused(yield* numbers(`${add}1 --workspace ws_nobody`), /ws_nobody/)
       assertRefused(yield* numbers("add +14155550124 --id 1 --account 1 --base-url https://x.example"), /--token-from/)
       assertRefused(yield* numbers("set +14155550199 --sending off"), /\+14155550199/)
@@ -146,6 +143,10 @@ it.live("if there are several workspaces, a number is added only to the one that
     assert.notInclude((yield* run("numbers list")).stdout, "+14155550123")
     const added = yield* run(`${add} --workspace ${id} --json`)
     assert.deepInclude(JSON.parse(added.stdout), { phoneNumber: "+14155550123", workspaceId: id })
+    assertRefused(
+      yield* run(`numbers add +14155550124 --id 1066 --account 4711 --workspace ${id}`),
+      /1066 of \+14155550123 already belongs/
+    )
   }).pipe(Effect.scoped))
 
 it.live("the command explains an invalid command line, and refuses memory storage", () =>

@@ -343,7 +343,8 @@ export class MessageStore extends Context.Service<MessageStore, {
   readonly named: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<NamedMessage>, StoreError>
   /**
    * Our id of the message with this provider's identifier, sent from the number or received by it; none if it is
-   * unknown.
+   * unknown. A received message is known until `InboundMessage.rememberedUntil`, even if it is kept for longer, because
+   * no index finds the messages of conversations by this identifier.
    */
   readonly idOf: (
     providerNumberId: string,

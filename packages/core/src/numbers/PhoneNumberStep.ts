@@ -19,6 +19,12 @@ export interface SealedCredentials {
   readonly apiVersion: string | null
 }
 
+/** A new number, with its own credentials if it has any. */
+export interface Add {
+  readonly number: PhoneNumber.PhoneNumber
+  readonly credentials?: SealedCredentials | undefined
+}
+
 /** Where a number belongs at the provider. */
 export type Assignment = Partial<Pick<PhoneNumber.PhoneNumber, "provider" | "providerAccountId" | "portfolioId">>
 
@@ -70,6 +76,15 @@ export interface LoadedNumbers extends Known {
 /** New and changed numbers to write, each once. */
 export interface Writes {
   readonly numbers: ReadonlyArray<PhoneNumber.PhoneNumber>
+}
+
+/** The changes that adding numbers writes. */
+export interface AddWrites extends Writes {
+  /** The credentials of new numbers, which have none yet. */
+  readonly credentials: ReadonlyArray<{
+    readonly id: PhoneNumberId
+    readonly credentials: SealedCredentials
+  }>
 }
 
 /** The changes that removing numbers writes. Everything that belongs to a removed number is deleted with it. */
@@ -135,12 +150,14 @@ class Workspaces {
 }
 
 /**
- * Decides `PhoneNumberStore.add`: adds numbers to workspaces. A new default number replaces the provider's previous
- * default. False, and no change, if the provider id is known or the workspace already has the number.
+ * Decides `PhoneNumberStore.add`: adds numbers with their credentials to workspaces. A new default number replaces the
+ * provider's previous default. False, and no change, if the provider id is known or the workspace already has the
+ * number.
  */
-export const add: Decide<PhoneNumber.PhoneNumber, LoadedWorkspaces, boolean, Writes> = (loaded, numbers) => {
+export const add: Decide<Add, LoadedWorkspaces, boolean, AddWrites> = (loaded, commands) => {
   const workspaces = new Workspaces(loaded)
-  const answers = numbers.map((number) => {
+  const given: Array<AddWrites["credentials"][number]> = []
+  const answers = commands.map(({ credentials, number }) => {
     const others = workspaces.of(number.workspaceId)
     if (workspaces.isKnown(number.providerNumberId)) return false
     if (others.some(({ phoneNumber }) => phoneNumber === number.phoneNumber)) return false
@@ -150,11 +167,12 @@ export const add: Decide<PhoneNumber.PhoneNumber, LoadedWorkspaces, boolean, Wri
           ? { ...other, isDefault: false }
           : other
       ),
-      number
+      { ...number, credentialsVersion: credentials?.version ?? null }
     ])
+    if (credentials !== undefined) given.push({ id: number.id, credentials })
     return true
   })
-  return { answers, writes: workspaces.writes() }
+  return { answers, writes: { ...workspaces.writes(), credentials: given } }
 }
 
 /**

@@ -14,11 +14,11 @@ export type PhoneNumberSettings = Partial<
 
 export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
   /**
-   * Adds a number to an existing workspace. A new default replaces the provider's previous default in the same step; a
-   * provider's first number is always its default. False, and no change, if the provider id is known or the workspace
-   * already has the number. Safe to repeat.
+   * Adds a number to an existing workspace, and stores its own credentials in the same step. A new default replaces the
+   * provider's previous default, also in that step; a provider's first number is always its default. False, and no
+   * change, if the provider id is known or the workspace already has the number. Safe to repeat.
    */
-  readonly add: (number: PhoneNumber) => Effect.Effect<boolean, StoreError>
+  readonly add: (number: PhoneNumber, credentials?: SealedCredentials) => Effect.Effect<boolean, StoreError>
   /**
    * Removes a number with its contacts, its remembered messages and its credentials, and also the templates of its
    * account if the workspace has no other number there. Messages and events stay; later provider reports about them

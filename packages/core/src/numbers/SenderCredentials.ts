@@ -9,6 +9,7 @@ import type { PhoneNumberId } from "../Id.ts"
 import { Vault } from "../secrets/Vault.ts"
 import { type StoreError, toServerError } from "../StoreError.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
+import type { SealedCredentials } from "./PhoneNumberStep.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 
 /** The credentials of a number at the provider. Omitted fields use the configuration. */
@@ -35,6 +36,8 @@ export class SenderCredentials extends Context.Service<SenderCredentials, {
   readonly of: (
     sender: Pick<PhoneNumber, "id" | "credentialsVersion">
   ) => Effect.Effect<Credentials | undefined, ServerError>
+  /** Seals the credentials of a new number, with which it is stored in one step. No other number can use them. */
+  readonly seal: (id: PhoneNumberId, credentials: Credentials) => Effect.Effect<SealedCredentials>
   /** Sets a number's own credentials, or removes them with `undefined`. False if there is no such number. */
   readonly set: (id: PhoneNumberId, credentials: Credentials | undefined) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/numbers/SenderCredentials") {
@@ -65,20 +68,24 @@ export class SenderCredentials extends Context.Service<SenderCredentials, {
         } satisfies Credentials
       })
 
+      const seal = Effect.fn("SenderCredentials.seal")(function*(id: PhoneNumberId, given: Credentials) {
+        return {
+          version: yield* random.ulid,
+          accessToken: yield* vault.seal(Redacted.value(given.accessToken), id),
+          baseUrl: given.baseUrl ?? null,
+          apiVersion: given.apiVersion ?? null
+        }
+      })
+
       const set = Effect.fn("SenderCredentials.set")(function*(id: PhoneNumberId, given: Credentials | undefined) {
         return yield* numbers.setCredentials({
           now: yield* Clock.currentTimeMillis,
           id,
-          credentials: given === undefined ? null : {
-            version: yield* random.ulid,
-            accessToken: yield* vault.seal(Redacted.value(given.accessToken), id),
-            baseUrl: given.baseUrl ?? null,
-            apiVersion: given.apiVersion ?? null
-          }
+          credentials: given === undefined ? null : yield* seal(id, given)
         })
       })
 
-      return SenderCredentials.of({ of, set })
+      return SenderCredentials.of({ of, seal, set })
     })
   )
 }

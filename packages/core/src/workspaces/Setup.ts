@@ -25,6 +25,12 @@ export interface Owner {
   readonly workspaceName: string
 }
 
+/** The first workspace, and its owner. */
+export interface Created {
+  readonly workspaceId: Id.WorkspaceId
+  readonly userId: Id.UserId
+}
+
 /** There is already a workspace. */
 export class AlreadySetUp extends Schema.TaggedError<AlreadySetUp>()("AlreadySetUp", {}) {
   override get message() {
@@ -52,10 +58,13 @@ export class Setup extends Context.Service<Setup, {
     owner: Owner,
     address: string
   ) => Effect.Effect<Id.UserId, InvalidBody | Unauthorized | RateLimited | ServerError | StoreError>
-  /** Creates the first workspace without a token, for the operator who controls the environment. */
+  /**
+   * Creates the first workspace without a token, for the operator who controls the environment. Its templates are not
+   * listed here, since a start lists them itself and would otherwise wait twice for a slow provider.
+   */
   readonly create: (
     owner: Owner
-  ) => Effect.Effect<Id.UserId, AlreadySetUp | InvalidBody | ProviderError | StoreError>
+  ) => Effect.Effect<Created, AlreadySetUp | InvalidBody | ProviderError | StoreError>
 }>()("@wac/core/workspaces/Setup") {
   static readonly layer = Layer.effect(
     Setup,
@@ -111,8 +120,7 @@ export class Setup extends Context.Service<Setup, {
           })
         })
         if (!created) return yield* new AlreadySetUp()
-        yield* templates.syncFirst(workspaceId)
-        return userId
+        return { workspaceId, userId }
       })
 
       const refused = (message: string) => new Unauthorized({ reason: "invalid_credentials", param: "token", message })
@@ -132,10 +140,12 @@ export class Setup extends Context.Service<Setup, {
               "the set-up link is not valid: open the link that the service has logged at its start"
             )
           }
-          return yield* create(owner).pipe(Effect.catchTags({
+          const { userId, workspaceId } = yield* create(owner).pipe(Effect.catchTags({
             AlreadySetUp: () => Effect.fail(used()),
             ProviderError: (error) => Effect.fail(toServerError(error))
           }))
+          yield* templates.syncFirst(workspaceId)
+          return userId
         }),
         create
       })

@@ -7,10 +7,11 @@ import type { Member, Person } from "../people/Member.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Workspace } from "./Workspace.ts"
 
-/** A new workspace with its first number. */
+/** A new workspace with its first number, and the number's own credentials if it has any. */
 export interface Create {
   readonly workspace: Workspace
   readonly phoneNumber: PhoneNumber
+  readonly credentials?: PhoneNumberStep.SealedCredentials | undefined
 }
 
 /** The first workspace's owner. */
@@ -37,10 +38,12 @@ export type Created =
   /** There is already a workspace, so this would not be the first. */
   | "not_first"
 
-/** The rows to insert: workspaces, their first numbers, and the owner of the first workspace of all. */
-export interface Writes {
+/**
+ * The rows to insert: workspaces, their first numbers with the credentials of these, and the owner of the first
+ * workspace of all.
+ */
+export interface Writes extends PhoneNumberStep.AddWrites {
   readonly workspaces: ReadonlyArray<Workspace>
-  readonly numbers: ReadonlyArray<PhoneNumber>
   readonly owners: ReadonlyArray<Owner>
 }
 
@@ -54,15 +57,15 @@ export const create: Decide<Create | CreateFirst, Loaded, Created, Writes> = (lo
     made.push(command)
     return "created"
   })
-  const { writes: { numbers } } = PhoneNumberStep.add(
+  const { writes } = PhoneNumberStep.add(
     { now: loaded.now, byId: () => undefined, ofWorkspace: () => [], isKnown: () => false },
-    made.map(({ phoneNumber }) => phoneNumber)
+    made.map(({ credentials, phoneNumber }) => ({ number: phoneNumber, credentials }))
   )
   return {
     answers,
     writes: {
+      ...writes,
       workspaces: made.map(({ workspace }) => workspace),
-      numbers,
       owners: made.flatMap((one) => "owner" in one ? [one.owner] : [])
     }
   }

@@ -14,7 +14,10 @@ export class WorkspaceStore extends Context.Service<WorkspaceStore, {
    * true.
    */
   readonly createFirst: (first: CreateFirst) => Effect.Effect<boolean, StoreError>
-  /** Creates a further workspace with its first number. Fails if the number already belongs to a workspace. */
+  /**
+   * Creates a further workspace with its first number and the number's own credentials, in one step. Fails if the number
+   * already belongs to a workspace.
+   */
   readonly create: (created: Create) => Effect.Effect<void, StoreError>
   readonly get: (id: WorkspaceId) => Effect.Effect<Option.Option<Workspace>, StoreError>
   /** Every workspace, oldest first. */

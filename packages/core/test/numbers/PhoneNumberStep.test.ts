@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import type { PhoneNumberId } from "../../src/Id.ts"
 import { fresh, type PhoneNumber, unlearned } from "../../src/numbers/PhoneNumber.ts"
 import {
+  type Add,
   add,
   assign,
   type LoadedWorkspaces,
@@ -59,8 +60,13 @@ class World {
   }
 
   add(batch: ReadonlyArray<PhoneNumber>): ReadonlyArray<boolean> {
+    return this.addEach(batch.map((one) => ({ number: one })))
+  }
+
+  addEach(batch: ReadonlyArray<Add>): ReadonlyArray<boolean> {
     const { answers, writes } = add(this.loaded(), batch)
     this.keep(writes.numbers)
+    for (const one of writes.credentials) this.credentials.set(one.id, one.credentials.version)
     return answers
   }
 
@@ -119,6 +125,18 @@ describe("adding numbers", () => {
       [true, true, true, true]
     )
     assert.deepStrictEqual(world.defaults(), [id("pn", 3), id("pn", 4)])
+  })
+
+  it("a number's credentials are stored with it, and those of a number that is not added are not", () => {
+    const world = new World()
+    const answers = world.addEach([
+      { number: number(1), credentials: credentials("one") },
+      { number: number(2, { credentialsVersion: "of no credentials" }) },
+      { number: number(3, { providerNumberId: "1" }), credentials: credentials("three") }
+    ])
+    assert.deepStrictEqual(answers, [true, true, false])
+    assert.deepStrictEqual(world.all().map(({ credentialsVersion }) => credentialsVersion), ["one", null])
+    assert.deepStrictEqual([...world.credentials], [[id("pn", 1), "one"]])
   })
 
   it("a known provider id, or a number that the workspace already has, is not added", () => {

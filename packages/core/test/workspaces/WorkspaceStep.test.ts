@@ -41,6 +41,22 @@ describe("making workspaces", () => {
     assert.deepStrictEqual(writes.owners, [])
   })
 
+  it("the credentials of a workspace's number are stored with it, and only if it is created", () => {
+    const credentials = {
+      version: "one",
+      accessToken: { keyId: "k", nonce: new Uint8Array(12), ciphertext: new Uint8Array(48) },
+      baseUrl: null,
+      apiVersion: null
+    }
+    const { answers, writes } = create(loaded(true), [{ ...made(1), credentials }, made(2), {
+      ...made(3, "1"),
+      credentials
+    }])
+    assert.deepStrictEqual(answers, ["created", "created", "number_known"])
+    assert.deepStrictEqual(writes.numbers.map(({ credentialsVersion }) => credentialsVersion), ["one", null])
+    assert.deepStrictEqual(writes.credentials, [{ id: id("pn", 1), credentials }])
+  })
+
   it("a number that already belongs to a workspace creates no other, even within a batch", () => {
     const { answers, writes } = create(loaded(true, "1"), [made(1), made(2), made(3, "2")])
     assert.deepStrictEqual(answers, ["number_known", "created", "number_known"])
@@ -54,7 +70,7 @@ describe("making workspaces", () => {
     assert.deepStrictEqual(writes.owners, [owner])
     assert.deepStrictEqual(create(loaded(true), [first]), {
       answers: ["not_first"],
-      writes: { workspaces: [], numbers: [], owners: [] }
+      writes: { workspaces: [], numbers: [], credentials: [], owners: [] }
     })
   })
 })

@@ -45,7 +45,13 @@ export interface NewWorkspace {
 export interface Workspaces {
   /** Oldest first. The first one is the default workspace. */
   readonly list: () => Promise<ReadonlyArray<WorkspaceInfo>>
-  /** Creates a further workspace. Store its id with your own tenant, and pass it to `wac.workspace(id)`. */
+  /**
+   * Creates a further workspace with its number and the number's credentials: all of them or, if it rejects with
+   * `invalid_body`, nothing. Store its id with your own tenant, and pass it to `wac.workspace(id)`. If it rejects with
+   * `server_error`, the workspace may have been created. A repeat is then refused with `invalid_body` for
+   * `providerNumberId`, because no workspace can take over another's number: find the workspace with `list`, by a name
+   * that only this tenant has.
+   */
   readonly create: (workspace: NewWorkspace) => Promise<WorkspaceInfo>
 }
 
@@ -63,9 +69,14 @@ const shown = ({ createdAt, id, name }: Core.Workspace): WorkspaceInfo => ({ id,
 const creating = Effect.gen(function*() {
   const store = yield* WorkspaceStore.WorkspaceStore
   const { name: provider } = yield* Provider.Provider
+  const own = yield* SenderCredentials.SenderCredentials
   const random = yield* SecureRandom.SecureRandom
 
-  return Effect.fnUntraced(function*(name: string, number: PhoneNumber.ProviderNumber) {
+  return Effect.fnUntraced(function*(
+    name: string,
+    number: PhoneNumber.ProviderNumber,
+    given?: SenderCredentials.Credentials
+  ) {
     const workspace: Core.Workspace = {
       id: yield* Id.generate(random, "ws"),
       name,
@@ -81,8 +92,9 @@ const creating = Effect.gen(function*() {
       provider,
       isDefault: true
     })
-    yield* store.create({ workspace, phoneNumber })
-    return { workspace, phoneNumber }
+    const credentials = given && (yield* own.seal(phoneNumber.id, given))
+    yield* store.create({ workspace, phoneNumber, credentials })
+    return workspace
   })
 })
 
@@ -97,7 +109,7 @@ export const first = Effect.fnUntraced(function*(name: string) {
   const [present] = yield* store.list
   if (present !== undefined) return present
   return yield* Effect.catch(
-    Effect.map(create(name, yield* provider.firstNumber), ({ workspace }) => workspace),
+    create(name, yield* provider.firstNumber),
     // processes may start at the same time: the number is unique, so another process has created the workspace
     (error) => Effect.flatMap(store.list, ([made]) => made === undefined ? Effect.fail(error) : Effect.succeed(made))
   )
@@ -121,7 +133,6 @@ export const make = Effect.gen(function*() {
   const store = yield* WorkspaceStore.WorkspaceStore
   const numbers = yield* PhoneNumberStore.PhoneNumberStore
   const provider = yield* Provider.Provider
-  const own = yield* SenderCredentials.SenderCredentials
   const create = yield* creating
 
   return ({ run }: Running): Workspaces => ({
@@ -140,9 +151,8 @@ export const make = Effect.gen(function*() {
         }
         const providerAccountId = given.providerAccountId ?? (yield* provider.firstNumber).providerAccountId
         const learned = PhoneNumber.unlearned
-        const created = yield* create(name, { phoneNumber, providerNumberId, providerAccountId, learned })
-        if (credentials !== undefined) yield* own.set(created.phoneNumber.id, credentialsOf(credentials))
-        return shown(created.workspace)
+        const number = { phoneNumber, providerNumberId, providerAccountId, learned }
+        return shown(yield* create(name, number, credentials && credentialsOf(credentials)))
       }))
   })
 })

@@ -1,8 +1,11 @@
+import { PhoneNumberStore, type Ports, StoreError, WorkspaceStore } from "@wac/core"
+import { MemoryStorage } from "@wac/memory"
 import { CloudApi } from "@wac/simulator"
-import { Effect, Exit, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { assert, it } from "vitest"
+import { Adapter } from "../../src/index.ts"
 import { whatsapp } from "../../src/promises.ts"
-import { closing, failure, fresh, hello, startLive } from "../instance.ts"
+import { closing, failure, fresh, hello, start, startLive } from "../instance.ts"
 
 /** A simulated Cloud API for the rest of the test. */
 const simulator = async (): Promise<CloudApi.CloudApi> => {
@@ -63,4 +66,41 @@ it("a number added with an access token of its own sends with it, and with a new
   assert.strictEqual(code, "not_found")
   const bad = { name: "Third", phoneNumber: "+15005550102", credentials: { accessToken: "" } }
   assert.deepInclude(await failure(wac.workspaces.create(bad)), { param: "credentials.accessToken" })
+})
+
+it("a new workspace's number is stored together with its credentials, or not at all", async () => {
+  const unavailable = (operation: string) => Effect.fail(new StoreError.StoreError({ operation }))
+  let numbers!: PhoneNumberStore.PhoneNumberStore["Service"]
+  let isCreateLost = true
+  const storage: Layer.Layer<Ports.Ports> = Layer.effectContext(
+    Effect.map(Layer.build(MemoryStorage.layer), (context) => {
+      numbers = Context.get(context, PhoneNumberStore.PhoneNumberStore)
+      const workspaces = Context.get(context, WorkspaceStore.WorkspaceStore)
+      return context.pipe(
+        Context.add(PhoneNumberStore.PhoneNumberStore, {
+          ...numbers,
+          setCredentials: () => unavailable("PhoneNumberStore.setCredentials")
+        }),
+        Context.add(WorkspaceStore.WorkspaceStore, {
+          ...workspaces,
+          create: (created) =>
+            Effect.suspend(() =>
+              created.workspace.name === "wac" || !isCreateLost
+                ? workspaces.create(created)
+                : unavailable("WorkspaceStore.create")
+            )
+        })
+      )
+    })
+  )
+  const { wac } = await start({ storage: Adapter.storage(storage) })
+  const shop = { name: "Shop", phoneNumber: "+15005550101", credentials: { accessToken: "of-its-own" } }
+  assert.include(await failure(wac.workspaces.create(shop)), { code: "server_error", reason: "storage_unavailable" })
+  assert.deepStrictEqual((await wac.workspaces.list()).map(({ name }) => name), ["wac"])
+  isCreateLost = false
+  const { id } = await wac.workspaces.create(shop)
+  const [number] = (await wac.workspace(id).phoneNumbers.list().page()).data
+  const stored = await Effect.runPromise(numbers.credentials(number!.id as Parameters<typeof numbers.credentials>[0]))
+  assert.strictEqual(stored._tag, "Some")
+  assert.deepInclude(await failure(wac.workspaces.create(shop)), { code: "invalid_body", param: "providerNumberId" })
 })

@@ -14,16 +14,22 @@ const loaded = (memory: Memory): PhoneNumberStep.LoadedWorkspaces => ({
 })
 
 /** Writes numbers as a step has left them. */
-export const keepNumbers = (memory: Memory, { numbers }: PhoneNumberStep.Writes): void => {
+const keepNumbers = (memory: Memory, { numbers }: PhoneNumberStep.Writes): void => {
   for (const number of numbers) {
     memory.phoneNumbers.set(number)
     memory.phoneNumberByProviderId.set(number.providerNumberId, number.id)
   }
 }
 
-const add = (memory: Memory, number: PhoneNumber.PhoneNumber): boolean => {
-  const { answers: [isAdded], writes } = PhoneNumberStep.add(loaded(memory), [number])
+/** Writes new numbers with their credentials. */
+export const keepAdded = (memory: Memory, writes: PhoneNumberStep.AddWrites): void => {
   keepNumbers(memory, writes)
+  for (const { credentials, id } of writes.credentials) memory.credentials.set(id, credentials)
+}
+
+const add = (memory: Memory, command: PhoneNumberStep.Add): boolean => {
+  const { answers: [isAdded], writes } = PhoneNumberStep.add(loaded(memory), [command])
+  keepAdded(memory, writes)
   return isAdded!
 }
 
@@ -111,7 +117,7 @@ export const layer = Layer.effect(
   PhoneNumberStore.PhoneNumberStore,
   Effect.map(State, (memory) =>
     PhoneNumberStore.PhoneNumberStore.of({
-      add: (number) => Effect.sync(() => add(memory, number)),
+      add: (number, credentials) => Effect.sync(() => add(memory, { number, credentials })),
       remove: (id) => Effect.sync(() => remove(memory, id)),
       assign: (id, to) => Effect.sync(() => assign(memory, { id, ...to })),
       list: (id) => Effect.sync(() => list(memory, id)),

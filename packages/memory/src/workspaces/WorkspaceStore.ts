@@ -3,7 +3,7 @@
  */
 import { type Id, type Workspace, WorkspaceStep, WorkspaceStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { keepNumbers } from "../numbers/PhoneNumberStore.ts"
+import { keepAdded } from "../numbers/PhoneNumberStore.ts"
 import { keepMember } from "../people/MemberStore.ts"
 import { type Memory, State } from "../State.ts"
 
@@ -20,7 +20,7 @@ const create = (memory: Memory, command: WorkspaceStep.Create | WorkspaceStep.Cr
     throw new Error(`the phone number ${command.phoneNumber.phoneNumber} belongs to a workspace already`)
   }
   for (const workspace of writes.workspaces) memory.workspaces.set(workspace.id, workspace)
-  keepNumbers(memory, writes)
+  keepAdded(memory, writes)
   for (const { passwordHash, ...owner } of writes.owners) {
     const { createdAt, email, userId } = owner
     memory.people.set(userId, { userId, email, passwordHash, createdAt })

@@ -124,6 +124,12 @@ const insertCredentials = insert(
   "wac.phone_number_credentials"
 )
 
+const storedCredentials = ({ credentials, id }: PhoneNumberStep.AddWrites["credentials"][number]) => ({
+  phoneNumberId: id,
+  ...credentials,
+  ...credentials.accessToken
+})
+
 /** `PhoneNumberStore.setCredentials`. */
 export const setCredentials: StepOptions<
   PhoneNumberStep.SetCredentials,
@@ -147,7 +153,7 @@ export const setCredentials: StepOptions<
       ...removeCredentials(credentials.map(({ id }) => id)),
       ...insertCredentials(
         credentials.flatMap(({ credentials, id }) =>
-          credentials === null ? [] : [{ phoneNumberId: id, ...credentials, ...credentials.accessToken }]
+          credentials === null ? [] : [storedCredentials({ id, credentials })]
         )
       )
     ]
@@ -197,7 +203,7 @@ const readWorkspaces = (
  */
 const keep = insert(
   own
-    .omit("credentialsVersion", "isDefault")
+    .omit("isDefault")
     .and(reported.pick("learnedTier", "learnedMessagingLimit", "learnedQuality"))
     .and(row({ limitPool: text() })),
   "wac.phone_numbers",
@@ -212,9 +218,15 @@ const makeDefault = unlessEmpty(
 )
 
 /** Writes new and changed numbers. */
-export const keepNumbers = (numbers: ReadonlyArray<PhoneNumber.PhoneNumber>): ReadonlyArray<Statement> => [
+const keepNumbers = (numbers: ReadonlyArray<PhoneNumber.PhoneNumber>): ReadonlyArray<Statement> => [
   ...keep(numbers.map((number) => ({ ...number, ...reportedOf(number), limitPool: MessagingLimit.poolOf(number) }))),
   ...makeDefault(numbers.filter(({ isDefault }) => isDefault).map(({ id }) => id))
+]
+
+/** Writes new numbers with their credentials, and numbers that are changed with them. */
+export const keepAdded = ({ credentials, numbers }: PhoneNumberStep.AddWrites): ReadonlyArray<Statement> => [
+  ...keepNumbers(numbers),
+  ...insertCredentials(credentials.map(storedCredentials))
 ]
 
 /** Serializes the creation of numbers with these provider ids. */
@@ -232,20 +244,20 @@ const loadNames = statement(
 
 /** `PhoneNumberStore.add`. */
 export const add: StepOptions<
-  PhoneNumber.PhoneNumber,
+  PhoneNumberStep.Add,
   PhoneNumberStep.LoadedWorkspaces,
   boolean,
-  PhoneNumberStep.Writes
+  PhoneNumberStep.AddWrites
 > = {
-  load: (numbers) => {
-    const names = numbers.map(({ providerNumberId }) => providerNumberId)
-    const ids = numbers.map(({ workspaceId }) => workspaceId)
+  load: (commands) => {
+    const names = commands.map(({ number }) => number.providerNumberId)
+    const ids = commands.map(({ number }) => number.workspaceId)
     return [lockNames({ names }), lockWorkspaces({ ids }), loadNumbers({ ids }), loadNames({ names })]
   },
   read: ([, , numbers, known], now) =>
     readWorkspaces(numbers!, new Set(known!.map((row) => name.read(row).providerNumberId)), now),
   decide: PhoneNumberStep.add,
-  write: ({ numbers }) => keepNumbers(numbers)
+  write: keepAdded
 }
 
 /** `PhoneNumberStore.assign`. */

@@ -70,7 +70,7 @@ export const layer = Layer.effect(
     const setCredentials = yield* stepped("PhoneNumberStore.setCredentials", PhoneNumberStep.setCredentials)
 
     return PhoneNumberStore.PhoneNumberStore.of({
-      add,
+      add: (number, credentials) => add({ number, credentials }),
       remove,
       assign: (id, to) => Effect.asVoid(assign({ id, ...to })),
       list: (workspaceId) =>

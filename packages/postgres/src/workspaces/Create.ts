@@ -4,7 +4,7 @@
 import { WorkspaceStep } from "@wac/core"
 import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { keepNumbers, lockNames } from "../numbers/PhoneNumberStep.ts"
+import { keepAdded, lockNames } from "../numbers/PhoneNumberStep.ts"
 import { type Statement, statement } from "../Statement.ts"
 import { insert } from "../TableStatements.ts"
 import { workspace } from "./StoredWorkspace.ts"
@@ -44,10 +44,10 @@ const insertOwners = unlessEmpty(
   select o.user_id, o.workspace_id, o.role, o.created_at from ${rows("o")}`
 )
 
-const write = ({ numbers, owners, workspaces }: WorkspaceStep.Writes): ReadonlyArray<Statement> => [
-  ...insertWorkspaces(workspaces),
-  ...keepNumbers(numbers),
-  ...insertOwners(owners)
+const write = (writes: WorkspaceStep.Writes): ReadonlyArray<Statement> => [
+  ...insertWorkspaces(writes.workspaces),
+  ...keepAdded(writes),
+  ...insertOwners(writes.owners)
 ]
 
 /** `WorkspaceStore.create` and `WorkspaceStore.createFirst`. */

@@ -35,6 +35,40 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* list(own), [own.number, added])
     }))
 
+  it.effect("add stores a number's own credentials in the same step, and nothing of a number that it refuses", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world()
+      const credentials = {
+        version: "one",
+        accessToken: Fixture.sealed(1),
+        baseUrl: "https://graph.example",
+        apiVersion: "v26.0"
+      }
+      const { providerAccountId } = own.number
+      const added = yield* further(own, { isDefault: true, providerAccountId })
+      assert.isTrue(yield* use((store) => store.add(added, credentials)))
+      assert.deepStrictEqual(yield* list(own), [
+        { ...added, credentialsVersion: "one" },
+        { ...own.number, isDefault: false }
+      ])
+      assert.deepStrictEqual(yield* use((store) => store.credentials(added.id)), Option.some(credentials))
+      const { accepted } = yield* MessageFixture.claimed(own)
+      assert.strictEqual(accepted.sender.credentialsVersion, "one")
+
+      const { providerNumberId } = added
+      for (const world of [own, other]) {
+        const refused = yield* further(world, { providerNumberId })
+        const later = { ...credentials, version: "two", accessToken: Fixture.sealed(2) }
+        assert.isFalse(yield* use((store) => store.add(refused, later)))
+        assert.deepStrictEqual(yield* use((store) => store.credentials(refused.id)), Option.none())
+      }
+      assert.isFalse(yield* use((store) => store.add(added, { ...credentials, version: "two" })))
+      assert.deepStrictEqual(yield* use((store) => store.credentials(added.id)), Option.some(credentials))
+      assert.deepStrictEqual(yield* list(other), [other.number])
+      assert.deepStrictEqual(yield* use((store) => store.credentials(own.number.id)), Option.none())
+    }))
+
   it.effect("adding a default number replaces the previous default", () =>
     Effect.gen(function*() {
       const own = yield* world()

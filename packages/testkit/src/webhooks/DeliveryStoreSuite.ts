@@ -3,7 +3,8 @@
  */
 import { assert } from "@effect/vitest"
 import { CustomerRecords, type Delivery, DeliveryStore, type Id, type Time, WebhookStore } from "@wac/core"
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
 import * as CustomerFixture from "../contacts/CustomerFixture.ts"
 import * as Fixture from "../Fixture.ts"
 import * as Forgetting from "../Forgetting.ts"
@@ -25,16 +26,16 @@ const page = (
 
 /**
  * Runs a test in a world that starts now, by a clock that stands still: a delivery's id carries the time at which it is
- * created, however slow the machine is. Ids of a process cannot carry an earlier time than those before.
+ * created, however slow the machine is. Ids of one source cannot carry an earlier time than those before, and other
+ * tests run decades ahead, so the test has a source of its own.
  */
 const inOneMoment = <A, E, R>(test: (own: Fixture.World) => Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const clock = yield* Clock.Clock
     const start = clock.currentTimeMillisUnsafe()
-    return yield* Effect.provideService(
-      Effect.flatMap(world({ start }), test),
-      Clock.Clock,
-      Fixture.clockAt(clock, () => start)
+    return yield* Effect.flatMap(world({ start }), test).pipe(
+      Effect.provideService(Clock.Clock, Fixture.clockAt(clock, () => start)),
+      Effect.provide(Layer.fresh(SecureRandom.layerWebCrypto))
     )
   })
 

@@ -11,7 +11,7 @@ import {
   type WorkspaceStep,
   WorkspaceStore
 } from "@wac/core"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Exit, Layer, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -95,6 +95,43 @@ export const tests = (it: Fixture.It): void => {
       const nobody = yield* Fixture.id("ws")
       assert.deepStrictEqual(yield* store.get(nobody), Option.none())
       assert.deepStrictEqual(yield* numbers.list(nobody), [])
+    }))
+
+  it.effect("create stores the credentials of a workspace's number in the same step, and nothing if it fails", () =>
+    Effect.gen(function*() {
+      const store = yield* WorkspaceStore.WorkspaceStore
+      const numbers = yield* PhoneNumberStore.PhoneNumberStore
+      const { workspace } = yield* world()
+      const made = (providerNumberId: string) =>
+        Effect.gen(function*() {
+          const id = yield* Fixture.id("ws")
+          return {
+            workspace: { ...workspace, id },
+            phoneNumber: yield* Fixture.phoneNumber(id, { providerNumberId })
+          }
+        })
+      const credentials = {
+        version: "one",
+        accessToken: Fixture.sealed(1),
+        baseUrl: "https://graph.example",
+        apiVersion: "v26.0"
+      }
+      const providerNumberId = yield* Fixture.word
+      const first = yield* made(providerNumberId)
+      yield* store.create({ ...first, credentials })
+      assert.deepStrictEqual(yield* store.get(first.workspace.id), Option.some(first.workspace))
+      assert.deepStrictEqual(yield* numbers.list(first.workspace.id), [
+        { ...first.phoneNumber, credentialsVersion: "one" }
+      ])
+      assert.deepStrictEqual(yield* numbers.credentials(first.phoneNumber.id), Option.some(credentials))
+
+      const second = yield* made(providerNumberId)
+      const exit = yield* Effect.exit(store.create({ ...second, credentials: { ...credentials, version: "two" } }))
+      assert.isTrue(Exit.isFailure(exit))
+      assert.deepStrictEqual(yield* store.get(second.workspace.id), Option.none())
+      assert.deepStrictEqual(yield* numbers.list(second.workspace.id), [])
+      assert.deepStrictEqual(yield* numbers.credentials(second.phoneNumber.id), Option.none())
+      assert.deepStrictEqual(yield* numbers.credentials(first.phoneNumber.id), Option.some(credentials))
     }))
 
   it.effect("list returns every workspace, oldest first", () =>
