@@ -93,7 +93,7 @@ export const bugs: ReadonlyArray<Bug> = [
         Effect.as(Effect.forkDetach(Effect.delay(store.applyReport(command), "1 second")), undefined)
     })),
     breaks: "every-event",
-    seed: 11,
+    seed: 14,
     within: 20
   },
   {
@@ -315,7 +315,7 @@ export const bugs: ReadonlyArray<Bug> = [
             }))
     })),
     breaks: "every-event",
-    seed: 11,
+    seed: 2,
     within: 11
   },
   {
@@ -538,7 +538,7 @@ export const bugs: ReadonlyArray<Bug> = [
             : accepted)
     })),
     breaks: "same-answer",
-    seed: 1,
+    seed: 2,
     within: 3
   },
   {
@@ -594,7 +594,7 @@ export const bugs: ReadonlyArray<Bug> = [
         )
     })),
     breaks: "campaign-completed",
-    seed: 10,
+    seed: 13,
     within: 13
   },
   {

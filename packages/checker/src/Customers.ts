@@ -142,12 +142,7 @@ export const checkCustomers = (
     })),
     ...preferences.filter(({ preference }) => preference === "opt_in").map((entry) => ({
       at: entry.begun,
-      change: (all: Customers) =>
-        all.of(entry.name).optIns.give(entry.phone_number, {
-          // after an error of the service nobody knows when it is done, if ever
-          at: (entry.status ?? 500) < 500 ? endOf(entry) : Infinity,
-          entry
-        })
+      change: (all: Customers) => all.of(entry.name).optIns.give(entry.phone_number, { at: endOf(entry), entry })
     })),
     ...addressed.map((call) => ({
       at: call.begun,

@@ -372,7 +372,6 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       history(chosen(1, "opt_out", { status: 503 }), marketing(later)),
       history(chosen(1, "opt_out", { ended: null, status: null }), marketing(later)),
       history(chosen(1, "opt_out"), chosen(5, "opt_in", { ended: null, status: null }), marketing(later)),
-      history(chosen(1, "opt_in", { status: 503 }), chosen(5, "opt_out"), marketing(later)),
       history(chosen(1, "opt_out"), received(5, { preference: "opt_in" }), marketing(later)),
       history(chosen(1, "opt_out", { name: "US.1" }), told(later - 9, ["+2", "US.1"]), marketing(later)),
       history(

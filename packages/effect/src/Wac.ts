@@ -266,7 +266,7 @@ const operations = Effect.gen(function*() {
       return {
         id,
         messages: messages(running, id),
-        media: media(running, id),
+        media: media(running, id, inFlight),
         templates: templates(running, id),
         keys: keys(running, id),
         webhook: webhook(running, id),

@@ -123,4 +123,29 @@ describe("close", () => {
     assert.isBelow(performance.now() - begin, 5000)
     assert.strictEqual(size, 3 * piece.length)
   })
+
+  it("closing waits until the streams of opened files have been read or cancelled, and refuses new ones after that", async () => {
+    const wac = await startLive()
+    const piece = new TextEncoder().encode("a few words, ".repeat(10_000))
+    const { id } = await wac.media.upload({ bytes: Readable.from([piece, piece, piece]), filename: "words.txt" })
+    const opened = await wac.media.open(id)
+    const [read, left] = [opened.stream(), opened.stream()]
+    await left.cancel()
+    let size = 0
+    let closed: Promise<void> | undefined
+    let isClosed = false
+    for await (const piece of read) {
+      assert.isFalse(isClosed)
+      size += piece.length
+      closed ??= wac.close().then(() => {
+        isClosed = true
+      })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    const begin = performance.now()
+    await closed
+    assert.isBelow(performance.now() - begin, 5000)
+    assert.strictEqual(size, 3 * piece.length)
+    assert.throws(() => opened.stream(), "this instance was closed")
+  })
 })

@@ -63,7 +63,7 @@ export const hour = 60 * minute
 export const day = 24 * hour
 
 /** Noon on the fifth of a month, so that a test can reach the month's end. */
-const newest = DateTime.makeUnsafe("2046-01-05T12:00:00.000Z")
+const newest = DateTime.makeUnsafe("2066-01-05T12:00:00.000Z")
 
 /**
  * The services that the fixtures need besides the storage. Build one for each storage, because starts are unique within

@@ -81,7 +81,12 @@ export interface Choose {
   readonly hashes: Suppression.Hashes
   readonly preference: Contact.Preference
   readonly source: Suppression.Source
+  /** The customer's choices that the caller has read: those of the last `Unread`, at first {@link noChoices}. */
+  readonly choices: string
 }
+
+/** The choices of a customer of whom none is known. */
+export const noChoices = ""
 
 /** The result of a choice. */
 export type Chosen =
@@ -92,8 +97,11 @@ export type Chosen =
     /** Whether the choice changed something for the given name. */
     readonly isNew: boolean
   }
-  /** The customer has more names. Repeat the choice with all of them. */
-  | { readonly _tag: "MoreNames"; readonly names: ReadonlyArray<string> }
+  /**
+   * Nothing was done: the customer has more names, or other choices than the caller has read. Repeat the choice with
+   * all names and with these choices.
+   */
+  | { readonly _tag: "Unread"; readonly names: ReadonlyArray<string>; readonly choices: string }
 
 /** The number that a customer wrote to. It may be a moment old. */
 export interface Number {
@@ -468,23 +476,42 @@ export const recordNames: Decide<RecordNames, Loaded, boolean, Writes> = (loaded
 }
 
 /**
+ * Describes the choices about a customer, so that two descriptions differ if somebody has chosen in between: a
+ * preference and an opt-out have the time at which they were set.
+ */
+const describeChoices = (
+  contacts: ReadonlyArray<Contact.Contact>,
+  suppressions: ReadonlyArray<Suppression.Suppression>
+): string =>
+  [
+    ...contacts.flatMap((contact) =>
+      contact.preferenceAt === null ? [] : [[Contact.placeOf(contact), contact.optedOut, contact.preferenceAt]]
+    ),
+    ...suppressions.map((one) => [Suppression.placeOf(one), one.optedOut, one.name && one.name.at])
+  ].map((one) => one.join(" ")).sort().join("\n")
+
+/**
  * Decides `ContactStore.choose`: begins or ends the opt-out of every name of the customer (`Suppression.begun`,
- * `Suppression.ended`), and changes the customer's contacts accordingly.
+ * `Suppression.ended`), and changes the customer's contacts accordingly. A choice that would change something is only
+ * written if the caller has read all that the customer, or others on the customer's behalf, have chosen. So a choice
+ * that is written after its caller has given up does not undo a newer one.
  */
 export const choose: Decide<Choose, LoadedChoices, Chosen, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
   const answers = commands.map(
-    ({ hashes, name, now: asked, phoneNumberId, preference, source, workspaceId }): Chosen => {
+    ({ choices, hashes, name, now: asked, phoneNumberId, preference, source, workspaceId }): Chosen => {
       const now = loaded.now(asked)
       const names = Object.keys(hashes)
+      const all = Object.values(hashes)
       const known = [
         ...new Set(
           loaded.numbersOf(workspaceId).flatMap((id) => names.flatMap((name) => contacts.find({ id }, name) ?? []))
         )
       ]
-      const more = Suppression.missing(hashes, known)
-      if (more.length > 0) return { _tag: "MoreNames", names: more }
       const under = (hash: string) => contacts.suppressions(workspaceId, hash)
+      const more = Suppression.missing(hashes, known)
+      const present = describeChoices(known, all.flatMap(under))
+      if (more.length > 0) return { _tag: "Unread", names: more, choices: present }
       const holds = () => Suppression.inForce(under(hashes[name]!), phoneNumberId)
       const theirs = known.filter((one) => phoneNumberId === null || one.phoneNumberId === phoneNumberId)
       const isOut = holds() !== undefined
@@ -492,17 +519,20 @@ export const choose: Decide<Choose, LoadedChoices, Chosen, Writes> = (loaded, co
       const optedOut = preference === "opt_out"
       // a list that is imported again knows nothing of what customers have chosen since
       const isRepeated = optedOut && source === "import" && phoneNumberId === null &&
-        Object.values(hashes).every((hash) => Suppression.inForce(under(hash), null) !== undefined)
+        all.every((hash) => Suppression.inForce(under(hash), null) !== undefined)
       const changes = Object.entries(hashes).map(([key, hash]) => {
         const wanted = { workspaceId, phoneNumberId, hash, optedOut: true, name: { key, at: now, source } }
         return optedOut
           ? Suppression.begun(under(hash), wanted, isRepeated)
           : Suppression.ended(under(hash), phoneNumberId)
       })
-      for (const one of changes) contacts.suppress(one)
+      const after = all.map((hash, i) => Suppression.changed(under(hash), changes[i]!))
       const mayBeSent = (contact: Contact.Contact) =>
-        Object.values(hashes).every((hash) => !Suppression.isOptedOut(contact, under(hash), contact.phoneNumberId))
+        after.every((stored) => !Suppression.isOptedOut(contact, stored, contact.phoneNumberId))
       const changed = theirs.filter((contact) => contact.optedOut !== optedOut && !(isRepeated && mayBeSent(contact)))
+      const isChange = changed.length > 0 || changes.some(({ gone, kept }) => gone.length > 0 || kept.length > 0)
+      if (isChange && choices !== present) return { _tag: "Unread", names: [], choices: present }
+      for (const one of changes) contacts.suppress(one)
       for (const contact of changed) {
         contacts.keep({ ...contact, optedOut, preferenceAt: Math.max(contact.preferenceAt ?? now, now) })
       }

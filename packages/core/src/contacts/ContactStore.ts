@@ -54,7 +54,8 @@ export class ContactStore extends Context.Service<ContactStore, {
   readonly recordNames: (command: RecordNames) => Effect.Effect<boolean, StoreError>
   /**
    * Opts a customer out or in under all of their names, for one number or for every number. The customer need not have
-   * a contact. Safe to repeat: an opt-out that is in force already stays as it is.
+   * a contact. Nothing is written if the customer has chosen anything that the caller has not read. Safe to repeat: an
+   * opt-out that is in force already stays as it is.
    */
   readonly choose: (command: Choose) => Effect.Effect<Chosen, StoreError>
   /**

@@ -10,6 +10,7 @@ import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Preference } from "./Contact.ts"
+import * as ContactStep from "./ContactStep.ts"
 import { ContactStore, type OptOut } from "./ContactStore.ts"
 import * as CustomerNames from "./CustomerNames.ts"
 import * as NameHashes from "./NameHashes.ts"
@@ -71,7 +72,7 @@ export const maxRefused = 10_000
 const importing = 64
 const listedAtOnce = 1000
 
-/** The maximum number of tries of one choice. Each try may find further names of the customer. */
+/** The maximum number of tries of one choice. Each try may find further names or choices of the customer. */
 const rounds = 10
 
 export class OptOuts extends Context.Service<OptOuts, {
@@ -130,6 +131,7 @@ export class OptOuts extends Context.Service<OptOuts, {
         const phoneNumberId = yield* numberOf(workspaceId, choice.phoneNumberId)
         const name = CustomerNames.keyOf(choice.name)
         let names: ReadonlyArray<string> = [name]
+        let choices = ContactStep.noChoices
         for (let round = 0; round < rounds; round++) {
           const chosen = yield* store.choose({
             now: yield* Clock.currentTimeMillis,
@@ -138,7 +140,8 @@ export class OptOuts extends Context.Service<OptOuts, {
             name,
             hashes: yield* NameHashes.of(vault, workspaceId, names),
             preference: choice.preference,
-            source: choice.source
+            source: choice.source,
+            choices
           })
           if (chosen._tag === "Chosen") {
             const { isNew, optOut } = chosen
@@ -150,8 +153,9 @@ export class OptOuts extends Context.Service<OptOuts, {
             }
           }
           names = [...names, ...chosen.names]
+          choices = chosen.choices
         }
-        return yield* Effect.die(new Error("a customer gets names faster than they can be opted out"))
+        return yield* Effect.die(new Error("a customer gets names, or chooses, faster than a choice can be written"))
       })
 
       const importLine = Effect.fnUntraced(function*(workspaceId: WorkspaceId, { line, reason, value }: Line) {

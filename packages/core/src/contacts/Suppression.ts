@@ -108,6 +108,15 @@ export interface Changes {
   readonly gone: ReadonlyArray<Suppression>
 }
 
+/** What is stored under one name after the changes. */
+export const changed = (
+  stored: ReadonlyArray<Suppression>,
+  { gone, kept }: Changes
+): ReadonlyArray<Suppression> => {
+  const places = new Set([...gone, ...kept].map(placeOf))
+  return [...stored.filter((one) => !places.has(placeOf(one))), ...kept]
+}
+
 /**
  * Ends the opt-out of one name for a number, or for every number. If a single number opts in while the others stay
  * opted out, the number gets an exception. `isSince` returns whether the choice is newer than an opt-out.

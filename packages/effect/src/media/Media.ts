@@ -15,7 +15,8 @@ import { type Duration, Effect, Result, Stream } from "effect"
 import * as CallOptions from "../CallOptions.ts"
 import type * as Messaging from "../generated/Messaging.ts"
 import type { NewFile, StoredFile } from "../generated/Messaging.ts"
-import type { Running } from "../Running.ts"
+import type { InFlight } from "../InFlight.ts"
+import { closed, type Running } from "../Running.ts"
 import { badOption, ofDomain } from "../WacError.ts"
 
 /** A file that can be read. */
@@ -82,7 +83,7 @@ const piecesOf = (bytes: NewFile["bytes"]) => {
 export const make = Effect.gen(function*() {
   const library = yield* MediaLibrary.MediaLibrary
   const shown = shownFor(Retention.keptFor(yield* Retention.CurrentRetention, "media"))
-  return (running: Running, workspaceId: Id.WorkspaceId): Media => ({
+  return (running: Running, workspaceId: Id.WorkspaceId, inFlight: InFlight): Media => ({
     upload: async (file, options) => {
       check(file)
       const { bytes, filename } = file
@@ -116,9 +117,17 @@ export const make = Effect.gen(function*() {
       return {
         ...shown(media),
         stream: ({ end = media.size, start = 0 } = {}) => {
+          if (inFlight.isRefusing) throw closed()
           const last = placeOf("end", end, media.size)
           const pieces = read({ start: Math.min(placeOf("start", start, media.size), last), end: last })
-          return Stream.toReadableStream(Stream.mapError(pieces, (error) => ofDomain(StoreError.toServerError(error))))
+          inFlight.begin()
+          // the host may drop a stream without cancelling it, so it does not keep the process alive
+          inFlight.passOn()
+          return Stream.toReadableStream(
+            Stream.mapError(pieces, (error) => ofDomain(StoreError.toServerError(error))).pipe(
+              Stream.ensuring(Effect.sync(inFlight.endPassedOn))
+            )
+          )
         }
       }
     },

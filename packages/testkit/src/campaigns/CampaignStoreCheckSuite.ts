@@ -9,13 +9,13 @@ import {
   Capabilities,
   type ContactStep,
   ContactStore,
-  CustomerNames,
   PhoneNumberStore,
   ProblemKind,
   Recipient,
   Split
 } from "@wac/core"
 import { Effect, Option } from "effect"
+import * as CustomerFixture from "../contacts/CustomerFixture.ts"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 import * as CampaignFixture from "./CampaignFixture.ts"
@@ -163,19 +163,19 @@ export const tests = (it: Fixture.It): void => {
         isDefault: false
       })
       yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(other))
-      const choose = (name: string, options: Partial<ContactStep.Choose> = {}) =>
-        ContactStore.ContactStore.use((store) =>
-          store.choose({
-            now: own.start,
-            workspaceId: own.workspace.id,
-            phoneNumberId: null,
-            name: CustomerNames.keyOf(name),
-            hashes: MessageFixture.hashesOf(CustomerNames.customerOf(name)),
-            preference: "opt_out",
-            source: "import",
-            ...options
-          })
-        )
+      const choose = (
+        name: string,
+        options: Partial<Pick<ContactStep.Choose, "phoneNumberId" | "preference">> = {}
+      ) =>
+        CustomerFixture.choose({
+          now: own.start,
+          workspaceId: own.workspace.id,
+          phoneNumberId: null,
+          name,
+          preference: "opt_out",
+          source: "import",
+          ...options
+        })
       // nothing is done, and nothing is lost, while names have no hashes
       const before = yield* draft(own, { template: { name: "promo", language: "en_US", bodyParams: ["x"] } })
       yield* choose("+551187654321")
@@ -230,16 +230,14 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       const store = yield* CampaignStore.CampaignStore
-      const contacts = yield* ContactStore.ContactStore
       const campaign = yield* draft(own, { template: { name: "promo", language: "en_US", bodyParams: ["x"] } })
       assert.isTrue(yield* add(campaign, [1, 2].map((n) => ({ recipient: { to: customer(n) } }))))
       yield* changed(campaign, own.start, { _tag: "Check" })
-      yield* contacts.choose({
+      yield* CustomerFixture.choose({
         now: own.start,
         workspaceId: own.workspace.id,
         phoneNumberId: null,
         name: customer(2),
-        hashes: MessageFixture.hashesOf(MessageFixture.customerOf(customer(2))),
         preference: "opt_out",
         source: "api"
       })

@@ -5,6 +5,7 @@
 import { assert } from "@effect/vitest"
 import {
   type Contact,
+  ContactStep,
   ContactStore,
   CustomerNames,
   type Id,
@@ -36,6 +37,35 @@ const choose = (own: Fixture.World, { at = own.start, ...choice }: Choice) =>
     preference: "opt_out",
     source: "api",
     ...choice
+  })
+
+/** One step of a choice by a customer's only name, for every number. */
+const chooseOnce = (
+  own: Fixture.World,
+  name: string,
+  preference: Contact.Preference,
+  choices: string,
+  at: number
+) =>
+  ContactStore.ContactStore.use((store) =>
+    store.choose({
+      now: at,
+      workspaceId: own.workspace.id,
+      phoneNumberId: null,
+      name,
+      hashes: MessageFixture.hashesFor([name]),
+      preference,
+      source: "api",
+      choices
+    })
+  )
+
+/** What a caller reads who knows no choice of a customer and wants what is not in force. */
+const read = (own: Fixture.World, name: string, preference: Contact.Preference, at: number) =>
+  Effect.map(chooseOnce(own, name, preference, ContactStep.noChoices, at), (answer) => {
+    if (answer._tag !== "Unread") return assert.fail("the choice was written")
+    assert.deepStrictEqual(answer.names, [])
+    return answer.choices
   })
 
 const erase = (own: Fixture.World, name: string, at = own.start) =>
@@ -139,6 +169,90 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([contact!.optedOut, contact!.preferenceAt], [true, own.start])
       yield* choose(own, { name: customer(1), preference: "opt_in" })
       assert.strictEqual(yield* sent(own, "US.1"), "Claimed")
+    }))
+
+  it.effect("a choice is not written over another one that its caller has not read", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const [met, unmet] = [customer(1), customer(2)]
+      const outcomes = Effect.all([met, unmet].map((to) => sent(own, to)))
+      yield* said(own, met, "hello")
+      const names = [met, unmet]
+      const write = (preference: Contact.Preference, choices: ReadonlyArray<string>, at: number) =>
+        Effect.forEach(names, (name, i) => chooseOnce(own, name, preference, choices[i]!, at))
+      const reads = (preference: Contact.Preference, at: number) =>
+        Effect.forEach(names, (name) => read(own, name, preference, at))
+      const tags = (all: ReadonlyArray<ContactStep.Chosen>) => all.map(({ _tag }) => _tag)
+      const none = names.map(() => ContactStep.noChoices)
+
+      assert.deepStrictEqual(tags(yield* write("opt_out", none, own.start + 1)), ["Chosen", "Chosen"])
+      assert.deepStrictEqual(yield* outcomes, [refused, refused])
+      const first = yield* reads("opt_in", own.start + 2)
+      assert.deepStrictEqual(yield* outcomes, [refused, refused])
+      assert.deepStrictEqual(tags(yield* write("opt_in", first, own.start + 2)), ["Chosen", "Chosen"])
+      assert.deepStrictEqual(yield* outcomes, ["Claimed", "Claimed"])
+      // an opt-out like the one that was read, but another one
+      yield* choose(own, { name: met, at: own.start + 3 })
+      yield* choose(own, { name: unmet, at: own.start + 3 })
+      assert.deepStrictEqual(tags(yield* write("opt_in", first, own.start + 4)), ["Unread", "Unread"])
+      assert.deepStrictEqual(tags(yield* write("opt_in", none, own.start + 4)), ["Unread", "Unread"])
+      assert.deepStrictEqual(yield* outcomes, [refused, refused])
+      // the caller reads again
+      const second = yield* reads("opt_in", own.start + 4)
+      const chosen = yield* write("opt_in", second, own.start + 4)
+      assert.deepStrictEqual(chosen, names.map(() => ({ _tag: "Chosen", optOut: undefined, isNew: true })))
+      assert.deepStrictEqual(yield* outcomes, ["Claimed", "Claimed"])
+    }))
+
+  it.effect("a choice is not written over what the customer has written since its caller has read their choices", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const who = customer(1)
+      const outcome = sent(own, who)
+      const tag = (preference: Contact.Preference, choices: string, at: number) =>
+        Effect.map(chooseOnce(own, who, preference, choices, at), ({ _tag }) => _tag)
+      yield* said(own, who, "STOP", own.start + 1)
+      // a caller that knows of no choice
+      assert.strictEqual(yield* tag("opt_in", ContactStep.noChoices, own.start + 2), "Unread")
+      assert.strictEqual(yield* outcome, refused)
+      const stopped = yield* read(own, who, "opt_in", own.start + 2)
+      yield* said(own, who, "START", own.start + 3)
+      const started = yield* read(own, who, "opt_out", own.start + 4)
+      yield* said(own, who, "STOP", own.start + 5)
+      assert.strictEqual(yield* tag("opt_in", stopped, own.start + 6), "Unread")
+      assert.strictEqual(yield* outcome, refused)
+      yield* said(own, who, "START", own.start + 7)
+      assert.strictEqual(yield* tag("opt_out", started, own.start + 8), "Unread")
+      assert.strictEqual(yield* outcome, "Claimed")
+    }))
+
+  it.effect("a choice that changes nothing is answered, whatever its caller has read", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const who = customer(1)
+      const choices = "of another customer"
+      const none = { _tag: "Chosen", optOut: undefined, isNew: false } as const
+      assert.deepStrictEqual(yield* chooseOnce(own, who, "opt_in", choices, own.start), none)
+      yield* choose(own, { name: who, at: own.start + 1 })
+      const optOut = { at: own.start + 1, source: "api" } as const
+      assert.deepStrictEqual(
+        yield* chooseOnce(own, who, "opt_out", choices, own.start + 2),
+        { ...none, optOut }
+      )
+    }))
+
+  it.effect("of two opposite choices at once whose callers have read the same, one is written", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const choices = ContactStep.noChoices
+      const answers = yield* Effect.all(
+        (["opt_out", "opt_in"] as const).map((preference) =>
+          chooseOnce(own, customer(1), preference, choices, own.start)
+        ),
+        { concurrency: 2 }
+      )
+      assert.deepStrictEqual(answers.map(({ _tag }) => _tag), ["Chosen", "Unread"])
+      assert.strictEqual(yield* sent(own, customer(1)), refused)
     }))
 
   it.effect("a name that is told together with one that is opted out is opted out too, on every number", () =>

@@ -2,28 +2,22 @@
  * Steps about a customer: opt-outs and erasures, for all of the customer's names, which the storage reveals step by
  * step.
  */
-import {
-  type ContactStep,
-  ContactStore,
-  CustomerNames,
-  CustomerRecords,
-  CustomerStore,
-  type Id,
-  type Time
-} from "@wac/core"
+import { ContactStep, ContactStore, CustomerNames, CustomerRecords, CustomerStore, type Id, type Time } from "@wac/core"
 import { Effect } from "effect"
 import type * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
 /** Opts a customer out or in, by one of their names. Returns how many names the customer has. */
-export const choose = Effect.fnUntraced(function*(choice: Omit<ContactStep.Choose, "hashes">) {
+export const choose = Effect.fnUntraced(function*(choice: Omit<ContactStep.Choose, "hashes" | "choices">) {
   const store = yield* ContactStore.ContactStore
   const name = CustomerNames.keyOf(choice.name)
   let names: ReadonlyArray<string> = [name]
+  let choices = ContactStep.noChoices
   for (;;) {
-    const chosen = yield* store.choose({ ...choice, name, hashes: MessageFixture.hashesFor(names) })
+    const chosen = yield* store.choose({ ...choice, name, hashes: MessageFixture.hashesFor(names), choices })
     if (chosen._tag === "Chosen") return { ...chosen, names: names.length }
     names = [...names, ...chosen.names]
+    choices = chosen.choices
   }
 })
 
