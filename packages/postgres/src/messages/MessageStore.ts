@@ -3,7 +3,7 @@
  * `LookUp`, `Settle`, `Sweep`) and adds the short statements.
  */
 import { CustomerNames, Id, type Message, type MessageReferences, MessageStore, Page, type Time } from "@wac/core"
-import { Duration, Effect, Layer, Option } from "effect"
+import { Duration, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { callerClock } from "../CallerClock.ts"
 import { isUnstarted } from "../campaigns/StoredCampaign.ts"
@@ -263,13 +263,12 @@ export const layer = Layer.effect(
       deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), sweepBatch)
     })
 
-    const sweepStep = Effect.fnUntraced(function*(now: Time.Instant) {
-      const swept = yield* sweep({ now, at: callerNow(now), ids: yield* ids })
-      const tidied = yield* Effect.forEach(
-        Sweep.tidy(callerNow(now)),
-        (tidy) => Effect.map(query("MessageStore.sweep", tidy), ([row]) => row!["tidied"])
-      )
-      return { ...swept, more: swept.more || tidied.includes(Sweep.tidied) }
+    const tidyAll = Effect.fnUntraced(function*(tidy: Statement) {
+      let tidied: unknown = Sweep.tidied
+      while (tidied === Sweep.tidied) {
+        const [rows] = yield* planned("MessageStore.sweep", [tidy])
+        tidied = rows![0]!["tidied"]
+      }
     })
 
     return MessageStore.MessageStore.of({
@@ -336,10 +335,18 @@ export const layer = Layer.effect(
         let swept: MessageStore.SweepResult = { unknown: 0, failed: 0, forgotten: 0 }
         let more = true
         while (more) {
-          const step = yield* sweepStep(now)
+          const step = yield* sweep({ now, at: callerNow(now), ids: yield* ids })
           swept = MessageStore.sum(swept, step)
           more = step.more
         }
+        // a table that cannot be tidied must not keep another from it, and least of all sends from their end
+        yield* Effect.flatten(Effect.map(
+          Effect.forEach(
+            Sweep.tidy(callerNow(now)).map(tidyAll),
+            (tidying) => Effect.exit(tidying)
+          ),
+          Exit.asVoidAll
+        ))
         return swept
       }),
       forget: (before) =>

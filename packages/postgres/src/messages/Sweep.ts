@@ -176,33 +176,29 @@ export const tidied = 1000
 /** How long full buckets are kept. A missing bucket counts as full, but the clocks of processes may differ. */
 const fullFor = Duration.toMillis(Duration.minutes(1))
 
-const tidyText = (table: Relation, name: string, isDone: string, at: string): string =>
+const tidyText = (table: Relation, isDone: string, at: string): string =>
   `with gone as (
-    delete from ${table} t using (
-      select ${name} from ${table} o where ${isDone} order by o.${at} limit ${tidied} for update skip locked
-    ) o
-    where (${name.replaceAll("o.", "t.")}) = (${name})
+    delete from ${table} g where g.ctid = any (array(
+      select o.ctid from ${table} o where ${isDone} order by ${at} limit ${tidied} for update skip locked
+    ))
     returning 1
   )
   select count(*)::integer as tidied from gone`
 
-const tidyBuckets = statement({ asked: Clocks.asked, fullFor: value<number>() }, ({ asked, fullFor }) =>
-  tidyText(
-    "wac.buckets",
-    "o.key",
-    `o.full_at <= ${asked} - ${fullFor}::bigint and o.counted_at is null
-        and (o.marketing_until is null or o.marketing_until <= ${asked})`,
-    "full_at"
-  ))
+/** When neither a rate limit nor the frequency cap needs the bucket any more, as in the index `buckets_done`. */
+const doneAt = "greatest(o.full_at, o.marketing_until)"
+
+const tidyBuckets = statement(
+  { asked: Clocks.asked, fullFor: value<number>() },
+  ({ asked, fullFor }) =>
+    tidyText("wac.buckets", `${doneAt} <= ${asked} - ${fullFor}::bigint and o.counted_at is null`, doneAt)
+)
 
 /** Forgets customers' messages that are too old to be reported again (`InboundMessage.rememberedUntil`). */
-const tidyInbound = statement({ asked: Clocks.asked }, ({ asked }) =>
-  tidyText(
-    "wac.inbound_messages",
-    "o.phone_number_id, o.provider_message_id",
-    `o.expires_at <= ${asked}`,
-    "expires_at"
-  ))
+const tidyInbound = statement(
+  { asked: Clocks.asked },
+  ({ asked }) => tidyText("wac.inbound_messages", `o.expires_at <= ${asked}`, "o.expires_at")
+)
 
 /**
  * The statements that delete rows without effect: full buckets, and old records of customers' messages. Each returns
