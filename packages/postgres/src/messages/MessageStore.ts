@@ -8,7 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import { callerClock } from "../CallerClock.ts"
 import { isUnstarted } from "../campaigns/StoredCampaign.ts"
 import * as Clocks from "../Clocks.ts"
-import { columns, result, row, text } from "../Columns.ts"
+import { columns, integer, result, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Expired from "../Expired.ts"
 import { texts } from "../Parameter.ts"
@@ -242,6 +242,8 @@ const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<
   return { items, next: next ?? found.at(-1)?.reached ?? null }
 }
 
+const counted = row({ tidied: integer(), reached: text<string | null>() })
+
 export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
@@ -268,6 +270,18 @@ export const layer = Layer.effect(
       while (tidied === Sweep.tidied) {
         const [rows] = yield* planned("MessageStore.sweep", [tidy])
         tidied = rows![0]!["tidied"]
+      }
+    })
+
+    // the number whose counted customers were looked at last
+    let looked = ""
+    const uncount = Effect.fnUntraced(function*(now: Time.Instant | undefined) {
+      let isMore = true
+      while (isMore) {
+        const [rows] = yield* planned("MessageStore.sweep", [Sweep.forgetCounted(now, looked)])
+        const { reached, tidied } = counted.read(rows![0]!)
+        isMore = tidied === Sweep.tidied
+        if (!isMore) looked = reached ?? ""
       }
     })
 
@@ -342,7 +356,7 @@ export const layer = Layer.effect(
         // a table that cannot be tidied must not keep another from it, and least of all sends from their end
         yield* Effect.flatten(Effect.map(
           Effect.forEach(
-            Sweep.tidy(callerNow(now)).map(tidyAll),
+            [uncount(callerNow(now)), ...Sweep.tidy(callerNow(now)).map(tidyAll)],
             (tidying) => Effect.exit(tidying)
           ),
           Exit.asVoidAll
