@@ -273,6 +273,8 @@ export const layer = Layer.effect(
       }
     })
 
+    // the sent message that this round of deletions looked at last
+    let passed = ""
     // the number whose counted customers were looked at last
     let looked = ""
     const uncount = Effect.fnUntraced(function*(now: Time.Instant | undefined) {
@@ -364,7 +366,15 @@ export const layer = Layer.effect(
         return swept
       }),
       forget: (before) =>
-        Effect.map(planned("MessageStore.forget", ForgetMessages.forgetMessages(before)), ForgetMessages.forgotten),
+        Effect.map(
+          Effect.suspend(() => planned("MessageStore.forget", ForgetMessages.forgetMessages(before, passed))),
+          (rows) => {
+            const step = ForgetMessages.forgotten(rows)
+            // after the last sent message, the round may still have others to delete; the next round begins again
+            passed = ForgetMessages.reachedIn(rows) ?? (step.isMore ? passed : "")
+            return step
+          }
+        ),
       forgetBodies: (before) => forgetBodies({ before })
     })
   })
