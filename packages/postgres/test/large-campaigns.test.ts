@@ -5,8 +5,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { type Campaign, CampaignStore, type Id } from "@wac/core"
-import { CampaignFixture, Fixture } from "@wac/testkit"
-import { Effect, Layer, Option } from "effect"
+import { CampaignFixture, Fixture, MessageFixture } from "@wac/testkit"
+import { Effect, Fiber, Layer, Option } from "effect"
 import { clearedAtOnce } from "../src/campaigns/ChangeCampaign.ts"
 import { bound } from "./bound.ts"
 import { storageAndClient } from "./servers.ts"
@@ -182,6 +182,43 @@ layer(Layer.provideMerge(bounded, storageAndClient), { excludeTestServices: true
           assert.strictEqual(yield* count("campaign_rows", campaign), 2)
         }))
     }
+
+    it.effect("of two uploads that begin together after one that broke off, exactly one ends, with its own rows", () =>
+      Effect.gen(function*() {
+        const own = yield* Fixture.world()
+        const campaign = yield* CampaignFixture.draft(own)
+        yield* fill(campaign.id, 0)
+        yield* set(campaign.id, { upload: { id: "broken", rows: recipients } })
+        const together = (part: Parameters<typeof put>[3]) =>
+          Effect.all([put(campaign, "one", [row(1)], part), put(campaign, "two", [row(2)], part)], {
+            concurrency: "unbounded"
+          })
+        assert.include(yield* together({ isFirst: true }), true)
+        const ended = yield* together({ end: "add" })
+        assert.sameMembers(ended, [true, false])
+        assert.deepStrictEqual(yield* get(campaign), { ...campaign, rows: 2 })
+        const store = yield* CampaignStore.CampaignStore
+        const rows = yield* store.rows(own.workspace.id, campaign.id, { after: 0, limit: 10 })
+        const { customer } = MessageFixture
+        const winner = customer(ended[0] ? 1 : 2)
+        assert.deepStrictEqual(rows.map(({ value }) => value), [winner, winner])
+        assert.strictEqual(yield* count("campaign_rows", campaign), 2)
+      }))
+
+    it.effect("a check that is asked for while a change deletes messages begins without them", () =>
+      Effect.gen(function*() {
+        const own = yield* Fixture.world()
+        const campaign = yield* checked(own)
+        const change = yield* Effect.forkChild(CampaignFixture.changed(campaign, own.start, edit))
+        const check = CampaignFixture.changed(campaign, own.start, { _tag: "Check" })
+        // while the campaign is ready, a check changes nothing
+        yield* Effect.repeat(check, { while: ({ status }) => status === "ready" })
+        assert.deepStrictEqual([yield* messagesOf(campaign), yield* count("send_queue", campaign)], [0, 0])
+        yield* Fiber.join(change)
+        assert.deepInclude(yield* get(campaign), { status: "checking", checked: 0 })
+        yield* CampaignFixture.changed(campaign, own.start, { _tag: "Cancel" })
+        yield* CampaignFixture.workAll(own, own.start)
+      }))
 
     it.effect("a campaign can be deleted after an upload that broke off after many rows", () =>
       Effect.gen(function*() {
