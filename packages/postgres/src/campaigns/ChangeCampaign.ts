@@ -82,7 +82,7 @@ export const clearedAtOnce = 2000
  * was started has checked all of its rows, so no process sends the messages. What to clear follows from the campaign's
  * state alone, so this is safe at any time and can be repeated. It returns the last place of the page.
  */
-export const clearPage = statement(
+const clearPage = statement(
   { id: value<Id.CampaignId>(), after: value<number>() },
   ({ after, id }) =>
     `with c as materialized (
@@ -115,7 +115,7 @@ export const clearPage = statement(
 )
 
 /** Deletes queued messages of a campaign that has checked none of its rows, also those that no row names. */
-export const clearQueue = statement(
+const clearQueue = statement(
   { id: value<Id.CampaignId>() },
   ({ id }) =>
     `with queued as materialized (
