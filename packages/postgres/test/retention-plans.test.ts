@@ -118,13 +118,43 @@ for (const { layer: database, name } of plannedDatabases) {
 
     it.effect("a step deletes 500 messages with their names, and reads no others", () =>
       Effect.gen(function*() {
-        const statement = forgetSent({ below: id("msg", held), over: Message.over, endings: Campaign.endings })
+        const statement = forgetSent({
+          after: "",
+          below: id("msg", held),
+          over: Message.over,
+          endings: Campaign.endings
+        })
         const [messages, names, said] = yield* cost(statement, "messages", "message_names", "conversations")
         assert.deepStrictEqual([messages![1], names![1], said![1]], [500, 500, 500])
         assert.isAtMost(said![0], 500)
         assert.isAtMost(messages![0], 2 * 500)
         assert.isAtMost(names![0], 500)
       }))
+
+    it.effect("a round of deletions reads the messages of a campaign that goes on once, and then those that go", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const kept = 5000
+        const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
+          yield* client`insert into wac.campaigns (id, workspace_id, state) values ('cmp', 'ws', '{"status":"paused"}')`
+          yield* client`update wac.messages set campaign_id = 'cmp', route = 'campaign cmp', key = id, fingerprint = 'f'
+            where id <= ${id("msg", kept)}`
+          let after = ""
+          for (let written = 0; written === 0;) {
+            const of = yield* touched(
+              forgetSent({ after, below: id("msg", held), over: Message.over, endings: Campaign.endings })
+            )
+            assert.isAtMost(of("messages").read, 2 * 500 + 10)
+            assert.isAtMost(of("campaigns").read, 1)
+            written = of("messages").written
+            if (written === 0) after = id("msg", Number(after.slice(4)) + 500)
+          }
+          assert.strictEqual(after, id("msg", kept))
+          return yield* Effect.fail("undone" as const)
+        })))
+        assert.strictEqual(undone, "undone")
+      }))
+
     it.effect("a step deletes 500 of what customers wrote, or what they said, however much was sent meanwhile", () =>
       Effect.gen(function*() {
         const [said] = yield* cost(forgetReceived({ below: id("msg", held) }), "conversations")

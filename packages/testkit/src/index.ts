@@ -2,6 +2,7 @@
  * The conformance suites of storages and providers, and tools for tests of a storage, a provider or a receiver.
  */
 export * as Arrivals from "./Arrivals.ts"
+export * as CampaignFixture from "./campaigns/CampaignFixture.ts"
 export * as CustomerFixture from "./contacts/CustomerFixture.ts"
 export * as Fixture from "./Fixture.ts"
 export * as StubProviderWebhook from "./inbound/StubProviderWebhook.ts"

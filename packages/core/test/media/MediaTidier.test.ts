@@ -26,7 +26,13 @@ it.effect("a file whose bytes cannot be deleted does not keep the bytes of later
           ? Effect.fail(new StoreError({ operation: "MediaBytes.remove" }))
           : Effect.succeed(false)
     })
-    const needed = Layer.mergeAll(store, bytes, Layer.mock(MediaLibrary, {}))
+    const sendable = {
+      find: () => Effect.die("no send"),
+      providerIdOf: () => Effect.die("no send"),
+      sampleHandleOf: () => Effect.die("no send"),
+      keepUntil: () => Effect.die("no send")
+    }
+    const needed = Layer.mergeAll(store, bytes, Layer.mock(MediaLibrary, { sendable }))
     yield* Layer.build(MediaTidier.layer.pipe(Layer.provide(needed)))
     yield* TestClock.adjust(1)
     assert.deepStrictEqual([...left], [ids[0], ids[120]])

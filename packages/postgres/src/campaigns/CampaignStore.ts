@@ -1,7 +1,7 @@
 /**
  * `CampaignStore` in PostgreSQL: combines the operations of this folder and adds the short statements.
  */
-import { Campaign, CampaignStore, type CheckedRow, type Id, Page, Recipient } from "@wac/core"
+import { Campaign, CampaignStore, type CheckedRow, type Id, Page, Recipient, type StoreError } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import { list, result } from "../Columns.ts"
@@ -9,7 +9,7 @@ import { Database } from "../Database.ts"
 import { message } from "../messages/StoredSend.ts"
 import { filteredPages } from "../Pages.ts"
 import { first, ifGiven, isAny, listOf, type Row, statement, value } from "../Statement.ts"
-import { addRows, change } from "./ChangeCampaign.ts"
+import * as ChangeCampaign from "./ChangeCampaign.ts"
 import { campaignColumns, campaignOf, insertCampaign } from "./StoredCampaign.ts"
 import { countOf, timeline } from "./Timelines.ts"
 import { work } from "./WorkOnCampaign.ts"
@@ -87,10 +87,32 @@ const checkedRowOf = (row: Row): CheckedRow.CheckedRow => {
 export const layer = Layer.effect(
   CampaignStore.CampaignStore,
   Effect.gen(function*() {
-    const { query, stepped } = yield* Database
+    const { planned, query, stepped } = yield* Database
     const callerNow = yield* callerClock
-    const changing = yield* stepped("CampaignStore.change", change)
-    const adding = yield* stepped("CampaignStore.addRows", addRows)
+    const clear = Effect.fnUntraced(function*(operation: string, id: Id.CampaignId, after: number) {
+      let place: number | null = after
+      while (place !== null) {
+        place = ChangeCampaign.reached(yield* planned(operation, ChangeCampaign.clear(id, place)))
+      }
+    })
+    const cleared = <Command extends { readonly id: Id.CampaignId }, A>(
+      operation: string,
+      step: (command: Command) => Effect.Effect<ChangeCampaign.Answer<A, Command>, StoreError.StoreError>
+    ) =>
+      Effect.fnUntraced(function*(first: Command) {
+        let command = first
+        while (true) {
+          const { again, answer, clearAfter } = yield* step(command)
+          const clearing = clearAfter === null ? Effect.void : clear(operation, command.id, clearAfter)
+          // the step is done, and the next one that the rows would disturb clears them
+          if (again === null) return yield* Effect.as(Effect.ignore(clearing), answer)
+          yield* clearing
+          command = again
+        }
+      })
+    const change = cleared("CampaignStore.change", yield* stepped("CampaignStore.change", ChangeCampaign.change))
+    const addRows = cleared("CampaignStore.addRows", yield* stepped("CampaignStore.addRows", ChangeCampaign.addRows))
+    const replaceAll = yield* stepped("CampaignStore.remove", ChangeCampaign.addRows)
     const working = yield* stepped("CampaignStore.work", work)
 
     return CampaignStore.CampaignStore.of({
@@ -105,9 +127,15 @@ export const layer = Layer.effect(
           (rows) => Page.fromOverread(rows.map(campaignOf), page, ({ id }) => id)
         )
       },
-      change: (command) => Effect.map(changing(command), Option.fromUndefinedOr),
-      addRows: adding,
-      remove: (workspaceId, id) => Effect.map(query("CampaignStore.remove", remove({ workspaceId, id })), isAny),
+      change: (command) => Effect.map(change(command), Option.fromUndefinedOr),
+      addRows,
+      // first, nothing replaces its rows: if the removal is interrupted, the campaign has no recipients
+      remove: Effect.fnUntraced(function*(workspaceId, id) {
+        const { answer } = yield* replaceAll({ workspaceId, id, rows: [], upload: "", isFirst: true, end: "replace" })
+        if (!answer) return false
+        yield* clear("CampaignStore.remove", id, 0)
+        return isAny(yield* query("CampaignStore.remove", remove({ workspaceId, id })))
+      }),
       work: (command) => Effect.map(working({ ...command, asked: callerNow(command.now) }), Option.fromUndefinedOr),
       paused: (workspaceId) =>
         Effect.map(

@@ -1,22 +1,44 @@
 /**
  * Changes of campaigns, and uploads of their rows (core's `CampaignStep.change` and `addRows`).
  */
-import { type Campaign, CampaignStep, type Errors, type Id, Recipient } from "@wac/core"
+import { Campaign, CampaignStep, type Errors, type Id, Recipient } from "@wac/core"
 import type { Result } from "effect"
-import { columns, integer, json, list, row, text, unlessEmpty } from "../Columns.ts"
+import { boolean, integer, json, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { type Rows, type Statement, statement } from "../Statement.ts"
+import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { insert } from "../TableStatements.ts"
 import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
 
 const ids = list<Id.CampaignId>("text")
 
+/** A number in the state of the campaign `c`, which an earlier version may have left out. */
+const numberOf = (field: "checked" | "replaced" | "rows"): string => `coalesce((c.state ->> '${field}')::integer, 0)`
+
 /** Locks campaigns. This waits for work in progress on them. */
 const lock = statement({ ids }, ({ ids }) => `
   select c.id from wac.campaigns c where c.id = any (${ids}) order by c.id for no key update`)
 
-/** Loads the locked campaigns. It must come after {@link lock}, so that it sees what the lock waited for. */
-const load = statement({ ids }, ({ ids }) => `select ${campaignColumns} from wac.campaigns c where c.id = any (${ids})`)
+/**
+ * Loads the locked campaigns. It must come after {@link lock}, so that it sees what the lock waited for. Also whether
+ * messages of an earlier check, or rows of an earlier upload, are still to be deleted ({@link clear}).
+ */
+const load = statement({ ids }, ({ ids }) =>
+  `select ${campaignColumns}, ${numberOf("checked")} = 0 and exists (
+    select from wac.send_queue q where q.campaign_id = c.id
+  ) as has_messages, exists (
+    select from wac.campaign_rows r where r.campaign_id = c.id and r.place > ${numberOf("replaced")} + ${
+    numberOf("rows")
+  }
+  ) as has_rows
+  from wac.campaigns c where c.id = any (${ids})`)
+
+const leftovers = row({ hasMessages: boolean(), hasRows: boolean() })
+
+/** A campaign, and what an earlier change of it has left. */
+interface Loaded extends CampaignStep.Job {
+  readonly hasMessages: boolean
+  readonly hasRows: boolean
+}
 
 /** How a command names a campaign. */
 type Named = Pick<CampaignStep.Change, "workspaceId" | "id">
@@ -27,41 +49,120 @@ const loadJobs = (commands: ReadonlyArray<Named>): ReadonlyArray<Statement> => {
 }
 
 const jobsIn = (rows: Rows) => {
-  const jobs = new Map<Id.CampaignId, CampaignStep.Job>(rows.map(jobOf).map((job) => [job.campaign.id, job]))
-  return ({ id, workspaceId }: Named): CampaignStep.Job | undefined => {
+  const jobs = new Map<Id.CampaignId, Loaded>(rows.map((row) => {
+    const job = { ...jobOf(row), ...leftovers.read(row) }
+    return [job.campaign.id, job]
+  }))
+  return ({ id, workspaceId }: Named): Loaded | undefined => {
     const job = jobs.get(id)
     return job?.campaign.workspaceId === workspaceId ? job : undefined
   }
 }
 
-/**
- * Deletes campaigns' queued messages and counts. The campaigns are not started, so no process is sending the messages.
- */
-const unqueue = unlessEmpty(ids, (ids) =>
-  `with m as (
-    delete from wac.messages m where m.id = any (array(
-      select r.message_id from wac.campaign_rows r where r.campaign_id = any (${ids}) and r.message_id is not null
-    ))
-  ), q as (
-    delete from wac.send_queue q where q.campaign_id = any (${ids})
-  )
-  delete from wac.campaign_tallies t where t.campaign_id = any (${ids})`)
+const uncount = unlessEmpty(ids, (ids) => `delete from wac.campaign_tallies t where t.campaign_id = any (${ids})`)
 
-const uncheck = unlessEmpty(ids, (ids) =>
-  `update wac.campaign_rows r set message_id = null, problem = null
-  where r.campaign_id = any (${ids}) and (r.message_id is not null or r.problem is not null)`)
+/**
+ * The answer of a step. A campaign may have millions of rows, more than one statement can delete in time. So a step
+ * leaves them where nothing reads them, and names them here: they are cleared in further transactions.
+ */
+export interface Answer<A, Command> {
+  readonly answer: A
+  /** The place after which rows are to be cleared; `null` if no row is. */
+  readonly clearAfter: number | null
+  /** The command to carry out once they are cleared, instead of the answer; `null` if the answer is final. */
+  readonly again: Command | null
+}
+
+/** The maximum number of rows that are cleared in one transaction. */
+export const clearedAtOnce = 2000
+
+/**
+ * Clears a page of a campaign's rows. Rows whose places were replaced, and rows of an upload that was dropped, are
+ * deleted; other rows that are not checked become as they were uploaded. Their messages are deleted: a campaign that
+ * was started has checked all of its rows, so no process sends the messages. What to clear follows from the campaign's
+ * state alone, so this is safe at any time and can be repeated. It returns the last place of the page.
+ */
+const clearPage = statement(
+  { id: value<Id.CampaignId>(), after: value<number>() },
+  ({ after, id }) =>
+    `with c as materialized (
+    select ${numberOf("replaced")} as replaced, ${numberOf("replaced")} + ${numberOf("checked")} as checked,
+      ${numberOf("replaced")} + ${numberOf("rows")} + coalesce((c.state -> 'upload' ->> 'rows')::integer, 0) as uploaded
+    from wac.campaigns c where c.id = ${id}
+  ), page as materialized (
+    select r.place, r.message_id, r.problem is not null as has_problem from wac.campaign_rows r
+    where r.campaign_id = ${id} and r.place > ${after}::integer
+    order by r.place limit ${clearedAtOnce}
+  ), judged as materialized (
+    select p.*, p.place <= c.replaced or p.place > c.uploaded as is_gone from page p cross join c
+    where p.place <= c.replaced or p.place > c.checked
+  ), messages as (
+    delete from wac.messages m where m.id = any (array(select j.message_id from judged j where j.message_id is not null))
+  ), queue as (
+    delete from wac.send_queue q where q.message_id = any (array(
+      select j.message_id from judged j where j.message_id is not null
+    ))
+  ), gone as (
+    delete from wac.campaign_rows r
+    where r.campaign_id = ${id} and r.place = any (array(select j.place from judged j where j.is_gone))
+  ), unchecked as (
+    update wac.campaign_rows r set message_id = null, problem = null
+    where r.campaign_id = ${id} and r.place = any (array(
+      select j.place from judged j where not j.is_gone and (j.message_id is not null or j.has_problem)
+    ))
+  )
+  select max(p.place) as reached from page p having count(*) = ${clearedAtOnce}`
+)
+
+/** Deletes queued messages of a campaign that has checked none of its rows, also those that no row names. */
+const clearQueue = statement(
+  { id: value<Id.CampaignId>() },
+  ({ id }) =>
+    `with queued as materialized (
+    select q.message_id from wac.send_queue q
+    where q.campaign_id = ${id} and exists (
+      select from wac.campaigns c where c.id = ${id} and ${numberOf("checked")} = 0
+    )
+    limit ${clearedAtOnce}
+  ), messages as (
+    delete from wac.messages m where m.id = any (array(select q.message_id from queued q))
+  )
+  delete from wac.send_queue q where q.message_id = any (array(select q.message_id from queued q))`
+)
+
+/** The statements of one transaction that clears a page. */
+export const clear = (id: Id.CampaignId, after: number): ReadonlyArray<Statement> => [
+  lock({ ids: [id] }),
+  clearPage({ id, after }),
+  clearQueue({ id })
+]
+
+const page = row({ reached: integer() })
+
+/** Reads the place after which {@link clear} continues; `null` after the last page. */
+export const reached = ([, rows]: ReadonlyArray<Rows>): number | null =>
+  rows!.map((row) => page.read(row).reached)[0] ?? null
 
 /** `CampaignStore.change`. */
 export const change: StepOptions<
   CampaignStep.Change,
-  CampaignStep.LoadedJobs,
-  Result.Result<Campaign.Campaign, Errors.Forbidden> | undefined,
+  { readonly now: CampaignStep.LoadedJobs["now"]; readonly job: (command: Named) => Loaded | undefined },
+  Answer<Result.Result<Campaign.Campaign, Errors.Forbidden> | undefined, CampaignStep.Change>,
   CampaignStep.ChangeWrites
 > = {
+  // what a command leaves must be cleared before the next one
+  size: 1,
   load: (commands) => loadJobs(commands),
   read: ([, rows], now) => ({ now, job: jobsIn(rows!) }),
-  decide: CampaignStep.change,
-  write: ({ jobs, unchecked }) => [...keepJobs(jobs), ...unqueue(unchecked), ...uncheck(unchecked)]
+  decide: (loaded, [command]) => {
+    if (loaded.job(command!)?.hasMessages === true) {
+      const answer = { answer: undefined, clearAfter: 0, again: command! }
+      return { answers: [answer], writes: { jobs: [], unchecked: [] } }
+    }
+    const { answers: [answer], writes } = CampaignStep.change(loaded, [command!])
+    return { answers: [{ answer, clearAfter: writes.unchecked.length > 0 ? 0 : null, again: null }], writes }
+  },
+  write: ({ jobs, unchecked }) => [...keepJobs(jobs), ...uncount(unchecked)]
 }
 
 const insertRows = insert(
@@ -81,29 +182,38 @@ const keepRows = (added: CampaignStep.AddWrites["added"]): ReadonlyArray<Stateme
     )
   )
 
-const dropRows = unlessEmpty(
-  columns<CampaignStep.Places, { to: "upto" }>({ campaignId: "text", after: "integer", to: "integer" }, { to: "upto" }),
-  (places) =>
-    `delete from wac.campaign_rows r using ${places("d")}
-  where r.campaign_id = d.campaign_id and r.place > d.after and (d.upto is null or r.place <= d.upto)`
-)
+/** The place after which a campaign has no rows that count, or may count at the end of an upload. */
+const lastUploaded = ({ campaign }: CampaignStep.Job): number =>
+  Campaign.lastPlace(campaign) + (campaign.upload?.rows ?? 0)
 
 /** `CampaignStore.addRows`. */
 export const addRows: StepOptions<
   CampaignStep.AddRows,
-  CampaignStep.LoadedCampaigns,
-  boolean,
+  { readonly now: CampaignStep.LoadedCampaigns["now"]; readonly job: (command: Named) => Loaded | undefined },
+  Answer<boolean, CampaignStep.AddRows>,
   CampaignStep.AddWrites
 > = {
   // each command may hold many rows
   size: 1,
   load: (commands) => loadJobs(commands),
   read: ([, rows], now) => ({ now, job: jobsIn(rows!) }),
-  decide: CampaignStep.addRows,
-  write: ({ added, dropped, jobs, replaced }) => [
+  decide: (loaded, [command]) => {
+    const whole = CampaignStep.addRows(loaded, [command!])
+    const [isTaken] = whole.answers
+    if (!isTaken) return { answers: [{ answer: false, clearAfter: null, again: null }], writes: whole.writes }
+    // rows of an earlier upload have the same places: this upload begins, which ends the other, but brings no rows yet
+    const isEmpty = command!.rows.length === 0 && command!.end !== null
+    const isBegun = command!.isFirst && !isEmpty && loaded.job(command!)?.hasRows === true
+    const { writes } = isBegun
+      ? CampaignStep.addRows(loaded, [{ ...command!, rows: [], end: null }])
+      : whole
+    const [job] = writes.jobs
+    const clearAfter = isBegun || command!.end === "drop" ? lastUploaded(job!) : command!.end === "replace" ? 0 : null
+    return { answers: [{ answer: true, clearAfter, again: isBegun ? { ...command!, isFirst: false } : null }], writes }
+  },
+  write: ({ added, jobs, replaced }) => [
     ...keepJobs(jobs),
-    ...unqueue(replaced.map(({ campaignId }) => campaignId)),
-    ...dropRows([...dropped, ...replaced]),
+    ...uncount(replaced.map(({ campaignId }) => campaignId)),
     ...keepRows(added)
   ]
 }

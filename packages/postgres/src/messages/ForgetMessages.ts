@@ -21,26 +21,40 @@ const words = list<string>("text")
 /** A condition: whether a message's status is final (`Message.over`). */
 const isOver = (over: string): string => `m.status = any (${over})`
 
-/** Deletes old messages with a final status whose idempotency key is gone, or which belong to an ended campaign. */
+/** The last id of the messages that a step looked at; `null` if there are no more. */
+const reached = row({ reached: text<string | null>() })
+
+/**
+ * Deletes old messages with a final status whose idempotency key is gone, or which belong to an ended campaign. A step
+ * looks at the next ones after `after`, since those that stay, such as the messages of a paused campaign, may be many.
+ */
 export const forgetSent = statement(
-  { below, over: words, endings: words },
-  ({ below, endings, over }) =>
-    `with gone as (
+  { after: value<string>(), below, over: words, endings: words },
+  ({ after, below, endings, over }) => {
+    const isGone = `${isOver(over)} and (
+        m.key is null or m.campaign_id is not null and m.campaign_id <> all (array(select c.id from going_on c))
+      )`
+    return `with page as materialized (
+    select m.id, m.status, m.key, m.campaign_id from wac.messages m
+    where m.id > ${after} and m.id < ${below} order by m.id limit ${atOnce}
+  ), going_on as materialized (
+    select c.id from wac.campaigns c
+    where c.id = any (array(select distinct m.campaign_id from page m where m.campaign_id is not null))
+      and c.state->>'status' <> all (${endings})
+  ), gone as (
     delete from wac.messages m where m.ctid = any (array(
-      select m.ctid from wac.messages m
-      where m.id < ${below} and ${isOver(over)} and (
-        m.key is null or m.campaign_id is not null and not exists (
-          select from wac.campaigns c where c.id = m.campaign_id and c.state->>'status' <> all (${endings})
-        )
-      )
-      order by m.id limit ${atOnce} for update skip locked
+      select m.ctid from wac.messages m where m.id = any (array(select m.id from page m where ${isGone})) and ${isGone}
+      order by m.id for update skip locked
     ))
     returning m.id, m.provider_message_id
   ), names as (
     delete from wac.message_names n using gone g
     where n.provider_message_id = g.provider_message_id and n.message_id = g.id
-  ), said as (${forgetText("select g.id from gone g")})
-  select ${Forgotten.columns(atOnce)} from gone`
+  ), said as (${forgetText("select g.id from gone g")}), looked_at as (
+    select case when count(*) = ${atOnce} then max(m.id) end as reached from page m
+  )
+  select (select count(*)::integer from gone) as removed, l.reached is not null as is_more, l.reached from looked_at l`
+  }
 )
 
 const forgetRows = statement({ below, endings: words }, ({ below, endings }) =>
@@ -69,9 +83,9 @@ export const forgetReceived = statement({ below }, ({ below }) =>
   )
   select ${Forgotten.columns(atOnce)} from gone`)
 
-/** The statements that delete. */
-export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> => [
-  forgetSent({ below: Id.lowestAt("msg", before), over: Message.over, endings: Campaign.endings }),
+/** The statements that delete, and look at sent messages after `after`. */
+export const forgetMessages = (before: Time.Instant, after: string): ReadonlyArray<Statement> => [
+  forgetSent({ after, below: Id.lowestAt("msg", before), over: Message.over, endings: Campaign.endings }),
   forgetReceived({ below: Id.lowestAt("msg", before) }),
   forgetRows({ below: Id.lowestAt("cmp", before), endings: Campaign.endings })
 ]
@@ -79,6 +93,9 @@ export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> =
 /** Reads the results of the statements. Campaigns' rows do not count as removed messages. */
 export const forgotten = ([messages, received, rows]: ReadonlyArray<Rows>): Retention.Forgotten =>
   Retention.together([Forgotten.read(messages), Forgotten.read(received), { ...Forgotten.read(rows), removed: 0 }])
+
+/** The sent message after which the next step continues; `null` if none is left to look at. */
+export const reachedIn = ([messages]: ReadonlyArray<Rows>): string | null => reached.read(messages![0]!).reached
 
 const content = message.pick("id", "content")
 

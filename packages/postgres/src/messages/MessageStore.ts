@@ -3,12 +3,12 @@
  * `LookUp`, `Settle`, `Sweep`) and adds the short statements.
  */
 import { CustomerNames, Id, type Message, type MessageReferences, MessageStore, Page, type Time } from "@wac/core"
-import { Duration, Effect, Layer, Option } from "effect"
+import { Duration, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { callerClock } from "../CallerClock.ts"
 import { isUnstarted } from "../campaigns/StoredCampaign.ts"
 import * as Clocks from "../Clocks.ts"
-import { columns, result, row, text } from "../Columns.ts"
+import { columns, integer, result, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Expired from "../Expired.ts"
 import { texts } from "../Parameter.ts"
@@ -242,6 +242,8 @@ const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<
   return { items, next: next ?? found.at(-1)?.reached ?? null }
 }
 
+const counted = row({ tidied: integer(), reached: text<string | null>() })
+
 export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
@@ -263,13 +265,26 @@ export const layer = Layer.effect(
       deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), sweepBatch)
     })
 
-    const sweepStep = Effect.fnUntraced(function*(now: Time.Instant) {
-      const swept = yield* sweep({ now, at: callerNow(now), ids: yield* ids })
-      const tidied = yield* Effect.forEach(
-        Sweep.tidy(callerNow(now)),
-        (tidy) => Effect.map(query("MessageStore.sweep", tidy), ([row]) => row!["tidied"])
-      )
-      return { ...swept, more: swept.more || tidied.includes(Sweep.tidied) }
+    const tidyAll = Effect.fnUntraced(function*(tidy: Statement) {
+      let tidied: unknown = Sweep.tidied
+      while (tidied === Sweep.tidied) {
+        const [rows] = yield* planned("MessageStore.sweep", [tidy])
+        tidied = rows![0]!["tidied"]
+      }
+    })
+
+    // the sent message that this round of deletions looked at last
+    let passed = ""
+    // the number whose counted customers were looked at last
+    let looked = ""
+    const uncount = Effect.fnUntraced(function*(now: Time.Instant | undefined) {
+      let isMore = true
+      while (isMore) {
+        const [rows] = yield* planned("MessageStore.sweep", [Sweep.forgetCounted(now, looked)])
+        const { reached, tidied } = counted.read(rows![0]!)
+        isMore = tidied === Sweep.tidied
+        if (!isMore) looked = reached ?? ""
+      }
     })
 
     return MessageStore.MessageStore.of({
@@ -336,14 +351,30 @@ export const layer = Layer.effect(
         let swept: MessageStore.SweepResult = { unknown: 0, failed: 0, forgotten: 0 }
         let more = true
         while (more) {
-          const step = yield* sweepStep(now)
+          const step = yield* sweep({ now, at: callerNow(now), ids: yield* ids })
           swept = MessageStore.sum(swept, step)
           more = step.more
         }
+        // a table that cannot be tidied must not keep another from it, and least of all sends from their end
+        yield* Effect.flatten(Effect.map(
+          Effect.forEach(
+            [uncount(callerNow(now)), ...Sweep.tidy(callerNow(now)).map(tidyAll)],
+            (tidying) => Effect.exit(tidying)
+          ),
+          Exit.asVoidAll
+        ))
         return swept
       }),
       forget: (before) =>
-        Effect.map(planned("MessageStore.forget", ForgetMessages.forgetMessages(before)), ForgetMessages.forgotten),
+        Effect.map(
+          Effect.suspend(() => planned("MessageStore.forget", ForgetMessages.forgetMessages(before, passed))),
+          (rows) => {
+            const step = ForgetMessages.forgotten(rows)
+            // after the last sent message, the round may still have others to delete; the next round begins again
+            passed = ForgetMessages.reachedIn(rows) ?? (step.isMore ? passed : "")
+            return step
+          }
+        ),
       forgetBodies: (before) => forgetBodies({ before })
     })
   })

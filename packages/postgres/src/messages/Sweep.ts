@@ -2,7 +2,15 @@
  * Sweeps sends whose deadline has passed (core's `OutcomeStep.sweep`), and tidies tables. A sweep does not wait for
  * locks: it leaves rows that another transaction holds to that transaction or to the next sweep.
  */
-import { type Id, KeyedMessage, type MessageStore, OutcomeStep, type SendBatch, type Time } from "@wac/core"
+import {
+  type Id,
+  KeyedMessage,
+  type MessageStore,
+  MessagingLimit,
+  OutcomeStep,
+  type SendBatch,
+  type Time
+} from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { columns, result } from "../Columns.ts"
@@ -176,33 +184,85 @@ export const tidied = 1000
 /** How long full buckets are kept. A missing bucket counts as full, but the clocks of processes may differ. */
 const fullFor = Duration.toMillis(Duration.minutes(1))
 
-const tidyText = (table: Relation, name: string, isDone: string, at: string): string =>
+const tidyText = (table: Relation, isDone: string, at: string): string =>
   `with gone as (
-    delete from ${table} t using (
-      select ${name} from ${table} o where ${isDone} order by o.${at} limit ${tidied} for update skip locked
-    ) o
-    where (${name.replaceAll("o.", "t.")}) = (${name})
+    delete from ${table} g where g.ctid = any (array(
+      select o.ctid from ${table} o where ${isDone} order by ${at} limit ${tidied} for update skip locked
+    ))
     returning 1
   )
   select count(*)::integer as tidied from gone`
 
-const tidyBuckets = statement({ asked: Clocks.asked, fullFor: value<number>() }, ({ asked, fullFor }) =>
-  tidyText(
-    "wac.buckets",
-    "o.key",
-    `o.full_at <= ${asked} - ${fullFor}::bigint and o.counted_at is null
-        and (o.marketing_until is null or o.marketing_until <= ${asked})`,
-    "full_at"
-  ))
+/** When neither a rate limit nor the frequency cap needs the bucket any more, as in the index `buckets_done`. */
+const doneAt = "greatest(o.full_at, o.marketing_until)"
+
+const tidyBuckets = statement(
+  { asked: Clocks.asked, fullFor: value<number>() },
+  ({ asked, fullFor }) =>
+    tidyText("wac.buckets", `${doneAt} <= ${asked} - ${fullFor}::bigint and o.counted_at is null`, doneAt)
+)
+
+/** The maximum number of phone numbers whose customers are looked at in one step. */
+export const numbersAtOnce = 100
+
+/**
+ * Lets go of customers who no longer count against the messaging limits of some numbers, the next ones after `after`,
+ * so that their buckets can be deleted. The numbers are found by skipping from one to the next in the index
+ * `buckets_counted`. The lock of a workspace guards what *accept* has counted, as everything that its sends spend.
+ */
+const uncount = statement({
+  after: value<string>(),
+  asked: Clocks.asked,
+  period: value<number>()
+}, ({ after, asked, period }) => {
+  const lapsed = `${asked} - ${period}::bigint`
+  const next = (after: string) =>
+    `select b.phone_number_id, b.counted_at from wac.buckets b
+      where b.counted_at is not null and b.phone_number_id > ${after} order by b.phone_number_id, b.counted_at limit 1`
+  return `with recursive numbers as (
+    (${next(after)})
+    union all
+    select n.* from numbers p cross join lateral (${next("p.phone_number_id")}) n
+  ), looked_at as materialized (
+    select n.* from numbers n limit ${numbersAtOnce}
+  ), owned as materialized (
+    select p.id, p.workspace_id from wac.phone_numbers p
+    where p.id = any (array(select l.phone_number_id from looked_at l where l.counted_at <= ${lapsed}))
+  ), locked as materialized (
+    select w.id from wac.workspaces w where w.id = any (array(select p.workspace_id from owned p))
+    order by w.id for no key update skip locked
+  ), taken as materialized (
+    select b.key from owned p cross join lateral (
+      select b.key from wac.buckets b where b.phone_number_id = p.id and b.counted_at <= ${lapsed}
+      order by b.counted_at limit ${tidied} for update skip locked
+    ) b
+    where p.workspace_id = any (array(select w.id from locked w))
+    limit ${tidied}
+  ), gone as (
+    update wac.buckets b set counted_at = null where b.key = any (array(select t.key from taken t))
+    returning b.phone_number_id
+  ), counted as (
+    update wac.phone_numbers p set customers_counted = p.customers_counted - g.customers
+    from (select g.phone_number_id, count(*)::integer as customers from gone g group by g.phone_number_id) g
+    where p.id = g.phone_number_id
+  )
+  select (select count(*)::integer from gone) as tidied, (
+    select case when count(*) = ${numbersAtOnce} then max(l.phone_number_id) end from looked_at l
+  ) as reached`
+})
+
+/**
+ * The statement that lets go of customers who no longer count. It returns how many, and the number after which the next
+ * step begins, if there are more numbers.
+ */
+export const forgetCounted = (asked: Time.Instant | undefined, after: string): Statement =>
+  uncount({ after, asked, period: Duration.toMillis(MessagingLimit.period) })
 
 /** Forgets customers' messages that are too old to be reported again (`InboundMessage.rememberedUntil`). */
-const tidyInbound = statement({ asked: Clocks.asked }, ({ asked }) =>
-  tidyText(
-    "wac.inbound_messages",
-    "o.phone_number_id, o.provider_message_id",
-    `o.expires_at <= ${asked}`,
-    "expires_at"
-  ))
+const tidyInbound = statement(
+  { asked: Clocks.asked },
+  ({ asked }) => tidyText("wac.inbound_messages", `o.expires_at <= ${asked}`, "o.expires_at")
+)
 
 /**
  * The statements that delete rows without effect: full buckets, and old records of customers' messages. Each returns

@@ -3,9 +3,10 @@
  * locks several numbers locks their workspaces first.
  */
 import { type Id, MessagingLimit, PhoneNumber, PhoneNumberStep, type Step, type Time } from "@wac/core"
-import { columns, list, result, row, text, unlessEmpty } from "../Columns.ts"
+import { columns, integer, list, result, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { type Given, type Inputs, type Rows, type Statement, statement, type Values } from "../Statement.ts"
+import type { Relation } from "../Schema.ts"
+import { type Given, type Inputs, type Rows, type Statement, statement, value, type Values } from "../Statement.ts"
 import { insert } from "../TableStatements.ts"
 import { credentials, number, numberRow, own, reported, reportedOf } from "./StoredNumber.ts"
 
@@ -276,8 +277,63 @@ export const assign: StepOptions<
   write: ({ numbers }) => keepNumbers(numbers)
 }
 
+/** The maximum number of rows of a removed number that one statement deletes. */
+export const removedAtOnce = 1000
+
+const some = (table: Relation, isOf: string, order: string): string =>
+  `delete from ${table} g where g.ctid = any (array(
+    select o.ctid from ${table} o where ${isOf} order by ${order} limit ${removedAtOnce} for update
+  ))`
+
+const id = value<Id.PhoneNumberId>()
+
+const counting = (deleted: string): string =>
+  `with gone as (${deleted} returning 1) select count(*)::integer as removed from gone`
+
+const removeContacts = statement(
+  { id },
+  ({ id }) => counting(some("wac.contacts", `o.phone_number_id = ${id}`, "o.phone_number_id, o.key"))
+)
+
+const removeInbound = statement(
+  { id },
+  ({ id }) =>
+    counting(some("wac.inbound_messages", `o.phone_number_id = ${id}`, "o.phone_number_id, o.provider_message_id"))
+)
+
+const removeCounted = statement({ id }, ({ id }) =>
+  `with gone as (
+    ${
+    some(
+      "wac.buckets",
+      `o.counted_at is not null and o.phone_number_id = ${id}`,
+      "o.phone_number_id, o.counted_at"
+    )
+  } returning 1
+  ), removed as (
+    select count(*)::integer as removed from gone
+  ), counted as (
+    update wac.phone_numbers p set customers_counted = p.customers_counted - r.removed from removed r where p.id = ${id}
+  )
+  select removed from removed`)
+
 /**
- * Deletes everything that belongs to numbers. A transaction that records a contact or a message of a removed number
+ * The transactions that delete a part of what belongs to a number. Each is repeated until it deletes less than {@link
+ * removedAtOnce} rows. *Accept* counts customers under the lock of their workspace.
+ */
+export const removeParts = (id: Id.PhoneNumberId): ReadonlyArray<ReadonlyArray<Statement>> => [
+  [removeContacts({ id })],
+  [removeInbound({ id })],
+  [lockOwners({ ids: [id] }), removeCounted({ id })]
+]
+
+const removedRows = row({ removed: integer() })
+
+/** How many rows a transaction of {@link removeParts} has deleted. */
+export const removedIn = (rows: ReadonlyArray<Rows>): number => removedRows.read(rows.at(-1)![0]!).removed
+
+/**
+ * Deletes everything that still belongs to numbers, after {@link removeParts}. A transaction that records a contact or a message of a removed number
  * waits for the number's row, and then fails.
  */
 const removals = [

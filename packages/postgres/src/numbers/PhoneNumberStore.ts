@@ -62,16 +62,29 @@ const credentialsOf = (row: Row): Step.SealedCredentials => {
 export const layer = Layer.effect(
   PhoneNumberStore.PhoneNumberStore,
   Effect.gen(function*() {
-    const { query, stepped } = yield* Database
+    const { planned, query, stepped } = yield* Database
     const add = yield* stepped("PhoneNumberStore.add", PhoneNumberStep.add)
-    const remove = yield* stepped("PhoneNumberStore.remove", PhoneNumberStep.remove)
+    const removeLast = yield* stepped("PhoneNumberStore.remove", PhoneNumberStep.remove)
     const assign = yield* stepped("PhoneNumberStore.assign", PhoneNumberStep.assign)
     const observe = yield* stepped("PhoneNumberStore.observe", PhoneNumberStep.observe)
     const setCredentials = yield* stepped("PhoneNumberStore.setCredentials", PhoneNumberStep.setCredentials)
 
+    const configure = configuring(query, "PhoneNumberStore.configure", "wac.phone_numbers", settings)
+
     return PhoneNumberStore.PhoneNumberStore.of({
       add: (number, credentials) => add({ number, credentials }),
-      remove,
+      // one statement cannot delete millions of rows in time, and would lock the workspace meanwhile; without its
+      // contacts, the number does not know who has opted out, so it must not send any more
+      remove: Effect.fnUntraced(function*(id) {
+        yield* configure(id, { available: false })
+        for (const part of PhoneNumberStep.removeParts(id)) {
+          let removed = PhoneNumberStep.removedAtOnce
+          while (removed === PhoneNumberStep.removedAtOnce) {
+            removed = PhoneNumberStep.removedIn(yield* planned("PhoneNumberStore.remove", part))
+          }
+        }
+        return yield* removeLast(id)
+      }),
       assign: (id, to) => Effect.asVoid(assign({ id, ...to })),
       list: (workspaceId) =>
         Effect.map(
@@ -83,7 +96,7 @@ export const layer = Layer.effect(
           query("PhoneNumberStore.named", named(name)),
           (rows) => rows.map((row) => numberRow.read(row).number)
         ),
-      configure: configuring(query, "PhoneNumberStore.configure", "wac.phone_numbers", settings),
+      configure,
       observe,
       credentials: (id) =>
         Effect.map(query("PhoneNumberStore.credentials", loadCredentials({ id })), first(credentialsOf)),

@@ -5,11 +5,11 @@ import { Page, type Subscription, SubscriptionStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
-import { columns } from "../Columns.ts"
+import { columns, integer, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { settled } from "../events/EventPositions.ts"
 import { event } from "../events/StoredEvent.ts"
-import { isAny, statement, value } from "../Statement.ts"
+import { isAny, type Statement, statement, value } from "../Statement.ts"
 import { remove } from "../TableStatements.ts"
 import { lookedSettled, lookSettled } from "./SettledEvents.ts"
 import { entry, key, oldestUnhandled, subscription } from "./StoredSubscription.ts"
@@ -77,11 +77,24 @@ const chosen = {
   all: entry.pick("workspaceId", "name")
 } as const
 
+/** The maximum number of entries that one statement retries or discards. */
+const atOnce = 1000
+
+/** Chooses some of a subscription's failed entries. */
+const someOf = (isOfSubscription: string): string =>
+  `n.ctid = any (array(
+    select n.ctid from wac.subscription_entries n where n.state = 'failed' and ${isOfSubscription}
+    order by n.event_id limit ${atOnce} for update
+  ))`
+
 /** The text of a statement that retries failed entries under this condition, like `Subscription.retried`. */
 const retried = (isChosen: string, asked: string): string =>
-  `update wac.subscription_entries n
-  set state = 'waiting', round_attempts = 0, round_started_at = null, next_at = ${asked}, failed_at = null
-  where n.state = 'failed' and ${isChosen} returning 1`
+  `with retried as (
+    update wac.subscription_entries n
+    set state = 'waiting', round_attempts = 0, round_started_at = null, next_at = ${asked}, failed_at = null
+    where n.state = 'failed' and ${isChosen} returning 1
+  )
+  select count(*)::integer as changed from retried`
 
 const retryOne = statement(
   { choice: chosen.one.one, asked: Clocks.asked },
@@ -89,14 +102,19 @@ const retryOne = statement(
 )
 const retryAll = statement(
   { choice: chosen.all.one, asked: Clocks.asked },
-  ({ asked, choice }) => retried(chosen.all.are("n", choice), asked)
+  ({ asked, choice }) => retried(someOf(chosen.all.are("n", choice)), asked)
 )
 
 const discarded = (isChosen: string): string =>
-  `delete from wac.subscription_entries n where n.state = 'failed' and ${isChosen} returning 1`
+  `with discarded as (
+    delete from wac.subscription_entries n where n.state = 'failed' and ${isChosen} returning 1
+  )
+  select count(*)::integer as changed from discarded`
 
 const discardOne = statement({ choice: chosen.one.one }, ({ choice }) => discarded(chosen.one.are("n", choice)))
-const discardAll = statement({ choice: chosen.all.one }, ({ choice }) => discarded(chosen.all.are("n", choice)))
+const discardAll = statement({ choice: chosen.all.one }, ({ choice }) => discarded(someOf(chosen.all.are("n", choice))))
+
+const changed = row({ changed: integer() })
 
 const removeSubscription = remove("wac.subscriptions", key)
 
@@ -127,6 +145,17 @@ export const layer = Layer.effect(
     const callerNow = yield* callerClock
     const working = yield* stepped("SubscriptionStore.work", work)
 
+    /** Changes failed entries, a part of them in each statement if it is for all. Returns how many. */
+    const change = Effect.fnUntraced(function*(operation: string, statement: Statement) {
+      let sum = 0
+      while (true) {
+        const [row] = yield* query(operation, statement)
+        const count = changed.read(row!).changed
+        sum += count
+        if (count < atOnce) return sum
+      }
+    })
+
     return SubscriptionStore.SubscriptionStore.of({
       open: ({ now, ...opened }) =>
         Effect.asVoid(planned("SubscriptionStore.open", [
@@ -152,23 +181,22 @@ export const layer = Layer.effect(
         ),
       retry: ({ eventId, now, ...key }) => {
         const asked = callerNow(now)
-        return Effect.map(
-          query(
-            "SubscriptionStore.retry",
-            eventId === null ? retryAll({ choice: key, asked }) : retryOne({ choice: { ...key, eventId }, asked })
-          ),
-          ({ length }) => length
+        return change(
+          "SubscriptionStore.retry",
+          eventId === null ? retryAll({ choice: key, asked }) : retryOne({ choice: { ...key, eventId }, asked })
         )
       },
       discard: ({ eventId, ...key }) =>
-        Effect.map(
-          query(
-            "SubscriptionStore.discard",
-            eventId === null ? discardAll({ choice: key }) : discardOne({ choice: { ...key, eventId } })
-          ),
-          ({ length }) => length
+        change(
+          "SubscriptionStore.discard",
+          eventId === null ? discardAll({ choice: key }) : discardOne({ choice: { ...key, eventId } })
         ),
-      remove: (key) => Effect.map(query("SubscriptionStore.remove", removeSubscription(key)), isAny),
+      remove: (key) =>
+        // those that were set aside may be many, and the others are few
+        Effect.andThen(
+          change("SubscriptionStore.remove", discardAll({ choice: key })),
+          Effect.map(query("SubscriptionStore.remove", removeSubscription(key)), isAny)
+        ),
       standings: (workspaceId) =>
         Effect.map(
           query("SubscriptionStore.standings", standings({ workspaceId })),

@@ -1,0 +1,78 @@
+/**
+ * A number can be removed however much belongs to it, and each statement deletes a bounded part of that.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { PhoneNumberStore } from "@wac/core"
+import { Fixture } from "@wac/testkit"
+import { Effect, Layer } from "effect"
+import { removedAtOnce } from "../src/numbers/PhoneNumberStep.ts"
+import { bound } from "./bound.ts"
+import { storageAndClient } from "./servers.ts"
+
+const count = 5 * removedAtOnce + 1
+
+const tables = ["contacts", "inbound_messages", "buckets"]
+
+layer(Layer.provideMerge(bound(removedAtOnce, tables), storageAndClient), {
+  excludeTestServices: true,
+  timeout: "1 minute"
+})(
+  "a number with many customers",
+  (it) => {
+    it.effect("its removal deletes all that belongs to it, in parts", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const own = yield* Fixture.world()
+        const { id } = own.number
+        const given = [id, own.workspace.id]
+        yield* client.unsafe(
+          `insert into wac.contacts (workspace_id, phone_number_id, key, phone, last_inbound_at)
+          select $2, $1, '+1202' || i, '+1202' || i, 1 from generate_series(1, ${count}) i`,
+          given
+        )
+        yield* client.unsafe(
+          `insert into wac.inbound_messages (workspace_id, phone_number_id, provider_message_id, message_id, expires_at)
+          select $2, $1, 'wamid.' || i, 'msg_' || i, 1 from generate_series(1, ${count}) i`,
+          given
+        )
+        yield* client.unsafe(
+          `insert into wac.buckets (key, full_at, phone_number_id, counted_at)
+          select 'pair:' || $1 || ':' || i, 1, $1, 1 from generate_series(1, ${count}) i`,
+          [id]
+        )
+        yield* client`update wac.phone_numbers set customers_counted = ${count} where id = ${id}`
+        const store = yield* PhoneNumberStore.PhoneNumberStore
+        assert.isTrue(yield* store.remove(id))
+        for (const table of tables) {
+          const rows = yield* client`select 1 from wac.${client(table)} where phone_number_id = ${id}`
+          assert.lengthOf(rows, 0, table)
+        }
+        assert.isFalse(yield* store.remove(id))
+      }))
+
+    it.effect("while it is being removed it is not available, and what sends have spent stays right", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const own = yield* Fixture.world()
+        const { id } = own.number
+        yield* client.unsafe(
+          `insert into wac.buckets (key, full_at, phone_number_id, counted_at)
+          select 'pair:' || $1 || ':' || i, 1, $1, 1 from generate_series(1, ${count}) i`,
+          [id]
+        )
+        yield* client`update wac.phone_numbers set customers_counted = ${count} where id = ${id}`
+        // the last step fails
+        yield* client`create function wac.refuse() returns trigger language plpgsql as $$ begin
+          raise exception 'not now';
+        end $$`
+        yield* client`create trigger refuse before delete on wac.phone_numbers execute function wac.refuse()`
+        const store = yield* PhoneNumberStore.PhoneNumberStore
+        yield* Effect.flip(store.remove(id))
+        const [left] = yield* client`select available, customers_counted from wac.phone_numbers where id = ${id}`
+        assert.deepStrictEqual(left, { available: false, customers_counted: 0 })
+        yield* client`drop trigger refuse on wac.phone_numbers`
+        assert.isTrue(yield* store.remove(id))
+      }))
+  }
+)
