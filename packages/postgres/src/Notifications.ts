@@ -12,18 +12,31 @@ const mostHints = 256
 /** The pause before reconnecting. Readers poll meanwhile. */
 const pause = "500 millis"
 
+/** How often readers without notifications look at everything. */
+const lookEvery = "1 minute"
+
 /** Listens for notifications of other processes. */
 export class Notifications extends Context.Service<Notifications, {
   /** See `Database.listen`. */
   readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
 }>()("@wac/postgres/Notifications") {
-  /** For databases without notifications: readers only poll. */
-  static readonly layerNone: Layer.Layer<Notifications> = Layer.sync(Notifications, () => {
-    const readers = new Readers()
-    return Notifications.of({
-      listen: (channel) => readers.add(channel, Effect.sync(() => readers.tell(channel, "")))
+  /**
+   * For databases without notifications: readers only poll. What they remember of the database may be untrue after a
+   * crash or a failover, which nothing tells them, so they are told to look at everything once a minute.
+   */
+  static readonly layerNone: Layer.Layer<Notifications> = Layer.effect(
+    Notifications,
+    Effect.gen(function*() {
+      const readers = new Readers()
+      const tellAll = Effect.sync(() => {
+        for (const channel of readers.channels()) readers.tell(channel, "")
+      })
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), tellAll)))
+      return Notifications.of({
+        listen: (channel) => readers.add(channel, Effect.sync(() => readers.tell(channel, "")))
+      })
     })
-  })
+  )
 
   /** Listens over a separate connection, which is reopened whenever it is lost. */
   static readonly layerConnection = (config: PgConnection.Config): Layer.Layer<Notifications> =>

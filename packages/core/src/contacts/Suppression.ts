@@ -130,8 +130,9 @@ export const ended = (
   if (phoneNumberId === null) return { kept: [], gone: found }
   const general = found.find((one) => one.phoneNumberId === null)
   const own = found.filter((one) => one.phoneNumberId === phoneNumberId)
-  return general === undefined
-    ? { kept: [], gone: own }
+  if (general === undefined) return { kept: [], gone: own }
+  return own.some(({ optedOut }) => !optedOut)
+    ? { kept: [], gone: [] }
     : { kept: [{ ...general, phoneNumberId, optedOut: false, name: null }], gone: [] }
 }
 

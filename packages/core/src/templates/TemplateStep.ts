@@ -4,7 +4,6 @@
  */
 import type { TemplateId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
-import { judgedAt } from "../StorageTime.ts"
 import type { Instant } from "../Time.ts"
 import * as Template from "./Template.ts"
 import * as TemplateSlots from "./TemplateSlots.ts"
@@ -12,7 +11,7 @@ import * as TemplateSlots from "./TemplateSlots.ts"
 /** A listing of an account's templates. */
 export interface ReplaceAll {
   readonly now: Instant
-  /** When the listing began. */
+  /** When the listing began, by the storage's clock. A time in the future counts as now. */
   readonly listedAt: Instant
   readonly workspaceId: WorkspaceId
   readonly providerAccountId: string
@@ -35,7 +34,7 @@ export interface Update {
 /** A template as the provider has it after it was created or changed here. */
 export interface Put {
   readonly now: Instant
-  /** When the provider was asked. */
+  /** When the provider was asked, by the storage's clock. A time in the future counts as now. */
   readonly at: Instant
   readonly workspaceId: WorkspaceId
   readonly providerAccountId: string
@@ -138,7 +137,8 @@ export const replaceAll: Decide<ReplaceAll, LoadedWorkspaces, void, Writes> = (l
     return new Map(all.map((kept) => [keyOf(kept.template), kept]))
   }
   const answers = commands.map((asked) => {
-    const command = judgedAt(asked, loaded.now(asked.now), "listedAt")
+    const now = loaded.now(asked.now)
+    const command = { ...asked, now, listedAt: Math.min(asked.listedAt, now) }
     const known = byWorkspace.get(command.workspaceId) ?? load(command.workspaceId)
     byWorkspace.set(
       command.workspaceId,
@@ -183,7 +183,7 @@ export const update: Decide<Update, LoadedNames, number, Writes> = (loaded, comm
 export const put: Decide<Put, LoadedWorkspaces, Template.Template | undefined, Writes> = (loaded, commands) => {
   const kept = new Map<TemplateId, TemplateRecord>()
   const answers = commands.map((asked) => {
-    const command = judgedAt(asked, loaded.now(asked.now), "at")
+    const command = { ...asked, at: Math.min(asked.at, loaded.now(asked.now)) }
     if (!loaded.accounts(command.workspaceId).has(command.providerAccountId)) return undefined
     const isSame = ({ template }: TemplateRecord) => keyOf(template) === keyOf({ ...command.template, ...command })
     const before = [...kept.values()].find((one) => isSame(one) && one.template.workspaceId === command.workspaceId) ??

@@ -12,6 +12,7 @@ import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import { Provider, type TemplateRefused, TemplatesUnavailable } from "../provider/Provider.ts"
+import { Storage } from "../Storage.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { ProviderTemplate, Template } from "./Template.ts"
@@ -81,11 +82,15 @@ export class Templates extends Context.Service<Templates, {
       const store = yield* TemplateStore
       const numbers = yield* PhoneNumberStore
       const provider = yield* Provider
+      const storage = yield* Storage
       const random = yield* SecureRandom.SecureRandom
+
+      /** Processes compare when they asked the provider, so it is told by the clock that they share. */
+      const storageTime = Effect.flatMap(Clock.currentTimeMillis, storage.now)
 
       const syncAccount = Effect.fn("Templates.syncAccount")(function*(sender: PhoneNumber) {
         const { providerAccountId, workspaceId } = sender
-        const listedAt = yield* Clock.currentTimeMillis
+        const listedAt = yield* storageTime
         const listed = yield* provider.templates(sender)
         const ids = yield* Effect.replicateEffect(Id.generate(random, "tpl"), listed.length)
         const now = yield* Clock.currentTimeMillis
@@ -94,7 +99,7 @@ export class Templates extends Context.Service<Templates, {
       })
 
       const sync = Effect.fn("Templates.sync")(function*(workspaceId: Id.WorkspaceId) {
-        const listedAt = yield* Clock.currentTimeMillis
+        const listedAt = yield* storageTime
         const senders = new Map<string, PhoneNumber>()
         // the default number comes first, so its credentials list its account
         for (const sender of yield* numbers.list(workspaceId)) {
@@ -212,7 +217,7 @@ export class Templates extends Context.Service<Templates, {
           })
           if (sender === undefined) return yield* noNumber
           const components = yield* uploaded(sender, draft.components)
-          const at = yield* Clock.currentTimeMillis
+          const at = yield* storageTime
           return (yield* kept(sender, at, yield* create(sender, { ...draft, components }))) ?? (yield* noNumber)
         },
         // once the provider was asked, its answer is kept even if the caller leaves
@@ -228,7 +233,7 @@ export class Templates extends Context.Service<Templates, {
           yield* judge({ parameterFormat, ...change, category })
           const { components, ...rest } = change
           const made = components === undefined ? rest : { ...rest, components: yield* uploaded(sender, components) }
-          const at = yield* Clock.currentTimeMillis
+          const at = yield* storageTime
           return (yield* kept(sender, at, yield* edit(sender, template, made))) ?? (yield* gone)
         },
         Effect.uninterruptible

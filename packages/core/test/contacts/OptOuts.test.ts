@@ -49,8 +49,11 @@ const optOuts = <E>(
     return Effect.andThen(TestClock.setTime(start), test(state).pipe(Effect.provide(layer)))
   })
 
-const choose = ({ workspace }: World, preference: "opt_in" | "opt_out") =>
-  OptOuts.use((all) => all.choose(workspace.id, { name: phone, preference, source: "api" }))
+const choose = (
+  { workspace }: World,
+  preference: "opt_in" | "opt_out",
+  fields: { readonly phoneNumberId?: string; readonly name?: string } = {}
+) => OptOuts.use((all) => all.choose(workspace.id, { name: phone, preference, source: "api", ...fields }))
 
 /** Receives a text of the customer, a second later. */
 const write = ({ number }: World, body: string) =>
@@ -169,6 +172,12 @@ it.effect(
         yield* choose(own, preference)
         assert.strictEqual(state.steps, 1, preference)
       }
+      const exception = { name: "+12025550199", phoneNumberId: own.number.id }
+      yield* choose(own, "opt_out", { name: exception.name })
+      yield* choose(own, "opt_in", exception)
+      state.steps = 0
+      assert.isFalse((yield* choose(own, "opt_in", exception)).isNew)
+      assert.strictEqual(state.steps, 1)
     })
   )
 )

@@ -19,7 +19,7 @@ import { AttemptSlots, Delivery, type DeliveryStore, type Id, type Time, Webhook
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { bigint, boolean, list, result, row, texts } from "../Columns.ts"
-import { last, settled } from "../events/EventPositions.ts"
+import { settled } from "../events/EventPositions.ts"
 import { event } from "../events/StoredEvent.ts"
 import { lockOffset } from "../Schema.ts"
 import { givenOf, type Rows, type Statement, statement, value } from "../Statement.ts"
@@ -106,15 +106,13 @@ const notSkipped = "d.position + 0 > o.skipped_until"
 
 /**
  * The webhooks that join the line because deliveries appeared since the last look. All webhooks are considered by a
- * claimer that has never looked here, and when more may have appeared than there are webhooks.
+ * claimer that has never looked, and when more may have appeared than there are webhooks.
  */
 const lineText = `look as materialized (
     select case
       when ${until} - ${given.seen}::bigint > 1000 + 4 * (
         select c.reltuples from pg_catalog.pg_class c where c.oid = 'wac.webhook_health'::regclass
       ) then null
-      -- another server, which did not receive the last transactions of the one before
-      when ${last} < ${given.seen}::bigint then null
       else ${given.seen}::bigint
     end as seen
   ), arrived as (

@@ -255,19 +255,6 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       assert.deepStrictEqual(DeliveryFixture.eventsOf(yield* claim(both, { now })), [later!])
     }))
 
-  it.effect("a process finds what is recorded after a failover that lost the last positions which it saw", () =>
-    Effect.gen(function*() {
-      const client = yield* PgClient.PgClient
-      const own = yield* world()
-      yield* putWebhook(own)
-      const [before] = yield* client<{ last: string }>`select last_value::text as last from wac.positions`
-      yield* client`select setval('wac.positions', ${before!.last}::bigint + 100)`
-      yield* claim(own, { now: own.start })
-      yield* client`select setval('wac.positions', ${before!.last}::bigint)`
-      const [event] = yield* DeliveryFixture.record(own, 1)
-      assert.deepStrictEqual(DeliveryFixture.eventsOf(yield* claim(own, { now: own.start + second })), [event!])
-    }))
-
   it.effect("an ended lease is taken over, unless its owner is just recording its attempt", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
