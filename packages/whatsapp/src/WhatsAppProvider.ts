@@ -107,12 +107,16 @@ export const layer = (
       }
 
       const answered = Effect.fnUntraced(function*(
-        { message, messageId, sender }: Provider.ProviderSend,
+        { message, messageId, refers, sender }: Provider.ProviderSend,
         answer: Extract<CloudApi.Answer, { readonly _tag: "Answered" }>,
         hidden: ReadonlyArray<string>
       ) {
         const error = SendResponse.errorOf(answer.json, hidden)
-        const outcome = SendResponse.outcomeOf(answer, error, message.to)
+        // judged by all of Meta's words: a caption may contain some of them too
+        const told = refers.mediaIds.size === 0 ? undefined : SendResponse.errorOf(answer.json, [])
+        const outcome = error !== undefined && told !== undefined && Classification.isFileGone(told)
+          ? Classification.fileGone(error)
+          : SendResponse.outcomeOf(answer, error, message.to)
         const at = yield* Clock.currentTimeMillis
         if (outcome._tag === "Accepted") {
           // a block that was no longer in force is now known to be over; a block in force that allows replies is not
