@@ -71,9 +71,30 @@ export const inForce = ({ until }: Pick<SenderBlock, "until">, now: Instant): bo
 export const stops = (block: Pick<SenderBlock, "scope" | "until">, isOpen: boolean, now: Instant): boolean =>
   inForce(block, now) && (block.scope === "all" || !isOpen)
 
-/** The block after the provider has reported `next`. A block for the same reason continues and keeps its start. */
+/** Whether a block that was reported at `at` has no end from the provider ({@link of}). */
+const isTrial = ({ reason, until }: SenderBlock, at: Instant): boolean =>
+  until === at + Duration.toMillis(trialAfter[reason])
+
+const endsLater = (a: SenderBlock, b: SenderBlock): boolean => (a.until ?? Infinity) > (b.until ?? Infinity)
+
+/**
+ * The block after the provider has reported `next`. A block for the same reason continues and keeps its start. If `next`
+ * has no end from the provider, it says nothing against a block that ends later, which keeps its end and scope.
+ */
 export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBlock =>
-  before?.reason === next.reason ? { ...next, since: Math.min(before.since, next.since) } : next
+  before?.reason !== next.reason
+    ? next
+    : {
+      ...(isTrial(next, next.since) && endsLater(before, next) ? before : next),
+      since: Math.min(before.since, next.since)
+    }
+
+/**
+ * Whether an older report describes the block in force, which was reported at `at`, better: the block has no end from
+ * the provider, and the older report is of a later one for the same reason.
+ */
+export const isBetter = (older: SenderBlock, inForce: SenderBlock, at: Instant): boolean =>
+  older.reason === inForce.reason && isTrial(inForce, at) && endsLater(older, inForce)
 
 const words: Readonly<Record<SenderBlockReason, string>> = {
   quality: "the provider has stopped this phone number because of its quality rating or reports of spam",
