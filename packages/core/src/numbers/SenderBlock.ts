@@ -45,7 +45,8 @@ export const trialAfter: Readonly<Record<SenderBlockReason, Duration.Duration>> 
   quality: Duration.hours(1),
   // people restore an account
   restricted: Duration.hours(1),
-  // a token may change at any time, even by a restart with a different environment, and a trial is harmless
+  // a token and its permissions may change at any time, even by a restart with a different environment, and a trial is
+  // harmless
   credentials: Duration.minutes(1),
   // a person registers the number again within minutes
   registration: Duration.minutes(5),
@@ -99,7 +100,7 @@ export const isBetter = (older: SenderBlock, inForce: SenderBlock, at: Instant):
 const words: Readonly<Record<SenderBlockReason, string>> = {
   quality: "the provider has stopped this phone number because of its quality rating or reports of spam",
   restricted: "the provider has restricted or locked the account of this phone number",
-  credentials: "the provider does not accept the credentials of this phone number",
+  credentials: "the provider does not accept the credentials of this phone number, or they lack a permission",
   registration: "this phone number is not registered with the provider",
   payment: "the provider requires a payment problem on this phone number's account to be resolved",
   display_name: "the provider has not approved the display name of this phone number"
