@@ -286,7 +286,7 @@ export const layer = (
       const templateEditor = TemplateEdits.make(
         Effect.fnUntraced(function*(sender, request) {
           const access = yield* accessOf(sender)
-          const { file, isDone, timeout = pageTimeout, ...call } = request
+          const { file, isDone, isGone, timeout = pageTimeout, ...call } = request
           const answer = yield* api.call(access, {
             ...call,
             ...(file === undefined ? {} : { file: file(access) }),
@@ -297,6 +297,7 @@ export const layer = (
           const json = jsonOf(answer, error)
           if (json !== undefined) return json
           if (error !== undefined && isDone?.(error) === true) return null
+          if (error !== undefined && isGone?.(error) === true) return yield* TemplateEdits.gone(error)
           const outcome = answer._tag === "Answered" ? SendResponse.outcomeOf(answer, error) : undefined
           return yield* outcome?._tag === "Refused" || outcome?._tag === "NotSent"
             ? outcome.error
