@@ -82,6 +82,7 @@ it("the form says of a template that it cannot hold it, and does not leave parts
   for (
     const [words, fields] of [
       ["carousel", { components: [body, { type: "CAROUSEL", cards: [] }] }],
+      ["a header of the format gif", { components: [{ type: "HEADER", format: "GIF" }, body] }],
       ["a header of the format product", { components: [{ type: "HEADER", format: "PRODUCT" }, body] }],
       ["limited time offer", { components: [{ type: "limited_time_offer" }, body] }],
       ["a button of the kind order details", { components: buttons({ type: "ORDER_DETAILS", text: "Pay" }) }],

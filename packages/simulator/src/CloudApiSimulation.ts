@@ -284,13 +284,17 @@ export const make = Effect.fnUntraced(function*(
         return id
       }),
     move: (from, to) =>
-      Effect.suspend(() => {
-        const [before, after] = [from, to].map((name) => Messages.named(settings, dice, Recipient.keyOf(name)))
+      Effect.gen(function*() {
+        const named = (name: string) => Messages.named(settings, dice, Recipient.keyOf(name))
+        const [before, after] = [named(from), named(to)]
         customers.rename(Recipient.keyOf(from), Recipient.keyOf(to))
-        return Effect.asVoid(receive({
-          ...(before!.waId === undefined ? { userId: from } : { from }),
-          content: { type: "system", system: Updates.moved(before!, after!) }
-        }))
+        yield* receive({
+          ...(before.waId === undefined ? { userId: from } : { from }),
+          content: { type: "system", system: Updates.moved(before, after) }
+        })
+        if (before.userId === undefined || after.userId === undefined) return
+        const at = yield* Clock.currentTimeMillis
+        courier.tell(Updates.renamed(account, main(), [before.userId, after.userId], after, at))
       }).pipe(Effect.orDie),
     prefer: (from, value) =>
       Effect.gen(function*() {

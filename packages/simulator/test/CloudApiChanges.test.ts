@@ -161,13 +161,22 @@ it.effect("a customer who moves to another number keeps window and preference", 
 
     yield* next
     yield* api.move("US.13491208655302741918", "US.2")
-    const [renamed] = (yield* next)[0]!.value.messages
+    const changes = yield* next
+    const [renamed] = changes.find(({ field }) => field === "messages")!.value.messages
     assert.strictEqual(renamed.from_user_id, "US.13491208655302741918")
-    assert.deepInclude(renamed.system, {
-      type: "user_changed_user_id",
-      user_id: "US.2",
-      previous_user_id: "US.13491208655302741918"
-    })
+    assert.deepInclude(renamed.system, { type: "user_changed_user_id", user_id: "US.2" })
+    assert.notProperty(renamed.system, "previous_user_id")
+    const updated = changes.find(({ field }) => field === "user_id_update")
+    assert.lengthOf(changes, 2)
+    const [update] = updated!.value.user_id_update
+    assert.deepStrictEqual(update.user_id, { previous: "US.13491208655302741918", current: "US.2" })
+    assert.notProperty(update, "wa_id")
+
+    yield* api.configure({ userIds: true })
+    yield* api.move(moved, "+16505559877")
+    const both = (yield* next).find(({ field }) => field === "user_id_update")!.value.user_id_update[0]
+    assert.strictEqual(both.wa_id, "16505559877")
+    assert.notStrictEqual(both.user_id.previous, both.user_id.current)
   }))
 
 it.effect("preferences are posted with their time as a number", () =>

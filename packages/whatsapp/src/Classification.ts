@@ -66,6 +66,27 @@ export const outcomeOf = ({ error, regainAfter, status }: RefusedAnswer): Provid
     : { _tag: "NotSent", error: decided }
 }
 
+/** The codes that Meta gives, among other problems, to a send with the id of a file that it does not have. */
+const ofFiles = new Set([100, 131009])
+
+/**
+ * Whether Meta no longer has an uploaded file of the send. Only its words show this:
+ * `Param image['id'] is not a valid whatsapp business account media attachment ID`.
+ */
+export const isFileGone = ({ code, message }: GraphError): boolean =>
+  ofFiles.has(code) && /media attachment id/i.test(message)
+
+/** The outcome of a send of which Meta no longer has a file. */
+export const fileGone = (error: GraphError): Provider.ProviderOutcome => ({
+  _tag: "NotSent",
+  lacksFiles: true,
+  error: new Errors.ServerError({
+    reason: "provider_error",
+    message: "the provider no longer has a file of the message; the next try uploads the file again",
+    provider: { code: String(error.code), message: error.message }
+  })
+})
+
 /** The error of an upload whose response is an error. It is never unknown, because an upload sends no message. */
 export const uploadErrorOf = ({ error, regainAfter, status }: RefusedAnswer): DecidedError => {
   const { inUpload, title, verdict } = meaningOf(error, status)

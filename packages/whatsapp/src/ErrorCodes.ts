@@ -109,7 +109,13 @@ const auth = (title: string): ErrorCode => ({
   verdict: broken,
   effect: block("credentials")
 })
-const permission = (title: string): ErrorCode => ({ class: "permission", title, verdict: broken })
+// Meta says of them all that the app or the token lacks a permission, so they meet every message of the number
+const permission = (title: string): ErrorCode => ({
+  class: "permission",
+  title,
+  verdict: broken,
+  effect: block("credentials")
+})
 const restricted = (title: string): ErrorCode => ({
   class: "integrity",
   title,

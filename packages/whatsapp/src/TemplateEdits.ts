@@ -17,6 +17,8 @@ interface Request extends Pick<Call, "method" | "path" | "query" | "body"> {
   readonly timeout?: Duration.Duration
   /** Whether an error means that the change is already made. */
   readonly isDone?: (error: GraphError) => boolean
+  /** Whether an error means that the template of the path does not exist. */
+  readonly isGone?: (error: GraphError) => boolean
 }
 
 type Ask = (
@@ -26,6 +28,20 @@ type Ask = (
 
 /** The subcode of "the template was not found in this account". */
 const notFound = 2593002
+
+/** The subcode of code 100 by which the object of a call does not exist or is not accessible. */
+const noObject = 33
+
+/** Whether an error to a call on a template means that there is no such template. */
+const isGone = ({ code, subcode }: GraphError): boolean => subcode === notFound || code === 100 && subcode === noObject
+
+/** The error of a change of a template that does not exist. */
+export const gone = ({ code, message }: GraphError): Errors.Forbidden =>
+  new Errors.Forbidden({
+    reason: "template_not_found",
+    message: "the provider does not know this template, or lets the token not see it",
+    provider: { code: String(code), message }
+  })
 
 const ttlOf = (seconds: number | undefined): Schema.JsonObject =>
   seconds === undefined ? {} : { message_send_ttl_seconds: seconds }
@@ -109,6 +125,7 @@ export const make = (ask: Ask, uploadTimeout: Duration.Duration): Provider.Templ
       const json = yield* ask(sender, {
         method: "POST",
         path,
+        isGone,
         body: {
           ...(change.category === undefined ? {} : { category: change.category.toUpperCase() }),
           ...(components === undefined ? {} : { components }),

@@ -107,12 +107,16 @@ export const layer = (
       }
 
       const answered = Effect.fnUntraced(function*(
-        { message, messageId, sender }: Provider.ProviderSend,
+        { message, messageId, refers, sender }: Provider.ProviderSend,
         answer: Extract<CloudApi.Answer, { readonly _tag: "Answered" }>,
         hidden: ReadonlyArray<string>
       ) {
         const error = SendResponse.errorOf(answer.json, hidden)
-        const outcome = SendResponse.outcomeOf(answer, error, message.to)
+        // judged by all of Meta's words: a caption may contain some of them too
+        const told = refers.mediaIds.size === 0 ? undefined : SendResponse.errorOf(answer.json, [])
+        const outcome = error !== undefined && told !== undefined && Classification.isFileGone(told)
+          ? Classification.fileGone(error)
+          : SendResponse.outcomeOf(answer, error, message.to)
         const at = yield* Clock.currentTimeMillis
         if (outcome._tag === "Accepted") {
           // a block that was no longer in force is now known to be over; a block in force that allows replies is not
@@ -282,7 +286,7 @@ export const layer = (
       const templateEditor = TemplateEdits.make(
         Effect.fnUntraced(function*(sender, request) {
           const access = yield* accessOf(sender)
-          const { file, isDone, timeout = pageTimeout, ...call } = request
+          const { file, isDone, isGone, timeout = pageTimeout, ...call } = request
           const answer = yield* api.call(access, {
             ...call,
             ...(file === undefined ? {} : { file: file(access) }),
@@ -293,6 +297,7 @@ export const layer = (
           const json = jsonOf(answer, error)
           if (json !== undefined) return json
           if (error !== undefined && isDone?.(error) === true) return null
+          if (error !== undefined && isGone?.(error) === true) return yield* TemplateEdits.gone(error)
           const outcome = answer._tag === "Answered" ? SendResponse.outcomeOf(answer, error) : undefined
           return yield* outcome?._tag === "Refused" || outcome?._tag === "NotSent"
             ? outcome.error

@@ -104,6 +104,19 @@ it.live("a template that upstream refuses is refused with its words", () =>
     assert.include(taken.provider?.message, "There is already en_US content for greeting.")
   }))
 
+it.live("an edit of a template that upstream no longer has is refused with words about the template", () =>
+  Effect.gen(function*() {
+    const { number, provider } = yield* simulated(unreviewed)
+    const editor = provider.templateEditor!
+    const made = yield* editor.create(number, draft)
+    yield* editor.remove(number, stored(made))
+    const refused = yield* Effect.flip(editor.edit(number, stored(made), { category: "marketing" }))
+    assert.deepInclude(refused, { _tag: "Forbidden", reason: "template_not_found" })
+    assert.include(refused.message, "template")
+    assert.notInclude(refused.message, "number")
+    assert.strictEqual(refused.provider?.code, "100")
+  }))
+
 it.live("a lost answer is an error, and the template is listed afterwards", () =>
   Effect.gen(function*() {
     const { api, number, provider } = yield* simulated(unreviewed)

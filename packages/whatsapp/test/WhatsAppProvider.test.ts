@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   Errors,
+  type Id,
   Inbound,
   type InboundItem,
   type Message,
@@ -157,6 +158,33 @@ describe("a send", () => {
         if (effect !== undefined) (follows[effect] ?? followsBlock(effect, code))(told[0]!)
       }))
   }
+
+  it.live("a send of an uploaded file that Meta no longer has was not sent, and the port learns why", () =>
+    Effect.gen(function*() {
+      const id = "med_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.MediaId
+      const details = "Param image['id'] is not a valid whatsapp business account media attachment ID"
+      const uploaded = send({ to, type: "image", image: { media: id, caption: "media" } }, {
+        refers: { quoted: null, mediaIds: new Map([[id, "4490709327384033"]]) }
+      })
+      const linked = send({ to, type: "image", image: { link: "https://example.com/a.png" } })
+      for (
+        const [command, code, words, isGone] of [
+          [uploaded, 100, details, true],
+          [uploaded, 131009, details, true],
+          [uploaded, 100, "Another parameter.", false],
+          [uploaded, 131008, details, false],
+          [linked, 100, details, false]
+        ] as const
+      ) {
+        const upstream = yield* Upstream.always(400, errorBody(code, words))
+        const { result } = yield* sending(upstream.baseUrl, command)
+        assert.strictEqual(result._tag, isGone ? "NotSent" : "Refused")
+        if (!isGone) continue
+        assert.propertyVal(result, "lacksFiles", true)
+        assert.strictEqual(errorOf(result).reason, "provider_error")
+        assert.strictEqual(errorOf(result).provider?.code, `${code}`)
+      }
+    }))
 
   it.live("a send that could not leave has the outcome not sent", () =>
     Effect.gen(function*() {

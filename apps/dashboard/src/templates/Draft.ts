@@ -21,7 +21,6 @@ export const headerKinds: { readonly [Kind in HeaderKind]: string } = {
   TEXT: "Text",
   IMAGE: "Image",
   VIDEO: "Video",
-  GIF: "Video that plays by itself",
   DOCUMENT: "Document",
   LOCATION: "Location"
 }

@@ -9,8 +9,8 @@ import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import * as checks from "../checks.ts"
-import { call } from "../harness.ts"
-import { anyone, generous, World } from "../whatsapp/whatsapp.ts"
+import { call, send } from "../harness.ts"
+import { anyone, generous, template, World } from "../whatsapp/whatsapp.ts"
 
 /** Slow enough that something can happen on the way. */
 const slow = {
@@ -91,6 +91,43 @@ layer(World.layer({ environment: slow, api: { settings: generous } }), checks.li
         const done = yield* until(({ status }) => status === "completed")
         assert.strictEqual(done.counts.queued, 0)
         assert.strictEqual(done.counts.failed, 0)
+      }))
+
+    it.effect("a campaign pauses itself when the token loses its permission, after few calls and with an alert", () =>
+      Effect.gen(function*() {
+        const world = yield* World
+        const { api, callsTo, pass, session, untilNumber, url } = world
+        const customers = Array.from({ length: 60 }, anyone)
+        const [{ id }] = api.identity.numbers
+        const { act, until } = yield* started(customers)
+        yield* until(({ counts }) => counts.queued < 50)
+        yield* api.changeNumber(id, { refuses: 200 })
+        const paused = yield* until(({ status }) => status === "paused")
+        assert.strictEqual(paused.pausedReason, "sender_not_available")
+        assert.isAbove(paused.counts.queued, 0)
+        const calls = yield* Effect.forEach(customers, callsTo)
+        const refused = calls.flat().filter(({ processed }) => !processed)
+        assert.isAtLeast(refused.length, 1)
+        assert.isTrue(calls.every((of) => of.length <= 1), "nobody was tried twice")
+        const shown = yield* untilNumber(({ status }) => status === "blocked")
+        assert.deepInclude(shown.block, { reason: "credentials" })
+        assert.strictEqual(shown.block.provider.code, "200")
+        const isAlerted = Effect.map(
+          call(`${url}/internal/alerts`, { headers: session }),
+          ({ body }) => body.data.some(({ kind }: { readonly kind: string }) => kind === "number_blocked")
+        )
+        let looks = 0
+        while (!(yield* isAlerted)) {
+          assert.isBelow(looks++, 100, "no alert was opened")
+          // each minute one send tries again, in vain; problems are looked for each minute too, at another time
+          yield* pass("7 seconds")
+          yield* send(world, template(anyone()))
+        }
+        yield* api.changeNumber(id, { refuses: null })
+        yield* pass("2 minutes")
+        yield* act("resume")
+        const done = yield* until(({ counts, status }) => status === "completed" || counts.queued === 0)
+        assert.deepInclude(done.counts, { failed: 0, skipped: 0 })
       }))
 
     it.effect("a campaign whose template is paused midway sends to everybody else once it is resumed, without delay", () =>

@@ -35,7 +35,13 @@ const params: { readonly [reason: string]: string } = {
 
 const codes: ReadonlyArray<DocumentedCodes.Documented> = [
   ...DocumentedCodes.all,
-  { code: 299, error: "server_error", reason: "provider_error", retryAfter: null, effect: undefined },
+  {
+    code: 299,
+    error: "server_error",
+    reason: "provider_error",
+    retryAfter: null,
+    effect: "block number credentials"
+  },
   // nobody has documented it; the status says that the request was at fault
   { code: 999_999, error: "forbidden", reason: "provider_policy", retryAfter: null, effect: undefined }
 ]

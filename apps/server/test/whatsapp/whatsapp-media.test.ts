@@ -126,6 +126,36 @@ layer(
       assert.strictEqual((yield* world.api.uploads) - before, 2)
     }))
 
+  it.effect("a file that the provider lost before its time is uploaded again by the next try under the same key", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const { api } = world
+      const to = "+16505560700"
+      const media = yield* stored(png, "lost.png")
+      yield* writes(to)
+      const before = yield* api.uploads
+      assert.strictEqual((yield* send(world, image(to, media))).status, 200)
+      const sent = (yield* world.callsTo(to)).map(({ body }) => JSON.parse(body)).find(({ type }) => type === "image")
+      const forgotten = yield* call(`${api.url}/v25.0/${sent.image.id}`, {
+        method: "DELETE",
+        headers: { authorization: `Bearer ${api.identity.accessToken}` }
+      })
+      assert.strictEqual(forgotten.status, 200, forgotten.text)
+      const lost = yield* send(world, image(to, media), { "idempotency-key": "lost" })
+      checks.assertError(lost, 502, {
+        code: "server_error",
+        reason: "provider_error",
+        provider: {
+          code: "100",
+          message: "Param image['id'] is not a valid whatsapp business account media attachment ID"
+        }
+      })
+      assert.strictEqual((yield* api.uploads) - before, 1)
+      const again = yield* send(world, image(to, media), { "idempotency-key": "lost" })
+      assert.strictEqual(again.status, 200, again.text)
+      assert.strictEqual((yield* api.uploads) - before, 2)
+    }))
+
   it.effect("a file that does not exist, or does not fit the kind, is refused before the provider is asked", () =>
     Effect.gen(function*() {
       const world = yield* World

@@ -139,7 +139,7 @@ export type TemplateComponent =
 /** Text with one placeholder at most, a file or a location. */
 export interface HeaderComponent {
   readonly type: "HEADER"
-  readonly format: "TEXT" | "IMAGE" | "VIDEO" | "GIF" | "DOCUMENT" | "LOCATION"
+  readonly format: "TEXT" | "IMAGE" | "VIDEO" | "DOCUMENT" | "LOCATION"
   readonly text?: string
   readonly example?: {
     readonly header_text?: ReadonlyArray<string>

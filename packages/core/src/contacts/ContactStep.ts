@@ -420,9 +420,10 @@ export const setPreference: Decide<SetPreference, Loaded, boolean, Writes> = (lo
 
 /**
  * Decides `ContactStore.move`: the contact of `to` follows the contact of `from` (found by its number, else by its user
- * id), which is left (`ContactMerge.follow`, `Contact.leave`). If only the user id is new, the contact stays and gets
- * it (`ContactMerge.rename`). Nothing changes if there is no such contact or if it has written since. The answer is
- * whether a workspace has the number.
+ * id), which is left (`ContactMerge.follow`, `Contact.leave`). If only the user id is new, the contact (found by its user
+ * id, else by its number) stays and gets the new one (`ContactMerge.rename`). A number whose contact has a different user
+ * id finds nobody; if only the user id is new, the number goes to the new one (`ContactMerge.resolve`). Nothing changes
+ * if there is no such contact or if it has written since. The answer is whether a workspace has the number.
  */
 export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
@@ -430,12 +431,20 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
     const number = loaded.number(providerNumberId)
     if (number === undefined) return false
     const at = Math.min(told.at, loaded.now(now))
-    const before = CustomerNames.keysIn(from).map((name) => contacts.find(number, name)).find(Predicate.isNotUndefined)
+    const [lines, ids] = [CustomerNames.linesOf(from), CustomerNames.idsOf(from)]
+    // a number beside two user ids may be new too, and still belong to the contact of its previous owner
+    const named = (to.phone === null ? [...ids, ...lines] : [...lines, ...ids])
+      .map((name) => contacts.find(number, name))
+      .filter(Predicate.isNotUndefined)
+    const before = named.find((contact) =>
+      contact.customer.userId === null || ids.length === 0 || ids.some(CustomerNames.isKnownBy(contact))
+    )
     if (before === undefined) {
       // after an erasure, only the opt-outs of the customer's names are known
-      if (contacts.share(number, hashes).some(({ stored }) => stored.length > 0)) {
-        contacts.resolve(number, to, at, hashesOf(hashes, to))
-      }
+      const isOut = contacts.share(number, hashes).some(({ stored }) => stored.length > 0)
+      const [isOthers, { phone }] = [named.length > 0, from]
+      const customer = isOthers && to.phone === null && phone !== null ? { ...to, phone } : to
+      if (isOut || customer !== to) contacts.resolve(number, customer, at, hashesOf(hashes, customer))
       return true
     }
     if (Contact.hasWritten(before, at)) return true

@@ -455,6 +455,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         sendable: {
           find: (workspaceId, id) => Effect.catchTag(find({ workspaceId, id }), "NotFound", () => Effect.undefined),
           providerIdOf,
+          forgetProviderId: (sender, { id }, providerId) => store.forgetUploaded(id, sender.id, providerId),
           sampleHandleOf,
           keepUntil
         }

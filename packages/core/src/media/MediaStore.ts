@@ -69,6 +69,15 @@ export class MediaStore extends Context.Service<MediaStore, {
     media: ProviderMedia
   ) => Effect.Effect<void, StoreError>
   /**
+   * Forgets that a file was uploaded to the provider for sends from a number, unless it was uploaded again since: with a
+   * different id at the provider. Safe to repeat.
+   */
+  readonly forgetUploaded: (
+    id: MediaId,
+    phoneNumberId: PhoneNumberId,
+    providerMediaId: string
+  ) => Effect.Effect<void, StoreError>
+  /**
    * Registers a customer's file that the provider holds, once per number and provider id, and returns its id. With
    * `fetchAt` it is due for download from then on.
    */

@@ -26,6 +26,12 @@ export interface SendableMedia {
     sender: PhoneNumber,
     file: Pick<SendableFile, "id">
   ) => Effect.Effect<string, DomainError | StoreError>
+  /** Forgets an identifier that the provider no longer knows, so that the next send uploads the file again. */
+  readonly forgetProviderId: (
+    sender: PhoneNumber,
+    file: Pick<SendableFile, "id">,
+    providerId: string
+  ) => Effect.Effect<void, StoreError>
   /** The provider's handle of a file that a template shows as a sample. Uploads the file each time. */
   readonly sampleHandleOf: (
     sender: PhoneNumber,
@@ -47,6 +53,7 @@ export const SendableMedia = Context.Reference<SendableMedia>("@wac/core/media/S
   defaultValue: () => ({
     find: () => Effect.undefined,
     providerIdOf: () => Effect.die("there is no file"),
+    forgetProviderId: () => Effect.void,
     sampleHandleOf: () => Effect.die("there is no file"),
     keepUntil: () => Effect.void
   })

@@ -272,6 +272,16 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         )
       }
 
+      /** Forgets the provider's ids of a message's files. If this fails, the next try is refused alike and repeats it. */
+      const forgetFiles = ({ sender }: ClaimedSend, { mediaIds }: ResolvedReferences): Effect.Effect<void> =>
+        Effect.forEach(
+          mediaIds,
+          ([id, providerId]) => library.forgetProviderId(sender, { id }, providerId),
+          { discard: true }
+        ).pipe(
+          Effect.catchCause((cause) => Effect.logDebug("the provider's ids of files could not be forgotten", cause))
+        )
+
       const settle = Effect.fnUntraced(
         function*(claimed: ClaimedSend, { token }: Hold, outcome: ProviderOutcome, requestId: Id.RequestId) {
           const now = yield* Clock.currentTimeMillis
@@ -359,7 +369,9 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           if (Exit.isFailure(asked) && !Cause.hasInterruptsOnly(asked.cause)) {
             yield* Effect.logError("the provider's adapter failed", asked.cause)
           }
-          return yield* settle(claimed, hold, Exit.isSuccess(asked) ? asked.value : { _tag: "Unknown" }, requestId)
+          const outcome: ProviderOutcome = Exit.isSuccess(asked) ? asked.value : { _tag: "Unknown" }
+          if (outcome._tag === "NotSent" && outcome.lacksFiles === true) yield* forgetFiles(claimed, refers.success)
+          return yield* settle(claimed, hold, outcome, requestId)
         },
         Effect.uninterruptible
       )

@@ -168,7 +168,10 @@ export type ReportTimes = { readonly [Field in Exclude<keyof NumberChange, "lift
  */
 const blockMayBeLaterBy = 999
 
-/** The block after a change; `undefined` if the change is not about the block, or is older than the report in force. */
+/**
+ * The block after a change; `undefined` if the change is not about the block, or is older than the report in force and
+ * no better ({@link SenderBlock.isBetter}).
+ */
 const blockAfter = (
   before: SenderBlock.SenderBlock | null,
   { block, lifts }: NumberChange,
@@ -176,7 +179,9 @@ const blockAfter = (
   toldAt: Instant = at
 ): { readonly block: SenderBlock.SenderBlock | null } | undefined => {
   if (block !== undefined) {
-    return at + (block === null ? 0 : blockMayBeLaterBy) < toldAt
+    const isOlder = at + (block === null ? 0 : blockMayBeLaterBy) < toldAt
+    // the error of a send is newer than the report of the restriction that caused it, and may arrive first
+    return isOlder && (block === null || before === null || !SenderBlock.isBetter(block, before, toldAt))
       ? undefined
       : { block: block && SenderBlock.renewed(before, block) }
   }

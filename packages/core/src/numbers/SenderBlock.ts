@@ -45,7 +45,8 @@ export const trialAfter: Readonly<Record<SenderBlockReason, Duration.Duration>> 
   quality: Duration.hours(1),
   // people restore an account
   restricted: Duration.hours(1),
-  // a token may change at any time, even by a restart with a different environment, and a trial is harmless
+  // a token and its permissions may change at any time, even by a restart with a different environment, and a trial is
+  // harmless
   credentials: Duration.minutes(1),
   // a person registers the number again within minutes
   registration: Duration.minutes(5),
@@ -71,14 +72,35 @@ export const inForce = ({ until }: Pick<SenderBlock, "until">, now: Instant): bo
 export const stops = (block: Pick<SenderBlock, "scope" | "until">, isOpen: boolean, now: Instant): boolean =>
   inForce(block, now) && (block.scope === "all" || !isOpen)
 
-/** The block after the provider has reported `next`. A block for the same reason continues and keeps its start. */
+/** Whether a block that was reported at `at` has no end from the provider ({@link of}). */
+const isTrial = ({ reason, until }: SenderBlock, at: Instant): boolean =>
+  until === at + Duration.toMillis(trialAfter[reason])
+
+const endsLater = (a: SenderBlock, b: SenderBlock): boolean => (a.until ?? Infinity) > (b.until ?? Infinity)
+
+/**
+ * The block after the provider has reported `next`. A block for the same reason continues and keeps its start. If `next`
+ * has no end from the provider, it says nothing against a block that ends later, which keeps its end and scope.
+ */
 export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBlock =>
-  before?.reason === next.reason ? { ...next, since: Math.min(before.since, next.since) } : next
+  before?.reason !== next.reason
+    ? next
+    : {
+      ...(isTrial(next, next.since) && endsLater(before, next) ? before : next),
+      since: Math.min(before.since, next.since)
+    }
+
+/**
+ * Whether an older report describes the block in force, which was reported at `at`, better: the block has no end from
+ * the provider, and the older report is of a later one for the same reason.
+ */
+export const isBetter = (older: SenderBlock, inForce: SenderBlock, at: Instant): boolean =>
+  older.reason === inForce.reason && isTrial(inForce, at) && endsLater(older, inForce)
 
 const words: Readonly<Record<SenderBlockReason, string>> = {
   quality: "the provider has stopped this phone number because of its quality rating or reports of spam",
   restricted: "the provider has restricted or locked the account of this phone number",
-  credentials: "the provider does not accept the credentials of this phone number",
+  credentials: "the provider does not accept the credentials of this phone number, or they lack a permission",
   registration: "this phone number is not registered with the provider",
   payment: "the provider requires a payment problem on this phone number's account to be resolved",
   display_name: "the provider has not approved the display name of this phone number"

@@ -42,8 +42,11 @@ export type ProviderOutcome =
   }
   /** The provider refused the message for good. */
   | { readonly _tag: "Refused"; readonly error: InvalidBody | Forbidden }
-  /** Nothing was sent: throttled, unavailable, or connection refused. */
-  | { readonly _tag: "NotSent"; readonly error: RateLimited | ServerError }
+  /**
+   * Nothing was sent: throttled, unavailable, or connection refused. `lacksFiles` if the provider no longer has a file of
+   * {@link ProviderSend.refers}: the next send uploads the files of the message again.
+   */
+  | { readonly _tag: "NotSent"; readonly error: RateLimited | ServerError; readonly lacksFiles?: boolean }
   /** The request may have been sent, but there was no conclusive answer. */
   | { readonly _tag: "Unknown" }
 

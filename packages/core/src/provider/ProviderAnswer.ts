@@ -28,7 +28,7 @@ const isRecipient = (recipient: unknown): boolean =>
  */
 export const issueOf = (outcome: unknown): string | undefined => {
   if (!Predicate.isObject(outcome)) return "the provider's result must be an object"
-  const { _tag, error, isHeld, providerMessageId, recipient } = outcome
+  const { _tag, error, isHeld, lacksFiles, providerMessageId, recipient } = outcome
   switch (_tag) {
     case "Accepted":
       return !isProviderId(providerMessageId)
@@ -43,11 +43,13 @@ export const issueOf = (outcome: unknown): string | undefined => {
         ? undefined
         : "the error of a refused message must be InvalidBody or Forbidden"
     case "NotSent":
-      return error instanceof RateLimited || error instanceof ServerError
-        ? error.retryAfter === undefined || isRetryAfter(Duration.toMillis(error.retryAfter))
-          ? undefined
-          : "retryAfter must be a time from 0 to 24 hours"
-        : "the error of a message that was not sent must be RateLimited or ServerError"
+      return !(error instanceof RateLimited || error instanceof ServerError)
+        ? "the error of a message that was not sent must be RateLimited or ServerError"
+        : error.retryAfter !== undefined && !isRetryAfter(Duration.toMillis(error.retryAfter))
+        ? "retryAfter must be a time from 0 to 24 hours"
+        : lacksFiles !== undefined && typeof lacksFiles !== "boolean"
+        ? "lacksFiles must be true or false"
+        : undefined
     case "Unknown":
       return undefined
     default:

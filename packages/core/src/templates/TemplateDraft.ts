@@ -18,7 +18,7 @@ const NamedSamples = Schema.Array(
 
 const Header = Schema.Struct({
   type: Schema.Literal("HEADER"),
-  format: Schema.Literals(["TEXT", "IMAGE", "VIDEO", "GIF", "DOCUMENT", "LOCATION"]),
+  format: Schema.Literals(["TEXT", "IMAGE", "VIDEO", "DOCUMENT", "LOCATION"]),
   text: Schema.optionalKey(PlainText.between(1, 60)),
   example: Schema.optionalKey(Schema.Struct({
     header_text: Schema.optionalKey(samples(60)),

@@ -11,7 +11,6 @@ const sampleTypes: { readonly [format in Header["format"]]: ReadonlyArray<string
   LOCATION: [],
   IMAGE: ["image/jpeg", "image/png"],
   VIDEO: ["video/mp4"],
-  GIF: ["video/mp4"],
   DOCUMENT: ["application/pdf"]
 }
 

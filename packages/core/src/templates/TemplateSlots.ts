@@ -60,8 +60,6 @@ const listOf = (json: Schema.Json, name: string): ReadonlyArray<Schema.Json> => 
 const formats: ReadonlyMap<string, HeaderFormat> = new Map([
   ["IMAGE", "image"],
   ["VIDEO", "video"],
-  // a video that plays automatically
-  ["GIF", "video"],
   ["DOCUMENT", "document"],
   ["LOCATION", "location"]
 ])

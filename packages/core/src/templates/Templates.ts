@@ -234,7 +234,12 @@ export class Templates extends Context.Service<Templates, {
           const { components, ...rest } = change
           const made = components === undefined ? rest : { ...rest, components: yield* uploaded(sender, components) }
           const at = yield* storageTime
-          return (yield* kept(sender, at, yield* edit(sender, template, made))) ?? (yield* gone)
+          const edited = yield* Effect.tapError(
+            edit(sender, template, made),
+            // the listing removes a template that the provider no longer has
+            ({ reason }) => reason === "template_not_found" ? requests.ask(template.providerAccountId) : Effect.void
+          )
+          return (yield* kept(sender, at, edited)) ?? (yield* gone)
         },
         Effect.uninterruptible
       )

@@ -27,6 +27,7 @@ const setUp = () => {
   const library = Layer.succeed(SendableMedia, {
     find: () => Effect.undefined,
     providerIdOf: () => Effect.die("no test sends a file"),
+    forgetProviderId: () => Effect.void,
     sampleHandleOf: () => Effect.die("no test has samples"),
     keepUntil: (_, ids, until) => Effect.sync(() => void ids.forEach((id) => files.set(id, until)))
   })

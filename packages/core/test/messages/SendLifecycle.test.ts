@@ -8,6 +8,7 @@ import { Inbound } from "../../src/inbound/Inbound.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
 import { SendableMedia } from "../../src/media/SendableMedia.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
+import * as MessageFiles from "../../src/messages/MessageFiles.ts"
 import type { Queue } from "../../src/messages/MessageStore.ts"
 import { MessageStore } from "../../src/messages/MessageStore.ts"
 import { type Ended, type Outcome, type SendCommand, SendLifecycle } from "../../src/messages/SendLifecycle.ts"
@@ -28,11 +29,13 @@ const setUp = () => {
   /** Files of the workspace, each of which takes a time to upload to the provider. */
   const files = {
     upload: Effect.succeed("provider-file") as Effect.Effect<string, StoreError>,
+    forgotten: [] as Array<string>,
     kept: [] as Array<number>
   }
   const library = Layer.succeed(SendableMedia, {
     find: (_, id) => Effect.succeed({ id, mimeType: "image/png", size: 100, isAnimated: false, isOpus: false }),
     providerIdOf: () => Effect.suspend(() => files.upload),
+    forgetProviderId: (_, { id }, providerId) => Effect.sync(() => void files.forgotten.push(`${id} ${providerId}`)),
     sampleHandleOf: () => Effect.die("no test has samples"),
     keepUntil: (_, ids, until) => Effect.sync(() => void ids.forEach(() => files.kept.push(until)))
   })
@@ -273,6 +276,23 @@ it.effect(
       yield* advance("15 seconds")
       assert.strictEqual(endOf(yield* sending.pollUnsafe() ?? assert.fail("the send still runs")), "sent")
       assert.strictEqual(provider.calls[0]!.refers.mediaIds.size, 10)
+    })
+  )
+)
+
+it.effect(
+  "the provider's ids of a send's files are forgotten only if the provider no longer has a file",
+  living(({ files, provider }) =>
+    Effect.gen(function*() {
+      const message = yield* carousel
+      const send = yield* sendCommand("k", message)
+      const error = new ServerError({ reason: "provider_error", message: "no such file" })
+      provider.answer = () => Effect.succeed({ _tag: "NotSent", error })
+      assert.strictEqual(endOf(yield* carryOut(send)), "not_sent")
+      assert.deepStrictEqual(files.forgotten, [])
+      provider.answer = () => Effect.succeed({ _tag: "NotSent", error, lacksFiles: true })
+      assert.strictEqual(endOf(yield* carryOut(send)), "not_sent")
+      assert.deepStrictEqual(files.forgotten, MessageFiles.of(message).map(({ id }) => `${id} provider-file`))
     })
   )
 )

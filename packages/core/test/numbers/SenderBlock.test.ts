@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
 import * as SenderBlock from "../../src/numbers/SenderBlock.ts"
-import { hour, minute } from "../checks.ts"
+import { day, hour, minute } from "../checks.ts"
 import { start } from "../samples.ts"
 
 const detail = { code: "131042", message: "Business eligibility payment issue" }
@@ -42,10 +42,36 @@ describe("a block", () => {
     const before = SenderBlock.of("payment", start, detail)
     const next = SenderBlock.of("payment", start + hour, null)
     assert.deepStrictEqual(SenderBlock.renewed(before, next), { ...next, since: start })
-    assert.deepStrictEqual(SenderBlock.renewed(next, before), before)
+    assert.deepStrictEqual(SenderBlock.renewed(next, before), { ...next, since: start })
     assert.deepStrictEqual(SenderBlock.renewed(null, next), next)
     const other = SenderBlock.of("quality", start + hour, null)
     assert.deepStrictEqual(SenderBlock.renewed(before, other), other)
+  })
+
+  it("a block with the provider's own end is kept against a report without one, and follows its newer reports", () => {
+    for (const until of [start + 7 * day, null]) {
+      const restricted = { ...SenderBlock.of("restricted", start, detail), scope: "outside_window", until } as const
+      const met = SenderBlock.of("restricted", start + minute, null)
+      assert.deepStrictEqual(SenderBlock.renewed(restricted, met), restricted)
+      assert.deepStrictEqual(SenderBlock.renewed(met, restricted), restricted)
+      const shortened = { ...restricted, since: start + hour, until: start + 3 * hour }
+      assert.deepStrictEqual(SenderBlock.renewed(restricted, shortened), { ...shortened, since: start })
+      const other = SenderBlock.of("quality", start + minute, null)
+      assert.deepStrictEqual(SenderBlock.renewed(restricted, other), other)
+    }
+    const ended = { ...SenderBlock.of("restricted", start, detail), scope: "outside_window" } as const
+    const again = SenderBlock.of("restricted", start + day, null)
+    assert.deepStrictEqual(SenderBlock.renewed(ended, again), { ...again, since: start })
+  })
+
+  it("an older report is better only if it is of a later end than a block without the provider's own", () => {
+    const older = { ...SenderBlock.of("restricted", start - minute, detail), until: start + 7 * day }
+    const met = SenderBlock.of("restricted", start, null)
+    assert.isTrue(SenderBlock.isBetter(older, met, start))
+    assert.isFalse(SenderBlock.isBetter(older, { ...met, until: start + day }, start))
+    assert.isFalse(SenderBlock.isBetter({ ...older, until: start + minute }, met, start))
+    assert.isFalse(SenderBlock.isBetter(SenderBlock.of("restricted", start - minute, null), met, start))
+    assert.isFalse(SenderBlock.isBetter({ ...older, reason: "payment" }, met, start))
   })
 })
 

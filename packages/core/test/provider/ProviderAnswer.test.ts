@@ -16,6 +16,7 @@ describe("the outcome that an adapter returned", () => {
       { _tag: "Refused", error: refused },
       { _tag: "NotSent", error: throttled(Duration.seconds(1)) },
       { _tag: "NotSent", error: new ServerError({ reason: "provider_unavailable", message: "no" }) },
+      { _tag: "NotSent", error: throttled(Duration.seconds(1)), lacksFiles: true },
       { _tag: "Unknown" }
     ]
     for (const outcome of outcomes) assert.strictEqual<unknown>(ProviderAnswer.outcomeOf(outcome), outcome)
@@ -33,7 +34,8 @@ describe("the outcome that an adapter returned", () => {
       [{ _tag: "Refused", error: new NotFound({ message: "no" }) }, "Forbidden"],
       [{ _tag: "NotSent", error: refused }, "RateLimited"],
       [{ _tag: "NotSent", error: throttled(Duration.infinity) }, "retryAfter"],
-      [{ _tag: "NotSent", error: throttled(Duration.days(2)) }, "retryAfter"]
+      [{ _tag: "NotSent", error: throttled(Duration.days(2)) }, "retryAfter"],
+      [{ _tag: "NotSent", error: throttled(Duration.seconds(1)), lacksFiles: "yes" }, "lacksFiles"]
     ]
     for (const [outcome, field] of wrong) assert.throws(() => ProviderAnswer.outcomeOf(outcome), field)
   })

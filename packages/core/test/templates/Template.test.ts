@@ -96,6 +96,11 @@ describe("templates that no send can fill", () => {
     ["a header with a placeholder", [{ type: "HEADER", format: "TEXT", text: "For {{1}}" }, body("Hi")], /header/],
     ["a header with a named placeholder", [{ type: "header", text: "For {{ name }}" }], /header/],
     ["an image", [{ type: "HEADER", format: "IMAGE", example: {} }, body("Hi")], /header .*image/],
+    [
+      "a picture that moves",
+      [{ type: "HEADER", format: "GIF", example: {} }, body("Hi")],
+      /header is of the format gif/
+    ],
     ["a location", [{ type: "HEADER", format: "LOCATION" }, body("Hi")], /header .*location/],
     [
       "an address with a placeholder",

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { Forbidden, ServerError } from "../../src/Errors.ts"
 import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
 import { Provider, TemplatesUnavailable } from "../../src/provider/Provider.ts"
 import { TemplateRequests } from "../../src/templates/TemplateRequests.ts"
@@ -174,6 +175,42 @@ it.effect("a workspace without a number has nothing to sync", () => {
     yield* Templates.use((_) => Effect.flatMap(newId("ws"), _.sync))
     assert.strictEqual(calls, 0)
   }).pipe(Effect.provide(layer))
+})
+
+it.effect("after an edit of a template that the provider no longer has, its account is listed", () => {
+  const { provider } = setUp()
+  const unused = () => Effect.die("unused")
+  const lost = new Forbidden({ reason: "template_not_found", message: "the provider does not know this template" })
+  const busy = new ServerError({ reason: "provider_unavailable", message: "not now" })
+  const refusals: Array<Forbidden | ServerError> = [busy, lost]
+  const editing = Layer.effect(
+    Provider,
+    Provider.use((all) =>
+      Effect.succeed(
+        Provider.of({
+          ...all,
+          templateEditor: {
+            create: unused,
+            edit: () => Effect.suspend(() => Effect.fail(refusals.shift()!)),
+            uploadSample: unused,
+            remove: unused
+          }
+        })
+      )
+    )
+  ).pipe(Layer.provide(provider.layer))
+  return Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    const { number, workspace } = yield* world()
+    const [first] = yield* list(workspace.id)
+    const requests = yield* TemplateRequests
+    yield* requests.take
+    const edit = Effect.flip(Templates.use((_) => _.edit(workspace.id, first!.id, { messageSendTtlSeconds: 60 })))
+    assert.strictEqual(yield* edit, busy)
+    assert.deepStrictEqual(yield* requests.take, [])
+    assert.strictEqual(yield* edit, lost)
+    assert.deepStrictEqual(yield* requests.take, [number.providerAccountId])
+  }).pipe(Effect.provide(Templates.layer.pipe(Layer.provide(editing), Layer.provideMerge(foundation))))
 })
 
 it.effect("after a template is deleted, its account is listed, since a listing that began before may bring it back", () => {

@@ -126,6 +126,11 @@ export const layer = Layer.effect(
         }),
       keepUploaded: (id, phoneNumberId, uploaded) =>
         Effect.sync(() => memory.media.get(id)?.uploaded.set(phoneNumberId, uploaded)),
+      forgetUploaded: (id, phoneNumberId, providerMediaId) =>
+        Effect.sync(() => {
+          const uploaded = memory.media.get(id)?.uploaded
+          if (uploaded?.get(phoneNumberId)?.providerMediaId === providerMediaId) uploaded.delete(phoneNumberId)
+        }),
       expect: (awaited, fetchAt) => Effect.sync(() => expect(memory, awaited, fetchAt)),
       claimAwaited: (command) => Effect.sync(() => claim(memory, command)),
       postpone: (named, fetchAt) => Effect.sync(() => postpone(memory, named, fetchAt)),

@@ -51,6 +51,13 @@ const keepUploaded = statement({ upload: upload.one }, ({ upload: given }) => `
   select ${upload.values(given)} from wac.media m where m.id = ${given.mediaId} and m.state = 'stored'
   on conflict (${place.names()}) do update set ${providerMedia.set("excluded")}`)
 
+const forgetUploaded = statement(
+  { place: place.one, providerMediaId: value<string>() },
+  (given) => `
+  delete from wac.media_uploads u
+  where ${place.are("u", given.place)} and u.provider_media_id = ${given.providerMediaId}`
+)
+
 const expected = MediaStep.stored.omit("media").and(row({
   phoneNumberId: text<Id.PhoneNumberId>(),
   providerMediaId: text(),
@@ -133,6 +140,13 @@ export const layer = Layer.effect(
         ),
       keepUploaded: (mediaId, phoneNumberId, media) =>
         Effect.asVoid(query("MediaStore.keepUploaded", keepUploaded({ upload: { mediaId, phoneNumberId, ...media } }))),
+      forgetUploaded: (mediaId, phoneNumberId, providerMediaId) =>
+        Effect.asVoid(
+          query(
+            "MediaStore.forgetUploaded",
+            forgetUploaded({ place: { mediaId, phoneNumberId }, providerMediaId })
+          )
+        ),
       expect: (awaited, fetchAt) =>
         Effect.map(
           query("MediaStore.expect", expect({ ...awaited, ...Step.expected(awaited), fetchAt })),

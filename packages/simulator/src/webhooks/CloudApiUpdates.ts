@@ -161,15 +161,39 @@ export const echo = (
   }
 })
 
-/** The system message about a customer with a new number or user id; a new number brings a new user id. */
+/**
+ * The system message about a customer with a new number or user id; a new number brings a new user id. It does not name
+ * the user id before: {@link renamed}.
+ */
 export const moved = (before: Named, after: Named): Schema.JsonObject =>
   defined({
     body: `User changed from ${before.waId ?? before.userId} to ${after.waId ?? after.userId}`,
     type: after.waId === undefined ? "user_changed_user_id" : "user_changed_number",
     wa_id: after.waId,
-    user_id: after.userId,
-    previous_user_id: before.userId
+    user_id: after.userId
   })
+
+/** The update for a customer with a new user id: both ids, beside the number that the customer has now. */
+export const renamed = (
+  account: string,
+  number: BusinessNumber,
+  [previous, current]: readonly [previous: string, current: string],
+  after: Named,
+  at: number
+): Update => ({
+  account,
+  field: "user_id_update",
+  value: {
+    ...about(number),
+    contacts: [contactOf(after)],
+    user_id_update: [defined({
+      wa_id: after.waId,
+      detail: `User id for ${after.name ?? "Sim Customer"} has been updated.`,
+      user_id: { previous, current },
+      timestamp: timestamp(at, true)
+    })]
+  }
+})
 
 /** The update for an error that belongs to no message. */
 export const outOfBand = (account: string, number: BusinessNumber, problem: Errors.Problem): Update => ({

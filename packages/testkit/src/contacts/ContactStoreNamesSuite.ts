@@ -371,6 +371,58 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* known(own, "US.6"), merged)
     }))
 
+  it.effect("a customer who moves to a number of a former customer takes the number, and not that customer's names", () =>
+    Effect.gen(function*() {
+      for (const isNumberFirst of [true, false]) {
+        const own = yield* world()
+        yield* inbound(own, { customer: both(customer(1), "US.OLD"), at: own.start - 2, preference: "opt_out" })
+        yield* inbound(own, { customer: both(customer(2), "US.N"), at: own.start - 3 })
+        // `user_id_update` names the number that the customer has now
+        const posts = [
+          move(own, customer(1), both(customer(2), "US.NEW")),
+          move(own, both(customer(2), "US.OLD"), user("US.NEW"))
+        ]
+        for (const post of isNumberFirst ? posts : posts.toReversed()) {
+          yield* post
+          const { optedOut } = yield* known(own, "US.NEW")
+          assert.isTrue(optedOut)
+        }
+        for (const post of posts) yield* post
+        const moved = yield* known(own, "US.NEW")
+        assert.deepStrictEqual([moved.customer.phone, moved.customer.userId], [customer(2), "US.NEW"])
+        assert.deepStrictEqual([moved.lastInboundAt, moved.optedOut], [own.start - 2, true])
+        assert.deepStrictEqual(yield* known(own, customer(2)), moved)
+        const former = yield* known(own, "US.N")
+        assert.deepStrictEqual([former.customer, former.lastInboundAt, former.optedOut], [
+          user("US.N"),
+          own.start - 3,
+          false
+        ])
+        const { accepted } = yield* accept(own, {
+          message: template({ to: "US.NEW", name: "promo", bodyParams: ["x"] })
+        })
+        assert.strictEqual(describe(accepted), "forbidden/opted_out")
+      }
+    }))
+
+  it.effect("a new user id of a customer who is not known gets the number beside it from its former owner", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* inbound(own, { customer: both(customer(2), "US.N"), at: own.start - 3 })
+      for (const _ of [1, 2]) {
+        assert.isTrue(yield* move(own, both(customer(2), "US.OLD"), user("US.NEW")))
+        const { customer: named, lastInboundAt } = yield* known(own, "US.NEW")
+        assert.deepStrictEqual([named, lastInboundAt], [both(customer(2), "US.NEW"), null])
+        assert.deepStrictEqual(yield* known(own, customer(2)), yield* known(own, "US.NEW"))
+        assert.deepStrictEqual((yield* known(own, "US.N")).customer, user("US.N"))
+      }
+      // nobody's number stays nobody's
+      assert.isTrue(yield* move(own, both(customer(3), "US.7"), user("US.8")))
+      for (const name of [customer(3), "US.7", "US.8"]) {
+        assert.deepStrictEqual(yield* contactOf(own, name), Option.none())
+      }
+    }))
+
   it.effect("a customer is found and can be written to by the parent of the user id", () =>
     Effect.gen(function*() {
       const own = yield* world()

@@ -362,6 +362,12 @@ export const tests = (it: Fixture.It): void => {
       const second = { providerMediaId: "2", expiresAt: own.start + 2 * day }
       yield* store.keepUploaded(media.id, own.number.id, second)
       assert.deepStrictEqual(yield* at(own.number.id, own.start + day), second)
+      yield* store.forgetUploaded(media.id, other, "2")
+      yield* store.forgetUploaded(media.id, own.number.id, "1")
+      assert.deepStrictEqual(yield* at(own.number.id, own.start + day), second, "a later upload stays")
+      yield* store.forgetUploaded(media.id, own.number.id, "2")
+      yield* store.forgetUploaded(media.id, own.number.id, "2")
+      assert.isUndefined(yield* at(own.number.id, own.start + day))
     }))
 
   it.effect("a customer's file has one id, is downloaded by one process, and is then a file like any other", () =>

@@ -96,6 +96,7 @@ const play = Effect.gen(function*() {
         return file && { ...file, id }
       }),
     providerIdOf: (sender, { id }) => Effect.succeed(`${sender.providerNumberId} ${id}`),
+    forgetProviderId: () => Effect.void,
     sampleHandleOf: () => Effect.die("nobody asks"),
     keepUntil: () => Effect.void
   }

@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { PhoneNumber, SenderBlock } from "@wac/core"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as SeededRandom from "../SeededRandom.ts"
 import * as PhoneNumberFixture from "./PhoneNumberFixture.ts"
@@ -19,21 +19,31 @@ interface Report {
   readonly change: PhoneNumber.NumberChange
 }
 
+const isWithoutEnd = ({ reason, until }: SenderBlock.SenderBlock, at: number): boolean =>
+  until === at + Duration.toMillis(SenderBlock.trialAfter[reason])
+
 /**
  * The expected block after reports that arrived in this order. The provider's times are whole seconds, so a block
- * counts from the end of its second.
+ * counts from the end of its second. A block with the provider's own end is kept against one without that ends earlier,
+ * whichever was reported or arrived first.
  */
 const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber["block"] => {
   let held = null as PhoneNumber.PhoneNumber["block"]
   let heldAt = -Infinity
   for (const { at, change: { block, lifts } } of reports) {
-    const isOlder = at + (block ? 999 : 0) < heldAt
+    const endsLater = (one: SenderBlock.SenderBlock, other: SenderBlock.SenderBlock) =>
+      (one.until ?? Infinity) > (other.until ?? Infinity)
+    const isBetter = block && held?.reason === block.reason && isWithoutEnd(held, heldAt) && endsLater(block, held)
+    const isOlder = at + (block ? 999 : 0) < heldAt && isBetter !== true
     const isOfAnother = block === undefined && (lifts === undefined || held !== null && held.reason !== lifts)
     if (isOlder || isOfAnother) continue
     heldAt = Math.max(heldAt, at)
     // a repeated block for the reason in force keeps its start
     held = block && held?.reason === block.reason
-      ? { ...block, since: Math.min(held.since, block.since) }
+      ? {
+        ...(isWithoutEnd(block, block.since) && endsLater(held, block) ? held : block),
+        since: Math.min(held.since, block.since)
+      }
       : block ?? null
   }
   return held
@@ -62,16 +72,19 @@ const expected = (number: PhoneNumber.PhoneNumber, reports: ReadonlyArray<Report
 
 const randomReport = (random: SeededRandom.SeededRandom, at: number): Report => {
   const included = random.below(15) + 1
+  // often the same reason, so that blocks for one reason meet
+  const reason = random.pick([...reasons, "restricted", "restricted"] as const)
+  const provider = random.pick([null, detail, { code: "0", message: "\u0000 \" \\ é" }])
   return {
     at,
     change: {
       ...((included & 1) === 0 ? {} : {
-        block: random.below(3) === 0 ? null : {
-          reason: random.pick(reasons),
+        block: random.below(3) === 0 ? null : random.below(2) === 0 ? SenderBlock.of(reason, at, provider) : {
+          reason,
           scope: random.pick(["all", "outside_window"] as const),
           since: at - random.below(100),
-          until: random.pick([null, at + random.below(1000)]),
-          provider: random.pick([null, detail, { code: "0", message: "\u0000 \" \\ é" }])
+          until: random.pick([null, at + random.below(1000), at + 2 * hour]),
+          provider
         }
       }),
       ...((included & 2) === 0 ? {} : { tier: random.pick(["standard", "high", "some other"]) }),
@@ -194,6 +207,27 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* numberOf(own)).block, { ...again, since: start })
       const another = yield* report(start + 2 * hour, "quality")
       assert.deepStrictEqual((yield* numberOf(own)).block, another)
+    }))
+
+  it.effect("a restriction with an end holds in whichever order it and the error of a send are reported and arrive", () =>
+    Effect.gen(function*() {
+      for (const apart of [-5000, 5000]) {
+        for (const isRestrictionFirst of [true, false]) {
+          const own = yield* world()
+          const { number: { providerNumberId }, start } = own
+          const until = start + 7 * 24 * hour
+          const restriction = {
+            ...SenderBlock.of("restricted", start, detail),
+            scope: "outside_window",
+            until
+          } as const
+          const met = SenderBlock.of("restricted", start + apart, { code: "368", message: "Temporarily blocked" })
+          const reports = isRestrictionFirst ? [restriction, met] : [met, restriction]
+          for (const block of reports) yield* observe({ providerNumberId }, block.since, { block })
+          const since = isRestrictionFirst && apart < 0 ? start : Math.min(start, start + apart)
+          assert.deepStrictEqual((yield* numberOf(own)).block, { ...restriction, since })
+        }
+      }
     }))
 
   it.effect("reports in any order leave the newest value of each field", () =>
