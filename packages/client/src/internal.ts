@@ -56,6 +56,12 @@ export interface InternalClientOptions extends TransportOptions {
   readonly cookie?: string
   /** The id of the workspace whose portal is used, instead of a session of the dashboard. */
   readonly portal?: string
+  /**
+   * Returns the session that the program shows, or `undefined` if it shows none yet. The service then refuses calls
+   * with 401 if the cookie has become a session of another workspace or person, for example by another tab of the same
+   * browser. `session.get` is not refused: it returns the session of the cookie.
+   */
+  readonly shown?: () => Pick<Wire.Session, "userId" | "workspaceId"> | undefined
 }
 
 /** The options of changes. */
@@ -374,12 +380,18 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
   if (base === undefined) throw badOption("baseUrl", "baseUrl must be the service's http or https address")
   let { cookie } = options
 
+  const pageHeader = (): Readonly<Record<string, string>> => {
+    const shown = options.shown?.()
+    return shown === undefined ? {} : { "wac-session": `${shown.workspaceId} ${shown.userId}` }
+  }
+
   const call = transportOf<InternalRoutes>(base, {
     // a browser sets `sec-fetch-site` and `cookie` itself and ignores these
-    headersOf: async () => ({
+    headersOf: async ({ method, target }) => ({
       "sec-fetch-site": "same-origin",
       ...(cookie === undefined ? {} : { cookie }),
-      ...(options.portal === undefined ? {} : { "wac-portal": options.portal })
+      ...(options.portal === undefined ? {} : { "wac-portal": options.portal }),
+      ...(method === "GET" && target.endsWith("/internal/session") ? {} : pageHeader())
     }),
     onHeaders: (headers) => {
       for (const each of headers.getSetCookie()) {

@@ -7,7 +7,9 @@ import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Browser, Page } from "playwright-core"
 import { assert, beforeAll, it } from "vitest"
+import * as checks from "../checks.ts"
 import { call, createKey, hello, send, signIn } from "../harness.ts"
+import { accept, cookieOf } from "../people/joining.ts"
 import { browser as launch, button, signedIn, visit } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
@@ -717,3 +719,48 @@ it("a running campaign that sends to nobody says so for the time that was measur
   person.assertSound()
   await person.end()
 })
+
+for (
+  const { change, name } of [
+    { name: "opens another workspace", change: "workspace" },
+    { name: "signs out, and another member signs in", change: "person" }
+  ] as const
+) {
+  it(`if a person ${name} in another tab, a page's form changes nothing and the page is loaded anew`, async () => {
+    const own = await inScope(workspace.empty)
+    const { services, url } = own
+    const other = await inScope(
+      checks.anotherWorkspace("Porto Flowers", "+15005550199").pipe(Effect.provideContext(services))
+    )
+    const invited = await inScope(checks.invited(services, other.id, "owner@example.com", "admin"))
+    const joined = await inScope(accept(url, invited, undefined, own.session))
+    assert.strictEqual(joined.status, 200, joined.text)
+    const there = cookieOf(joined)
+    const { body: { data: workspaces } } = await inScope(call(`${url}/internal/workspaces`, { headers: there }))
+    const moveTo = async (workspaceId: string) => {
+      const moved = await inScope(
+        call(`${url}/internal/session/workspace`, { headers: there, body: { workspaceId } })
+      )
+      assert.strictEqual(moved.status, 200, moved.text)
+    }
+    await moveTo(workspaces.find(({ id }: { readonly id: string }) => id !== other.id).id)
+    const colleague = await inScope(workspace.asMember({ session: there, url }, "colleague@example.com", "admin"))
+    const person = await signedIn(browser, { ...own, session: there })
+    const { page } = person
+    await person.open("/settings/opt-out")
+    await page.getByLabel("Words that opt out").fill("adieu")
+    if (change === "workspace") await moveTo(other.id)
+    else {
+      const [name, value] = colleague.cookie.split("=") as [string, string]
+      await page.context().addCookies([{ name, value, url }])
+    }
+    await button(page, "Save").click()
+    await heading(page, "Overview").waitFor()
+    await button(page, change === "workspace" ? /Porto Flowers.*owner@/ : /Lima Flowers.*colleague@/).waitFor()
+    const headers = change === "workspace" ? there : colleague
+    const { body: words } = await inScope(call(`${url}/internal/settings/opt-out`, { headers }))
+    assert.deepStrictEqual(words.stopWords, [])
+    person.assertSound()
+    await person.end()
+  })
+}

@@ -2026,7 +2026,11 @@ export interface InternalRoutes {
    * result ends. 404 if the service has no domain name.
    */
   readonly "POST /internal/session/factor/options": { readonly body: RequestPasskey; readonly response: PasskeyRequest }
-  /** Get the session. Returns the session of the cookie. */
+  /**
+   * Get the session. Returns the session of the cookie. Another tab can switch its workspace or sign somebody else in.
+   * So a request under `/internal` may carry `wac-session: <workspace id> <user id>`: in a session of another workspace
+   * or person it is refused with 401 `missing_session`.
+   */
   readonly "GET /internal/session": { readonly response: Session }
   /** Sign out. Ends the session and removes its cookie. */
   readonly "DELETE /internal/session": { readonly response: undefined }
