@@ -564,6 +564,31 @@ it("what was chosen under another filter is not delivered again", async () => {
   await person.end()
 })
 
+it("what was chosen under another range of times is not delivered again", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const delivery = {
+    ...exhausted("dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7DE", "message.sent"),
+    messageId: null,
+    lastAttempt: null
+  }
+  await page.route(
+    /\/internal\/webhook\/deliveries\?/,
+    (route) => route.fulfill({ json: { data: [delivery], hasMore: false, nextCursor: null } })
+  )
+  await person.open("/deliveries?status=exhausted&since=range&begin=2026-01-01T00:00:00.000Z")
+  const all = page.getByLabel("Choose all on this page")
+  const chosen = page.getByText("1 is chosen")
+  for (const [name, value] of [["From", "2026-01-01T12:00"], ["To", "2026-01-03T12:00"]] as const) {
+    await all.check()
+    await chosen.waitFor()
+    await page.getByLabel(name, { exact: true }).fill(value)
+    await all.waitFor()
+  }
+  person.assertSound()
+  await person.end()
+})
+
 it("a time that is typed into a filter counts once it is complete, and takes the place of the one before", async () => {
   const person = await signedIn(browser, server)
   const { page } = person
