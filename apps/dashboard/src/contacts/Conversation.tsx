@@ -62,7 +62,7 @@ const Reply = ({ contact }: { readonly contact: Contact }) => {
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.messagesSend)
   const [body, setBody] = useState("")
-  const once = useOnce<SendMessage>({ isRepeatable: true })
+  const once = useOnce<SendMessage>({ isMessage: true, isRepeatable: true })
   const to = addressOf(contact)
   const { optedOut, phoneNumberId: from, windowOpenUntil } = contact
   const isOpen = useNow((now) =>

@@ -322,6 +322,7 @@ export const texts: Catalogue = {
   "belong to a removed webhook": "pertenecen a un webhook eliminado",
   "is no longer there": "ya no existe",
   "are no longer there": "ya no existen",
+  "may or may not have begun": "con inicio sin confirmar",
   "Its attempt failed. Test events, and the probe before a resume, are attempted once.":
     "Su intento falló. Los eventos de prueba, y la prueba antes de reanudar, se intentan una sola vez.",
   "It waits for an earlier event of the same message: a message’s events are delivered in their order.":

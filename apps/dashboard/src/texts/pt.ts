@@ -321,6 +321,7 @@ export const texts: Catalogue = {
   "belong to a removed webhook": "pertencem a um webhook removido",
   "is no longer there": "não existe mais",
   "are no longer there": "não existem mais",
+  "may or may not have begun": "com início não confirmado",
   "Its attempt failed. Test events, and the probe before a resume, are attempted once.":
     "A tentativa falhou. Os eventos de teste, e o teste antes de retomar, são tentados uma única vez.",
   "It waits for an earlier event of the same message: a message’s events are delivered in their order.":
