@@ -24,6 +24,8 @@ export const texts: Catalogue = {
     "Não há nada a fazer: nenhum item da lista permite isso agora.",
   "These are the first {count}: do it again for those that follow.":
     "Estes são os primeiros {count}: repita a ação para os seguintes.",
+  "These are the first {count}. For the others, choose a shorter time, or start a replay.":
+    "Estes são os primeiros {count}. Para os demais, escolha um período mais curto ou inicie uma repetição.",
   "This page does it, a few at a time. If you stop it or close the page, those that are {done} stay {done}, and the others are as before.":
     "Esta página faz isso aos poucos. Se você parar o processo ou fechar a página, o que já foi feito é mantido e o restante fica como antes.",
   "Progress": "Progresso",

@@ -38,6 +38,8 @@ export const DeliverAgain = (props: Again) => {
       look="primary"
       done={t("begun")}
       fits={() => true}
+      beyond={(count) =>
+        t("These are the first {count}. For the others, choose a shorter time, or start a replay.", { count })}
       act={({ id }, idempotencyKey) =>
         api.deliveries.retry(id, { idempotencyKey }).then(({ status }) => {
           begun.current.push(status)

@@ -199,6 +199,37 @@ it("a message whose outcome is unknown is sent under the same key until the serv
   await person.end()
 })
 
+it("if more deliveries than one run takes are delivered again, the dialog says how to reach the others, since the first ones stay in the list", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const delivery = (n: number) => ({
+    id: `dlv_${n}`,
+    eventId: `evt_${n}`,
+    eventType: "message.sent",
+    status: "delivered",
+    attemptCount: 1,
+    nextAttemptAt: null,
+    createdAt: "2026-01-02T03:04:05.700Z",
+    completedAt: "2026-01-02T03:04:06.700Z",
+    messageId: null,
+    lastAttempt: null
+  })
+  await page.route(/\/internal\/webhook\/deliveries\?/, (route) => {
+    const isPage = new URL(route.request().url()).searchParams.get("limit") === "50"
+    const data = Array.from({ length: isPage ? 2 : 50_001 }, (_, n) => delivery(n))
+    return route.fulfill({ json: { data, hasMore: true, nextCursor: "older" } })
+  })
+  await person.open("/deliveries?status=delivered")
+  await button(page, "Deliver all again…").click()
+  const again = dialog(page, "Deliver 50,000 events again?")
+  await again.getByText("These are the first 50,000. For the others, choose a shorter time, or start a replay.")
+    .waitFor()
+  assert.strictEqual(await again.getByText("do it again").count(), 0)
+  await button(again, "Cancel").click()
+  person.assertSound()
+  await person.end()
+})
+
 it("the page of a delivery to a removed webhook says so, and has no button that delivers it again", async () => {
   const { session, url } = server
   await setNewWebhook()
