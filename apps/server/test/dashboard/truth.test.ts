@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url"
 import type { Browser, Page } from "playwright-core"
 import { assert, beforeAll, it } from "vitest"
 import * as checks from "../checks.ts"
-import { call, createKey, hello, send, signIn } from "../harness.ts"
+import { call, createKey, hello, ownPage, send, signIn } from "../harness.ts"
 import { accept, cookieOf } from "../people/joining.ts"
-import { browser as launch, button, signedIn, visit } from "./browser.ts"
+import { browser as launch, button, dialog, signedIn, visit } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
 
@@ -789,3 +789,71 @@ for (
     await person.end()
   })
 }
+
+it("the page of a message without an API key does not say that a person sent it", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const sent = await inScope(
+    call(`${server.url}/internal/messages`, {
+      headers: { ...ownPage, ...server.session, "idempotency-key": "without-a-key" },
+      body: { to: "+15551234569", type: "template", template: { name: "hello_world", language: "en_US" } }
+    })
+  )
+  assert.strictEqual(sent.status, 200, sent.text)
+  await person.open(`/messages/${sent.body.messageId}`)
+  const facts = page.getByText("Sent with", { exact: true }).locator("xpath=..")
+  await facts.getByText("No API key: the dashboard, the outbox, or an operator’s retry").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+it("what is typed while a reply is being sent stays in the form", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const to = "+15005550008"
+  const sent = await inScope(send({ key, url: server.url }, hello(to)))
+  assert.strictEqual(sent.status, 200, sent.text)
+  await person.open("/contacts")
+  await page.getByRole("link", { name: to, exact: true }).click()
+  const reply = page.getByLabel("Reply")
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  await page.route(/\/internal\/messages$/, async (route) => {
+    await held
+    await route.fallback()
+  })
+  await reply.fill("It is on its way")
+  await button(page, "Send reply").click()
+  await button(page, "Sending…").waitFor()
+  await reply.fill("And it arrives today")
+  release()
+  await button(page, "Send reply").waitFor()
+  assert.strictEqual(await reply.inputValue(), "And it arrives today")
+  await button(page, "Send reply").click()
+  await page.getByRole("list", { name: "Messages" }).getByText("And it arrives today").waitFor()
+  await button(page, "Send reply").waitFor()
+  assert.strictEqual(await reply.inputValue(), "")
+  person.assertSound()
+  await person.end()
+})
+
+it("a campaign’s page shows the text of an amount, and a rate below one message a second", async () => {
+  const id = await inScope(workspace.ready(server))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const { body: campaign } = await inScope(call(`${server.url}/internal/campaigns/${id}`, { headers: server.session }))
+  const amount = { currency: { fallback_value: "5.00 €", code: "EUR", amount_1000: 5000 } }
+  const json = { ...campaign, share: 0.01, template: { ...campaign.template, bodyParams: [amount, "{{name}}"] } }
+  await page.route(`**/internal/campaigns/${id}`, (route) => route.fulfill({ json }))
+  await page.route("**/internal/phone-numbers?*", async (route) => {
+    const text = await (await route.fetch()).text()
+    await route.fulfill({ json: JSON.parse(text.replace(/"messagesPerSecond":[\d.]+/g, `"messagesPerSecond":80`)) })
+  })
+  await person.open(`/campaigns/${id}`)
+  const settings = page.getByRole("region", { name: "Settings", exact: true })
+  await settings.getByText("5.00 €, {{name}}", { exact: true }).waitFor()
+  await button(page, "Start").click()
+  await dialog(page, "Start the campaign").getByText(/, at most 0\.8 a second, in about /).waitFor()
+  await button(dialog(page, "Start the campaign"), "Cancel").click()
+  person.assertSound()
+  await person.end()
+})

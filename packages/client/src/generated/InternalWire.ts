@@ -42,7 +42,7 @@ export interface ListedMessage {
   readonly status: MessageStatus
   readonly id: string
   readonly providerMessageId: string | null
-  /** `null` if a person sent it from the dashboard. */
+  /** `null` if it came without one: from the dashboard, the outbox or an operator's retry, or of a campaign. */
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
@@ -57,7 +57,7 @@ export interface MessageDetail {
   readonly status: MessageStatus
   readonly id: string
   readonly providerMessageId: string | null
-  /** `null` if a person sent it from the dashboard. */
+  /** `null` if it came without one: from the dashboard, the outbox or an operator's retry, or of a campaign. */
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
