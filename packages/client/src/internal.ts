@@ -380,19 +380,17 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
   if (base === undefined) throw badOption("baseUrl", "baseUrl must be the service's http or https address")
   let { cookie } = options
 
-  const pageHeader = (): Readonly<Record<string, string>> => {
-    const shown = options.shown?.()
-    return shown === undefined ? {} : { "wac-session": `${shown.workspaceId} ${shown.userId}` }
-  }
-
   const call = transportOf<InternalRoutes>(base, {
     // a browser sets `sec-fetch-site` and `cookie` itself and ignores these
-    headersOf: async ({ method, target }) => ({
-      "sec-fetch-site": "same-origin",
-      ...(cookie === undefined ? {} : { cookie }),
-      ...(options.portal === undefined ? {} : { "wac-portal": options.portal }),
-      ...(method === "GET" && target.endsWith("/internal/session") ? {} : pageHeader())
-    }),
+    headersOf: async ({ method, target }) => {
+      const page = method === "GET" && target.endsWith("/internal/session") ? undefined : options.shown?.()
+      return {
+        "sec-fetch-site": "same-origin",
+        ...(cookie === undefined ? {} : { cookie }),
+        ...(options.portal === undefined ? {} : { "wac-portal": options.portal }),
+        ...(page === undefined ? {} : { "wac-session": `${page.workspaceId} ${page.userId}` })
+      }
+    },
     onHeaders: (headers) => {
       for (const each of headers.getSetCookie()) {
         const [pair, , value] = sessionCookie.exec(each) ?? []
