@@ -3,7 +3,7 @@
  */
 import { assert, it } from "vitest"
 import { customerOf, numberOf, soughtMessages } from "../src/ui/Sought.ts"
-import { withinSentence } from "../src/ui/Words.ts"
+import { asRate, withinSentence } from "../src/ui/Words.ts"
 import {
   begunWords,
   earlierOf,
@@ -108,5 +108,17 @@ it("a name keeps its capitals within a sentence if it is an abbreviation", () =>
     "API key",
     "signing secret",
     "link"
+  ])
+})
+
+it("a rate that is above 0 is never shown as 0", () => {
+  const words = [0.004, 0.04, 0.8, 9.94, 40.4, 1234].map(asRate)
+  assert.deepStrictEqual(words, [
+    "0.004 a second",
+    "0.04 a second",
+    "0.8 a second",
+    "9.9 a second",
+    "40 a second",
+    "1,234 a second"
   ])
 })

@@ -56,6 +56,12 @@ export interface InternalClientOptions extends TransportOptions {
   readonly cookie?: string
   /** The id of the workspace whose portal is used, instead of a session of the dashboard. */
   readonly portal?: string
+  /**
+   * Returns the session that the program shows, or `undefined` if it shows none yet. The service then refuses calls
+   * with 401 if the cookie has become a session of another workspace or person, for example by another tab of the same
+   * browser. `session.get` is not refused: it returns the session of the cookie.
+   */
+  readonly shown?: () => Pick<Wire.Session, "userId" | "workspaceId"> | undefined
 }
 
 /** The options of changes. */
@@ -376,11 +382,15 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
 
   const call = transportOf<InternalRoutes>(base, {
     // a browser sets `sec-fetch-site` and `cookie` itself and ignores these
-    headersOf: async () => ({
-      "sec-fetch-site": "same-origin",
-      ...(cookie === undefined ? {} : { cookie }),
-      ...(options.portal === undefined ? {} : { "wac-portal": options.portal })
-    }),
+    headersOf: async ({ method, target }) => {
+      const page = method === "GET" && target.endsWith("/internal/session") ? undefined : options.shown?.()
+      return {
+        "sec-fetch-site": "same-origin",
+        ...(cookie === undefined ? {} : { cookie }),
+        ...(options.portal === undefined ? {} : { "wac-portal": options.portal }),
+        ...(page === undefined ? {} : { "wac-session": `${page.workspaceId} ${page.userId}` })
+      }
+    },
     onHeaders: (headers) => {
       for (const each of headers.getSetCookie()) {
         const [pair, , value] = sessionCookie.exec(each) ?? []

@@ -82,6 +82,27 @@ describe("a session", () => {
     assert.strictEqual(seen[0]!.headers.get("cookie"), "wac_session=given")
   })
 
+  it("calls name the session that the program shows, and the question which one the cookie has does not", async () => {
+    let shown: { readonly workspaceId: string; readonly userId: string } | undefined
+    const { client, seen } = clientOf([() => Response.json({ data: [], hasMore: false, nextCursor: null })], {
+      shown: () => shown
+    })
+    await client.apiKeys.list().toArray()
+    shown = { workspaceId: "ws_1", userId: "usr_1" }
+    await client.apiKeys.list().toArray()
+    await client.session.get()
+    await client.session.signOut()
+    shown = { workspaceId: "ws_2", userId: "usr_1" }
+    await client.account.sessions()
+    assert.deepEqual(seen.map(({ headers, route }) => [route, headers.get("wac-session")]), [
+      ["GET /team/internal/api-keys", null],
+      ["GET /team/internal/api-keys", "ws_1 usr_1"],
+      ["GET /team/internal/session", null],
+      ["DELETE /team/internal/session", "ws_1 usr_1"],
+      ["GET /team/internal/sessions", "ws_2 usr_1"]
+    ])
+  })
+
   it("hooks never see the session, even if they keep the headers", async () => {
     const kept: Array<Headers> = []
     const told: Array<string> = []

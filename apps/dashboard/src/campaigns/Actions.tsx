@@ -14,7 +14,7 @@ import { grouped } from "../ui/Language.ts"
 import { fromLocal, lengthOf, toLocal } from "../ui/Moment.ts"
 import { Notice } from "../ui/Notice.tsx"
 import { Time, timeZone, useNow } from "../ui/Time.tsx"
-import { counted } from "../ui/Words.ts"
+import { asRate, counted } from "../ui/Words.ts"
 import { usePace } from "./Pace.ts"
 import { endsAt, goesOnAt, reachedBy, stopsEarlyAt, timeNeeded } from "./Reach.ts"
 
@@ -63,7 +63,7 @@ const Start = ({ campaign, onClose }: Question) => {
             Sends the template to {reached}
             {pace === undefined ?
               null :
-              `, at most ${grouped(Math.floor(pace))} a second, in about ${lengthOf(timeNeeded(campaign, pace))}`}
+              `, at most ${asRate(pace)}, in about ${lengthOf(timeNeeded(campaign, pace))}`}
             {startsAt === null || !isLater ? "." : (
               <>
                 , from <Time at={startsAt} />.

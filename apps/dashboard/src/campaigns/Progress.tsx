@@ -6,7 +6,7 @@ import { grouped } from "../ui/Language.ts"
 import { Notice } from "../ui/Notice.tsx"
 import { Section } from "../ui/Page.tsx"
 import { Time } from "../ui/Time.tsx"
-import { counted } from "../ui/Words.ts"
+import { asRate, counted } from "../ui/Words.ts"
 import { pauseReasons } from "./CampaignWords.tsx"
 import { Funnel } from "./Funnel.tsx"
 import { lengthAt, usePace } from "./Pace.ts"
@@ -40,10 +40,6 @@ const useRate = (done: number, at: number): Rate | undefined => {
   const seconds = (last.at - first.at) / 1000
   return { perSecond: Math.max(0, last.done - first.done) / seconds, seconds: Math.floor(seconds) }
 }
-
-/** A rate as text: `12 a second`, `0.4 a second`. */
-const asRate = (perSecond: number): string =>
-  `${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))} a second`
 
 /** The end of the sentence on a running campaign's progress: how fast it sends, and how long it will take. */
 const RateWords = ({ at, campaign }: { readonly campaign: Campaign; readonly at: number }) => {

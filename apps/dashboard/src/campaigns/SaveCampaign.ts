@@ -5,7 +5,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { Campaign, RecipientFile, UploadQuery } from "@wac/client/internal"
 import { useRef, useState } from "react"
-import { isRefused, useOnce } from "../session/Once.ts"
+import { isRefused, isUnknown, useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { changeTo, createdBy, isSame, type Plan } from "./Draft.ts"
 import { ensureUnchanged } from "./RecipientFile.ts"
@@ -37,14 +37,19 @@ export const useSaveCampaign = (campaign: Campaign | undefined) => {
   const once = useOnce<Plan>()
 
   /**
-   * Takes a step. If it fails, sets the sentence: `ifRefused` if the service refused it, `ifUnknown` if the outcome is
-   * unknown.
+   * Takes a step. If it fails, sets the sentence: `ifRefused` if the service refused it, `ifLost` if the service itself
+   * does not know the outcome, `ifUnknown` otherwise.
    */
-  const step = async <A>(act: () => Promise<A>, ifRefused: string, ifUnknown: string): Promise<A> => {
+  const step = async <A>(
+    act: () => Promise<A>,
+    ifRefused: string,
+    ifUnknown: string,
+    ifLost = ifUnknown
+  ): Promise<A> => {
     try {
       return await act()
     } catch (error) {
-      setLeft(isRefused(error) ? ifRefused : ifUnknown)
+      setLeft(isRefused(error) ? ifRefused : isUnknown(error) ? ifLost : ifUnknown)
       throw error
     }
   }
@@ -76,14 +81,15 @@ export const useSaveCampaign = (campaign: Campaign | undefined) => {
 
   /**
    * Creates a campaign. After a lost response, it repeats the first request even if the form has changed, so that only
-   * one campaign is created, and then applies the changes.
+   * one campaign is created, and then applies the changes. If the service has lost the request, it creates another.
    */
   const create = ({ plan, recipients }: FormValues): Promise<Campaign> =>
     once([], () => plan, async (first, key) => {
       const made = saved.current = saved.current ?? await step(
         () => api.campaigns.create(createdBy(first), key),
         "Nothing was saved.",
-        "The campaign may have been created. Save again: no second one is created."
+        "The campaign may have been created. Save again: no second one is created.",
+        "The campaign may have been created: look in the list before you save again."
       )
       await edit(made, plan)
       try {

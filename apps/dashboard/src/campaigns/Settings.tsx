@@ -1,5 +1,6 @@
 /** The section with a campaign's settings, and when it was created, started and ended. */
 import type { Campaign } from "@wac/client/internal"
+import { textOf } from "../contacts/Said.tsx"
 import { TemplateLink } from "../templates/TemplateLink.tsx"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
@@ -17,8 +18,8 @@ const PlannedTemplate = (
   const values = bodyParams === undefined
     ? []
     : Array.isArray(bodyParams)
-    ? bodyParams.map(String)
-    : Object.entries(bodyParams).map(([name, value]) => `${name}: ${value}`)
+    ? bodyParams.map(textOf)
+    : Object.entries(bodyParams).map(([name, value]) => `${name}: ${textOf(value)}`)
   const ofVariant = variant === undefined ? "" : ` of variant ${variant}`
   return (
     <>

@@ -31,7 +31,7 @@ export const TestSend = (
   const refusal = useRefusal(RoleOf.messagesSend)
   const [to, setTo] = useState("")
   // each press sends another test
-  const once = useOnce<SendMessage>({ isRepeatable: true })
+  const once = useOnce<SendMessage>({ isMessage: true, isRepeatable: true })
   const send = useMutation({
     mutationFn: () =>
       once(

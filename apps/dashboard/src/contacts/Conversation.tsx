@@ -62,15 +62,17 @@ const Reply = ({ contact }: { readonly contact: Contact }) => {
   const client = useQueryClient()
   const refusal = useRefusal(RoleOf.messagesSend)
   const [body, setBody] = useState("")
-  const once = useOnce<SendMessage>({ isRepeatable: true })
+  const once = useOnce<SendMessage>({ isMessage: true, isRepeatable: true })
   const to = addressOf(contact)
   const { optedOut, phoneNumberId: from, windowOpenUntil } = contact
   const isOpen = useNow((now) =>
     !channel.serviceWindow || (windowOpenUntil !== null && Date.parse(windowOpenUntil) > now)
   )
   const send = useMutation({
-    mutationFn: () => once([to, from, body], () => ({ to, from, type: "text", text: { body } }), api.messages.send),
-    onSuccess: () => setBody(""),
+    mutationFn: (body: string) =>
+      once([to, from, body], () => ({ to, from, type: "text", text: { body } }), api.messages.send),
+    // what the person has typed meanwhile stays
+    onSuccess: (_, sent) => setBody((body) => body === sent ? "" : body),
     onSettled: () => client.invalidateQueries()
   })
   if (!isOpen || optedOut) {
@@ -88,7 +90,7 @@ const Reply = ({ contact }: { readonly contact: Contact }) => {
       className="space-y-2 border-t border-line pt-4"
       onSubmit={(event) => {
         event.preventDefault()
-        if (!send.isPending && refusal === undefined) send.mutate()
+        if (!send.isPending && refusal === undefined) send.mutate(body)
       }}
     >
       <Field label="Reply" error={send.error} param="text">

@@ -127,7 +127,7 @@ export const MessagePage = () => {
                       </Link>
                     )
                     : message.apiKeyId === null
-                    ? "The dashboard, by hand"
+                    ? "No API key: the dashboard, the outbox, or an operator’s retry"
                     : (
                       <Link to="/api-keys/$id" params={{ id: message.apiKeyId }} className="text-accent underline">
                         <KeyName id={message.apiKeyId} />

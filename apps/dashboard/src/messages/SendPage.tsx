@@ -72,7 +72,7 @@ const Form = (
   const [values, setValues] = useState<{ readonly [variable: string]: string }>({})
   const [body, setBody] = useState("")
   const [times, setTimes] = useState(sendAtOnce)
-  const once = useOnce<SendMessage>()
+  const once = useOnce<SendMessage>({ isMessage: true })
   const template = templates.find((template) => templateKey(template) === chosen)
   const send = useMutation({
     mutationFn: () =>

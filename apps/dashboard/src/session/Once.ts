@@ -10,13 +10,31 @@ export const isRefused = (error: unknown): boolean =>
   error instanceof WacError && error.status !== undefined && error.status >= 400 && error.status < 500 &&
   !open.includes(error.status)
 
+/** Whether the service does not know whether it carried out a request. */
+export const isUnknown = (error: unknown): boolean => error instanceof WacError && error.reason === "outcome_unknown"
+
+/** Whether the service will never know whether it sent a message. */
+const isUnknownForGood = (error: unknown): boolean => error instanceof WacError && error.reason === "delivery_unknown"
+
 /**
  * Returns a function that sends a form's request once for each content of the form: if it is called again, for example
  * after a lost response, it sends the same request with the same idempotency key. It makes a new request if the form
- * has changed, after a refusal for good, and after a success if `isRepeatable`.
+ * has changed, after a refusal for good, if the outcome stays unknown, and after a success if `isRepeatable`.
  */
-export const useOnce = <Request>({ isRepeatable = false }: { readonly isRepeatable?: boolean } = {}) => {
-  const last = useRef<{ readonly form: string; readonly request: Request; readonly idempotencyKey: string }>(undefined)
+export const useOnce = <Request>(
+  { isMessage = false, isRepeatable = false }: {
+    readonly isRepeatable?: boolean
+    /** Whether the request sends a message: the service then learns an unknown outcome itself, or says that it never will. */
+    readonly isMessage?: boolean
+  } = {}
+) => {
+  const last = useRef<{
+    readonly form: string
+    readonly request: Request
+    readonly idempotencyKey: string
+    /** Whether the outcome was unknown when the request was sent before. */
+    readonly isUnknown?: boolean
+  }>(undefined)
   return async <A>(
     form: ReadonlyArray<unknown>,
     make: () => Request,
@@ -26,13 +44,18 @@ export const useOnce = <Request>({ isRepeatable = false }: { readonly isRepeatab
     if (last.current?.form !== text) {
       last.current = { form: text, request: make(), idempotencyKey: crypto.randomUUID() }
     }
-    const { idempotencyKey, request } = last.current
+    const sent = last.current
+    const { idempotencyKey, request } = sent
     try {
       const answer = await send(request, { idempotencyKey })
       if (isRepeatable) last.current = undefined
       return answer
     } catch (error) {
-      if (isRefused(error)) last.current = undefined
+      // what was lost with its server stays so: under this key, the service would never do it
+      const isLost = isUnknown(error) && !isMessage
+      last.current = isRefused(error) || isUnknownForGood(error) || (isLost && sent.isUnknown === true)
+        ? undefined
+        : { ...sent, isUnknown: isLost || sent.isUnknown === true }
       throw error
     }
   }

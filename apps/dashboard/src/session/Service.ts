@@ -2,6 +2,7 @@
 import { createInternalClient, WacError } from "@wac/client/internal"
 import { portal, root } from "./Document.ts"
 import { withProof } from "./Presence.ts"
+import { shownSession } from "./ShownSession.ts"
 
 /** The address of the service, without a slash at the end. */
 export const address = new URL(root, location.origin).href.replace(/\/$/, "")
@@ -15,7 +16,7 @@ export const api = withProof(createInternalClient({
   baseUrl: address,
   timeout: 20_000,
   retries: 1,
-  ...(portal === undefined ? {} : { portal })
+  ...(portal === undefined ? { shown: shownSession } : { portal })
 }))
 
 /** Whether a call failed because nobody is signed in. */

@@ -19,6 +19,7 @@ import { live } from "./Refetching.ts"
 import { roleInWords } from "./RoleWords.ts"
 import { api, isSignedOut } from "./Service.ts"
 import { noteSignIn, useHasEnded } from "./SessionEnd.ts"
+import { isOther, show, shownSession } from "./ShownSession.ts"
 import { SignInAgain, SignInPage } from "./SignIn.tsx"
 
 // few people need these pages, and each only once
@@ -80,24 +81,37 @@ const Lazy = ({ children }: { readonly children: ReactNode }) => <Suspense fallb
 export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
   const client = useQueryClient()
   const over = useHasEnded()
+  const page = useMemo(() => location.pathname.slice(pages.length), [])
+  /** Whether the person has accepted the invitation of the link. */
+  const [isIn, setIn] = useState(false)
+  // the link may be for a different person than the one who is signed in
+  const isOfLink = page === "/password-reset" || (page === "/invitation" && !isIn)
   const query = useQuery({
     queryKey: key,
     queryFn: async ({ signal }) => {
       await openPortal()
-      return api.session.get({ signal })
+      const next = await api.session.get({ signal })
+      const before = shownSession()
+      // a host may show one workspace's portal to several visitors in one browser
+      if (before !== undefined && isOther(before, next) && !isOfLink && portal === undefined) {
+        location.assign(pages)
+        // what this page shows and what was filled in must not become the other session's until the page has gone
+        return new Promise<never>(() => {})
+      }
+      show(next)
+      return next
     },
     ...live(30_000)
   })
   const { data: session } = query
-  /** Whether the person has accepted the invitation of the link. */
-  const [isIn, setIn] = useState(false)
   const began = useCallback((next: Session) => {
-    const before = client.getQueryData<Session>(key)
+    const before = shownSession()
     // a different person, or workspace, must not see what was shown before
-    if (before !== undefined && (before.userId !== next.userId || before.workspaceId !== next.workspaceId)) {
+    if (before !== undefined && isOther(before, next)) {
       location.assign(pages)
       return
     }
+    show(next)
     client.setQueryData(key, next)
     noteSignIn()
     void client.invalidateQueries()
@@ -105,9 +119,12 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
   const isLive = session !== undefined && !over
   // the portal may not see changes of the whole workspace, so its pages only refetch at intervals
   useEffect(() => isLive && portal === undefined ? follow(client) : undefined, [client, isLive])
-  const page = useMemo(() => location.pathname.slice(pages.length), [])
+  // a call is also refused if another tab has begun a session of another workspace or person
+  const isEnded = session !== undefined && over
+  useEffect(() => {
+    if (isEnded) void client.invalidateQueries({ queryKey: key })
+  }, [client, isEnded])
 
-  // the link may be for a different person than the one who is signed in
   if (page === "/password-reset") {
     return (
       <Lazy>

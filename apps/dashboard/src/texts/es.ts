@@ -24,6 +24,8 @@ export const texts: Catalogue = {
     "No hay nada que hacer: ningún elemento de la lista lo permite ahora.",
   "These are the first {count}: do it again for those that follow.":
     "Estos son los primeros {count}: repita la acción para los siguientes.",
+  "These are the first {count}. For the others, choose a shorter time, or start a replay.":
+    "Estos son los primeros {count}. Para los demás, elija un periodo más corto o inicie una repetición.",
   "This page does it, a few at a time. If you stop it or close the page, those that are {done} stay {done}, and the others are as before.":
     "Esta página lo hace poco a poco. Si detiene el proceso o cierra la página, lo ya hecho se conserva y lo demás queda como antes.",
   "Progress": "Progreso",
@@ -322,6 +324,7 @@ export const texts: Catalogue = {
   "belong to a removed webhook": "pertenecen a un webhook eliminado",
   "is no longer there": "ya no existe",
   "are no longer there": "ya no existen",
+  "may or may not have begun": "con inicio sin confirmar",
   "Its attempt failed. Test events, and the probe before a resume, are attempted once.":
     "Su intento falló. Los eventos de prueba, y la prueba antes de reanudar, se intentan una sola vez.",
   "It waits for an earlier event of the same message: a message’s events are delivered in their order.":

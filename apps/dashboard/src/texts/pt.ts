@@ -24,6 +24,8 @@ export const texts: Catalogue = {
     "Não há nada a fazer: nenhum item da lista permite isso agora.",
   "These are the first {count}: do it again for those that follow.":
     "Estes são os primeiros {count}: repita a ação para os seguintes.",
+  "These are the first {count}. For the others, choose a shorter time, or start a replay.":
+    "Estes são os primeiros {count}. Para os demais, escolha um período mais curto ou inicie uma repetição.",
   "This page does it, a few at a time. If you stop it or close the page, those that are {done} stay {done}, and the others are as before.":
     "Esta página faz isso aos poucos. Se você parar o processo ou fechar a página, o que já foi feito é mantido e o restante fica como antes.",
   "Progress": "Progresso",
@@ -321,6 +323,7 @@ export const texts: Catalogue = {
   "belong to a removed webhook": "pertencem a um webhook removido",
   "is no longer there": "não existe mais",
   "are no longer there": "não existem mais",
+  "may or may not have begun": "com início não confirmado",
   "Its attempt failed. Test events, and the probe before a resume, are attempted once.":
     "A tentativa falhou. Os eventos de teste, e o teste antes de retomar, são tentados uma única vez.",
   "It waits for an earlier event of the same message: a message’s events are delivered in their order.":

@@ -30,7 +30,7 @@ const sum = ({ done, leftOut }: Tally): number => [...leftOut.values()].reduce((
  * closes if the filters in the page's address change, except during a run: its items are those of the filter at opening.
  */
 export const BulkDialog = <Item extends { readonly id: string }>(
-  { act, action, children, done, ended, filter: present, fits, look, noun, onClose, title, walk }: {
+  { act, action, beyond, children, done, ended, filter: present, fits, look, noun, onClose, title, walk }: {
     /** The title for a number of items; `undefined` until they are counted. */
     readonly title: (count?: number) => string
     /** The word for one item. */
@@ -50,6 +50,8 @@ export const BulkDialog = <Item extends { readonly id: string }>(
      * Acts on one item; a call with the same key repeats the same act. Returns why the item was left out, if it was.
      */
     readonly act: (item: Item, key: string) => Promise<LeftOut | undefined>
+    /** Says how to reach the items after the first `count`, if these stay in the list after the act. */
+    readonly beyond?: (count: string) => string
     /** Called with the ids of the items that were acted on or left out, even if other items remain. */
     readonly onClose: (ended: ReadonlySet<string>) => void
     /** The text that explains the act. */
@@ -160,7 +162,8 @@ export const BulkDialog = <Item extends { readonly id: string }>(
               {total === most
                 ? (
                   <p>
-                    {t("These are the first {count}: do it again for those that follow.", { count: grouped(most) })}
+                    {beyond?.(grouped(most)) ??
+                      t("These are the first {count}: do it again for those that follow.", { count: grouped(most) })}
                   </p>
                 )
                 : null}

@@ -7,6 +7,16 @@ import { grouped } from "./Language.ts"
 export const counted = (count: number, one: string, many: string): string =>
   `${grouped(count)} ${count === 1 ? one : many}`
 
+/** A rate as text: `12 a second`, `0.4 a second`, `0.01 a second`. */
+export const asRate = (perSecond: number): string => {
+  const shown = perSecond >= 10
+    ? grouped(Math.round(perSecond))
+    : perSecond >= 0.1
+    ? perSecond.toFixed(1)
+    : perSecond.toPrecision(1)
+  return `${shown} a second`
+}
+
 /** A message of the service as a sentence: `answered 422` becomes `Answered 422.` */
 export const asSentence = (words: string): string =>
   `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?…]$/.test(words) ? "" : "."}`

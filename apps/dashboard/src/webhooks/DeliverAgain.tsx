@@ -1,6 +1,7 @@
 /** The dialog that delivers many events again, with its progress. */
 import { type DeliveryStatus, WacError } from "@wac/client/internal"
 import { type ComponentProps, useRef } from "react"
+import { isUnknown } from "../session/Once.ts"
 import { api, isNotFound } from "../session/Service.ts"
 import { BulkDialog, type LeftOut } from "../ui/BulkDialog.tsx"
 import { plural, t } from "../ui/Language.ts"
@@ -13,10 +14,12 @@ type Again = Pick<
 
 const ofRemoved: LeftOut = [t("belongs to a removed webhook"), t("belong to a removed webhook")]
 const forgotten: LeftOut = [t("is no longer there"), t("are no longer there")]
+const lost: LeftOut = [t("may or may not have begun"), t("may or may not have begun")]
 
-/** Why a delivery can never be started again, from the service's refusal; throws all other errors. */
+/** Why a delivery can never be started again under its key, from the service's error; throws all other errors. */
 const whyNot = (error: unknown): LeftOut => {
   if (isNotFound(error)) return forgotten
+  if (isUnknown(error)) return lost
   if (error instanceof WacError && error.code === "invalid_body" && error.param === "id") return ofRemoved
   throw error
 }
@@ -35,6 +38,8 @@ export const DeliverAgain = (props: Again) => {
       look="primary"
       done={t("begun")}
       fits={() => true}
+      beyond={(count) =>
+        t("These are the first {count}. For the others, choose a shorter time, or start a replay.", { count })}
       act={({ id }, idempotencyKey) =>
         api.deliveries.retry(id, { idempotencyKey }).then(({ status }) => {
           begun.current.push(status)

@@ -10,7 +10,7 @@ import { portal } from "../session/Document.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
-import { ChosenFilter, period, useChosen, useFilter, useFilterWords } from "../ui/Filters.tsx"
+import { ChosenFilter, period, useChosen, useFilter, useFilterWords, useRange } from "../ui/Filters.tsx"
 import { grouped, plural, t } from "../ui/Language.ts"
 import { isWhole, ListPage, onePage, useList } from "../ui/List.tsx"
 import { isIdOf, statusCodeOf } from "../ui/Sought.ts"
@@ -36,7 +36,7 @@ export const DeliveriesPage = () => {
   const refusal = useRefusal(RoleOf.deliveriesRetry)
   const [asked, setAsked] = useState<Pick<ComponentProps<typeof DeliverAgain>, "filter" | "walk">>()
   const { type: eventType, ...rest } = useChosen(choices)
-  const filter = JSON.stringify([code, message, eventType, rest])
+  const filter = JSON.stringify([code, message, eventType, rest, useRange()])
   // deliveries that were chosen under another filter are not in the list, so they do not count
   const [marked, setMarked] = useState({ filter, ids: nothing })
   const chosen = marked.filter === filter ? marked.ids : nothing

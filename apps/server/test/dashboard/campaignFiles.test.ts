@@ -445,6 +445,45 @@ for (
   })
 }
 
+it("a new campaign whose creation is lost with its server is created under another key, once the person was told to look for it", async () => {
+  // a response of 504 is written to the console
+  const other = await signedIn(browser, server)
+  const { page } = other
+  await begin("Lost server", "Phone\n+15551230095\n", other)
+  await page.getByRole("group", { name: "First rows of the file" }).waitFor()
+  const lost = {
+    status: 504,
+    json: {
+      error: {
+        code: "server_error",
+        reason: "outcome_unknown",
+        message: "the server that worked on the first request ended before it answered",
+        request_id: "req_01K8ZQ50V4W6X8Y0Z1A3B5C7DE"
+      }
+    }
+  }
+  const keys: Array<string | undefined> = []
+  await page.route(/\/internal\/campaigns$/, async (route) => {
+    if (route.request().method() !== "POST") return route.fallback()
+    keys.push(route.request().headers()["idempotency-key"])
+    // the client repeats each of two tries once
+    return keys.length > 4 ? route.fallback() : route.fulfill(lost)
+  })
+  const told = page.getByText("The campaign may have been created: look in the list before you save again.")
+  for (const tries of [2, 4]) {
+    await Promise.all([
+      page.waitForResponse((response) => response.status() === 504 && keys.length === tries),
+      button(page, "Upload and check").click()
+    ])
+    await told.waitFor()
+  }
+  await button(page, "Upload and check").click()
+  await page.getByRole("heading", { level: 1, name: "Lost server" }).waitFor()
+  assert.deepStrictEqual(keys.map((key) => key === keys[0]), [true, true, true, true, false])
+  assert.lengthOf(await campaignsOf("Lost server"), 1)
+  await other.end()
+})
+
 it("a refused download of a campaign's rows shows the service's reason, and the next one is saved", async () => {
   const { page } = person
   const id = await inScope(workspace.ready(server))

@@ -127,6 +127,109 @@ it("a delivery to a removed webhook is left out of those that are delivered agai
   await person.end()
 })
 
+/** The service's error for a request or message whose outcome is not known. */
+const unknown = (reason: "delivery_unknown" | "outcome_unknown") => ({
+  status: 504,
+  json: {
+    error: { code: "server_error", reason, message: "nobody knows, says the test", request_id: "req_of_the_test" }
+  }
+})
+
+it("a delivery whose new round was lost with its server is left out of those that are delivered again", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const deliveries = ["D", "E", "F"].map((last) => ({
+    id: `dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7D${last}`,
+    eventId: "evt_01K8ZQ50V4W6X8Y0Z1A3B5C7DE",
+    eventType: "message.sent",
+    status: "exhausted",
+    attemptCount: 1,
+    nextAttemptAt: null,
+    createdAt: "2026-01-02T03:04:05.700Z",
+    completedAt: "2026-01-02T03:04:06.700Z",
+    messageId: null,
+    lastAttempt: null
+  }))
+  await page.route(
+    /\/internal\/webhook\/deliveries\?/,
+    (route) => route.fulfill({ json: { data: deliveries, hasMore: false, nextCursor: null } })
+  )
+  await page.route(/\/retry$/, (route) =>
+    route.fulfill(
+      route.request().url().includes(deliveries[0]!.id)
+        ? unknown("outcome_unknown")
+        : { json: { ...deliveries[1], status: "pending" } }
+    ))
+  await person.open("/deliveries?status=exhausted")
+  await page.getByLabel("Choose all on this page").check()
+  await button(page, "Deliver again…").click()
+  const again = page.getByRole("dialog")
+  await button(again, "Deliver again").click()
+  await again.getByText("2 of 3 begun, 1 may or may not have begun", { exact: true }).waitFor()
+  await button(again, "Close").click()
+  await person.end()
+})
+
+it("a message whose outcome is unknown is sent under the same key until the service says that it stays unknown", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const keys: Array<string | undefined> = []
+  let isLost = false
+  await page.route(/\/internal\/messages$/, async (route) => {
+    if (route.request().method() !== "POST") return route.fallback()
+    keys.push(route.request().headers()["idempotency-key"])
+    if (keys.length > 7) return route.fallback()
+    return route.fulfill(unknown(isLost ? "delivery_unknown" : "outcome_unknown"))
+  })
+  await person.open("/messages/new")
+  await page.getByLabel("To", { exact: true }).fill("+15551239877")
+  await page.getByLabel("Template", { exact: true }).selectOption({ label: "hello_world · en_US" })
+  // the client repeats a request of unknown outcome once
+  for (const tries of [2, 4, 6, 7]) {
+    isLost = tries === 7
+    await Promise.all([
+      page.waitForResponse((response) => response.status() === 504 && keys.length === tries),
+      button(page, "Send message").click()
+    ])
+    await button(page, "Send message").waitFor()
+  }
+  await button(page, "Send message").click()
+  await page.getByRole("heading", { name: "Message to +15551239877" }).waitFor()
+  assert.deepStrictEqual(keys.map((key) => key === keys[0]), [...Array.from({ length: 7 }, () => true), false])
+  await person.end()
+})
+
+it("if more deliveries than one run takes are delivered again, the dialog says how to reach the others, since the first ones stay in the list", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const delivery = (n: number) => ({
+    id: `dlv_${n}`,
+    eventId: `evt_${n}`,
+    eventType: "message.sent",
+    status: "delivered",
+    attemptCount: 1,
+    nextAttemptAt: null,
+    createdAt: "2026-01-02T03:04:05.700Z",
+    completedAt: "2026-01-02T03:04:06.700Z",
+    messageId: null,
+    lastAttempt: null
+  })
+  await page.route(/\/internal\/webhook\/deliveries\?/, (route) => {
+    const isPage = new URL(route.request().url()).searchParams.get("limit") === "50"
+    const data = Array.from({ length: isPage ? 2 : 50_001 }, (_, n) => delivery(n))
+    return route.fulfill({ json: { data, hasMore: true, nextCursor: "older" } })
+  })
+  await person.open("/deliveries?status=delivered")
+  await button(page, "Deliver all again…").click()
+  const again = dialog(page, "Deliver 50,000 events again?")
+  await again.getByText("These are the first 50,000. For the others, choose a shorter time, or start a replay.")
+    .waitFor()
+  assert.strictEqual(await again.getByText("do it again").count(), 0)
+  await button(again, "Cancel").click()
+  person.assertSound()
+  await person.end()
+})
+
 it("the page of a delivery to a removed webhook says so, and has no button that delivers it again", async () => {
   const { session, url } = server
   await setNewWebhook()

@@ -380,7 +380,7 @@ it("a template is filled in beside its preview and sent once, and its life is fo
   await preview.getByText("<b>Ana</b>").waitFor()
   await button(page, "Send message").click()
   await page.getByRole("heading", { name: "Message to +15551239876" }).waitFor()
-  await page.getByText("The dashboard, by hand").waitFor()
+  await page.getByText("No API key: the dashboard, the outbox, or an operator’s retry").waitFor()
   await page.getByText("Read by the recipient").waitFor()
   // each step with its event, and the event's way to the webhook
   for (const type of ["message.sent", "message.delivered", "message.read"]) {

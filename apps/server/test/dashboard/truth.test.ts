@@ -7,8 +7,10 @@ import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Browser, Page } from "playwright-core"
 import { assert, beforeAll, it } from "vitest"
-import { call, createKey, hello, send, signIn } from "../harness.ts"
-import { browser as launch, button, signedIn, visit } from "./browser.ts"
+import * as checks from "../checks.ts"
+import { call, createKey, hello, ownPage, send, signIn } from "../harness.ts"
+import { accept, cookieOf } from "../people/joining.ts"
+import { browser as launch, button, dialog, signedIn, visit } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
 
@@ -562,6 +564,31 @@ it("what was chosen under another filter is not delivered again", async () => {
   await person.end()
 })
 
+it("what was chosen under another range of times is not delivered again", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const delivery = {
+    ...exhausted("dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7DE", "message.sent"),
+    messageId: null,
+    lastAttempt: null
+  }
+  await page.route(
+    /\/internal\/webhook\/deliveries\?/,
+    (route) => route.fulfill({ json: { data: [delivery], hasMore: false, nextCursor: null } })
+  )
+  await person.open("/deliveries?status=exhausted&since=range&begin=2026-01-01T00:00:00.000Z")
+  const all = page.getByLabel("Choose all on this page")
+  const chosen = page.getByText("1 is chosen")
+  for (const [name, value] of [["From", "2026-01-01T12:00"], ["To", "2026-01-03T12:00"]] as const) {
+    await all.check()
+    await chosen.waitFor()
+    await page.getByLabel(name, { exact: true }).fill(value)
+    await all.waitFor()
+  }
+  person.assertSound()
+  await person.end()
+})
+
 it("a time that is typed into a filter counts once it is complete, and takes the place of the one before", async () => {
   const person = await signedIn(browser, server)
   const { page } = person
@@ -714,6 +741,119 @@ it("a running campaign that sends to nobody says so for the time that was measur
     await page.clock.runFor(5000)
   }
   await progress.getByText("1 of 3 customers done; none in the last 10 seconds", { exact: true }).waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+for (
+  const { change, name } of [
+    { name: "opens another workspace", change: "workspace" },
+    { name: "signs out, and another member signs in", change: "person" }
+  ] as const
+) {
+  it(`if a person ${name} in another tab, a page's form changes nothing and the page is loaded anew`, async () => {
+    const own = await inScope(workspace.empty)
+    const { services, url } = own
+    const other = await inScope(
+      checks.anotherWorkspace("Porto Flowers", "+15005550199").pipe(Effect.provideContext(services))
+    )
+    const invited = await inScope(checks.invited(services, other.id, "owner@example.com", "admin"))
+    const joined = await inScope(accept(url, invited, undefined, own.session))
+    assert.strictEqual(joined.status, 200, joined.text)
+    const there = cookieOf(joined)
+    const { body: { data: workspaces } } = await inScope(call(`${url}/internal/workspaces`, { headers: there }))
+    const moveTo = async (workspaceId: string) => {
+      const moved = await inScope(
+        call(`${url}/internal/session/workspace`, { headers: there, body: { workspaceId } })
+      )
+      assert.strictEqual(moved.status, 200, moved.text)
+    }
+    await moveTo(workspaces.find(({ id }: { readonly id: string }) => id !== other.id).id)
+    const colleague = await inScope(workspace.asMember({ session: there, url }, "colleague@example.com", "admin"))
+    const person = await signedIn(browser, { ...own, session: there })
+    const { page } = person
+    await person.open("/settings/opt-out")
+    await page.getByLabel("Words that opt out").fill("adieu")
+    if (change === "workspace") await moveTo(other.id)
+    else {
+      const [name, value] = colleague.cookie.split("=") as [string, string]
+      await page.context().addCookies([{ name, value, url }])
+    }
+    await button(page, "Save").click()
+    await heading(page, "Overview").waitFor()
+    await button(page, change === "workspace" ? /Porto Flowers.*owner@/ : /Lima Flowers.*colleague@/).waitFor()
+    const headers = change === "workspace" ? there : colleague
+    const { body: words } = await inScope(call(`${url}/internal/settings/opt-out`, { headers }))
+    assert.deepStrictEqual(words.stopWords, [])
+    person.assertSound()
+    await person.end()
+  })
+}
+
+it("the page of a message without an API key does not say that a person sent it", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const sent = await inScope(
+    call(`${server.url}/internal/messages`, {
+      headers: { ...ownPage, ...server.session, "idempotency-key": "without-a-key" },
+      body: { to: "+15551234569", type: "template", template: { name: "hello_world", language: "en_US" } }
+    })
+  )
+  assert.strictEqual(sent.status, 200, sent.text)
+  await person.open(`/messages/${sent.body.messageId}`)
+  const facts = page.getByText("Sent with", { exact: true }).locator("xpath=..")
+  await facts.getByText("No API key: the dashboard, the outbox, or an operator’s retry").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+it("what is typed while a reply is being sent stays in the form", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const to = "+15005550008"
+  const sent = await inScope(send({ key, url: server.url }, hello(to)))
+  assert.strictEqual(sent.status, 200, sent.text)
+  await person.open("/contacts")
+  await page.getByRole("link", { name: to, exact: true }).click()
+  const reply = page.getByLabel("Reply")
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  await page.route(/\/internal\/messages$/, async (route) => {
+    await held
+    await route.fallback()
+  })
+  await reply.fill("It is on its way")
+  await button(page, "Send reply").click()
+  await button(page, "Sending…").waitFor()
+  await reply.fill("And it arrives today")
+  release()
+  await button(page, "Send reply").waitFor()
+  assert.strictEqual(await reply.inputValue(), "And it arrives today")
+  await button(page, "Send reply").click()
+  await page.getByRole("list", { name: "Messages" }).getByText("And it arrives today").waitFor()
+  await button(page, "Send reply").waitFor()
+  assert.strictEqual(await reply.inputValue(), "")
+  person.assertSound()
+  await person.end()
+})
+
+it("a campaign’s page shows the text of an amount, and a rate below one message a second", async () => {
+  const id = await inScope(workspace.ready(server))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const { body: campaign } = await inScope(call(`${server.url}/internal/campaigns/${id}`, { headers: server.session }))
+  const amount = { currency: { fallback_value: "5.00 €", code: "EUR", amount_1000: 5000 } }
+  const json = { ...campaign, share: 0.01, template: { ...campaign.template, bodyParams: [amount, "{{name}}"] } }
+  await page.route(`**/internal/campaigns/${id}`, (route) => route.fulfill({ json }))
+  await page.route("**/internal/phone-numbers?*", async (route) => {
+    const text = await (await route.fetch()).text()
+    await route.fulfill({ json: JSON.parse(text.replace(/"messagesPerSecond":[\d.]+/g, `"messagesPerSecond":80`)) })
+  })
+  await person.open(`/campaigns/${id}`)
+  const settings = page.getByRole("region", { name: "Settings", exact: true })
+  await settings.getByText("5.00 €, {{name}}", { exact: true }).waitFor()
+  await button(page, "Start").click()
+  await dialog(page, "Start the campaign").getByText(/, at most 0\.8 a second, in about /).waitFor()
+  await button(dialog(page, "Start the campaign"), "Cancel").click()
   person.assertSound()
   await person.end()
 })

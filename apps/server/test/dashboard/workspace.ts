@@ -58,15 +58,16 @@ export const restored = Effect.gen(function*() {
   return { ...server, queued: queued.body.message_id as string }
 })
 
-/** The same server, with a member of the workspace signed in. */
+/** The same server, with a member of the workspace, or somebody of another role, signed in. */
 export const asMember = Effect.fnUntraced(function*(
   { session, url }: { readonly session: { readonly cookie: string }; readonly url: string },
-  email = "member@example.com"
+  email = "member@example.com",
+  role = "member"
 ) {
   const password = "a password of my own"
   const invited = yield* call(`${url}/internal/members`, {
     headers: { ...ownPage, ...session },
-    body: { email, role: "member" }
+    body: { email, role }
   })
   assert.strictEqual(invited.status, 201, invited.text)
   const token = new URLSearchParams(new URL(invited.body.inviteUrl).hash.slice(1)).get("token")!

@@ -200,6 +200,40 @@ describe.concurrent("a person's workspaces", () => {
     }).pipe(Effect.scoped))
 })
 
+describe.concurrent("a page's session", () => {
+  it.live("a request that names the session of its page is refused in one of another workspace or person", () =>
+    Effect.gen(function*() {
+      const { services, session, url } = yield* ready({ environment: checks.unlimited })
+      const ben = yield* join(url, session, "ben@example.com", "admin")
+      const { body: shown } = yield* call(`${url}/internal/session`, { headers: session })
+      const page = { "wac-session": `${shown.workspaceId} ${shown.userId}` }
+      const words = (headers: Headers, word: string) =>
+        call(`${url}/internal/settings/opt-out`, {
+          method: "PUT",
+          headers: { ...headers, ...page },
+          body: { stopWords: [word], startWords: [], removed: [] }
+        })
+      assert.strictEqual((yield* words({ ...ownPage, ...session }, "adieu")).status, 200)
+      const other = yield* checks.anotherWorkspace("other", "+15005550199").pipe(Effect.provideContext(services))
+      const invited = yield* checks.invited(services, other.id, "owner@example.com", "admin")
+      const there = cookieOf(yield* accept(url, invited, undefined, { cookie: session.cookie }))
+      for (const headers of [there, ben.headers]) {
+        checks.assertError(yield* words(headers, "addio"), 401, missingSession)
+        checks.assertError(
+          yield* call(`${url}/internal/session`, { method: "DELETE", headers: { ...headers, ...page } }),
+          401,
+          missingSession
+        )
+        const { body } = yield* call(`${url}/internal/settings/opt-out`, { headers })
+        assert.deepStrictEqual(body.stopWords, headers === there ? [] : ["adieu"])
+      }
+      for (const wrong of ["", shown.workspaceId, `${other.id} usr_${checks.nobody}`]) {
+        const answer = yield* call(`${url}/internal/api-keys`, { headers: { ...there, "wac-session": wrong } })
+        checks.assertError(answer, 401, missingSession)
+      }
+    }).pipe(Effect.scoped))
+})
+
 describe.concurrent("a person's sessions", () => {
   it.live("sessions are listed with their address and browser, and can be ended one by one", () =>
     Effect.gen(function*() {

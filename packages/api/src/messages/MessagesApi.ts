@@ -247,7 +247,10 @@ const fields = {
   messageId: Schema.String,
   providerMessageId: Schema.NullOr(Schema.String),
   workspaceId: Schema.String,
-  apiKeyId: Schema.NullOr(Schema.String).annotate({ description: "`null` if a person sent it from the dashboard" }),
+  apiKeyId: Schema.NullOr(Schema.String).annotate({
+    description:
+      "`null` if it came without one: from the dashboard, the outbox or an operator's retry, or of a campaign"
+  }),
   to: Schema.String,
   from: Schema.String,
   type: Message.MessageType,

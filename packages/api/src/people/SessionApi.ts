@@ -29,6 +29,14 @@ export const Session = Schema.Struct({
   })
 )
 
+/** The header by which a page says whose session it was loaded with; its value is {@link pageOf} that session. */
+export const header = "wac-session"
+
+/** The workspace and the person of a session, as the value of {@link header}. */
+export const pageOf = (
+  { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string }
+): string => `${workspaceId} ${userId}`
+
 export const SignIn = Schema.Struct({
   email: PlainText.between(1, 254),
   // no rule on the form of a password here: any wrong password is simply wrong
@@ -102,7 +110,13 @@ export class SignInApi extends HttpApiGroup.make("signIn").add(
 export class SessionApi extends HttpApiGroup.make("session").add(
   HttpApiEndpoint.get("get", "/internal/session", { query: noQuery, success: Session, error: reading })
     .annotate(Access, session("member")).annotateMerge(
-      OpenApi.annotations({ summary: "Get the session", description: "Returns the session of the cookie." })
+      OpenApi.annotations({
+        summary: "Get the session",
+        description:
+          "Returns the session of the cookie. Another tab can switch its workspace or sign somebody else in. " +
+          "So a request under `/internal` may carry `wac-session: <workspace id> <user id>`: in a session of another " +
+          "workspace or person it is refused with 401 `missing_session`."
+      })
     ),
   HttpApiEndpoint.delete("signOut", "/internal/session", {
     query: noQuery,

@@ -42,7 +42,7 @@ export interface ListedMessage {
   readonly status: MessageStatus
   readonly id: string
   readonly providerMessageId: string | null
-  /** `null` if a person sent it from the dashboard. */
+  /** `null` if it came without one: from the dashboard, the outbox or an operator's retry, or of a campaign. */
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
@@ -57,7 +57,7 @@ export interface MessageDetail {
   readonly status: MessageStatus
   readonly id: string
   readonly providerMessageId: string | null
-  /** `null` if a person sent it from the dashboard. */
+  /** `null` if it came without one: from the dashboard, the outbox or an operator's retry, or of a campaign. */
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
@@ -2026,7 +2026,11 @@ export interface InternalRoutes {
    * result ends. 404 if the service has no domain name.
    */
   readonly "POST /internal/session/factor/options": { readonly body: RequestPasskey; readonly response: PasskeyRequest }
-  /** Get the session. Returns the session of the cookie. */
+  /**
+   * Get the session. Returns the session of the cookie. Another tab can switch its workspace or sign somebody else in.
+   * So a request under `/internal` may carry `wac-session: <workspace id> <user id>`: in a session of another workspace
+   * or person it is refused with 401 `missing_session`.
+   */
   readonly "GET /internal/session": { readonly response: Session }
   /** Sign out. Ends the session and removes its cookie. */
   readonly "DELETE /internal/session": { readonly response: undefined }

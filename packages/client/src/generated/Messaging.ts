@@ -405,7 +405,7 @@ export interface Message {
   readonly messageId: string
   readonly providerMessageId: string | null
   readonly workspaceId: string
-  /** `null` if a person sent it from the dashboard. */
+  /** `null` if it came without one: from the dashboard, the outbox or an operator's retry, or of a campaign. */
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string

@@ -344,7 +344,7 @@ export interface Message {
   readonly message_id: string
   readonly provider_message_id: string | null
   readonly tenant_id: string
-  /** `null` if a person sent it from the dashboard. */
+  /** `null` if it came without one: from the dashboard, the outbox or an operator's retry, or of a campaign. */
   readonly api_key_id: string | null
   readonly to: string
   readonly from: string

@@ -2,7 +2,7 @@
  * Authentication of the dashboard, in this order: session, own pages, role, recent proof of presence, body and
  * Idempotency-Key (specification §5, contract §5).
  */
-import { Access, Caller } from "@wac/api"
+import { Access, Caller, SessionApi } from "@wac/api"
 import { ApiKey, Authenticator, Errors, Issuer, Member, Portals, type Session, StoreError } from "@wac/core"
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -53,6 +53,14 @@ export const layer = Layer.effect(
         return yield* new Errors.Unauthorized({
           reason: "missing_session",
           message: "this endpoint requires a dashboard session; an API key is not enough"
+        })
+      }
+      // another tab may have switched the workspace, or signed somebody else in, since the page was loaded
+      const page = headers[SessionApi.header]
+      if (page !== undefined && page !== SessionApi.pageOf(session.value)) {
+        return yield* new Errors.Unauthorized({
+          reason: "missing_session",
+          message: "the session belongs to a different workspace or person than the page that sent this request"
         })
       }
       KnownCallers.note(request)
