@@ -254,7 +254,7 @@ describe.concurrent("a password", () => {
       const { person } = Option.getOrThrow(yield* Effect.orDie(members.findByEmail("owner@example.com")))
       const thief = "correct horse battery"
       const change = yield* whileHashing(
-        url,
+        { services, url },
         call(`${url}/internal/password`, { method: "PUT", headers: session, body: { current: thief, new: thief } })
       )
       yield* Effect.orDie(members.setPassword(person.userId, "$reset"))

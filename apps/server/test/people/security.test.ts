@@ -135,7 +135,7 @@ describe.concurrent("invitations", () => {
       const { invited, services, session, url } = yield* withOther
       const { id } = yield* join(url, session, "ben@example.com", "member")
       const token = yield* invited("ben@example.com")
-      const accepting = yield* whileHashing(url, accept(url, token, password))
+      const accepting = yield* whileHashing({ services, url }, accept(url, token, password))
       const members = Context.get(services, MemberStore.MemberStore)
       yield* Effect.orDie(members.setPassword(Id.UserId.make(id), "$reset"))
       const refused = yield* Fiber.join(accepting)
