@@ -416,10 +416,10 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         }).pipe(
           Effect.tapError(() => FiberSet.run(lost, abandonLost(hold))),
           // a queued message is not undone, since a repeated request may have got its answer already
-          Effect.mapError((error) =>
+          Effect.catch((error) =>
             later === null || error.isUndone === true || error.fault === "command"
-              ? error
-              : SendBinding.unknownQueuing()
+              ? Effect.fail(error)
+              : Effect.andThen(SendBinding.observeAttempt(messageId), Effect.fail(SendBinding.unknownQueuing()))
           )
         )
         if (accepted._tag === "Refused") {
@@ -429,6 +429,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         yield* RateLimit.observe(accepted.readings)
         // `AcceptStep` leaves only a campaign's customers out, and queues only for requests
         if (accepted._tag !== "Claimed") return accepted as Outcome<Of>
+        yield* SendBinding.observeAttempt(accepted.message.id)
         const withheld = withhold === undefined ? undefined : yield* withhold
         if (withheld !== undefined) {
           const ended = unsent("withheld", withheld, requestId)
