@@ -266,20 +266,15 @@ export class Accounts extends Context.Service<Accounts, {
             yield* passwords.choose(password, { email: known.value.person.email, param: "password" }),
             now
           )
-          const account: Option.Option<Account> = Option.isNone(redeemed)
-            ? Option.none()
-            : yield* members.findByUserId(redeemed.value)
-          if (Option.isNone(account)) {
+          if (Option.isNone(known) || Option.isNone(redeemed)) {
             return yield* new Unauthorized({
               reason: "invalid_credentials",
               param: "token",
               message: "the link is no longer valid: ask for another"
             })
           }
-          return {
-            account: account.value,
-            device: yield* DeviceCookie.make(vault, random, account.value.person, device)
-          }
+          // nothing may fail once the password is set, or the change would be recorded nowhere
+          return { account: known.value, device: yield* DeviceCookie.make(vault, random, known.value.person, device) }
         })
       })
     })

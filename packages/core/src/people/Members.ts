@@ -69,6 +69,8 @@ export interface Joined {
   readonly userId: Id.UserId
   readonly workspaceId: Id.WorkspaceId
   readonly email: string
+  /** A person who was a member already keeps their role. */
+  readonly role: Member.Role
   readonly provenBy: ProvenBy
 }
 
@@ -258,7 +260,8 @@ export class Members extends Context.Service<Members, {
         const now = yield* Clock.currentTimeMillis
         const invitation = yield* named(asking, now)
         const { email, tokenHash } = invitation
-        const known = Option.getOrUndefined(yield* members.findByEmail(email))?.person
+        const account = Option.getOrUndefined(yield* members.findByEmail(email))
+        const known = account?.person
         const isOwn = known !== undefined && known.userId === session?.userId
         if (password === undefined && !isOwn) return yield* passwordNeeded()
         // a session of the invited person is proof, and needs no password
@@ -282,8 +285,11 @@ export class Members extends Context.Service<Members, {
             return yield* passwordNeeded()
           case "Unproven":
             return undefined
-          case "Accepted":
-            return { userId: accepted.userId, workspaceId: accepted.workspaceId, email, provenBy }
+          case "Accepted": {
+            const { userId, workspaceId } = accepted
+            const present = account?.memberships.find(({ workspace }) => workspace.id === workspaceId)
+            return { userId, workspaceId, email, role: present?.role ?? invitation.role, provenBy }
+          }
         }
       })
 

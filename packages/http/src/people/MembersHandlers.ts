@@ -99,12 +99,17 @@ const invitationsLayer = HandlerGroup.layer(
             yield* Authenticator.needAccounts(authenticator)
             const opening = yield* SignIn.opening
             const session = yield* authenticator.session({ token: opening.current, headers: {} })
-            const { provenBy, userId, workspaceId } = yield* members.accept({
+            const { provenBy, ...joined } = yield* members.accept({
               token,
               password,
               session: Option.getOrUndefined(session),
               address: opening.address
             })
+            const { email, role, userId, workspaceId } = joined
+            const exchange = yield* Exchange
+            exchange.actors = [joined]
+            // the person is a member even if no session begins
+            exchange.changed = exchange.changedAnyway = { detail: { email, role } }
             const opened = yield* authenticator.open(userId, {
               ...opening,
               workspaceId,
@@ -112,8 +117,6 @@ const invitationsLayer = HandlerGroup.layer(
             })
             // a new person has no device yet, and a session was noticed when it began
             if (provenBy._tag === "Password") yield* SignIn.noticed(notices, opened)
-            const exchange = yield* Exchange
-            exchange.changed = { detail: { email: opened.session.email, role: opened.session.role } }
             return yield* SignIn.signedIn(opened)
           },
           Effect.provideService(SessionCookie, cookie),
