@@ -142,6 +142,8 @@ export class Members extends Context.Service<Members, {
   readonly show: (
     asking: Pick<Acceptance, "address" | "token">
   ) => Effect.Effect<ShownInvitation, Unauthorized | RateLimited | NotFound | StoreError>
+  /** The address that a token's invitation is for, valid or not. Spends no limit. */
+  readonly invitedEmail: (token: Redacted.Redacted) => Effect.Effect<Option.Option<string>, StoreError>
   /**
    * Makes a person a member by their invitation. Tokens that are not valid are limited per address, and passwords with
    * a valid token per invited address. For an account with a second factor, a right password fails with a challenge:
@@ -364,6 +366,10 @@ export class Members extends Context.Service<Members, {
           yield* sessions.endAll(member.userId, token === undefined ? undefined : yield* tokens.hashOf(token))
         }),
         show,
+        invitedEmail: Effect.fnUntraced(function*(token) {
+          if (issuer !== undefined) return Option.none()
+          return Option.map(yield* invitations.find(yield* tokens.hashOf(token)), ({ email }) => email)
+        }),
         accept
       })
     })

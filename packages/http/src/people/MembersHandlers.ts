@@ -2,8 +2,19 @@
  * The handlers of `/internal/members` and `/internal/invitations`: the people of a workspace.
  */
 import { Api, Caller } from "@wac/api"
-import { Authenticator, Factors, type Invitation, type Member, Members, Notices, StoreError, Time } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
+import {
+  Authenticator,
+  type Errors,
+  Factors,
+  type Invitation,
+  type Member,
+  Members,
+  Notices,
+  RefusedSignIns,
+  StoreError,
+  Time
+} from "@wac/core"
+import { Effect, Layer, Option, type Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
@@ -87,6 +98,18 @@ const invitationsLayer = HandlerGroup.layer(
     const authenticator = yield* Authenticator.Authenticator
     const cookie = yield* SessionCookie
     const notices = yield* Notices.Notices
+    const refused = yield* RefusedSignIns.RefusedSignIns
+
+    /** Records a refused proof of the account that an invitation is for. A refused token concerns no account. */
+    const recordRefusal = Effect.fnUntraced(
+      function*(token: Redacted.Redacted, error: Errors.DomainError | StoreError.StoreError) {
+        if (error._tag === "StoreError" || error.param === "token") return
+        const email = yield* members.invitedEmail(token)
+        if (Option.isSome(email)) yield* SignIn.record(email.value, error)
+      },
+      Effect.catchTag("StoreError", () => Effect.void)
+    )
+
     return HttpApiBuilder.group(Api, "invitations", (handlers) =>
       handlers.handleAll({
         show: Effect.fnUntraced(function*({ payload: { token } }) {
@@ -104,7 +127,10 @@ const invitationsLayer = HandlerGroup.layer(
               password,
               session: Option.getOrUndefined(session),
               address: opening.address
-            })
+            }).pipe(
+              Effect.tapError((error) => recordRefusal(token, error)),
+              Effect.provideService(RefusedSignIns.RefusedSignIns, refused)
+            )
             const { email, role, userId, workspaceId } = joined
             const exchange = yield* Exchange
             exchange.actors = [joined]
