@@ -21,10 +21,16 @@ export const invite = (url: string, headers: Headers, email: string, role: strin
   call(`${url}/internal/members`, { headers, body: { email, role } })
 
 /** Accepts an invitation. */
-export const accept = (url: string, token: string, password?: string, headers: Headers = {}) =>
+export const accept = (
+  url: string,
+  token: string,
+  password?: string,
+  headers: Headers = {},
+  proof: { readonly code?: string; readonly credential?: unknown } = {}
+) =>
   call(`${url}/internal/invitations/accept`, {
     headers: { ...ownPage, ...headers },
-    body: { token, ...(password === undefined ? {} : { password }) }
+    body: { token, ...(password === undefined ? {} : { password }), ...proof }
   })
 
 /** The invitation of a link. */

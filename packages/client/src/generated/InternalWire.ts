@@ -610,11 +610,17 @@ export interface ShownInvitation {
   readonly expiresAt: string
 }
 
-/** The request to accept an invitation. */
+/**
+ * The request to accept an invitation. If the account has a second factor, the password comes with one proof: a code,
+ * or a passkey that has signed the challenge of the error `second_factor_required`.
+ */
 export interface AcceptInvitation {
   readonly token: string
   /** The password of the new or existing account. */
   readonly password?: string
+  /** With the password of an account that has a second factor: a code of the app or a recovery code. */
+  readonly code?: string
+  readonly credential?: PasskeyAssertion
 }
 
 /** The token of a host's link. */
@@ -2133,7 +2139,7 @@ export interface InternalRoutes {
   readonly "POST /internal/invitations/show": { readonly body: ShowInvitation; readonly response: ShownInvitation }
   /**
    * Accept an invitation. Signs the person in. A new person chooses a password; a person with an account gives its
-   * password or is already signed in, and must be if the account has a second factor. Failures are limited per address
+   * password, and a proof of its second factor if it has one, or is already signed in. Failures are limited per address
    * and per account. 404 if people sign in at an issuer.
    */
   readonly "POST /internal/invitations/accept": { readonly body: AcceptInvitation; readonly response: Session }

@@ -19,6 +19,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as PersonalLink from "./PersonalLink.ts"
+import * as Proof from "./Proof.ts"
+import * as RelyingParty from "./RelyingParty.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 import * as SignIn from "./SignIn.ts"
 
@@ -99,6 +101,8 @@ const invitationsLayer = HandlerGroup.layer(
     const cookie = yield* SessionCookie
     const notices = yield* Notices.Notices
     const refused = yield* RefusedSignIns.RefusedSignIns
+    const factors = yield* Factors.Factors
+    const party = yield* RelyingParty.make
 
     /** Records a refused proof of the account that an invitation is for. A refused token concerns no account. */
     const recordRefusal = Effect.fnUntraced(
@@ -118,13 +122,16 @@ const invitationsLayer = HandlerGroup.layer(
           return { ...shown, expiresAt: Time.iso(expiresAt) }
         }, StoreError.orUnavailable),
         accept: Effect.fnUntraced(
-          function*({ payload: { password, token } }) {
+          function*({ payload: { password, token, ...given } }) {
             yield* Authenticator.needAccounts(authenticator)
+            const hasFactor = given.code !== undefined || given.credential !== undefined
+            const proof = hasFactor ? yield* Proof.ofFactor(given, party) : undefined
             const opening = yield* SignIn.opening
             const session = yield* authenticator.session({ token: opening.current, headers: {} })
             const { provenBy, ...joined } = yield* members.accept({
               token,
               password,
+              factor: proof && ((person) => factors.prove(person, proof, opening.address)),
               session: Option.getOrUndefined(session),
               address: opening.address
             }).pipe(
