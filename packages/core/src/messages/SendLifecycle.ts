@@ -399,6 +399,9 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
       ): Effect.fn.Return<Outcome<Of>, StoreError | ServerError> {
         const askedAt = yield* Elapsed.now
         const hold: Hold = { keyed, message, token, askedAt }
+        // a queued message is not undone, since a repeated request may have got its answer already
+        const mayBeQueued = (error: StoreError) =>
+          later !== null && error.isUndone !== true && error.fault !== "command"
         const accepted = yield* store.accept({
           apiKeyId,
           queue,
@@ -415,12 +418,8 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           capabilities: provider.capabilities
         }).pipe(
           Effect.tapError(() => FiberSet.run(lost, abandonLost(hold))),
-          // a queued message is not undone, since a repeated request may have got its answer already
-          Effect.catch((error) =>
-            later === null || error.isUndone === true || error.fault === "command"
-              ? Effect.fail(error)
-              : Effect.andThen(SendBinding.observeAttempt(messageId), Effect.fail(SendBinding.unknownQueuing()))
-          )
+          Effect.tapError((error) => mayBeQueued(error) ? SendBinding.observeAttempt(messageId) : Effect.void),
+          Effect.mapError((error) => mayBeQueued(error) ? SendBinding.unknownQueuing() : error)
         )
         if (accepted._tag === "Refused") {
           countUsage({ workspaceId: keyed.workspaceId, at: now, activity: "sendsRefused" })
