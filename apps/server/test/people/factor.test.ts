@@ -8,7 +8,7 @@ import * as checks from "../checks.ts"
 import { type Answer, call, environment, ownPage, ready } from "../harness.ts"
 import { still } from "../movable.ts"
 import { enrol } from "./enrolment.ts"
-import { accept, cookieOf, type Headers, invite, join, password } from "./joining.ts"
+import { accept, cookieOf, type Headers, invite, join, password, renewedBy } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
 const owner = { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
@@ -273,8 +273,13 @@ describe.concurrent("a second factor", () => {
       const { clock, pass, session, url } = yield* server()
       const { code } = yield* enrol(url, session, clock)
       yield* pass("10 minutes")
-      const confirm = (body: unknown) => call(`${url}/internal/session/confirm`, { headers: session, body })
-      checks.assertError(yield* call(`${url}/internal/factor`, { method: "DELETE", headers: session }), 403, {
+      let headers: Headers = session
+      const confirm = (body: unknown) =>
+        Effect.tap(
+          Effect.suspend(() => call(`${url}/internal/session/confirm`, { headers, body })),
+          (answer) => Effect.sync(() => void (headers = renewedBy(answer, headers)))
+        )
+      checks.assertError(yield* call(`${url}/internal/factor`, { method: "DELETE", headers }), 403, {
         code: "forbidden",
         reason: "fresh_session_required"
       })
@@ -291,7 +296,7 @@ describe.concurrent("a second factor", () => {
       checks.assertError(yield* confirm({ code: "000000" }), 401, wrongCode)
       assert.strictEqual((yield* confirm({ code: code() })).status, 204)
       checks.assertError(yield* confirm({ code: code() }), 401, wrongCode)
-      assert.strictEqual((yield* call(`${url}/internal/factor`, { method: "DELETE", headers: session })).status, 204)
+      assert.strictEqual((yield* call(`${url}/internal/factor`, { method: "DELETE", headers })).status, 204)
       checks.assertError(yield* confirm({ code: code(1) }), 401, wrongCode)
     }).pipe(Effect.scoped))
 

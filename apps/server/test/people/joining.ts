@@ -16,6 +16,12 @@ export const cookieOf = (answer: Answer) => ({
   cookie: answer.headers.getSetCookie().find((cookie) => /^(?:__Host-)?wac_session=/.test(cookie))!.split(";")[0]!
 })
 
+/** The headers with the session's cookie that an answer set, if it did. */
+export const renewedBy = (answer: Answer, headers: Headers): Headers =>
+  answer.headers.getSetCookie().some((cookie) => /^(?:__Host-)?wac_session=/.test(cookie))
+    ? { ...headers, ...cookieOf(answer) }
+    : headers
+
 /** Invites somebody. */
 export const invite = (url: string, headers: Headers, email: string, role: string) =>
   call(`${url}/internal/members`, { headers, body: { email, role } })

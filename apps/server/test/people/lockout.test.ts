@@ -8,7 +8,7 @@ import { MemberStore, Password, Portals } from "@wac/core"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, environment, ownPage, ready } from "../harness.ts"
-import { accept, cookieOf, invite, join, password, show } from "./joining.ts"
+import { accept, cookieOf, type Headers, invite, join, password, renewedBy, show } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
 const owner = { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
@@ -38,12 +38,18 @@ describe.concurrent("while strangers guess a password", () => {
       const device = deviceOf(yield* attempt(url, owner))
       yield* lock(url, owner.email)
       checks.assertError(yield* attempt(url, owner), 429, tooManyFailures)
+      let headers: Headers = session
       const change = (current: string) =>
-        call(`${url}/internal/password`, {
-          method: "PUT",
-          headers: { ...session, cookie: `${session["cookie"]}; ${device}` },
-          body: { current, new: password }
-        })
+        Effect.tap(
+          Effect.suspend(() =>
+            call(`${url}/internal/password`, {
+              method: "PUT",
+              headers: { ...headers, cookie: `${headers["cookie"]}; ${device}` },
+              body: { current, new: password }
+            })
+          ),
+          (answer) => Effect.sync(() => void (headers = renewedBy(answer, headers)))
+        )
       const changed = yield* change(owner.password)
       assert.strictEqual(changed.status, 204, changed.text)
       assert.strictEqual(deviceOf(changed), device)

@@ -8,7 +8,7 @@ import { type Answer, call, environment, ownPage, ready } from "../harness.ts"
 import { still } from "../movable.ts"
 import * as SoftAuthenticator from "./authenticator.ts"
 import { enrol } from "./enrolment.ts"
-import { accept, cookieOf, type Headers, invite, join, password } from "./joining.ts"
+import { accept, cookieOf, type Headers, invite, join, password, renewedBy } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
 const owner = { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
@@ -322,8 +322,13 @@ describe.concurrent("passkeys", () => {
       checks.assertError(yield* remove(url, session, passkey.id), 403, stale)
       checks.assertError(yield* put(`${url}/internal/factor/passkeys/options`, session), 403, stale)
       checks.assertError(yield* add(url, session, authenticator.create({ challenge: "", rp: { id: "" } })), 403, stale)
+      let headers: Headers = session
       const request = Effect.map(put(`${url}/internal/session/confirm/options`, session), ({ body }) => body)
-      const confirm = (body: unknown) => call(`${url}/internal/session/confirm`, { headers: session, body })
+      const confirm = (body: unknown) =>
+        Effect.tap(
+          Effect.suspend(() => call(`${url}/internal/session/confirm`, { headers, body })),
+          (answer) => Effect.sync(() => void (headers = renewedBy(answer, headers)))
+        )
       const credential = authenticator.get(yield* request)
       checks.assertError(yield* confirm({ credential, password: owner.password }), 400, {
         code: "invalid_body",
@@ -341,7 +346,7 @@ describe.concurrent("passkeys", () => {
       const right = authenticator.get(yield* request)
       assert.strictEqual((yield* confirm({ credential: right })).status, 204)
       checks.assertError(yield* confirm({ credential: right }), 401, ended)
-      assert.strictEqual((yield* remove(url, session, passkey.id)).status, 204)
+      assert.strictEqual((yield* remove(url, headers, passkey.id)).status, 204)
     }).pipe(Effect.scoped))
 
   it.live("wrong passkeys are limited as wrong codes are", () =>

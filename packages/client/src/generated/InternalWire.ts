@@ -2042,7 +2042,8 @@ export interface InternalRoutes {
   readonly "POST /internal/session/workspace": { readonly body: SwitchWorkspace; readonly response: Session }
   /**
    * Confirm that you are present. By your password or, if your second factor is on, by a code or a passkey. For 10
-   * minutes, the session is fresh again, as after a sign-in. Wrong proofs are limited per session.
+   * minutes, the session is fresh again, as after a sign-in, and its cookie is replaced. Wrong proofs are limited per
+   * session.
    */
   readonly "POST /internal/session/confirm": { readonly body: ConfirmSession; readonly response: undefined }
   /** List your sessions. All current sessions, newest first. */
@@ -2051,7 +2052,10 @@ export interface InternalRoutes {
   readonly "DELETE /internal/sessions/:id": { readonly response: undefined }
   /** End all of your other sessions. Takes effect immediately. The session of the request stays. */
   readonly "DELETE /internal/sessions": { readonly response: undefined }
-  /** Change your password. Ends your other sessions. Wrong passwords are limited per session. */
+  /**
+   * Change your password. Ends your other sessions, and replaces the cookie of this one. Wrong passwords are limited
+   * per session.
+   */
   readonly "PUT /internal/password": { readonly body: ChangePassword; readonly response: undefined }
   /** Get your second factor. 404 if you have no password at this service. */
   readonly "GET /internal/factor": { readonly response: Factor }
