@@ -132,7 +132,8 @@ export const unauthorized: { readonly [R in Reasons["unauthorized"]]: Entry } = 
   second_factor_required: {
     when: "The password is right, and the account has a second factor.",
     remedy: "Send the error's `challenge` with a code of the authenticator app, a recovery code or a passkey to " +
-      "`POST /internal/session/factor` within 5 minutes.",
+      "`POST /internal/session/factor` within 5 minutes. An invitation is accepted again with the password and `code`, " +
+      "or `credential` of a passkey that has signed the challenge.",
     retry: retries.no,
     example: {
       message: "the password is right, and this account has a second factor: send a code of its authenticator app, a " +

@@ -6,6 +6,12 @@ import { ErrorAddress } from "@wac/api"
 import { type ApiKeys, type Audit, type AuditEntry, type Errors, Id, type RateLimit } from "@wac/core"
 import { type Cause, Context, Effect } from "effect"
 
+/** A changed resource, for the audit. */
+export interface Changed {
+  readonly target?: string
+  readonly detail?: AuditEntry.Detail
+}
+
 /** What is known of a request and its response so far. Handlers fill in its fields. */
 export interface Exchange {
   /** The request's own id, even if its response carries the id of a replayed request. */
@@ -19,7 +25,9 @@ export interface Exchange {
   /** Who makes changes with the request, and their workspaces; empty while the caller is unknown. */
   actors: ReadonlyArray<Audit.Actor>
   /** The changed resource, for the audit. */
-  changed: { readonly target?: string; readonly detail?: AuditEntry.Detail }
+  changed: Changed
+  /** What the request has changed, or may have changed, even if it fails. */
+  changedAnyway: Changed | undefined
   /** The request's body, once it is read. */
   body: Uint8Array | undefined
   /** The check once a streamed body has arrived, before anything is stored. */
@@ -41,6 +49,7 @@ export const make = (requestId: Id.RequestId, errorsPage: string): Exchange => (
   caller: undefined,
   actors: [],
   changed: {},
+  changedAnyway: undefined,
   requestId,
   errorsPage,
   body: undefined,

@@ -331,7 +331,7 @@ const steps = Effect.gen(function*() {
       people: 1
     }],
     "whether a session is fresh": [sessions.isFresh(`hash ${some}`, now), { sessions: 1 }],
-    "a proof of presence": [sessions.prove(`hash ${some}`, now), { sessions: 2, people: 1 }],
+    "a proof of presence": [sessions.prove(`hash ${some}`, now, "another hash"), { sessions: 2, people: 1 }],
     // the person, and once more for the foreign key
     "a new session": [sessions.create(session), { sessions: 1, people: 2 }],
     "a person's sessions": [sessions.list(`usr ${some}` as Id.UserId, now), { sessions: 1 }],

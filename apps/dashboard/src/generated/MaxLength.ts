@@ -205,6 +205,7 @@ export const inviteMemberEmail = 254
 export const showInvitationToken = 256
 export const acceptInvitationToken = 256
 export const acceptInvitationPassword = 256
+export const acceptInvitationCode = 64
 export const openPortalToken = 256
 export const quietHoursFrom = 5
 export const quietHoursTo = 5

@@ -8,7 +8,7 @@ import { elsewhere, Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Notice } from "../ui/Notice.tsx"
 import { pages } from "./Document.ts"
-import { challengeIn, FactorForm } from "./FactorForm.tsx"
+import { challengeIn, FactorForm, type Proof } from "./FactorForm.tsx"
 import { tokenOfLink } from "./Link.ts"
 import { PasswordForm } from "./PasswordForm.tsx"
 import { api } from "./Service.ts"
@@ -21,18 +21,24 @@ const isGone = (error: unknown): boolean => error instanceof WacError && error.p
 const JoinForm = (
   { invitation, onDone }: { readonly invitation: ShownInvitation; readonly onDone: (session: Session) => void }
 ) => {
-  const accept = useMutation({
-    mutationFn: (password: string) =>
-      api.members.accept({ token: tokenOfLink(), ...(password === "" ? {} : { password }) }),
-    onSuccess: (session) => {
-      history.replaceState(null, "", pages)
-      onDone(session)
-    }
-  })
+  const join = (password: string, proof: Proof = {}) =>
+    api.members.accept({ token: tokenOfLink(), ...(password === "" ? {} : { password }), ...proof })
+  const onJoined = (session: Session) => {
+    history.replaceState(null, "", pages)
+    onDone(session)
+  }
+  const accept = useMutation({ mutationFn: (password: string) => join(password), onSuccess: onJoined })
   const challenge = challengeIn(accept.error)
   if (challenge !== undefined) {
-    // the second factor has opened a session, which proves the account without the password
-    return <FactorForm challenge={challenge} onBack={() => accept.reset()} onDone={() => accept.mutate("")} />
+    return (
+      <FactorForm
+        challenge={challenge}
+        // one request has all proofs, because a person without a workspace cannot sign in first
+        send={(proof) => join(accept.variables ?? "", proof)}
+        onBack={() => accept.reset()}
+        onDone={onJoined}
+      />
+    )
   }
   return (
     <>

@@ -11,11 +11,34 @@ export const address = new URL(root, location.origin).href.replace(/\/$/, "")
 export const errorAddress = ({ code, reason }: { readonly code: string; readonly reason?: string | null }): string =>
   `${root}docs/errors#${reason == null ? code : `${code}-${reason}`}`
 
+/** How long a call waits for the browser to take a new cookie. */
+const renewal = 300
+
+const hasEnded = async (response: Response): Promise<boolean> => {
+  if (response.status !== 401) return false
+  const body: unknown = await response.clone().json().catch(() => undefined)
+  return (body as { readonly error?: { readonly reason?: string } } | undefined)?.error?.reason === "missing_session"
+}
+
+/**
+ * Makes a request. A proof of presence and a new password, in whatever tab, replace the session's cookie. A request that
+ * was on its way with the one before was refused, and is repeated once. The request for the session itself is not, since
+ * it is the first of a person who is not signed in.
+ */
+const fetchRenewed: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init)
+  const isOfSession = new URL(String(input)).pathname.endsWith("/internal/session")
+  if (isOfSession || init?.body instanceof ReadableStream || !(await hasEnded(response))) return response
+  await new Promise((resolve) => setTimeout(resolve, renewal))
+  return fetch(input, init)
+}
+
 /** The client of the service's endpoints for people. The browser keeps the session's cookie. */
 export const api = withProof(createInternalClient({
   baseUrl: address,
   timeout: 20_000,
   retries: 1,
+  fetch: fetchRenewed,
   ...(portal === undefined ? { shown: shownSession } : { portal })
 }))
 

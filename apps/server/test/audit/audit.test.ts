@@ -125,6 +125,48 @@ it.live("the audit omits refused, failed and replayed requests, except sign-ins,
     assert.strictEqual(yield* count, before + 1)
   }).pipe(Effect.scoped))
 
+it.live("a message whose outcome is unknown is in the audit once, however often its request is repeated", () =>
+  Effect.gen(function*() {
+    const { session, url } = yield* ready({ environment: checks.unlimited })
+    const send = call(`${url}/internal/messages`, {
+      headers: { ...session, "idempotency-key": "unknown" },
+      body: hello("+15005550006")
+    })
+    const unknown = { code: "server_error", reason: "outcome_unknown" }
+    const both = yield* Effect.all([send, send], { concurrency: "unbounded" })
+    for (const answer of both) checks.assertError(answer, 504, unknown)
+    const { body } = yield* call(`${url}/internal/messages`, { headers: session })
+    const [{ id: messageId }] = body.data
+    yield* checks.until(send, ({ status }) => status === 200)
+    yield* send
+    const sent = (yield* list(url, session)).filter(({ action }) => action === "message.send")
+    assert.deepStrictEqual(sent.map(({ detail, target }) => [target, detail]), [[messageId, { outcome: "unknown" }]])
+    assert.include(both.map(({ headers }) => headers.get("request-id")), sent[0]!["requestId"])
+  }).pipe(Effect.scoped))
+
+it.live("a list of opt-outs that is refused midway is in the audit with the customers whom it opted out", () =>
+  Effect.gen(function*() {
+    const { session, url } = yield* ready({ environment: checks.unlimited })
+    const put = (lines: ReadonlyArray<string>) =>
+      Effect.promise(async () =>
+        (await fetch(`${url}/internal/suppressions`, {
+          method: "PUT",
+          headers: { ...session, "content-type": "application/x-ndjson" },
+          body: lines.join("\n")
+        })).status
+      )
+    const bad = Array.from({ length: 10_001 }, () => "[]")
+    assert.strictEqual(yield* put(bad), 400)
+    assert.notInclude((yield* list(url, session)).map(({ action }) => action), "contact.import_opt_outs")
+    assert.strictEqual(yield* put(["\"+15551239001\"", "\"+15551239002\"", ...bad]), 400)
+    const [entry] = yield* list(url, session)
+    assert.deepInclude(entry, {
+      action: "contact.import_opt_outs",
+      target: null,
+      detail: { added: "2", already: "0", refused: "10001", outcome: "incomplete" }
+    })
+  }).pipe(Effect.scoped))
+
 it.live("the audit and the list of requests say how far back RETENTION lets them reach", () =>
   Effect.gen(function*() {
     const { session, url } = yield* ready({

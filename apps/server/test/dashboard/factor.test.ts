@@ -7,9 +7,9 @@ import { Effect, Redacted } from "effect"
 import { readFile } from "node:fs/promises"
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
-import { environment } from "../harness.ts"
+import { call, environment, signIn } from "../harness.ts"
 import { enrol } from "../people/enrolment.ts"
-import { join, password } from "../people/joining.ts"
+import { invite, join, password } from "../people/joining.ts"
 import { browser as launch, button, dialog, signedIn, type Visit, visit } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
@@ -87,7 +87,9 @@ it("a code proves the person's presence in place of the password, and they switc
 
 it("an owner resets the second factor of a member, whose password alone signs them in again", async () => {
   const { page } = person
-  const { clock, session, url } = server
+  const { clock, url } = server
+  // the person's proof has replaced the cookie that the test had
+  const session = await Effect.runPromise(signIn(url))
   const ben = await Effect.runPromise(join(url, session, "ben@example.com", "member"))
   await Effect.runPromise(enrol(url, ben.headers, clock))
   await person.open("/settings/members")
@@ -106,4 +108,26 @@ it("an owner resets the second factor of a member, whose password alone signs th
   await button(page, "Reset the second factor of ben@example.com").click()
   await button(question, "Reset second factor").click()
   await question.getByRole("alert").getByText("there is no second factor").waitFor()
+})
+
+it("a removed person with a second factor joins again by the link, their password and a recovery code", async () => {
+  const { clock, url } = server
+  const session = await Effect.runPromise(signIn(url))
+  const email = "cleo@example.com"
+  const cleo = await Effect.runPromise(join(url, session, email, "member"))
+  const codes = await Effect.runPromise(enrol(url, cleo.headers, clock))
+  await Effect.runPromise(call(`${url}/internal/members/${cleo.id}`, { method: "DELETE", headers: session }))
+  const { body } = await Effect.runPromise(invite(url, session, email, "member"))
+  const other = await visit(browser, url)
+  const { page } = other
+  await page.goto(body.inviteUrl)
+  await page.getByLabel("Password").fill(password)
+  await button(page, "Join").click()
+  await page.getByLabel("Code", { exact: true }).fill("000000")
+  await button(page, "Continue").click()
+  await page.getByText("The code is wrong or was used before").waitFor()
+  await page.getByLabel("Code", { exact: true }).fill(codes.recoveryCodes[0]!)
+  await button(page, "Continue").click()
+  await page.getByRole("heading", { name: "Overview" }).waitFor()
+  await other.end()
 })

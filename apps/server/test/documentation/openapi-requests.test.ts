@@ -200,6 +200,7 @@ const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
   // by one proof or the other
   "account.confirmSession": (body) =>
     oneOf(Object.keys(body).length === 0 ? { password: "x" } : body, ["password", "code", "credential"]),
+  "invitations.accept": (body) => oneOf(body, ["code", "credential"]),
   "signInFactor.end": (body) => oneOf({ ...body, code: body.code ?? "x" }, ["code", "credential"]),
   "members.invite": ({ email, ...body }) => ({ ...body, email: plainEmail(email) }),
   "signIn.setUp": ({ email, ...body }) => ({ ...body, email: plainEmail(email) }),

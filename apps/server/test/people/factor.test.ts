@@ -8,7 +8,7 @@ import * as checks from "../checks.ts"
 import { type Answer, call, environment, ownPage, ready } from "../harness.ts"
 import { still } from "../movable.ts"
 import { enrol } from "./enrolment.ts"
-import { accept, cookieOf, type Headers, invite, join, password } from "./joining.ts"
+import { accept, cookieOf, type Headers, invite, join, password, renewedBy } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
 const owner = { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
@@ -184,6 +184,57 @@ describe.concurrent("a second factor", () => {
       const accepted = yield* accept(url, tokenIn(inviteUrl), again.password)
       assert.deepStrictEqual(accepted.headers.getSetCookie(), [])
       challengeOf(accepted)
+      // with a code they are, once
+      const joinWith = (code: string) => accept(url, tokenIn(inviteUrl), again.password, {}, { code })
+      checks.assertError(yield* joinWith("000000"), 401, wrongCode)
+      checks.assertError(yield* joinWith(recoveryCodes[0]!), 401, wrongCode)
+      const joined = yield* joinWith(recoveryCodes[1]!)
+      assert.strictEqual(joined.status, 200, joined.text)
+      assert.strictEqual((yield* call(`${url}/internal/session`, { headers: cookieOf(joined) })).status, 200)
+      assert.strictEqual((yield* end(url, yield* challenged(url, again), recoveryCodes[2]!)).status, 200)
+      checks.assertError(yield* end(url, yield* challenged(url, again), recoveryCodes[1]!), 401, wrongCode)
+    }).pipe(Effect.scoped))
+
+  it.live("an invitation is accepted with a code of the app, and one that has ended uses no recovery code up", () =>
+    Effect.gen(function*() {
+      const { clock, pass, services, session, url } = yield* server()
+      const ben = yield* join(url, session, "ben@example.com", "member")
+      const { code, recoveryCodes } = yield* enrol(url, ben.headers, clock)
+      yield* call(`${url}/internal/members/${ben.id}`, { method: "DELETE", headers: session })
+      const invited = yield* invite(url, session, "ben@example.com", "member")
+      const link = tokenIn(invited.body.inviteUrl)
+      const both = yield* accept(url, link, password, {}, { code: code(), credential: {} })
+      assert.strictEqual(both.status, 400)
+      // a wrong password uses up no proof
+      const wrong = yield* accept(url, link, "a wrong guess", {}, { code: recoveryCodes[0]! })
+      checks.assertError(wrong, 401, { code: "unauthorized", reason: "invalid_credentials", param: "password" })
+      yield* pass("1 minute")
+      const [one, other] = yield* Effect.all(
+        [accept(url, link, password, {}, { code: code() }), accept(url, link, password, {}, { code: code() })],
+        { concurrency: "unbounded" }
+      )
+      assert.sameMembers([one.status, other.status], [200, 401])
+      yield* call(`${url}/internal/members/${ben.id}`, { method: "DELETE", headers: session })
+      const again = tokenIn((yield* invite(url, session, "ben@example.com", "member")).body.inviteUrl)
+      yield* pass("8 days")
+      const late = yield* accept(url, again, password, {}, { code: recoveryCodes[0]! })
+      checks.assertError(late, 401, { code: "unauthorized", reason: "invalid_credentials", param: "token" })
+      const factor = yield* Context.get(services, FactorStore.FactorStore).find(Id.UserId.make(ben.id))
+      assert.strictEqual(Option.getOrThrow(factor).recoveryCodesLeft, recoveryCodes.length)
+    }).pipe(Effect.scoped, Effect.orDie))
+
+  it.live("wrong codes with an invitation are limited as those of a sign-in, and do not count as wrong passwords", () =>
+    Effect.gen(function*() {
+      const { clock, session, url } = yield* server()
+      const ben = yield* join(url, session, "ben@example.com", "member")
+      const { recoveryCodes } = yield* enrol(url, ben.headers, clock)
+      yield* call(`${url}/internal/members/${ben.id}`, { method: "DELETE", headers: session })
+      const link = tokenIn((yield* invite(url, session, "ben@example.com", "member")).body.inviteUrl)
+      const attempt = (code: string) => accept(url, link, password, {}, { code })
+      const guesses = yield* Effect.all(Array.from({ length: 11 }, () => attempt("000000")))
+      assert.deepStrictEqual(guesses.map(({ status }) => status), [...Array(10).fill(401), 429])
+      checks.assertError(yield* attempt(recoveryCodes[0]!), 429, { code: "rate_limited", reason: "login" })
+      challengeOf(yield* accept(url, link, password))
     }).pipe(Effect.scoped))
 
   it.live("a person without a workspace is told so, with the right password alone and in a sign-in that has begun, and no recovery code is used up", () =>
@@ -222,8 +273,13 @@ describe.concurrent("a second factor", () => {
       const { clock, pass, session, url } = yield* server()
       const { code } = yield* enrol(url, session, clock)
       yield* pass("10 minutes")
-      const confirm = (body: unknown) => call(`${url}/internal/session/confirm`, { headers: session, body })
-      checks.assertError(yield* call(`${url}/internal/factor`, { method: "DELETE", headers: session }), 403, {
+      let headers: Headers = session
+      const confirm = (body: unknown) =>
+        Effect.tap(
+          Effect.suspend(() => call(`${url}/internal/session/confirm`, { headers, body })),
+          (answer) => Effect.sync(() => void (headers = renewedBy(answer, headers)))
+        )
+      checks.assertError(yield* call(`${url}/internal/factor`, { method: "DELETE", headers }), 403, {
         code: "forbidden",
         reason: "fresh_session_required"
       })
@@ -240,7 +296,7 @@ describe.concurrent("a second factor", () => {
       checks.assertError(yield* confirm({ code: "000000" }), 401, wrongCode)
       assert.strictEqual((yield* confirm({ code: code() })).status, 204)
       checks.assertError(yield* confirm({ code: code() }), 401, wrongCode)
-      assert.strictEqual((yield* call(`${url}/internal/factor`, { method: "DELETE", headers: session })).status, 204)
+      assert.strictEqual((yield* call(`${url}/internal/factor`, { method: "DELETE", headers })).status, 204)
       checks.assertError(yield* confirm({ code: code(1) }), 401, wrongCode)
     }).pipe(Effect.scoped))
 

@@ -8,7 +8,7 @@ import { MemberStore, Password, Portals } from "@wac/core"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, environment, ownPage, ready } from "../harness.ts"
-import { accept, cookieOf, invite, join, password, show } from "./joining.ts"
+import { accept, cookieOf, type Headers, invite, join, password, renewedBy, show } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
 const owner = { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
@@ -38,12 +38,18 @@ describe.concurrent("while strangers guess a password", () => {
       const device = deviceOf(yield* attempt(url, owner))
       yield* lock(url, owner.email)
       checks.assertError(yield* attempt(url, owner), 429, tooManyFailures)
+      let headers: Headers = session
       const change = (current: string) =>
-        call(`${url}/internal/password`, {
-          method: "PUT",
-          headers: { ...session, cookie: `${session["cookie"]}; ${device}` },
-          body: { current, new: password }
-        })
+        Effect.tap(
+          Effect.suspend(() =>
+            call(`${url}/internal/password`, {
+              method: "PUT",
+              headers: { ...headers, cookie: `${headers["cookie"]}; ${device}` },
+              body: { current, new: password }
+            })
+          ),
+          (answer) => Effect.sync(() => void (headers = renewedBy(answer, headers)))
+        )
       const changed = yield* change(owner.password)
       assert.strictEqual(changed.status, 204, changed.text)
       assert.strictEqual(deviceOf(changed), device)
@@ -165,6 +171,27 @@ describe.concurrent("refused sign-ins", () => {
       assert.notInclude(JSON.stringify(entries), "guess")
       const after = yield* metrics
       assert.deepStrictEqual([countOf(after, "invalid_credentials"), countOf(after, "login")], [11, 1])
+    }).pipe(Effect.scoped))
+
+  it.live("a password refused with an invitation is counted and in the audit of the account's workspaces, a refused token is not", () =>
+    Effect.gen(function*() {
+      const { services, session, url } = yield* ready({ environment: checks.unlimited })
+      const { id } = yield* join(url, session, "ben@example.com", "member")
+      const other = yield* checks.anotherWorkspace("other", "+15005550102").pipe(Effect.provideContext(services))
+      const token = yield* checks.invited(services, other.id, "ben@example.com", "member")
+      const unknown = yield* checks.invited(services, other.id, "nobody@example.com", "member")
+      yield* accept(url, "0".repeat(32), "a wrong guess")
+      assert.strictEqual((yield* accept(url, unknown)).status, 400)
+      for (let i = 0; i < 11; i++) yield* accept(url, token, "a wrong guess")
+      const entries = yield* checks.until(refusals(url, session), (found) => found.length === 11)
+      const causes = entries.map(({ detail }) => (detail as { readonly cause: string }).cause)
+      assert.sameMembers(causes, ["login", ...Array(10).fill("invalid_credentials")])
+      for (const { by, target } of entries) {
+        assert.deepStrictEqual([by, target], [{ userId: id, email: "ben@example.com" }, id])
+      }
+      assert.notInclude(JSON.stringify(entries), "guess")
+      const { text } = yield* call(`${url}/metrics`)
+      assert.deepStrictEqual([countOf(text, "invalid_credentials"), countOf(text, "login")], [10, 1])
     }).pipe(Effect.scoped))
 
   it.live("fill the audit no further than twenty of a cause at once, and all are counted", () =>

@@ -8,8 +8,8 @@ import { type Answer, call, environment, ownPage, ready } from "../harness.ts"
 import { still } from "../movable.ts"
 import * as SoftAuthenticator from "./authenticator.ts"
 import { enrol } from "./enrolment.ts"
-import { cookieOf, type Headers, join, password } from "./joining.ts"
-import { mailbox } from "./mailbox.ts"
+import { accept, cookieOf, type Headers, invite, join, password, renewedBy } from "./joining.ts"
+import { mailbox, tokenIn } from "./mailbox.ts"
 
 const owner = { email: environment.WAC_OWNER_EMAIL, password: environment.WAC_OWNER_PASSWORD }
 
@@ -95,6 +95,30 @@ const remove = (url: string, headers: Headers, id: string) =>
   call(`${url}/internal/factor/passkeys/${id}`, { method: "DELETE", headers })
 
 describe.concurrent("passkeys", () => {
+  it.live("a person with a passkey alone, in no workspace any more, accepts an invitation with it", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* server()
+      const ben = yield* join(url, session, "ben@example.com", "member")
+      const authenticator = SoftAuthenticator.make(page)
+      yield* added(url, { ...ben.headers, origin: page }, authenticator)
+      yield* call(`${url}/internal/members/${ben.id}`, { method: "DELETE", headers: session })
+      const link = tokenIn((yield* invite(url, session, "ben@example.com", "member")).body.inviteUrl)
+      const challenge = Effect.map(accept(url, link, password), challengeOf)
+      const attempt = (credential: unknown) => accept(url, link, password, { origin: page }, { credential })
+      const first = yield* challenge
+      const foreign = SoftAuthenticator.make(page)
+      foreign.create(yield* optionsOf(url, session))
+      checks.assertError(yield* attempt(foreign.get(yield* requested(url, first))), 401, refused)
+      // the challenge of another person's sign-in is worth nothing here
+      yield* added(url, session, SoftAuthenticator.make(page))
+      const others = yield* requested(url, yield* challenged(url))
+      const options = yield* requested(url, first)
+      checks.assertError(yield* attempt(authenticator.get({ ...options, challenge: others.challenge })), 401, ended)
+      const joined = yield* attempt(authenticator.get(options))
+      assert.strictEqual(joined.status, 200, joined.text)
+      assert.strictEqual((yield* call(`${url}/internal/session`, { headers: cookieOf(joined) })).status, 200)
+    }).pipe(Effect.scoped))
+
   it.live("a first passkey switches the second factor on, with recovery codes, and ends a sign-in after the password", () =>
     Effect.gen(function*() {
       const { pass, session, url } = yield* server()
@@ -298,8 +322,13 @@ describe.concurrent("passkeys", () => {
       checks.assertError(yield* remove(url, session, passkey.id), 403, stale)
       checks.assertError(yield* put(`${url}/internal/factor/passkeys/options`, session), 403, stale)
       checks.assertError(yield* add(url, session, authenticator.create({ challenge: "", rp: { id: "" } })), 403, stale)
+      let headers: Headers = session
       const request = Effect.map(put(`${url}/internal/session/confirm/options`, session), ({ body }) => body)
-      const confirm = (body: unknown) => call(`${url}/internal/session/confirm`, { headers: session, body })
+      const confirm = (body: unknown) =>
+        Effect.tap(
+          Effect.suspend(() => call(`${url}/internal/session/confirm`, { headers, body })),
+          (answer) => Effect.sync(() => void (headers = renewedBy(answer, headers)))
+        )
       const credential = authenticator.get(yield* request)
       checks.assertError(yield* confirm({ credential, password: owner.password }), 400, {
         code: "invalid_body",
@@ -317,7 +346,7 @@ describe.concurrent("passkeys", () => {
       const right = authenticator.get(yield* request)
       assert.strictEqual((yield* confirm({ credential: right })).status, 204)
       checks.assertError(yield* confirm({ credential: right }), 401, ended)
-      assert.strictEqual((yield* remove(url, session, passkey.id)).status, 204)
+      assert.strictEqual((yield* remove(url, headers, passkey.id)).status, 204)
     }).pipe(Effect.scoped))
 
   it.live("wrong passkeys are limited as wrong codes are", () =>

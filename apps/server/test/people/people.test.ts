@@ -7,7 +7,7 @@ import { Context, Effect, Fiber, Option } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, createKey, ownPage, ready, signIn } from "../harness.ts"
 import { moving } from "../movable.ts"
-import { accept, cookieOf, type Headers, invite, join, password, show, whileHashing } from "./joining.ts"
+import { accept, cookieOf, type Headers, invite, join, password, renewedBy, show, whileHashing } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
 const members = (url: string, headers: Headers) =>
@@ -266,13 +266,21 @@ describe.concurrent("a password", () => {
     Effect.gen(function*() {
       const { session, url } = yield* ready({ environment: checks.unlimited })
       const other = yield* signIn(url)
+      let headers: Headers = session
       const change = (current: string, next: string) =>
-        call(`${url}/internal/password`, { method: "PUT", headers: session, body: { current, new: next } })
+        Effect.tap(
+          Effect.suspend(() =>
+            call(`${url}/internal/password`, { method: "PUT", headers, body: { current, new: next } })
+          ),
+          (answer) => Effect.sync(() => void (headers = renewedBy(answer, headers)))
+        )
       checks.assertError(yield* change("wrong password", password), 401, invalidCredentials("current"))
       checks.assertInvalid(yield* change("correct horse battery", "short"), "invalid_field", "new")
       assert.strictEqual((yield* change("correct horse battery", password)).status, 204)
       checks.assertError(yield* call(`${url}/internal/session`, { headers: other }), 401, missingSession)
-      assert.strictEqual((yield* call(`${url}/internal/session`, { headers: session })).status, 200)
+      assert.strictEqual((yield* call(`${url}/internal/session`, { headers })).status, 200)
+      // the cookie of before ends too, of which there may be a copy
+      checks.assertError(yield* call(`${url}/internal/session`, { headers: session }), 401, missingSession)
       assert.strictEqual((yield* signInWith(url, "correct horse battery")).status, 401)
       assert.strictEqual((yield* signInWith(url, password)).status, 200)
       // guesses are limited as in signing in
@@ -288,7 +296,7 @@ describe.concurrent("a password", () => {
       const { person } = Option.getOrThrow(yield* Effect.orDie(members.findByEmail("owner@example.com")))
       const thief = "correct horse battery"
       const change = yield* whileHashing(
-        url,
+        { services, url },
         call(`${url}/internal/password`, { method: "PUT", headers: session, body: { current: thief, new: thief } })
       )
       yield* Effect.orDie(members.setPassword(person.userId, "$reset"))

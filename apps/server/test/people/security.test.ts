@@ -2,8 +2,8 @@
  * What strangers, and people who mean harm, may not do with accounts, invitations and links (contract §12).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Id, MemberStore } from "@wac/core"
-import { Context, Effect, Fiber } from "effect"
+import { AuditEntry, AuditStore, Id, MemberStore, SessionStore } from "@wac/core"
+import { Context, Deferred, Effect, Fiber } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, environment, ownPage, ready, signIn } from "../harness.ts"
 import { accept, cookieOf, type Headers, invite, join, password, whileHashing } from "./joining.ts"
@@ -135,12 +135,55 @@ describe.concurrent("invitations", () => {
       const { invited, services, session, url } = yield* withOther
       const { id } = yield* join(url, session, "ben@example.com", "member")
       const token = yield* invited("ben@example.com")
-      const accepting = yield* whileHashing(url, accept(url, token, password))
+      const accepting = yield* whileHashing({ services, url }, accept(url, token, password))
       const members = Context.get(services, MemberStore.MemberStore)
       yield* Effect.orDie(members.setPassword(Id.UserId.make(id), "$reset"))
       const refused = yield* Fiber.join(accepting)
       checks.assertError(refused, 401, { code: "unauthorized", reason: "invalid_credentials" })
       assert.isEmpty(refused.headers.getSetCookie())
+    }).pipe(Effect.scoped))
+
+  it.live("a person who becomes an owner by a session that ends meanwhile is in the audit, and the owners are mailed", () =>
+    Effect.gen(function*() {
+      const mail = yield* mailbox
+      const { services, session, url } = yield* ready({ environment: { ...checks.unlimited, SMTP_URL: mail.url } })
+      const other = yield* checks.anotherWorkspace("other", "+15005550199").pipe(Effect.provideContext(services))
+      const otherOwner = yield* checks.invited(services, other.id, "ada@example.com", "owner")
+      assert.strictEqual((yield* accept(url, otherOwner, password)).status, 200)
+      const { headers, id } = yield* join(url, session, "ben@example.com", "member")
+      const token = yield* checks.invited(services, other.id, "ben@example.com", "owner")
+      const [reached, released] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const sessions = Context.get(services, SessionStore.SessionStore)
+      const { create } = sessions
+      Object.assign(sessions, {
+        create: (...given: Parameters<typeof create>) =>
+          Deferred.succeed(reached, undefined).pipe(
+            Effect.andThen(Deferred.await(released)),
+            Effect.andThen(create(...given))
+          )
+      })
+      const accepting = yield* Effect.forkChild(accept(url, token, undefined, headers))
+      yield* Deferred.await(reached)
+      assert.strictEqual((yield* call(`${url}/internal/session`, { method: "DELETE", headers })).status, 204)
+      yield* Deferred.succeed(released, undefined)
+      checks.assertError(yield* Fiber.join(accepting), 401, { code: "unauthorized", reason: "invalid_credentials" })
+      const members = Context.get(services, MemberStore.MemberStore)
+      const roles = (yield* Effect.orDie(members.ofWorkspace(other.id))).map(({ email, role }) => [email, role])
+      assert.deepInclude(roles, ["ben@example.com", "owner"])
+      const audit = Context.get(services, AuditStore.AuditStore)
+      const { items } = yield* Effect.orDie(audit.list(other.id, {}, { limit: 100, after: null }))
+      const joins = items.filter(({ action, by }) =>
+        action === "member.join" && by !== null && AuditEntry.namesOf(by).id === id
+      )
+      assert.deepStrictEqual(joins.map(({ detail }) => detail), [{ email: "ben@example.com", role: "owner" }])
+      yield* checks.until(
+        Effect.sync(() =>
+          mail.notices.some(({ text, to }) =>
+            to.includes("ada@example.com") && /A new owner[^]*ben@example\.com/.test(text)
+          )
+        ),
+        (isMailed) => isMailed
+      )
     }).pipe(Effect.scoped))
 
   it.live("an invitation does not reveal without a password whether an address has an account", () =>

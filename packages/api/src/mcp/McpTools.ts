@@ -216,10 +216,13 @@ const kindsOf = (body: JsonSchema, resolved: (part: JsonSchema) => JsonSchema, i
     return isWanted(type.enum[0])
   })
 
-/** The schema of a kind without the times for sending later: a tool's message is sent immediately. */
+/** The times for sending later, which no tool has: a tool's message is sent immediately. */
+const times = ["send_at", "send_until"] as const
+
+/** The schema of a kind without {@link times}. */
 const sentAtOnce = (kind: JsonSchema): JsonSchema => ({
   ...kind,
-  properties: Struct.omit(kind["properties"] as JsonSchema, ["send_at", "send_until"])
+  properties: Struct.omit(kind["properties"] as JsonSchema, times)
 })
 
 /** The arguments of a tool; `undefined` if the document has no such operation or none of the kinds of message. */
@@ -293,6 +296,10 @@ const sendOf =
     const { to, type } = message
     if (typeof type === "string" && !kinds(type)) {
       return invalid("invalid_field", "type", `is none of the kinds of message that ${name} sends`)
+    }
+    const time = times.find((field) => Object.hasOwn(message, field))
+    if (time !== undefined) {
+      return invalid("unknown_field", time, `is no field of a message of ${name}, which sends it immediately`)
     }
     const keyText = SendIntent.keyText(intent, typeof to === "string" ? to : "")
     return Result.succeed({ method, target: path, body: message, keyText })

@@ -113,7 +113,7 @@ export class AccountApi extends HttpApiGroup.make("account").add(
         summary: "Confirm that you are present",
         description:
           "By your password or, if your second factor is on, by a code or a passkey. For 10 minutes, the session is fresh again, as " +
-          "after a sign-in. Wrong proofs are limited per session."
+          "after a sign-in, and its cookie is replaced. Wrong proofs are limited per session."
       })
     ),
   HttpApiEndpoint.get("sessions", "/internal/sessions", {
@@ -148,7 +148,8 @@ export class AccountApi extends HttpApiGroup.make("account").add(
   }).annotate(Access, session("member")).annotate(Audited, "password.change").annotate(ChecksSecret, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Change your password",
-      description: "Ends your other sessions. Wrong passwords are limited per session."
+      description:
+        "Ends your other sessions, and replaces the cookie of this one. Wrong passwords are limited per session."
     }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Account (dashboard)", description: "Your own workspaces, sessions and password." })

@@ -8,13 +8,24 @@ import { Access, anybody, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
-import { ChecksSecret, DemandsFactor, NeedsIdempotencyKey, ShownOnce, SignsIn } from "../EndpointAnnotations.ts"
+import {
+  ChallengesFactor,
+  ChecksCode,
+  ChecksPasskey,
+  ChecksSecret,
+  DemandsFactor,
+  NeedsIdempotencyKey,
+  ShownOnce,
+  SignsIn
+} from "../EndpointAnnotations.ts"
 import { reading, writing } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
 import * as ExampleValues from "../ExampleValues.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
+import { Code } from "./FactorApi.ts"
+import { PasskeyAssertion } from "./PasskeyApi.ts"
 import { Session } from "./SessionApi.ts"
 
 export const Member = Schema.Struct({
@@ -65,8 +76,19 @@ export const ChangeMember = Schema.Struct({ role: Core.Role }).annotate({
 
 export const AcceptInvitation = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
-  password: Schema.optionalKey(Password.Password.pipe(described("The password of the new or existing account")))
-}).annotate({ identifier: "AcceptInvitation", description: "The request to accept an invitation." }).pipe(
+  password: Schema.optionalKey(Password.Password.pipe(described("The password of the new or existing account"))),
+  code: Schema.optionalKey(
+    Code.pipe(
+      described("With the password of an account that has a second factor: a code of the app or a recovery code")
+    )
+  ),
+  credential: Schema.optionalKey(PasskeyAssertion)
+}).annotate({
+  identifier: "AcceptInvitation",
+  description:
+    "The request to accept an invitation. If the account has a second factor, the password comes with one proof: a code, " +
+    "or a passkey that has signed the challenge of the error `second_factor_required`."
+}).pipe(
   Example.shown({ token: "…", password: ExampleValues.password })
 )
 
@@ -196,12 +218,12 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     success: Session,
     error: writing
   }).annotate(Access, anybody).annotate(Audited, "member.join").annotate(SignsIn, true).annotate(DemandsFactor, true)
-    .annotateMerge(
+    .annotate(ChecksCode, true).annotate(ChecksPasskey, true).annotate(ChallengesFactor, true).annotateMerge(
       OpenApi.annotations({
         summary: "Accept an invitation",
         description:
-          "Signs the person in. A new person chooses a password; a person with an account gives its password or is " +
-          "already signed in, and must be if the account has a second factor. Failures are limited per address and per " +
+          "Signs the person in. A new person chooses a password; a person with an account gives its password, and a " +
+          "proof of its second factor if it has one, or is already signed in. Failures are limited per address and per " +
           "account. 404 if people sign in at an issuer."
       })
     )

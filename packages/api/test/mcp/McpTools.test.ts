@@ -128,6 +128,21 @@ describe("the tools", () => {
     }
   })
 
+  it("a message with a time for sending it later is refused, since no tool lists one", () => {
+    const template = { to: text.to, type: "template", template: { name: "order", language: "en" } }
+    for (const [name, message] of [["send_message", text], ["send_template", template]] as const) {
+      assert.deepInclude(call(name, { intent: "a", message }), { body: message })
+      for (const field of ["send_at", "send_until"]) {
+        for (const value of ["2026-12-24T09:00:00Z", null]) {
+          assert.deepStrictEqual(refusal(name, { intent: "a", message: { ...message, [field]: value } }), {
+            reason: "unknown_field",
+            param: field
+          })
+        }
+      }
+    }
+  })
+
   it("other arguments become the path, the query or the body", () => {
     assert.deepStrictEqual(call("read_conversation", { contact: "+15551234567", limit: 5 }), {
       method: "GET",

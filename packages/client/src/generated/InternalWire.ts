@@ -610,11 +610,17 @@ export interface ShownInvitation {
   readonly expiresAt: string
 }
 
-/** The request to accept an invitation. */
+/**
+ * The request to accept an invitation. If the account has a second factor, the password comes with one proof: a code,
+ * or a passkey that has signed the challenge of the error `second_factor_required`.
+ */
 export interface AcceptInvitation {
   readonly token: string
   /** The password of the new or existing account. */
   readonly password?: string
+  /** With the password of an account that has a second factor: a code of the app or a recovery code. */
+  readonly code?: string
+  readonly credential?: PasskeyAssertion
 }
 
 /** The token of a host's link. */
@@ -2040,7 +2046,8 @@ export interface InternalRoutes {
   readonly "POST /internal/session/workspace": { readonly body: SwitchWorkspace; readonly response: Session }
   /**
    * Confirm that you are present. By your password or, if your second factor is on, by a code or a passkey. For 10
-   * minutes, the session is fresh again, as after a sign-in. Wrong proofs are limited per session.
+   * minutes, the session is fresh again, as after a sign-in, and its cookie is replaced. Wrong proofs are limited per
+   * session.
    */
   readonly "POST /internal/session/confirm": { readonly body: ConfirmSession; readonly response: undefined }
   /** List your sessions. All current sessions, newest first. */
@@ -2049,7 +2056,10 @@ export interface InternalRoutes {
   readonly "DELETE /internal/sessions/:id": { readonly response: undefined }
   /** End all of your other sessions. Takes effect immediately. The session of the request stays. */
   readonly "DELETE /internal/sessions": { readonly response: undefined }
-  /** Change your password. Ends your other sessions. Wrong passwords are limited per session. */
+  /**
+   * Change your password. Ends your other sessions, and replaces the cookie of this one. Wrong passwords are limited
+   * per session.
+   */
   readonly "PUT /internal/password": { readonly body: ChangePassword; readonly response: undefined }
   /** Get your second factor. 404 if you have no password at this service. */
   readonly "GET /internal/factor": { readonly response: Factor }
@@ -2137,7 +2147,7 @@ export interface InternalRoutes {
   readonly "POST /internal/invitations/show": { readonly body: ShowInvitation; readonly response: ShownInvitation }
   /**
    * Accept an invitation. Signs the person in. A new person chooses a password; a person with an account gives its
-   * password or is already signed in, and must be if the account has a second factor. Failures are limited per address
+   * password, and a proof of its second factor if it has one, or is already signed in. Failures are limited per address
    * and per account. 404 if people sign in at an issuer.
    */
   readonly "POST /internal/invitations/accept": { readonly body: AcceptInvitation; readonly response: Session }

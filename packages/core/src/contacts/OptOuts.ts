@@ -81,10 +81,12 @@ export class OptOuts extends Context.Service<OptOuts, {
   /**
    * Opts out every name in a file, for every number of the workspace. If the import fails midway, the names before are
    * opted out. Importing the file again leaves the numbers on which customers have opted in since, if they stay opted out on others.
+   * `onEnd` gets the result so far, however the import ends.
    */
   readonly import: <E>(
     workspaceId: WorkspaceId,
-    lines: Stream.Stream<Line, E>
+    lines: Stream.Stream<Line, E>,
+    onEnd?: (soFar: Imported) => void
   ) => Effect.Effect<Imported, E | InvalidBody | StoreError>
   /** A keyed hash of a customer's name, by which audit entries identify the customer, as they do after an erasure. */
   readonly hashOf: (name: string) => Effect.Effect<string>
@@ -170,15 +172,19 @@ export class OptOuts extends Context.Service<OptOuts, {
 
       return OptOuts.of({
         choose,
-        import: Effect.fn("OptOuts.import")(function*(workspaceId, lines) {
+        import: Effect.fn("OptOuts.import")(function*(workspaceId, lines, onEnd = () => {}) {
           const refused: Array<Refused> = []
           const counts = { added: 0, already: 0 }
+          const count = (result: "added" | "already" | Refused) =>
+            Effect.sync(() => {
+              if (typeof result === "string") counts[result]++
+            })
           yield* lines.pipe(
-            Stream.mapEffect((line) => importLine(workspaceId, line), { concurrency: importing }),
+            // counted here, since results whose turn has not come are lost if the import fails
+            Stream.mapEffect((line) => Effect.tap(importLine(workspaceId, line), count), { concurrency: importing }),
             Stream.runForEach((result) =>
               Effect.suspend(() => {
-                if (typeof result === "string") counts[result]++
-                else refused.push(result)
+                if (typeof result !== "string") refused.push(result)
                 return refused.length <= maxRefused ? Effect.void : Effect.fail(
                   new InvalidBody({
                     reason: "invalid_field",
@@ -186,7 +192,8 @@ export class OptOuts extends Context.Service<OptOuts, {
                   })
                 )
               })
-            )
+            ),
+            Effect.ensuring(Effect.sync(() => onEnd({ ...counts, refused })))
           )
           return { ...counts, refused }
         }),

@@ -152,3 +152,18 @@ export const ReplayObserver = Context.Reference<(answer: Answer) => void>(
 /** Calls the {@link ReplayObserver} of the current request. */
 export const observeReplay = (answer: Answer): Effect.Effect<void> =>
   Effect.map(ReplayObserver, (observer) => observer(answer))
+
+/**
+ * Called when the current request is the one that sends a message, or may have queued it, with the message's id. By
+ * default it does nothing.
+ */
+export const AttemptObserver = Context.Reference<(messageId: MessageId) => void>(
+  "@wac/core/messages/SendBinding/AttemptObserver",
+  {
+    defaultValue: () => () => {}
+  }
+)
+
+/** Calls the {@link AttemptObserver} of the current request. */
+export const observeAttempt = (messageId: MessageId): Effect.Effect<void> =>
+  Effect.map(AttemptObserver, (observer) => observer(messageId))

@@ -411,6 +411,9 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
       ): Effect.fn.Return<Outcome<Of>, StoreError | ServerError> {
         const askedAt = yield* Elapsed.now
         const hold: Hold = { keyed, message, token, askedAt }
+        // a queued message is not undone, since a repeated request may have got its answer already
+        const mayBeQueued = (error: StoreError) =>
+          later !== null && error.isUndone !== true && error.fault !== "command"
         const accepted = yield* store.accept({
           apiKeyId,
           queue,
@@ -427,12 +430,8 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           capabilities: provider.capabilities
         }).pipe(
           Effect.tapError(() => FiberSet.run(lost, abandonLost(hold))),
-          // a queued message is not undone, since a repeated request may have got its answer already
-          Effect.mapError((error) =>
-            later === null || error.isUndone === true || error.fault === "command"
-              ? error
-              : SendBinding.unknownQueuing()
-          )
+          Effect.tapError((error) => mayBeQueued(error) ? SendBinding.observeAttempt(messageId) : Effect.void),
+          Effect.mapError((error) => mayBeQueued(error) ? SendBinding.unknownQueuing() : error)
         )
         if (accepted._tag === "Refused") {
           countUsage({ workspaceId: keyed.workspaceId, at: now, activity: "sendsRefused" })
@@ -441,6 +440,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         yield* RateLimit.observe(accepted.readings)
         // `AcceptStep` leaves only a campaign's customers out, and queues only for requests
         if (accepted._tag !== "Claimed") return accepted as Outcome<Of>
+        yield* SendBinding.observeAttempt(accepted.message.id)
         const withheld = withhold === undefined ? undefined : yield* withhold
         if (withheld !== undefined) {
           const ended = unsent("withheld", withheld, requestId)

@@ -34,6 +34,12 @@ const elsewhere = () => new NotFound({ message: "people sign in at the applicati
 const wrongPassword = (param: string) =>
   new Unauthorized({ reason: "invalid_credentials", param, message: "the current password is wrong" })
 
+const endedMeanwhile = () =>
+  new Unauthorized({
+    reason: "missing_session",
+    message: "the session has ended, or got another cookie, during this request"
+  })
+
 const atIssuer = () => new NotFound({ message: "people sign in at the issuer: this service has no passwords" })
 
 /** Limits reset mails per address, whoever requests them: 3 at once, then one per 10 minutes. */
@@ -68,23 +74,27 @@ export class Accounts extends Context.Service<Accounts, {
   ) => Effect.Effect<Session, NotFound | StoreError>
   /**
    * Makes the session fresh (`Session.freshFor`) after the person proved their presence by password or second factor.
-   * Wrong proofs are limited per session, together with the wrong passwords of `changePassword`.
+   * Wrong proofs are limited per session, together with the wrong passwords of `changePassword`. Returns the session's
+   * new token; the old one is worth nothing any more.
    */
   readonly confirm: (
     session: Session,
     token: Redacted.Redacted | undefined,
     proof: Proof
-  ) => Effect.Effect<void, Unauthorized | RateLimited | NotFound | ServerError | StoreError>
+  ) => Effect.Effect<Redacted.Redacted, Unauthorized | RateLimited | NotFound | ServerError | StoreError>
   /**
    * Changes the person's password and ends their other sessions. Wrong passwords are limited per session. Returns the
-   * device cookie's new value.
+   * session's new token and the device cookie's new value.
    */
   readonly changePassword: (
     session: Session,
     token: Redacted.Redacted | undefined,
     passwords: { readonly current: Redacted.Redacted; readonly next: Redacted.Redacted },
     device: Redacted.Redacted | undefined
-  ) => Effect.Effect<Redacted.Redacted, InvalidBody | Unauthorized | RateLimited | NotFound | ServerError | StoreError>
+  ) => Effect.Effect<
+    { readonly token: Redacted.Redacted; readonly device: Redacted.Redacted },
+    InvalidBody | Unauthorized | RateLimited | NotFound | ServerError | StoreError
+  >
   /**
    * Mails a password reset link if the address has an account. The result does not reveal whether it has. Limited per
    * address and, silently, per account. Fails with {@link NotFound} if no mailer is configured.
@@ -239,18 +249,27 @@ export class Accounts extends Context.Service<Accounts, {
         }),
         confirm: Effect.fn("Accounts.confirm")(function*(session, token, proof) {
           const proven = yield* prove(session, token, proof, "password")
-          yield* sessions.prove(yield* tokens.hashOf(proven.token), yield* Clock.currentTimeMillis)
+          const next = yield* tokens.next
+          const now = yield* Clock.currentTimeMillis
+          const isProven = yield* sessions.prove(
+            yield* tokens.hashOf(proven.token),
+            now,
+            yield* tokens.hashOf(next)
+          )
+          return isProven ? next : yield* endedMeanwhile()
         }),
         changePassword: Effect.fn("Accounts.changePassword")(function*(session, given, { current, next }, device) {
           const { person, token } = yield* prove(session, given, { password: current }, "current")
           const hash = yield* passwords.choose(next, { email: person.email, param: "new" })
+          const renewed = yield* tokens.next
           const ended = yield* members.setPassword(person.userId, hash, {
             verified: person.passwordHash,
-            keep: yield* tokens.hashOf(token)
+            keep: yield* tokens.hashOf(token),
+            next: yield* tokens.hashOf(renewed)
           })
           // meanwhile, the password was changed in another way, or the session was ended
           if (Option.isNone(ended)) return yield* wrongPassword("current")
-          return yield* DeviceCookie.make(vault, random, person, device)
+          return { token: renewed, device: yield* DeviceCookie.make(vault, random, person, device) }
         }),
         requestReset,
         reset: Effect.fn("Accounts.reset")(function*(token, password, { address, device }) {
@@ -266,20 +285,15 @@ export class Accounts extends Context.Service<Accounts, {
             yield* passwords.choose(password, { email: known.value.person.email, param: "password" }),
             now
           )
-          const account: Option.Option<Account> = Option.isNone(redeemed)
-            ? Option.none()
-            : yield* members.findByUserId(redeemed.value)
-          if (Option.isNone(account)) {
+          if (Option.isNone(known) || Option.isNone(redeemed)) {
             return yield* new Unauthorized({
               reason: "invalid_credentials",
               param: "token",
               message: "the link is no longer valid: ask for another"
             })
           }
-          return {
-            account: account.value,
-            device: yield* DeviceCookie.make(vault, random, account.value.person, device)
-          }
+          // nothing may fail once the password is set, or the change would be recorded nowhere
+          return { account: known.value, device: yield* DeviceCookie.make(vault, random, known.value.person, device) }
         })
       })
     })

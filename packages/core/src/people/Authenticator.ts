@@ -91,11 +91,12 @@ export class Authenticator extends Context.Service<Authenticator, {
    * Opens a session with a new token. Failures are limited per account and per address. On a device that has signed in
    * to the account before, they are limited for that device only. If the person has a second factor, the right password
    * opens no session: it fails with the reason `second_factor_required` and a challenge for `completeSignIn`. A person
-   * without a workspace is {@link Forbidden}.
+   * without a workspace is {@link Forbidden}. If too many sign-ins on new devices wait, another one fails with
+   * `overloaded`.
    */
   readonly signIn: (
     attempt: SignIn
-  ) => Effect.Effect<SignedIn, Unauthorized | Forbidden | RateLimited | NotFound | StoreError>
+  ) => Effect.Effect<SignedIn, Unauthorized | Forbidden | RateLimited | NotFound | ServerError | StoreError>
   /**
    * The options with which a browser uses a passkey for `completeSignIn`; the passkey signs the sign-in's challenge.
    * They allow no credential if the person has no passkey. Challenges that are not valid are limited per address.

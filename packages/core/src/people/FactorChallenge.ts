@@ -21,14 +21,26 @@ export const lasts = `${Duration.toMinutes(lifetime)} minutes`
 export const ended =
   `this sign-in was completed, or has ended after ${lasts} or ${maxTries} codes: begin again with the password`
 
+/** Where the proof goes that completes a sign-in, for error messages. */
+const toSignIn = "send a code of its authenticator app, a recovery code or a passkey with this challenge to POST " +
+  `/internal/session/factor within ${lasts}`
+
+/** Where the proof goes that accepts an invitation, for error messages. */
+export const toInvitation =
+  "repeat the request with a code of its authenticator app or a recovery code as `code`, or " +
+  `with a passkey that has signed this challenge as \`credential\`, within ${lasts}`
+
 /**
  * Makes the function that is called when a person's password was right. It fails with a new challenge if the person has
- * a second factor.
+ * a second factor. `next` says where the proof goes.
  */
 export const demander = Effect.gen(function*() {
   const store = yield* FactorStore
   const tokens = yield* SecretToken.make
-  return Effect.fnUntraced(function*({ passwordHash, userId }: Pick<Person, "userId" | "passwordHash">) {
+  return Effect.fnUntraced(function*(
+    { passwordHash, userId }: Pick<Person, "userId" | "passwordHash">,
+    next: string = toSignIn
+  ) {
     if (passwordHash === null) return
     const now = yield* Clock.currentTimeMillis
     const token = yield* tokens.next
@@ -44,8 +56,7 @@ export const demander = Effect.gen(function*() {
     return yield* new Unauthorized({
       reason: "second_factor_required",
       challenge: Redacted.value(token),
-      message: "the password is right, and this account has a second factor: send a code of its authenticator app, a " +
-        `recovery code or a passkey with this challenge to POST /internal/session/factor within ${lasts}`
+      message: `the password is right, and this account has a second factor: ${next}`
     })
   })
 })

@@ -9,13 +9,18 @@ import * as Id from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
-import { stepOf, wrongCode } from "./FactorCheck.ts"
+import type { Instant } from "../Time.ts"
+import type { FactorProof } from "./Authenticator.ts"
+import { codeConsumer, stepOf, wrongCode } from "./FactorCheck.ts"
 import { FactorStore } from "./FactorStore.ts"
 import * as LoginLimits from "./LoginLimits.ts"
 import * as Member from "./Member.ts"
 import { type Membership, MemberStore } from "./MemberStore.ts"
 import * as OwnPerson from "./OwnPerson.ts"
+import * as Passkey from "./Passkey.ts"
+import { challengeEnded, passkeyConsumer, refusedPasskey } from "./PasskeyCheck.ts"
 import * as RecoveryCode from "./RecoveryCode.ts"
+import * as SecretToken from "./SecretToken.ts"
 import { membershipsOf, type Session } from "./Session.ts"
 import * as Totp from "./Totp.ts"
 
@@ -78,6 +83,15 @@ export class Factors extends Context.Service<Factors, {
   readonly renewRecoveryCodes: (session: Session) => Effect.Effect<ReadonlyArray<string>, NotFound | StoreError>
   /** Switches the second factor off, and removes the passkeys. */
   readonly remove: (session: Session) => Effect.Effect<void, NotFound | StoreError>
+  /**
+   * Checks the second factor of a person whose password was verified, and uses the proof up. A passkey signs the
+   * challenge that the right password got. Wrong proofs are limited per person and per address.
+   */
+  readonly prove: (
+    person: Pick<Member.Person, "userId" | "passwordHash">,
+    proof: FactorProof,
+    address: string
+  ) => Effect.Effect<void, Unauthorized | RateLimited | ServerError | StoreError>
   /** Removes the second factor of a member. Returns the member. */
   readonly reset: (by: Session, id: string) => Effect.Effect<Member.Member, Forbidden | NotFound | StoreError>
 }>()("@wac/core/people/Factors") {
@@ -90,6 +104,28 @@ export class Factors extends Context.Service<Factors, {
       const random = yield* SecureRandom.SecureRandom
       const limits = yield* RateLimitStore
       const own = yield* OwnPerson.finder
+      const tokens = yield* SecretToken.make
+      const consumeCode = yield* codeConsumer
+      const consumePasskey = yield* passkeyConsumer
+
+      /**
+       * The error for a passkey that did not sign the challenge of this person and password; `undefined` if it did.
+       * Ends the challenge if so.
+       */
+      const passkeyRefusal = Effect.fnUntraced(function*(
+        { passwordHash, userId }: Pick<Member.Person, "userId" | "passwordHash">,
+        { credential, party }: Extract<FactorProof, { readonly credential: unknown }>,
+        now: Instant
+      ) {
+        const token = Passkey.tokenIn(credential.clientDataJSON)
+        if (token === undefined) return challengeEnded("credential")
+        const tokenHash = yield* tokens.hashOf(token)
+        const challenge = Option.getOrUndefined(yield* store.attempt(tokenHash, now))
+        if (challenge?.userId !== userId || challenge.passwordHash !== passwordHash) return challengeEnded("credential")
+        const expected = { party, challenge: Passkey.challengeOf(token) }
+        if (!(yield* consumePasskey(userId, credential, expected))) return refusedPasskey()
+        return (yield* store.redeem(tokenHash)) ? undefined : challengeEnded("credential")
+      })
 
       const newCodes = Effect.fnUntraced(function*(userId: Id.UserId) {
         const codes = yield* RecoveryCode.make(random)
@@ -98,6 +134,18 @@ export class Factors extends Context.Service<Factors, {
       })
 
       return Factors.of({
+        prove: Effect.fn("Factors.prove")(function*(person, proof, address) {
+          const now = yield* Clock.currentTimeMillis
+          const buckets = [LoginLimits.ofFactor(person.userId), LoginLimits.ofAddress(address)]
+          yield* LoginLimits.spend(limits, buckets, now)
+          if ("code" in proof) {
+            if (!(yield* consumeCode(person.userId, proof.code))) return yield* wrongCode()
+          } else {
+            const refusal = yield* passkeyRefusal(person, proof, now)
+            if (refusal !== undefined) return yield* refusal
+          }
+          yield* limits.giveBack(buckets, now)
+        }),
         status: Effect.fnUntraced(function*(session) {
           const { userId } = yield* own(session)
           const factor = Option.getOrUndefined(yield* store.find(userId))

@@ -58,7 +58,11 @@ const passwordSignIn = Effect.gen(function*() {
       ? [yield* LoginLimits.ofAccount(vault, email, found?.person), LoginLimits.ofAddress(attempt.address)]
       : [LoginLimits.ofDevice(nonce)]
     yield* LoginLimits.spend(limits, buckets, now)
-    const isRight = yield* passwords.verify(attempt.password, found?.person.passwordHash ?? undefined)
+    const hash = found?.person.passwordHash ?? undefined
+    const isRight = nonce === undefined
+      // a password that was not checked is no failure
+      ? yield* Effect.tapError(passwords.verifyStranger(attempt.password, hash), () => limits.giveBack(buckets, now))
+      : yield* passwords.verify(attempt.password, hash)
     if (found !== undefined && isRight) {
       if (found.memberships.length === 0) {
         yield* limits.giveBack(buckets, now)

@@ -26,6 +26,8 @@ export interface PasswordConditions {
   readonly verified?: string | undefined
   /** The hash of the token of the session that changes the password, and stays. */
   readonly keep?: string | undefined
+  /** The hash of the token that replaces the one of `keep`, so that a copy of it is worth nothing. */
+  readonly next?: string | undefined
 }
 
 export class MemberStore extends Context.Service<MemberStore, {
@@ -40,7 +42,7 @@ export class MemberStore extends Context.Service<MemberStore, {
    * Changes a person's password, ends their sessions except `keep` and deletes their reset links, in one step, so that a
    * concurrent sign-in with the old password opens no session. With `verified`, that must still be the person's password
    * hash, and with `keep` the person must still have that session, so that a change already under way does not undo
-   * another one. Returns how many sessions ended, or `none` if there is no such person or a condition does not hold;
+   * another one. With `next`, the session that stays gets another token. Returns how many sessions ended, or `none` if there is no such person or a condition does not hold;
    * then nothing changes.
    */
   readonly setPassword: (

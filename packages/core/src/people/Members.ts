@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { type Forbidden, InvalidBody, NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
+import { type Forbidden, InvalidBody, NotFound, type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import type { StoreError } from "../StoreError.ts"
@@ -49,6 +49,15 @@ export interface Acceptance {
   readonly token: Redacted.Redacted
   /** The password of the new or existing account. Not needed if the session is the invited person's. */
   readonly password: Redacted.Redacted | undefined
+  /**
+   * Checks the given proof of the second factor of a person whose password is right (`Factors.prove`); `undefined` if
+   * none was given.
+   */
+  readonly factor:
+    | ((
+      person: Pick<Member.Person, "userId" | "passwordHash">
+    ) => Effect.Effect<void, Unauthorized | RateLimited | ServerError | StoreError>)
+    | undefined
   /** The current session, if any. */
   readonly session: Session | undefined
   /** The client's address, by which failures are limited. */
@@ -69,6 +78,8 @@ export interface Joined {
   readonly userId: Id.UserId
   readonly workspaceId: Id.WorkspaceId
   readonly email: string
+  /** A person who was a member already keeps their role. */
+  readonly role: Member.Role
   readonly provenBy: ProvenBy
 }
 
@@ -140,15 +151,17 @@ export class Members extends Context.Service<Members, {
   readonly show: (
     asking: Pick<Acceptance, "address" | "token">
   ) => Effect.Effect<ShownInvitation, Unauthorized | RateLimited | NotFound | StoreError>
+  /** The address that a token's invitation is for, valid or not. Spends no limit. */
+  readonly invitedEmail: (token: Redacted.Redacted) => Effect.Effect<Option.Option<string>, StoreError>
   /**
    * Makes a person a member by their invitation. Tokens that are not valid are limited per address, and passwords with
-   * a valid token per invited address. For an account with a second factor, a right password fails with a challenge:
-   * the person completes that sign-in, and then accepts with its session. Without a password, the result does not
-   * reveal whether the address has an account.
+   * a valid token per invited address. For an account with a second factor, a right password without its proof fails
+   * with a challenge, which a passkey can sign. Without a password,
+   * the result does not reveal whether the address has an account.
    */
   readonly accept: (
     acceptance: Acceptance
-  ) => Effect.Effect<Joined, Unauthorized | RateLimited | InvalidBody | NotFound | StoreError>
+  ) => Effect.Effect<Joined, Unauthorized | RateLimited | InvalidBody | NotFound | ServerError | StoreError>
 }>()("@wac/core/people/Members") {
   static readonly layer = Layer.effect(
     Members,
@@ -219,22 +232,39 @@ export class Members extends Context.Service<Members, {
         }
       )
 
+      const isValid = (invitation: Invitation.Invitation, now: Instant) =>
+        Effect.map(
+          members.ofWorkspace(invitation.workspaceId),
+          (present) => Invitation.isValid(invitation, roleAmong(present), now)
+        )
+
       const show = Effect.fn("Members.show")(function*(asking: Pick<Acceptance, "address" | "token">) {
         const now = yield* Clock.currentTimeMillis
         const invitation = yield* named(asking, now)
         const { by, email, expiresAt, role, workspaceId } = invitation
         const workspace = Option.getOrUndefined(yield* workspaces.get(workspaceId))
-        const roleOf = roleAmong(yield* members.ofWorkspace(workspaceId))
-        if (workspace === undefined || !Invitation.isValid(invitation, roleOf, now)) return yield* gone()
+        if (workspace === undefined || !(yield* isValid(invitation, now))) return yield* gone()
         return { workspaceName: workspace.name, email, role, invitedBy: by?.person?.email ?? null, expiresAt }
+      })
+
+      /** Checks the second factor of a person whose password is right, and uses the proof up. */
+      const proveByFactor = Effect.fnUntraced(function*(
+        person: Pick<Member.Person, "userId" | "passwordHash">,
+        factor: Acceptance["factor"],
+        invitation: Invitation.Invitation,
+        now: Instant
+      ) {
+        if (factor === undefined) return yield* demandFactor(person, FactorChallenge.toInvitation)
+        // before the proof, of which a recovery code would be used up
+        if (!(yield* isValid(invitation, now))) return yield* gone()
+        yield* factor(person)
       })
 
       /** Verifies the password of the account, or hashes the one that a new person has chosen. */
       const proveByPassword = Effect.fnUntraced(function*(
         known: Member.Person | undefined,
         password: Redacted.Redacted,
-        email: string,
-        giveBack: Effect.Effect<void, StoreError>
+        email: string
       ) {
         if (known === undefined) {
           const passwordHash = yield* passwords.choose(password, { email, param: "password" })
@@ -248,17 +278,16 @@ export class Members extends Context.Service<Members, {
             message: "this address has an account: give its password, or sign in first"
           })
         }
-        // the person completes the sign-in first, and then accepts the invitation with its session
-        yield* Effect.tapErrorTag(demandFactor(known), "Unauthorized", () => giveBack)
         return { _tag: "Password", passwordHash } as const
       })
 
       /** Accepts an invitation; `undefined` if its address has got an account meanwhile, which must be proven first. */
-      const attempt = Effect.fnUntraced(function*({ password, session, ...asking }: Acceptance) {
+      const attempt = Effect.fnUntraced(function*({ factor, password, session, ...asking }: Acceptance) {
         const now = yield* Clock.currentTimeMillis
         const invitation = yield* named(asking, now)
         const { email, tokenHash } = invitation
-        const known = Option.getOrUndefined(yield* members.findByEmail(email))?.person
+        const account = Option.getOrUndefined(yield* members.findByEmail(email))
+        const known = account?.person
         const isOwn = known !== undefined && known.userId === session?.userId
         if (password === undefined && !isOwn) return yield* passwordNeeded()
         // a session of the invited person is proof, and needs no password
@@ -267,7 +296,14 @@ export class Members extends Context.Service<Members, {
         if (!isOwn) yield* LoginLimits.spend(limits, buckets, now)
         const provenBy: ProvenBy = isOwn || password === undefined
           ? { _tag: "Session" }
-          : yield* proveByPassword(known, password, email, giveBack)
+          : yield* proveByPassword(known, password, email)
+        if (known !== undefined && provenBy._tag === "Password") {
+          const { passwordHash } = provenBy
+          yield* proveByFactor({ ...known, passwordHash }, factor, invitation, now).pipe(
+            // the password was right
+            Effect.tapError(() => giveBack)
+          )
+        }
         const accepted = yield* invitations.accept({
           now,
           tokenHash,
@@ -282,8 +318,11 @@ export class Members extends Context.Service<Members, {
             return yield* passwordNeeded()
           case "Unproven":
             return undefined
-          case "Accepted":
-            return { userId: accepted.userId, workspaceId: accepted.workspaceId, email, provenBy }
+          case "Accepted": {
+            const { userId, workspaceId } = accepted
+            const present = account?.memberships.find(({ workspace }) => workspace.id === workspaceId)
+            return { userId, workspaceId, email, role: present?.role ?? invitation.role, provenBy }
+          }
         }
       })
 
@@ -358,6 +397,10 @@ export class Members extends Context.Service<Members, {
           yield* sessions.endAll(member.userId, token === undefined ? undefined : yield* tokens.hashOf(token))
         }),
         show,
+        invitedEmail: Effect.fnUntraced(function*(token) {
+          if (issuer !== undefined) return Option.none()
+          return Option.map(yield* invitations.find(yield* tokens.hashOf(token)), ({ email }) => email)
+        }),
         accept
       })
     })

@@ -2,10 +2,10 @@
  * The rules for passwords that people choose, and password hashing with argon2id. Hashes are PHC strings, which include
  * their parameters, so that stronger parameters can come later.
  */
-import { Context, Effect, Layer, Redacted, Schema, Semaphore } from "effect"
+import { Context, Duration, Effect, Layer, Redacted, Schema, Semaphore } from "effect"
 import { Kdf, Mac, SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
-import { InvalidBody } from "../Errors.ts"
+import { InvalidBody, ServerError } from "../Errors.ts"
 import * as PlainText from "../PlainText.ts"
 import { commonPasswords } from "./CommonPasswords.ts"
 import * as EmailAddress from "./EmailAddress.ts"
@@ -57,6 +57,19 @@ export const Cost = Context.Reference<
 /** Concurrent hashes. Each takes 19 MiB and a core. */
 const concurrency = 2
 
+/** How many of them may be strangers'. The rest is for people who have proven something, whom strangers must not delay. */
+const ofStrangers = 1
+
+/** How many strangers may wait: about three seconds of hashes. */
+const maxWaiting = 100
+
+const overloaded = () =>
+  new ServerError({
+    reason: "overloaded",
+    message: "too many sign-ins wait for their password to be checked",
+    retryAfter: Duration.seconds(5)
+  })
+
 const saltLength = 16
 const hashLength = 32
 
@@ -71,6 +84,14 @@ export class Passwords extends Context.Service<Passwords, {
    * that is not in NFC also matches a hash that was made of exactly this text.
    */
   readonly verify: (password: Redacted.Redacted, hash: string | undefined) => Effect.Effect<boolean>
+  /**
+   * Like `verify`, for somebody who has proven nothing yet, by a session, a link or a device. Such people wait for each
+   * other. If too many wait already, fails with `overloaded` and checks nothing.
+   */
+  readonly verifyStranger: (
+    password: Redacted.Redacted,
+    hash: string | undefined
+  ) => Effect.Effect<boolean, ServerError>
 }>()("@wac/core/people/Password/Passwords") {
   static readonly layer = Layer.effect(
     Passwords,
@@ -79,6 +100,8 @@ export class Passwords extends Context.Service<Passwords, {
       const random = yield* SecureRandom.SecureRandom
       const cost = yield* Cost
       const gate = yield* Semaphore.make(concurrency)
+      const strangersGate = yield* Semaphore.make(ofStrangers)
+      let strangers = 0
 
       const derive = (password: string, salt: Uint8Array, own: typeof cost) =>
         kdf.derive(Kdf.argon2id(own), new TextEncoder().encode(password), { salt, length: hashLength })
@@ -115,7 +138,18 @@ export class Passwords extends Context.Service<Passwords, {
         return (yield* verifyText(composed, stored)) || (text !== composed && (yield* verifyText(text, stored)))
       })
 
-      return Passwords.of({ choose, verify })
+      const verifyStranger = (password: Redacted.Redacted, stored: string | undefined) =>
+        Effect.acquireUseRelease(
+          Effect.suspend(() => {
+            if (strangers >= ofStrangers + maxWaiting) return Effect.fail(overloaded())
+            strangers++
+            return Effect.void
+          }),
+          () => strangersGate.withPermit(verify(password, stored)),
+          () => Effect.sync(() => void strangers--)
+        )
+
+      return Passwords.of({ choose, verify, verifyStranger })
     })
   )
 }

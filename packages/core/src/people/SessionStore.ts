@@ -49,8 +49,11 @@ export class SessionStore extends Context.Service<SessionStore, {
   ) => Effect.Effect<Option.Option<StoredSession>, StoreError>
   /** Whether a session is fresh, as `Session.isFresh` says. False for an unknown session. */
   readonly isFresh: (tokenHash: string, now: Instant) => Effect.Effect<boolean, StoreError>
-  /** Records that a session's person proved their presence at `now`. An unknown session is ignored. */
-  readonly prove: (tokenHash: string, now: Instant) => Effect.Effect<void, StoreError>
+  /**
+   * Records that a session's person proved their presence at `now`, and replaces the hash of its token by `next`, so
+   * that a copy of the old token is worth nothing. False if the session is unknown; then nothing changes.
+   */
+  readonly prove: (tokenHash: string, now: Instant, next: string) => Effect.Effect<boolean, StoreError>
   /** A person's live sessions, newest first. */
   readonly list: (userId: UserId, now: Instant) => Effect.Effect<ReadonlyArray<StoredSession>, StoreError>
   /** Ends a person's session. False if it does not exist or belongs to someone else. */

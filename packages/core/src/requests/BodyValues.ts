@@ -56,11 +56,69 @@ const plainParts: ReadonlySet<string> = new Set(["name", "language", "type"])
 
 const partsOf = (path: string): ReadonlyArray<string> => path.replaceAll(/\[\d+\]/gu, "").split(".")
 
-/** Words that announce a one-time code in a text. */
-const announcesCode = /\b(?:code|kode|codes|c[oó]digo|codice|otp|pin|tan|passcode|password|passwor[dt]|kennwort)\b/iu
+/**
+ * Parts of words for a code or a password, in any place of a word: most languages inflect and compound them. They also
+ * stand in words that mean something else, whose text then loses its digits too.
+ */
+const stems = [
+  "cod[eiuo]",
+  "c[oó]dig",
+  "kod",
+  "kód",
+  "kood",
+  "κωδικ",
+  "код",
+  "pass(?:wor|cod|phras|ord)",
+  "mot de passe",
+  "palavra-passe",
+  "kennwort",
+  "l[oö]senord",
+  "wachtwoord",
+  "contrase[nñ]",
+  "clave",
+  "senha",
+  "parol",
+  "has[lł]",
+  "hesl",
+  "şifre",
+  "sifre",
+  "sandi",
+  "salasana",
+  "jelsz",
+  "парол",
+  "mật khẩu",
+  "mã ",
+  "קוד",
+  "סיסמ",
+  "رمز",
+  "كود",
+  "کد",
+  "المرور",
+  "कोड",
+  "ओटीपी",
+  "पासवर्ड",
+  "รหัส",
+  "(?<![号號])[码碼]",
+  "验证",
+  "驗證",
+  "口令",
+  "コード",
+  "認証",
+  "暗証",
+  "パスワード",
+  "인증",
+  "코드",
+  "비밀번호"
+].join("|")
 
-/** Digits that may be a one-time code. */
-const codes = /(?<!\d)(?:\d{3}[ -]\d{3}|\d{4,10})(?!\d)/gu
+/** Abbreviations for a code, which are also parts of other words. */
+const abbreviations = "(?<!\\p{L})(?:m|i|e|sms|push|chip|photo|qr|app)?-?(?:otp|pin|tan|пин)s?(?!\\p{L})"
+
+/** Words that announce a one-time code in a text. */
+const announcesCode = new RegExp(`${stems}|${abbreviations}`, "iu")
+
+/** Digits that may be a one-time code, of any script, with or without separators. */
+const codes = /\p{Nd}(?:[\s\p{Pd}.]?\p{Nd}){3,}/gu
 
 /**
  * Secrets that are recognized by their beginning: ours, the provider's and common ones. No pattern may backtrack over
@@ -78,8 +136,11 @@ const known: ReadonlyArray<RegExp> = [
 ]
 
 /** A word that announces a secret, followed by the secret. */
-const named =
-  /\b((?:pass(?:word|wort|code|phrase)?|pwd|kennwort|secret|token|api[ _-]?key|pin|otp|tan|code)\s*(?:=|:|\bis\b)\s*)\S+/giu
+const named = new RegExp(
+  `((?:${stems}|${abbreviations}|(?<!\\p{L})(?:pass|pwd|api[ _-]?key)|secret|token)\\p{L}{0,16}` +
+    "\\s*(?:[=:：]|(?<!\\p{L})is(?!\\p{L}))\\s*)\\S+",
+  "giu"
+)
 
 /** Long runs of characters that may be a key or a token, except the provider's ids of messages. */
 const runs = /(?<!wamid\.)(?<![\w~=+-])[\w~=+-]{20,}/gu
@@ -114,10 +175,12 @@ export const redacted = (text: string): string => {
       `${scheme}${access === undefined ? "" : `${mark}@`}${place}${query === undefined ? "" : `${query[0]}${mark}`}`
   )
   for (const form of known) without = without.replaceAll(form, mark)
-  without = without.replaceAll(named, (_, word: string) => `${word}${mark}`)
   without = without.replaceAll(base64, (run) => isMixed(run) ? mark : run)
   without = without.replaceAll(runs, (run) => isRandom(run) ? mark : run)
-  return announcesCode.test(text) ? without.replaceAll(codes, mark) : without
+  // a letter and its accent may be two characters
+  if (announcesCode.test(text.normalize("NFC"))) without = without.replaceAll(codes, mark)
+  // after the codes, of which it would take the first group of digits alone
+  return without.replaceAll(named, (_, word: string) => `${word}${mark}`)
 }
 
 /** The beginning of a text, without half a character at its end. */

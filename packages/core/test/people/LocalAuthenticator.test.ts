@@ -1,6 +1,7 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Fiber, Latch, Layer, Option, Redacted } from "effect"
+import { Kdf } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { ServerError } from "../../src/Errors.ts"
 import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
@@ -24,24 +25,30 @@ const owner: Owner = {
   workspaceName: "Acme"
 }
 
-const setUp = () => {
+const cost = Layer.succeed(Cost, { memory: 32, passes: 1, parallelism: 1 })
+
+const setUp = (kdf: Layer.Layer<Kdf.Kdf> = NodeCrypto.layerKdf) => {
   const provider = stubProvider()
   const verified = { count: 0 }
+  const counting =
+    <Given extends ReadonlyArray<unknown>, E>(verify: (...given: Given) => Effect.Effect<boolean, E>) =>
+    (...given: Given) =>
+      Effect.suspend(() => {
+        verified.count++
+        return verify(...given)
+      })
   // counts real password checks
   const counted = Layer.effect(
     Passwords,
     Effect.map(Passwords, (real) =>
       Passwords.of({
         ...real,
-        verify: (...given) =>
-          Effect.suspend(() => {
-            verified.count++
-            return real.verify(...given)
-          })
+        verify: counting(real.verify),
+        verifyStranger: counting(real.verifyStranger)
       }))
   ).pipe(
     Layer.provide(Passwords.layer),
-    Layer.provide([NodeCrypto.layerKdf, Layer.succeed(Cost, { memory: 32, passes: 1, parallelism: 1 })])
+    Layer.provide([kdf, cost])
   )
   const verifier = Layer.mock(PasskeyVerifier, {})
   const layer = Layer.merge(LocalAuthenticator.layer, Setup.layer).pipe(
@@ -56,11 +63,12 @@ const setUp = () => {
 const dashboard = <E>(
   test: (
     given: ReturnType<typeof setUp>
-  ) => Effect.Effect<void, E, Layer.Success<ReturnType<typeof setUp>["layer"]>>
+  ) => Effect.Effect<void, E, Layer.Success<ReturnType<typeof setUp>["layer"]>>,
+  kdf?: Layer.Layer<Kdf.Kdf>
 ) =>
 () =>
   Effect.suspend(() => {
-    const given = setUp()
+    const given = setUp(kdf)
     return Effect.andThen(TestClock.setTime(start), test(given).pipe(Effect.provide(given.layer)))
   })
 
@@ -321,6 +329,60 @@ describe("failures to sign in", () => {
         assert.strictEqual(guesses.filter((reason) => reason === "login").length, 30)
         assert.strictEqual(verified.count, 10)
       })
+    )
+  )
+})
+
+describe("while passwords of strangers are checked slowly", () => {
+  /** Derives from this password only once it is released. */
+  const held = "a slow password"
+  const released = Latch.makeUnsafe()
+  const slow = Layer.effect(
+    Kdf.Kdf,
+    Effect.map(Kdf.Kdf, (real) =>
+      Kdf.Kdf.of({
+        ...real,
+        derive: (algorithm, secret, options) =>
+          Effect.andThen(
+            new TextDecoder().decode(secret as Uint8Array) === held ? released.await : Effect.void,
+            real.derive(algorithm, secret, options)
+          )
+      }))
+  ).pipe(Layer.provide(NodeCrypto.layerKdf))
+
+  it.effect(
+    "at most a hundred wait, more are refused without counting as failures, and a known device does not wait",
+    dashboard(
+      ({ verified }) =>
+        Effect.gen(function*() {
+          yield* create
+          const { device } = yield* attempt()
+          const before = verified.count
+          const results: Array<string> = []
+          const strangers = yield* Effect.forkChild(Effect.forEach(
+            Array.from({ length: 105 }, (_, n) => n),
+            (n) =>
+              Effect.tap(
+                signIn({ email: `guess${n}@example.com`, address: `203.0.113.${n}`, password: held }),
+                (result) => Effect.sync(() => results.push(result))
+              ),
+            { concurrency: "unbounded", discard: true }
+          ))
+          while (verified.count < before + 105) yield* Effect.yieldNow
+          for (let n = 0; n < 100; n++) yield* Effect.yieldNow
+          assert.deepStrictEqual(results, Array(4).fill("overloaded"))
+          const refused = yield* Effect.flip(attempt())
+          assert.deepInclude(refused, { reason: "overloaded", retryAfter: Duration.seconds(5) })
+          for (let n = 0; n < 20; n++) assert.strictEqual(yield* signIn(), "overloaded")
+          assert.strictEqual(yield* signIn({ device }), "ok")
+          yield* released.open
+          yield* Fiber.join(strangers)
+          assert.lengthOf(results.filter((result) => result === "invalid_credentials"), 101)
+          // what was not checked counts neither for the account nor for the address
+          for (let n = 0; n < 10; n++) assert.strictEqual(yield* wrong(), "invalid_credentials")
+          assert.strictEqual(yield* wrong(), "login")
+        }),
+      slow
     )
   )
 })

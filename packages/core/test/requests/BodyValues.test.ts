@@ -156,6 +156,92 @@ describe("the values of a body", () => {
     assert.strictEqual(BodyValues.redacted("Password: hunter2"), "Password: [redacted]")
   })
 
+  it("a text in any language loses the digits of a code that it announces", () => {
+    for (
+      const text of [
+        "Ihr Bestätigungscode lautet 482913",
+        "Sicherheitscode: 482913",
+        "Ihr Einmalpasswort 482913",
+        "mTAN 482913",
+        "Ihre smsTAN: 482913",
+        "pushTAN-Nummer 482913",
+        "TAN_482913",
+        "Uw verificatiecode is 482913",
+        "Je wachtwoord 482913",
+        "Doğrulama kodunuz 482913",
+        "Şifreniz 482913",
+        "Su clave es 482913",
+        "Tu código de verificación: 482 913",
+        "Su contraseña temporal es 482913",
+        "Codul dvs. este 482913",
+        "Sua senha é 482913",
+        "Votre mot de passe 482913",
+        "La tua parola d'ordine 482913",
+        "Ваш код 482913",
+        "Пароль: 482913",
+        "ПИН 482913",
+        "Twoje hasło 482913",
+        "Kod weryfikacyjny 482913",
+        "Ověřovací kód 482913".normalize("NFD"),
+        "Ditt lösenord 482913",
+        "Din engångskod är 482913",
+        "Vahvistuskoodi 482913",
+        "Ο κωδικός σας είναι 482913",
+        "קוד האימות שלך 482913",
+        "رمز التحقق ٤٨٢٩١٣",
+        "आपका ओटीपी 482913",
+        "รหัสของคุณคือ 482913",
+        "Mã xác nhận của bạn là 482913",
+        "验证码 482913",
+        "驗證碼：482913",
+        "您的动态密码为482913",
+        "認証コードは482913です",
+        "パスワードは482913です",
+        "인증번호 482913",
+        "Verification_code 482913",
+        "passcodes 482913",
+        "OTPs: 482913",
+        "PINs 4829",
+        "G-482913 is your code",
+        "Your code: 48-29-13",
+        "Your code: 4 8 2 9 1 3",
+        "Your code: 482\u00a0913"
+      ]
+    ) {
+      const without = BodyValues.redacted(text)
+      assert.include(without, BodyValues.mark, text)
+      assert.notMatch(without, /\p{Nd}/u, text)
+    }
+  })
+
+  it("a text whose words only contain an abbreviation for a code keeps its digits", () => {
+    for (const text of ["Shopping 2026", "Ihre Tante wohnt in 10115 Berlin", "Opinion 48291", "Hotplate 4829"]) {
+      assert.strictEqual(BodyValues.redacted(text), text)
+    }
+  })
+
+  it("a secret without digits is removed after the word that announces it, alone or in a compound", () => {
+    for (
+      const [text, expected] of [
+        ["Sicherheitscode: hunter", "Sicherheitscode: [redacted]"],
+        ["Verification_code is hunter", "Verification_code is [redacted]"],
+        ["Passcodes: hunter", "Passcodes: [redacted]"],
+        ["Пароль: hunter", "Пароль: [redacted]"],
+        ["密码：hunter", "密码：[redacted]"],
+        ["mTAN=hunter", "mTAN=[redacted]"]
+      ] as const
+    ) assert.strictEqual(BodyValues.redacted(text), expected)
+  })
+
+  it("a long text is redacted in a time that grows with its length alone", () => {
+    for (const piece of ["code ", "code", "1 ", "1", "api_key ", "tan-", "k\u0327od", "cod e i u "]) {
+      const text = piece.repeat(200_000 / piece.length)
+      const start = performance.now()
+      BodyValues.redacted(text)
+      assert.isBelow(performance.now() - start, 2000, piece)
+    }
+  })
+
   it("a long text is cut after it was redacted, between characters, and says so", () => {
     const long = "x y ".repeat(BodyValues.maxLength)
     const [field] = unchecked({ to: long }).fields

@@ -1,13 +1,13 @@
 /**
- * Records what a person or an API key changed with a request, once the request succeeded (contract §12 *Audit*), and
- * notifies the people whom it concerns (contract §17).
+ * Records what a person or an API key changed with a request (contract §12 *Audit*), once the request succeeded, or
+ * failed although it has changed something, and notifies the people whom it concerns (contract §17).
  */
 import { Audited, EndpointAnnotations } from "@wac/api"
 import { Audit, type AuditEntry, Notices } from "@wac/core"
-import { Context, Effect, Fiber, Option } from "effect"
+import { Context, Effect, Exit, Fiber, Option } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { Exchange } from "../Exchange.ts"
+import { type Changed, Exchange } from "../Exchange.ts"
 
 /** The value of `:id` in a path. */
 const idIn = ({ path }: HttpApiEndpoint.Top, url: string): string | undefined => {
@@ -37,10 +37,10 @@ export const make = Effect.gen(function*() {
   const record = Effect.fnUntraced(function*(
     endpoint: HttpApiEndpoint.Top,
     action: AuditEntry.Action,
-    response: HttpServerResponse.HttpServerResponse
+    changed: Changed | undefined
   ) {
-    const { actors, changed, isReplayed, ownId } = yield* Exchange
-    if (isReplayed || response.status >= 400 || actors.length === 0) return
+    const { actors, isReplayed, ownId } = yield* Exchange
+    if (isReplayed || changed === undefined || actors.length === 0) return
     const { remoteAddress, url } = yield* HttpServerRequest.HttpServerRequest
     const change = {
       action,
@@ -60,7 +60,13 @@ export const make = Effect.gen(function*() {
     const action = actionOf(endpoint)
     if (action === null) return work
     const recorded = Effect.uninterruptibleMask((restore) =>
-      Effect.tap(restore(work), (response) => record(endpoint, action, response))
+      Effect.onExit(restore(work), (exit) =>
+        Effect.flatMap(Exchange, ({ changed, changedAnyway }) =>
+          record(
+            endpoint,
+            action,
+            Exit.isSuccess(exit) && exit.value.status < 400 ? changed : changedAnyway
+          )))
     )
     return readsBody(endpoint) ? recorded : Effect.flatMap(Effect.forkIn(recorded, scope), Fiber.join)
   }

@@ -117,13 +117,14 @@ const people = HandlerGroup.layer(
           const { workspaceId } = yield* Caller.CurrentSession
           const type = RequestBody.essenceOf(request.headers["content-type"]) as FileType
           const lines = NameFile.lines(PacedBody.read(request), type)
-          const imported = yield* PacedBody.inTime(optOuts.import(workspaceId, lines))
           const exchange = yield* Exchange
-          const { added, already, refused } = imported
-          exchange.changed = {
-            detail: { added: `${added}`, already: `${already}`, refused: `${refused.length}` }
+          const onEnd = ({ added, already, refused }: OptOuts.Imported) => {
+            const detail = { added: `${added}`, already: `${already}`, refused: `${refused.length}` }
+            exchange.changed = { detail }
+            // names before the failure stay opted out
+            if (added > 0) exchange.changedAnyway = { detail: { ...detail, outcome: "incomplete" } }
           }
-          return imported
+          return yield* PacedBody.inTime(optOuts.import(workspaceId, lines, onEnd))
         }, StoreError.orUnavailable)
       }))
   })

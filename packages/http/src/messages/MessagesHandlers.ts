@@ -13,7 +13,7 @@ import {
   type MessageStore,
   ReadMarks,
   type ReceivedMessage,
-  type SendBinding,
+  SendBinding,
   type SendTimes,
   StoreError,
   Time
@@ -262,6 +262,7 @@ const dashboardLayer = HandlerGroup.layer(
           const { workspaceId } = yield* Caller.CurrentSession
           const exchange = yield* Exchange
           const { sendAt: _sendAt, sendUntil: _sendUntil, ...message } = payload
+          let attempted: Id.MessageId | undefined
           const answer = yield* messages.send({
             workspaceId,
             apiKeyId: null,
@@ -269,7 +270,18 @@ const dashboardLayer = HandlerGroup.layer(
             requestId: exchange.requestId,
             message,
             later: yield* Effect.fromResult(laterOf(payload, false))
-          })
+          }).pipe(
+            Effect.provideService(SendBinding.AttemptObserver, (messageId) => {
+              attempted = messageId
+            }),
+            Effect.tapError((error) =>
+              Effect.sync(() => {
+                // a repeated request, which learns that the outcome is unknown, has attempted nothing
+                if (Errors.reasonOf(error) !== "outcome_unknown" || attempted === undefined) return
+                exchange.changedAnyway = { target: attempted, detail: { outcome: "unknown" } }
+              })
+            )
+          )
           const { messageId } = answer
           exchange.changed = { target: messageId }
           const common = { messageId, tenantId: answer.workspaceId, apiKeyId: null }

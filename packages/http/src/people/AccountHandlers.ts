@@ -41,11 +41,12 @@ const accountLayer = HandlerGroup.layer(
           return SignIn.shown(yield* accounts.moveTo(session, yield* cookie.read, payload.workspaceId))
         }, StoreError.orUnavailable),
         confirmSession: Effect.fnUntraced(function*({ payload }) {
-          yield* accounts.confirm(
+          const token = yield* accounts.confirm(
             yield* Caller.CurrentSession,
             yield* cookie.read,
             yield* Proof.ofPresence(payload, party)
           )
+          yield* cookie.set(token)
         }, StoreError.orUnavailable),
         sessions: Effect.fnUntraced(function*() {
           const session = yield* Caller.CurrentSession
@@ -65,12 +66,13 @@ const accountLayer = HandlerGroup.layer(
           yield* accounts.endOtherSessions(yield* Caller.CurrentSession, yield* cookie.read)
         }, StoreError.orUnavailable),
         changePassword: Effect.fnUntraced(function*({ payload }) {
-          const device = yield* accounts.changePassword(
+          const { device, token } = yield* accounts.changePassword(
             yield* Caller.CurrentSession,
             yield* cookie.read,
             { current: payload.current, next: payload.new },
             yield* cookie.device
           )
+          yield* cookie.set(token)
           yield* cookie.setDevice(device)
         }, StoreError.orUnavailable)
       }))

@@ -2,12 +2,25 @@
  * The handlers of `/internal/members` and `/internal/invitations`: the people of a workspace.
  */
 import { Api, Caller } from "@wac/api"
-import { Authenticator, Factors, type Invitation, type Member, Members, Notices, StoreError, Time } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
+import {
+  Authenticator,
+  type Errors,
+  Factors,
+  type Invitation,
+  type Member,
+  Members,
+  Notices,
+  RefusedSignIns,
+  StoreError,
+  Time
+} from "@wac/core"
+import { Effect, Layer, Option, type Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as PersonalLink from "./PersonalLink.ts"
+import * as Proof from "./Proof.ts"
+import * as RelyingParty from "./RelyingParty.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 import * as SignIn from "./SignIn.ts"
 
@@ -87,6 +100,20 @@ const invitationsLayer = HandlerGroup.layer(
     const authenticator = yield* Authenticator.Authenticator
     const cookie = yield* SessionCookie
     const notices = yield* Notices.Notices
+    const refused = yield* RefusedSignIns.RefusedSignIns
+    const factors = yield* Factors.Factors
+    const party = yield* RelyingParty.make
+
+    /** Records a refused proof of the account that an invitation is for. A refused token concerns no account. */
+    const recordRefusal = Effect.fnUntraced(
+      function*(token: Redacted.Redacted, error: Errors.DomainError | StoreError.StoreError) {
+        if (error._tag === "StoreError" || error.param === "token") return
+        const email = yield* members.invitedEmail(token)
+        if (Option.isSome(email)) yield* SignIn.record(email.value, error)
+      },
+      Effect.catchTag("StoreError", () => Effect.void)
+    )
+
     return HttpApiBuilder.group(Api, "invitations", (handlers) =>
       handlers.handleAll({
         show: Effect.fnUntraced(function*({ payload: { token } }) {
@@ -95,16 +122,27 @@ const invitationsLayer = HandlerGroup.layer(
           return { ...shown, expiresAt: Time.iso(expiresAt) }
         }, StoreError.orUnavailable),
         accept: Effect.fnUntraced(
-          function*({ payload: { password, token } }) {
+          function*({ payload: { password, token, ...given } }) {
             yield* Authenticator.needAccounts(authenticator)
+            const hasFactor = given.code !== undefined || given.credential !== undefined
+            const proof = hasFactor ? yield* Proof.ofFactor(given, party) : undefined
             const opening = yield* SignIn.opening
             const session = yield* authenticator.session({ token: opening.current, headers: {} })
-            const { provenBy, userId, workspaceId } = yield* members.accept({
+            const { provenBy, ...joined } = yield* members.accept({
               token,
               password,
+              factor: proof && ((person) => factors.prove(person, proof, opening.address)),
               session: Option.getOrUndefined(session),
               address: opening.address
-            })
+            }).pipe(
+              Effect.tapError((error) => recordRefusal(token, error)),
+              Effect.provideService(RefusedSignIns.RefusedSignIns, refused)
+            )
+            const { email, role, userId, workspaceId } = joined
+            const exchange = yield* Exchange
+            exchange.actors = [joined]
+            // the person is a member even if no session begins
+            exchange.changed = exchange.changedAnyway = { detail: { email, role } }
             const opened = yield* authenticator.open(userId, {
               ...opening,
               workspaceId,
@@ -112,8 +150,6 @@ const invitationsLayer = HandlerGroup.layer(
             })
             // a new person has no device yet, and a session was noticed when it began
             if (provenBy._tag === "Password") yield* SignIn.noticed(notices, opened)
-            const exchange = yield* Exchange
-            exchange.changed = { detail: { email: opened.session.email, role: opened.session.role } }
             return yield* SignIn.signedIn(opened)
           },
           Effect.provideService(SessionCookie, cookie),

@@ -32,18 +32,20 @@ const isRefusal = (error: unknown): error is RefusedSignIns.Refused["error"] =>
 const refusals = ["Unauthorized", "Forbidden", "RateLimited"]
 
 /**
- * Records a sign-in if it is refused. A demand for the second factor is no refusal. `account` is what the sign-in
- * names: an e-mail address, or a known account in each of its workspaces; `undefined` if it names neither.
+ * Records the error of a sign-in if it is a refusal. A demand for the second factor is no refusal. `account` is what the
+ * sign-in names: an e-mail address, or a known account in each of its workspaces; `undefined` if it names neither.
  */
+export const record = Effect.fnUntraced(function*(account: RefusedSignIns.Refused["account"], error: unknown) {
+  if (!isRefusal(error) || error.reason === "second_factor_required") return
+  const { ownId } = yield* Exchange
+  const address = yield* addressOf
+  const refused = yield* RefusedSignIns.RefusedSignIns
+  yield* refused.record({ error, account, address, requestId: ownId })
+})
+
+/** Makes a sign-in be recorded if it is refused, as {@link record} says. */
 export const recorded = <A, E, R>(account: RefusedSignIns.Refused["account"], signIn: Effect.Effect<A, E, R>) =>
-  Effect.tapError(signIn, (error) =>
-    Effect.gen(function*() {
-      if (!isRefusal(error) || error.reason === "second_factor_required") return
-      const { ownId } = yield* Exchange
-      const address = yield* addressOf
-      const refused = yield* RefusedSignIns.RefusedSignIns
-      yield* refused.record({ error, account, address, requestId: ownId })
-    }))
+  Effect.tapError(signIn, (error) => record(account, error))
 
 /** A session as the dashboard shows it. */
 export const shown = ({ email, role, userId, workspaceId, workspaceName }: Session.Session) => ({

@@ -49,7 +49,7 @@ export const setPassword = (
   memory: Memory,
   userId: Id.UserId,
   passwordHash: string,
-  { keep, verified }: MemberStore.PasswordConditions = {}
+  { keep, next, verified }: MemberStore.PasswordConditions = {}
 ): Option.Option<number> => {
   const person = memory.people.get(userId)
   if (person === undefined || (verified !== undefined && person.passwordHash !== verified)) return Option.none()
@@ -58,7 +58,13 @@ export const setPassword = (
   for (const reset of memory.passwordResets.values()) {
     if (reset.userId === userId) memory.passwordResets.delete(reset.tokenHash)
   }
-  return Option.some(endSessions(memory, userId, ({ tokenHash }) => tokenHash !== keep))
+  const ended = endSessions(memory, userId, ({ tokenHash }) => tokenHash !== keep)
+  const kept = keep === undefined ? undefined : memory.sessions.get(keep)
+  if (kept !== undefined && next !== undefined) {
+    memory.sessions.delete(kept.tokenHash)
+    memory.sessions.set(next, { ...kept, tokenHash: next }, 0)
+  }
+  return Option.some(ended)
 }
 
 /** Takes an address out of a workspace's alert settings. */

@@ -53,10 +53,13 @@ export const layer = Layer.effect(
           const session = memory.sessions.get(tokenHash)
           return session !== undefined && Session.isFresh(session.provenAt, memory.now(asked))
         }),
-      prove: (tokenHash, asked) =>
+      prove: (tokenHash, asked, next) =>
         Effect.sync(() => {
           const session = memory.sessions.get(tokenHash)
-          if (session !== undefined) memory.sessions.set(tokenHash, { ...session, provenAt: memory.now(asked) }, 0)
+          if (session === undefined) return false
+          memory.sessions.delete(tokenHash)
+          memory.sessions.set(next, { ...session, tokenHash: next, provenAt: memory.now(asked) }, 0)
+          return true
         }),
       list: (userId, asked) =>
         Effect.sync(() => {

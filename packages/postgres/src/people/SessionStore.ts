@@ -113,8 +113,8 @@ const isFresh = statement({ tokenHash, now: Clocks.asked }, ({ now, tokenHash })
   select from wac.sessions where token_hash = ${tokenHash}
     and ${now} < coalesce(proven_at, created_at) + ${Duration.toMillis(Session.freshFor)}`)
 
-const prove = statement({ tokenHash, now: Clocks.asked }, ({ now, tokenHash }) => `
-  update wac.sessions set proven_at = ${now} where token_hash = ${tokenHash}`)
+const prove = statement({ tokenHash, now: Clocks.asked, next: value<string>() }, ({ next, now, tokenHash }) => `
+  update wac.sessions set proven_at = ${now}, token_hash = ${next} where token_hash = ${tokenHash} returning id`)
 
 const list = statement({ userId, now: Clocks.asked }, ({ now, userId }) =>
   `select ${session.names()} from wac.sessions
@@ -158,7 +158,8 @@ export const layer = Layer.effect(
         ),
       isFresh: (tokenHash, now) =>
         Effect.map(query("SessionStore.isFresh", isFresh({ tokenHash, now: callerNow(now) })), isAny),
-      prove: (tokenHash, now) => Effect.asVoid(query("SessionStore.prove", prove({ tokenHash, now: callerNow(now) }))),
+      prove: (tokenHash, now, next) =>
+        Effect.map(query("SessionStore.prove", prove({ tokenHash, now: callerNow(now), next })), isAny),
       list: (userId, now) =>
         Effect.map(query("SessionStore.list", list({ userId, now: callerNow(now) })), (rows) => rows.map(sessionOf)),
       end: (userId, id) => Effect.map(query("SessionStore.end", end({ userId, id })), isAny),

@@ -27,6 +27,11 @@ const endSessions = unlessEmpty(
   where e.user_id = s.user_id and e.token_hash is distinct from s.keep`
 )
 
+const renewSession = unlessEmpty(
+  row({ keep: text(), next: text() }),
+  (rows) => `update wac.sessions k set token_hash = s.next from ${rows("s")} where k.token_hash = s.keep`
+)
+
 const forgetResets = unlessEmpty(
   person,
   (rows) => `delete from wac.password_resets r using ${rows("s")} where r.user_id = s.user_id`
@@ -36,6 +41,7 @@ const forgetResets = unlessEmpty(
 export const setPasswords = (all: ReadonlyArray<SetPassword>): ReadonlyArray<Statement> => [
   ...set(all),
   ...endSessions(all.map(({ keep = null, userId }) => ({ userId, keep }))),
+  ...renewSession(all.flatMap(({ keep, next }) => keep === undefined || next === undefined ? [] : [{ keep, next }])),
   ...forgetResets(all)
 ]
 

@@ -364,6 +364,12 @@ export const tests = (it: Fixture.It): void => {
       const first = yield* members.setPassword(userId, "$first", { verified: People.passwordHash, keep })
       assert.deepStrictEqual(first, Option.some(0))
       assert.deepStrictEqual(yield* present, ["$first", [keep]])
+      const next = yield* People.tokenHash
+      assert.deepStrictEqual(
+        yield* members.setPassword(userId, "$first", { verified: "$first", keep, next }),
+        Option.some(0)
+      )
+      assert.deepStrictEqual(yield* present, ["$first", [next]])
       // of a reset and changes that verified the same password, no change comes after the reset
       for (let round = 0; round < 5; round++) {
         const verified = `$round ${round}`

@@ -63,12 +63,13 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
   it.effect("a session is fresh for ten minutes after it was created or its person last proved their presence", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
-      const { tokenHash } = yield* created
+      const { tokenHash: first } = yield* created
       const other = yield* created
+      const tokenHash = yield* People.tokenHash
+      assert.isTrue(yield* store.isFresh(first, start + 10 * minute - 1))
+      assert.isFalse(yield* store.isFresh(first, start + 10 * minute))
+      assert.isTrue(yield* store.prove(first, start + hour, tokenHash))
       const isFresh = (at: number) => store.isFresh(tokenHash, at)
-      assert.isTrue(yield* isFresh(start + 10 * minute - 1))
-      assert.isFalse(yield* isFresh(start + 10 * minute))
-      yield* store.prove(tokenHash, start + hour)
       assert.isTrue(yield* isFresh(start + hour + 10 * minute - 1))
       assert.isFalse(yield* isFresh(start + hour + 10 * minute))
       assert.isFalse(yield* store.isFresh(other.tokenHash, start + hour))
@@ -76,7 +77,28 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       yield* store.move(tokenHash, other.workspaceId)
       assert.isTrue(yield* isFresh(start + hour))
       assert.isFalse(yield* store.isFresh("f".repeat(64), start))
-      yield* store.prove("f".repeat(64), start)
+      assert.isFalse(yield* store.prove("f".repeat(64), start, yield* People.tokenHash))
+    }))
+
+  it.effect("a proof of presence replaces the session's token, once, and the old one finds nothing any more", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const session = yield* created
+      const [next, late] = [yield* People.tokenHash, yield* People.tokenHash]
+      const results = yield* Effect.all(
+        [store.prove(session.tokenHash, start, next), store.prove(session.tokenHash, start, late)],
+        { concurrency: "unbounded" }
+      )
+      assert.sameMembers(results, [true, false])
+      const [own, unused] = results[0] === true ? [next, late] : [late, next]
+      const renewed = { ...session, tokenHash: own }
+      assert.deepStrictEqual(yield* store.use(own, start, session.idleUntil), Option.some(renewed))
+      for (const hash of [session.tokenHash, unused]) {
+        assert.deepStrictEqual(yield* store.use(hash, start, session.idleUntil), Option.none())
+        assert.isFalse(yield* store.isFresh(hash, start))
+      }
+      assert.deepInclude(yield* store.list(session.userId, start), renewed)
+      yield* store.remove(own)
     }))
 
   it.effect("a session of a person who proved their presence before is as fresh as that proof", () =>
@@ -106,10 +128,11 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.deepStrictEqual(yield* store.use(second.tokenHash, start + hour, start + hour), Option.some(kept))
       assert.isTrue(yield* store.isFresh(second.tokenHash, start + 10 * minute - 1))
       assert.isFalse(yield* store.isFresh(second.tokenHash, start + hour))
-      yield* store.prove(second.tokenHash, start + 2 * hour)
+      const renewed = yield* People.tokenHash
+      assert.isTrue(yield* store.prove(second.tokenHash, start + 2 * hour, renewed))
       const end = { idleUntil: first.absoluteUntil + hour, absoluteUntil: first.absoluteUntil + day }
       const third = yield* session({ ...end, createdAt: start + 3 * hour })
-      assert.isTrue(yield* store.create(third, { of: second.tokenHash, isContinuing: true }))
+      assert.isTrue(yield* store.create(third, { of: renewed, isContinuing: true }))
       const limited = { ...third, idleUntil: first.absoluteUntil, absoluteUntil: first.absoluteUntil }
       assert.deepStrictEqual(yield* store.use(third.tokenHash, start + 3 * hour, start), Option.some(limited))
       assert.isTrue(yield* store.isFresh(third.tokenHash, start + 2 * hour + 10 * minute - 1))
