@@ -99,6 +99,8 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
         return new Promise<never>(() => {})
       }
       show(next)
+      // a call that was on its way while the cookie was replaced may have been refused
+      noteSignIn()
       return next
     },
     ...live(30_000)

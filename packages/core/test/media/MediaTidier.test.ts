@@ -30,7 +30,8 @@ it.effect("a file whose bytes cannot be deleted does not keep the bytes of later
       find: () => Effect.die("no send"),
       providerIdOf: () => Effect.die("no send"),
       sampleHandleOf: () => Effect.die("no send"),
-      keepUntil: () => Effect.die("no send")
+      keepUntil: () => Effect.die("no send"),
+      forgetProviderId: () => Effect.die("no send")
     }
     const needed = Layer.mergeAll(store, bytes, Layer.mock(MediaLibrary, { sendable }))
     yield* Layer.build(MediaTidier.layer.pipe(Layer.provide(needed)))
