@@ -124,10 +124,22 @@ layer(Layer.provideMerge(bounded, storageAndClient), { excludeTestServices: true
         const own = yield* Fixture.world()
         const campaign = yield* checked(own)
         yield* set(campaign.id, { status: "draft", checked: 0, problems: 0 })
+        const store = yield* CampaignStore.CampaignStore
+        const rows = yield* store.rows(own.workspace.id, campaign.id, { after: 0, limit: 1000 })
+        assert.lengthOf(rows, 1000)
+        assert.isTrue(rows.every(({ message, problem }) => message === null && problem === null))
         assert.deepInclude(yield* CampaignFixture.changed(campaign, own.start, { _tag: "Check" }), {
           status: "checking"
         })
-        assert.deepStrictEqual([yield* messagesOf(campaign), yield* count("send_queue", campaign)], [0, 0])
+        assert.deepStrictEqual(
+          [
+            yield* messagesOf(campaign),
+            yield* count("send_queue", campaign),
+            // as an erasure leaves one, which counts a message that is still to be deleted
+            yield* count("campaign_tallies", campaign)
+          ],
+          [0, 0, 0]
+        )
         yield* CampaignFixture.changed(campaign, own.start, { _tag: "Cancel" })
         yield* CampaignFixture.workAll(own, own.start)
       }))

@@ -10,7 +10,7 @@ import { message } from "../messages/StoredSend.ts"
 import { filteredPages } from "../Pages.ts"
 import { first, ifGiven, isAny, listOf, type Row, statement, value } from "../Statement.ts"
 import * as ChangeCampaign from "./ChangeCampaign.ts"
-import { campaignColumns, campaignOf, insertCampaign } from "./StoredCampaign.ts"
+import { campaignColumns, campaignOf, insertCampaign, numberOf } from "./StoredCampaign.ts"
 import { countOf, timeline } from "./Timelines.ts"
 import { work } from "./WorkOnCampaign.ts"
 
@@ -58,11 +58,16 @@ const pausedOf = statement({ workspaceId }, ({ workspaceId }) => pausedText(` an
 const place = value<number>()
 
 const rowsText = (workspaceId: string, id: string, isOf: string): string => `
-  select r.place, r.content, r.problem, to_json(m.m) as message
-  from wac.campaign_rows r
-  left join lateral (select m from wac.messages m where m.id = r.message_id offset 0) m on true
-  where r.campaign_id = ${id} and ${isOf}
-    and exists (select from wac.campaigns c where c.id = ${id} and c.workspace_id = ${workspaceId})
+  select r.place, r.content, case when r.place <= c.last_checked then r.problem end as problem, to_json(m.m) as message
+  from (
+    select ${numberOf("replaced")} + ${numberOf("checked")} as last_checked from wac.campaigns c
+    where c.id = ${id} and c.workspace_id = ${workspaceId} offset 0
+  ) c
+  join wac.campaign_rows r on r.campaign_id = ${id}
+  left join lateral (
+    select m from wac.messages m where m.id = r.message_id and r.place <= c.last_checked offset 0
+  ) m on true
+  where ${isOf}
   order by r.place`
 
 const rows = statement(

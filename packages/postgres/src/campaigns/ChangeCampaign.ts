@@ -7,12 +7,9 @@ import { boolean, integer, json, list, row, text, unlessEmpty } from "../Columns
 import type { StepOptions } from "../Database.ts"
 import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { insert } from "../TableStatements.ts"
-import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
+import { campaignColumns, jobOf, keepJobs, numberOf } from "./StoredCampaign.ts"
 
 const ids = list<Id.CampaignId>("text")
-
-/** A number in the state of the campaign `c`, which an earlier version may have left out. */
-const numberOf = (field: "checked" | "replaced" | "rows"): string => `coalesce((c.state ->> '${field}')::integer, 0)`
 
 /** Locks campaigns. This waits for work in progress on them. */
 const lock = statement({ ids }, ({ ids }) => `
@@ -59,11 +56,14 @@ const jobsIn = (rows: Rows) => {
   }
 }
 
+const isUnchecked = ({ checked }: Campaign.Campaign): boolean => checked === 0
+
 const uncount = unlessEmpty(ids, (ids) => `delete from wac.campaign_tallies t where t.campaign_id = any (${ids})`)
 
 /**
  * The answer of a step. A campaign may have millions of rows, more than one statement can delete in time. So a step
- * leaves them where nothing reads them, and names them here: they are cleared in further transactions.
+ * leaves them after the last place that was checked, where no process sends them and no list shows them, and names them
+ * here: they are cleared in further transactions.
  */
 export interface Answer<A, Command> {
   readonly answer: A
@@ -162,7 +162,11 @@ export const change: StepOptions<
     const { answers: [answer], writes } = CampaignStep.change(loaded, [command!])
     return { answers: [{ answer, clearAfter: writes.unchecked.length > 0 ? 0 : null, again: null }], writes }
   },
-  write: ({ jobs, unchecked }) => [...keepJobs(jobs), ...uncount(unchecked)]
+  write: ({ jobs, unchecked }) => [
+    ...keepJobs(jobs),
+    // an erasure counts messages that are still to be cleared
+    ...uncount([...unchecked, ...jobs.map(({ campaign }) => campaign).filter(isUnchecked).map(({ id }) => id)])
+  ]
 }
 
 const insertRows = insert(

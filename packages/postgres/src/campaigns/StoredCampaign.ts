@@ -10,6 +10,10 @@ import { tallies, talliesOf } from "./Tallies.ts"
 /** The columns of the campaign `c`. */
 export const campaignColumns = `c.id, c.workspace_id, c.state, c.work_at, ${tallies} as tallies`
 
+/** A number in the state of the campaign `c`, which an earlier version may have left out. */
+export const numberOf = (field: "checked" | "replaced" | "rows"): string =>
+  `coalesce((c.state ->> '${field}')::integer, 0)`
+
 /**
  * A campaign's stored state. Optional fields are missing if an earlier version, which may run beside this one, wrote
  * it.

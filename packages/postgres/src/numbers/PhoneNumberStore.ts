@@ -78,10 +78,8 @@ export const layer = Layer.effect(
       remove: Effect.fnUntraced(function*(id) {
         yield* configure(id, { available: false })
         for (const part of PhoneNumberStep.removeParts(id)) {
-          let removed = PhoneNumberStep.removedAtOnce
-          while (removed === PhoneNumberStep.removedAtOnce) {
-            removed = PhoneNumberStep.removedIn(yield* planned("PhoneNumberStore.remove", part))
-          }
+          // a part may be smaller than possible, since rows that change meanwhile are left
+          while (PhoneNumberStep.removedIn(yield* planned("PhoneNumberStore.remove", part)) > 0);
         }
         return yield* removeLast(id)
       }),
