@@ -388,7 +388,9 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
         "sec-fetch-site": "same-origin",
         ...(cookie === undefined ? {} : { cookie }),
         ...(options.portal === undefined ? {} : { "wac-portal": options.portal }),
-        ...(page === undefined ? {} : { "wac-session": `${page.workspaceId} ${page.userId}` })
+        ...(page === undefined
+          ? {}
+          : { "wac-session": [page.workspaceId, page.userId].map(encodeURIComponent).join(" ") })
       }
     },
     onHeaders: (headers) => {

@@ -92,14 +92,15 @@ describe("a session", () => {
     await client.apiKeys.list().toArray()
     await client.session.get()
     await client.session.signOut()
-    shown = { workspaceId: "ws_2", userId: "usr_1" }
+    // of a host
+    shown = { workspaceId: "ws_2", userId: "張 偉" }
     await client.account.sessions()
     assert.deepEqual(seen.map(({ headers, route }) => [route, headers.get("wac-session")]), [
       ["GET /team/internal/api-keys", null],
       ["GET /team/internal/api-keys", "ws_1 usr_1"],
       ["GET /team/internal/session", null],
       ["DELETE /team/internal/session", "ws_1 usr_1"],
-      ["GET /team/internal/sessions", "ws_2 usr_1"]
+      ["GET /team/internal/sessions", "ws_2 %E5%BC%B5%20%E5%81%89"]
     ])
   })
 

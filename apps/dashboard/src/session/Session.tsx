@@ -51,14 +51,25 @@ export const useRefusal = (...needed: ReadonlyArray<Role>): string | undefined =
     })
 }
 
+const unlessRefused = <A extends Session | void>(call: Promise<A>): Promise<A | "refused"> =>
+  call.catch((error: unknown) => {
+    if (isSignedOut(error)) return "refused"
+    throw error
+  })
+
 /** Signs out, and forgets all fetched data. If signing out fails, nothing changes. */
 export const useSignOut = () => {
   const client = useQueryClient()
+  const { userId } = useSession()
   return useMutation({
-    mutationFn: () =>
-      api.session.signOut().catch((error: unknown) => {
-        if (!isSignedOut(error)) throw error
-      }),
+    mutationFn: async () => {
+      if (await unlessRefused(api.session.signOut()) !== "refused") return
+      // nobody is signed in, or another tab has opened another workspace or signed somebody else in
+      const present = await unlessRefused(api.session.get())
+      if (present === "refused" || present.userId !== userId) return
+      show(present)
+      await api.session.signOut()
+    },
     onSuccess: () => {
       client.clear()
       location.assign(pages)

@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Changes } from "@wac/core"
 import { Effect, Exit, Scope } from "effect"
 import * as checks from "../checks.ts"
-import { call, createKey, hello, ready, send, signIn } from "../harness.ts"
+import { call, createKey, environment, hello, ready, send, signIn } from "../harness.ts"
 import { moving } from "../movable.ts"
 import { join } from "../people/joining.ts"
 import { listen } from "./listen.ts"
@@ -55,6 +55,20 @@ it.live("the stream ends with the session", () =>
     const session = yield* signIn(url)
     const page = yield* listen(url, session)
     yield* call(`${url}/internal/session`, { method: "DELETE", headers: session })
+    yield* pass("10 seconds")
+    yield* page.end
+  }).pipe(Effect.scoped))
+
+it.live("the stream ends once the token with which it was opened is replaced", () =>
+  Effect.gen(function*() {
+    const { pass, url } = yield* moving(ready({ environment: checks.unlimited }))
+    const session = yield* signIn(url)
+    const page = yield* listen(url, session)
+    const confirmed = yield* call(`${url}/internal/session/confirm`, {
+      headers: session,
+      body: { password: environment.WAC_OWNER_PASSWORD }
+    })
+    assert.isBelow(confirmed.status, 300, confirmed.text)
     yield* pass("10 seconds")
     yield* page.end
   }).pipe(Effect.scoped))

@@ -745,6 +745,28 @@ it("a running campaign that sends to nobody says so for the time that was measur
   await person.end()
 })
 
+/** A person in two workspaces, who is in their first one. */
+const inTwoWorkspaces = async () => {
+  const own = await inScope(workspace.empty)
+  const { services, url } = own
+  const other = await inScope(
+    checks.anotherWorkspace("Porto Flowers", "+15005550199").pipe(Effect.provideContext(services))
+  )
+  const invited = await inScope(checks.invited(services, other.id, "owner@example.com", "admin"))
+  const joined = await inScope(accept(url, invited, undefined, own.session))
+  assert.strictEqual(joined.status, 200, joined.text)
+  const there = cookieOf(joined)
+  const { body: { data: workspaces } } = await inScope(call(`${url}/internal/workspaces`, { headers: there }))
+  const moveTo = async (workspaceId: string) => {
+    const moved = await inScope(
+      call(`${url}/internal/session/workspace`, { headers: there, body: { workspaceId } })
+    )
+    assert.strictEqual(moved.status, 200, moved.text)
+  }
+  await moveTo(workspaces.find(({ id }: { readonly id: string }) => id !== other.id).id)
+  return { own, other, there, moveTo }
+}
+
 for (
   const { change, name } of [
     { name: "opens another workspace", change: "workspace" },
@@ -752,23 +774,8 @@ for (
   ] as const
 ) {
   it(`if a person ${name} in another tab, a page's form changes nothing and the page is loaded anew`, async () => {
-    const own = await inScope(workspace.empty)
-    const { services, url } = own
-    const other = await inScope(
-      checks.anotherWorkspace("Porto Flowers", "+15005550199").pipe(Effect.provideContext(services))
-    )
-    const invited = await inScope(checks.invited(services, other.id, "owner@example.com", "admin"))
-    const joined = await inScope(accept(url, invited, undefined, own.session))
-    assert.strictEqual(joined.status, 200, joined.text)
-    const there = cookieOf(joined)
-    const { body: { data: workspaces } } = await inScope(call(`${url}/internal/workspaces`, { headers: there }))
-    const moveTo = async (workspaceId: string) => {
-      const moved = await inScope(
-        call(`${url}/internal/session/workspace`, { headers: there, body: { workspaceId } })
-      )
-      assert.strictEqual(moved.status, 200, moved.text)
-    }
-    await moveTo(workspaces.find(({ id }: { readonly id: string }) => id !== other.id).id)
+    const { moveTo, other, own, there } = await inTwoWorkspaces()
+    const { url } = own
     const colleague = await inScope(workspace.asMember({ session: there, url }, "colleague@example.com", "admin"))
     const person = await signedIn(browser, { ...own, session: there })
     const { page } = person
@@ -789,6 +796,20 @@ for (
     await person.end()
   })
 }
+
+it("a person who signs out on a page of a workspace that they have left in another tab is signed out", async () => {
+  const { moveTo, other, own, there } = await inTwoWorkspaces()
+  const person = await signedIn(browser, { ...own, session: there })
+  const { page } = person
+  await person.open("/settings/opt-out")
+  await moveTo(other.id)
+  await button(page, /owner@/).click()
+  await button(page, "Sign out").click()
+  await page.getByLabel("Password").waitFor()
+  const { status } = await inScope(call(`${own.url}/internal/session`, { headers: there }))
+  assert.strictEqual(status, 401)
+  await person.end()
+})
 
 it("the page of a message without an API key does not say that a person sent it", async () => {
   const person = await signedIn(browser, server)

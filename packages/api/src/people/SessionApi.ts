@@ -32,10 +32,13 @@ export const Session = Schema.Struct({
 /** The header by which a page says whose session it was loaded with; its value is {@link pageOf} that session. */
 export const header = "wac-session"
 
-/** The workspace and the person of a session, as the value of {@link header}. */
+/**
+ * The workspace and the person of a session, as the value of {@link header}. A host's ids of people may have any
+ * characters, which a header cannot hold.
+ */
 export const pageOf = (
   { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string }
-): string => `${workspaceId} ${userId}`
+): string => [workspaceId, userId].map(encodeURIComponent).join(" ")
 
 export const SignIn = Schema.Struct({
   email: PlainText.between(1, 254),

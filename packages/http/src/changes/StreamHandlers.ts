@@ -31,16 +31,23 @@ export const layer = HandlerGroup.layer(
     const stopping = yield* Stopping.Stopping
     const receivers = yield* PageReceiver.PageReceivers
 
-    /** Whether the session is live. The check does not use the session, so an open page does not keep it alive. */
-    const isLive = (session: Session.Session) =>
+    /** The hash of the session's token. Reading it does not use the session, so an open page does not keep it alive. */
+    const tokenHashOf = (session: Session.Session) =>
+      Effect.map(
+        accounts.sessions(session),
+        (all) => all.find(({ id, workspaceId }) => id === session.id && workspaceId === session.workspaceId)?.tokenHash
+      )
+
+    /** Whether the session is live, with the token with which the stream was opened. */
+    const isLive = (session: Session.Session, opened: string | undefined) =>
       session.id === null
         ? Effect.succeed(true)
-        : Effect.map(accounts.sessions(session), (all) =>
-          all.some(({ id, workspaceId }) => id === session.id && workspaceId === session.workspaceId))
+        : Effect.map(tokenHashOf(session), (tokenHash) => tokenHash !== undefined && tokenHash === opened)
 
     /** The content of the stream, until the session ends. */
     const frames = (
       session: Session.Session,
+      tokenHash: string | undefined,
       next: Effect.Effect<ReadonlyArray<Change.Topic>>,
       receiver: PageReceiver.PageReceiver | undefined
     ) => {
@@ -54,7 +61,7 @@ export const layer = HandlerGroup.layer(
       )
       const beats = Stream.fromEffectRepeat(
         // the stream continues while the storage is unavailable
-        Effect.delay(Effect.catch(isLive(session), () => Effect.succeed(true)), beat)
+        Effect.delay(Effect.catch(isLive(session, tokenHash), () => Effect.succeed(true)), beat)
       ).pipe(Stream.map((live) => live ? heartbeat : undefined))
       const first = receiver === undefined
         ? [opening]
@@ -75,10 +82,11 @@ export const layer = HandlerGroup.layer(
       handlers.handleAll({
         open: Effect.fnUntraced(function*({ query }) {
           const session = yield* Caller.CurrentSession
+          const tokenHash = session.id === null ? undefined : yield* tokenHashOf(session)
           const receiver = query.receive === undefined ? undefined : yield* receivers.open(session.workspaceId)
           // in the request's scope, which closes after the response whether or not the stream was sent
           const next = yield* changes.watch(session.workspaceId)
-          return HttpServerResponse.stream(frames(session, next, receiver), {
+          return HttpServerResponse.stream(frames(session, tokenHash, next, receiver), {
             contentType: "text/event-stream",
             headers: { "x-accel-buffering": "no" }
           })
