@@ -198,7 +198,10 @@ const contactsIn = (rows: Rows): ContactStep.Loaded["contact"] => {
     const found = contactOf(row)
     contacts.set(Contact.placeOf(found), found)
     const { asked, number } = foundBy.read(row)
-    names.set(`${number} ${asked}`, Contact.placeOf(found))
+    // a step that found it by one of its names may look for it by another one
+    for (const name of [asked, ...Contact.keysOf(found.key, found)]) {
+      names.set(`${number} ${name}`, Contact.placeOf(found))
+    }
   }
   return (phoneNumberId, name) => contacts.get(names.get(`${phoneNumberId} ${name}`) ?? "")
 }

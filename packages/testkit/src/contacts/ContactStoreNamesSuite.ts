@@ -244,6 +244,15 @@ export const tests = (it: Fixture.It): void => {
       assert.isFalse(yield* move({ ...own, number: { ...own.number, providerNumberId: "nobody" } }, long, customer(3)))
     }))
 
+  it.effect("the number of a customer who moved is left with a closed window, also if only the user id was reported", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* inbound(own, { customer: both(customer(1), "US.1"), at: own.start - 2 })
+      assert.isTrue(yield* move(own, user("US.1"), both(customer(2), "US.2")))
+      assert.strictEqual((yield* known(own, "US.2")).lastInboundAt, own.start - 2)
+      assert.isNull((yield* known(own, customer(1))).lastInboundAt)
+    }))
+
   it.effect("a moved customer is found by user id if the number was not known", () =>
     Effect.gen(function*() {
       const own = yield* world()
