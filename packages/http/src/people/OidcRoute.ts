@@ -3,7 +3,7 @@
  * they do not exist.
  */
 import { Audit, Authenticator, type Errors, Issuer, IssuerSignIn, Notices, RefusedSignIns, StoreError } from "@wac/core"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ErrorResponse from "../ErrorResponse.ts"
 import { Exchange } from "../Exchange.ts"
@@ -69,12 +69,15 @@ export const layer = HttpRouter.use((router) =>
     )
 
     /**
-     * Opens a session for the person who came back, and records it in the audit. Uninterruptible, so that a caller who
-     * hangs up hides no session.
+     * Opens a session for the person who came back, and records it in the audit. It is in the workspace of their
+     * current session, if it may be: a page that waits for a proof of their presence shows that one. Uninterruptible,
+     * so that a caller who hangs up hides no session.
      */
     const opened = Effect.fnUntraced(function*({ provenAt, roles, userId }: IssuerSignIn.Confirmed) {
       const opening = yield* SignIn.opening
-      const signedIn = yield* authenticator.open(userId, { ...opening, provenAt, roles })
+      const current = Option.getOrUndefined(yield* authenticator.session({ token: opening.current, headers: {} }))
+      const workspaceId = current?.userId === userId && roles.has(current.workspaceId) ? current.workspaceId : undefined
+      const signedIn = yield* authenticator.open(userId, { ...opening, provenAt, roles, workspaceId })
       yield* SignIn.noticed(notices, signedIn)
       yield* SignIn.signedIn(signedIn)
       const { ownId } = yield* Exchange
