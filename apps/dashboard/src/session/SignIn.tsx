@@ -11,7 +11,7 @@ import { isSetUp, root, version } from "./Document.ts"
 import { challengeIn, FactorForm } from "./FactorForm.tsx"
 import { refusalOfLink } from "./Link.ts"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
-import { api } from "./Service.ts"
+import { api, inShownWorkspace } from "./Service.ts"
 
 /** The layout of pages that need no session: a card with a title, and links to the documentation. */
 export const Outside = ({ children, title }: { readonly title: string; readonly children: ReactNode }) => {
@@ -83,7 +83,10 @@ export const SignInAgain = (
   { email, onDone }: { readonly email: string; readonly onDone: (session: Session) => void }
 ) => (
   <Loaded query={useQuery(methodQuery)} lines={2}>
-    {({ method }) => method === "oidc" ? <AnotherTab onDone={onDone} /> : <SignInForm email={email} onDone={onDone} />}
+    {({ method }) =>
+      method === "oidc"
+        ? <AnotherTab onDone={onDone} />
+        : <SignInForm email={email} onDone={(session) => inShownWorkspace(session).then(onDone)} />}
   </Loaded>
 )
 
