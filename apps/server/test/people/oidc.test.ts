@@ -273,6 +273,26 @@ it.live("a new sign-in opens the workspace of the browser's session, if it is of
     assert.deepStrictEqual(yield* shown, ["ada@example.com", first])
   }).pipe(Effect.scoped, Effect.orDie))
 
+it.live("a sign-in opens the workspace that its link names, if the person has a role there", () =>
+  Effect.gen(function*() {
+    const people: People = { ada: { email: "ada@example.com", email_verified: true, wac_roles: "admin" } }
+    const { services, signIn, who } = yield* served(people)
+    const first: string = (yield* who((yield* signIn("ada")).browser)).body.workspaceId
+    const { id: second } = yield* checks.anotherWorkspace("Porto Flowers", "+15005550199").pipe(
+      Effect.provideContext(services)
+    )
+    people["ada"]!.wac_roles = { [first]: "admin", [second]: "admin" }
+    for (
+      const [named, opened] of [[second, second], [first, first], [`ws_${checks.nobody}`, first], ["second", first]]
+    ) {
+      const { browser } = yield* signIn("ada", new Browser(), `?workspace=${named}`)
+      assert.strictEqual((yield* who(browser)).body.workspaceId, opened, named)
+    }
+    people["ada"]!.wac_roles = { [first]: "admin" }
+    const { browser } = yield* signIn("ada", new Browser(), `?workspace=${second}`)
+    assert.strictEqual((yield* who(browser)).body.workspaceId, first)
+  }).pipe(Effect.scoped, Effect.orDie))
+
 it.live("a sign-in that is refused because no role is left ends the person's sessions", () =>
   Effect.gen(function*() {
     const people: People = { ada: { email: "ada@example.com", email_verified: true, wac_roles: "admin" } }
