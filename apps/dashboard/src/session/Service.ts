@@ -1,5 +1,5 @@
 /** The client that calls the service of these pages, and checks of its errors. */
-import { createInternalClient, WacError } from "@wac/client/internal"
+import { createInternalClient, type Session, WacError } from "@wac/client/internal"
 import { portal, root } from "./Document.ts"
 import { withProof } from "./Presence.ts"
 import { shownSession } from "./ShownSession.ts"
@@ -33,14 +33,25 @@ const fetchRenewed: typeof fetch = async (input, init) => {
   return fetch(input, init)
 }
 
+const options = { baseUrl: address, timeout: 20_000, retries: 1, fetch: fetchRenewed }
+
 /** The client of the service's endpoints for people. The browser keeps the session's cookie. */
 export const api = withProof(createInternalClient({
-  baseUrl: address,
-  timeout: 20_000,
-  retries: 1,
-  fetch: fetchRenewed,
+  ...options,
   ...(portal === undefined ? { shown: shownSession } : { portal })
 }))
+
+/**
+ * A new session in the workspace that the page shows, if the session is of the same person. A sign-in begins in the
+ * workspace that the person joined first, in which the page would lose what was filled in.
+ */
+export const inShownWorkspace = async (begun: Session): Promise<Session> => {
+  const shown = shownSession()
+  if (shown === undefined || shown.userId !== begun.userId || shown.workspaceId === begun.workspaceId) return begun
+  const { account } = createInternalClient({ ...options, shown: () => begun })
+  // a person who has left the workspace continues where the sign-in began
+  return account.switchWorkspace({ workspaceId: shown.workspaceId }).catch(() => begun)
+}
 
 /** Whether a call failed because nobody is signed in. */
 export const isSignedOut = (error: unknown): boolean =>

@@ -11,7 +11,8 @@ import { isSetUp, root, version } from "./Document.ts"
 import { challengeIn, FactorForm } from "./FactorForm.tsx"
 import { refusalOfLink } from "./Link.ts"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
-import { api } from "./Service.ts"
+import { api, inShownWorkspace } from "./Service.ts"
+import { shownSession } from "./ShownSession.ts"
 
 /** The layout of pages that need no session: a card with a title, and links to the documentation. */
 export const Outside = ({ children, title }: { readonly title: string; readonly children: ReactNode }) => {
@@ -52,6 +53,12 @@ export const freshIssuer = `${issuer}?fresh=true`
 /** {@link issuer}, which then leads back to the current page. */
 const issuerAndBack = (): string => `${issuer}?${new URLSearchParams({ page: location.pathname + location.search })}`
 
+/** {@link issuer}, which then opens the workspace that the page shows. */
+const issuerInPlace = (): string => {
+  const shown = shownSession()
+  return shown === undefined ? issuer : `${issuer}?${new URLSearchParams({ workspace: shown.workspaceId })}`
+}
+
 /** Polls for a session while the person signs in at the issuer in another tab. */
 const useSignedInElsewhere = (onDone: (session: Session) => void): void => {
   const { data } = useQuery({
@@ -70,7 +77,7 @@ const AnotherTab = ({ onDone }: { readonly onDone: (session: Session) => void })
   useSignedInElsewhere(onDone)
   return (
     <>
-      <a href={issuer} target="_blank" rel="noreferrer" className={`${buttonClass("primary")} w-full`}>
+      <a href={issuerInPlace()} target="_blank" rel="noreferrer" className={`${buttonClass("primary")} w-full`}>
         Sign in in another tab
       </a>
       <p role="status" className="mt-3 text-[13px] text-muted">This page continues as soon as you are signed in.</p>
@@ -83,7 +90,10 @@ export const SignInAgain = (
   { email, onDone }: { readonly email: string; readonly onDone: (session: Session) => void }
 ) => (
   <Loaded query={useQuery(methodQuery)} lines={2}>
-    {({ method }) => method === "oidc" ? <AnotherTab onDone={onDone} /> : <SignInForm email={email} onDone={onDone} />}
+    {({ method }) =>
+      method === "oidc"
+        ? <AnotherTab onDone={onDone} />
+        : <SignInForm email={email} onDone={(session) => inShownWorkspace(session).then(onDone)} />}
   </Loaded>
 )
 

@@ -2,15 +2,16 @@
  * The dashboard shows nothing that is not so: an empty page of a list, a filter, a clock, a lost connection; and it asks
  * the service no more often than it must.
  */
-import { Effect } from "effect"
+import { Id, MemberStore } from "@wac/core"
+import { Context, Effect } from "effect"
 import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Browser, Page } from "playwright-core"
 import { assert, beforeAll, it } from "vitest"
 import * as checks from "../checks.ts"
-import { call, createKey, hello, ownPage, send, signIn } from "../harness.ts"
+import { call, createKey, environment, hello, ownPage, send, signIn } from "../harness.ts"
 import { accept, cookieOf } from "../people/joining.ts"
-import { browser as launch, button, dialog, signedIn, visit } from "./browser.ts"
+import { browser as launch, button, dialog, signedIn, unasked, visit } from "./browser.ts"
 import * as Scope from "./scope.ts"
 import * as workspace from "./workspace.ts"
 
@@ -810,6 +811,67 @@ it("a person who signs out on a page of a workspace that they have left in anoth
   assert.strictEqual(status, 401)
   await person.end()
 })
+
+for (
+  const { isMember, name } of [
+    {
+      name: "a session that ends in a workspace joined later is begun again there, and the form is as it was",
+      isMember: true
+    },
+    {
+      name: "after a session has ended in a workspace that its person has left, the page is loaded in another",
+      isMember: false
+    }
+  ]
+) {
+  it(name, async () => {
+    const own = await inScope(workspace.empty)
+    const { services, url } = own
+    const other = await inScope(
+      checks.anotherWorkspace("Porto Flowers", "+15005550199").pipe(Effect.provideContext(services))
+    )
+    const invited = await inScope(checks.invited(services, other.id, "owner@example.com", "developer"))
+    const joined = await inScope(accept(url, invited, undefined, own.session))
+    assert.strictEqual(joined.status, 200, joined.text)
+    const person = await signedIn(browser, { ...own, session: cookieOf(joined) })
+    const { page } = person
+    await person.open("/api-keys")
+    await button(page, "Create API key").first().click()
+    const form = dialog(page, "Create an API key")
+    await form.getByLabel("Name").fill("Kept")
+    const asking = dialog(page, "Your session has ended")
+    await unasked(page, async () => {
+      const ended = await inScope(
+        call(`${url}/internal/session`, { method: "DELETE", headers: cookieOf(joined) })
+      )
+      assert.strictEqual(ended.status, 204)
+      await button(form, "Create key").click()
+      await asking.waitFor()
+    })
+    if (!isMember) {
+      const members = Context.get(services, MemberStore.MemberStore)
+      const left = await inScope(members.change({
+        workspaceId: other.id,
+        userId: joined.body.userId,
+        role: null,
+        by: { userId: Id.UserId.make(`usr_${checks.nobody}`), role: "owner" }
+      }))
+      assert.strictEqual(left._tag, "Changed")
+    }
+    await asking.getByLabel("Password").fill(environment.WAC_OWNER_PASSWORD)
+    await button(asking, "Sign in").click()
+    if (isMember) {
+      await asking.waitFor({ state: "detached" })
+      assert.strictEqual(await form.getByLabel("Name").inputValue(), "Kept")
+      await button(form, "Create key").click()
+      await dialog(page, "API key “Kept”").waitFor()
+    } else await heading(page, "Overview").waitFor()
+    await person.open("")
+    await button(page, isMember ? /Porto Flowers.*owner@/ : /Lima Flowers.*owner@/).waitFor()
+    person.assertSound()
+    await person.end()
+  })
+}
 
 it("the page of a message without an API key does not say that a person sent it", async () => {
   const person = await signedIn(browser, server)

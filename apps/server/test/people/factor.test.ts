@@ -30,6 +30,10 @@ const challengeOf = (answer: Answer): string => {
   return challenge
 }
 
+/** The device cookie that an answer set. */
+const deviceOf = (answer: Answer): string =>
+  answer.headers.getSetCookie().find((cookie) => cookie.startsWith("wac_device="))!.split(";")[0]!
+
 const challenged = (url: string, person: { readonly email: string; readonly password: string } = owner) =>
   Effect.map(signIn(url, person), challengeOf)
 
@@ -145,7 +149,7 @@ describe.concurrent("a second factor", () => {
       const { clock, session, url } = yield* server()
       const { recoveryCodes } = yield* enrol(url, session, clock)
       const known = yield* end(url, yield* challenged(url), recoveryCodes[0]!)
-      const device = known.headers.getSetCookie().find((cookie) => cookie.startsWith("wac_device="))!.split(";")[0]!
+      const device = deviceOf(known)
       const guesses = yield* Effect.forEach(
         Array.from({ length: 11 }, (_, n) => n),
         () => Effect.flatMap(challenged(url), (challenge) => end(url, challenge, "000000"))
@@ -235,6 +239,26 @@ describe.concurrent("a second factor", () => {
       assert.deepStrictEqual(guesses.map(({ status }) => status), [...Array(10).fill(401), 429])
       checks.assertError(yield* attempt(recoveryCodes[0]!), 429, { code: "rate_limited", reason: "login" })
       challengeOf(yield* accept(url, link, password))
+    }).pipe(Effect.scoped))
+
+  it.live("a device that signed in before accepts an invitation with a code, however many wrong codes others gave", () =>
+    Effect.gen(function*() {
+      const { clock, session, url } = yield* server()
+      const ben = yield* join(url, session, "ben@example.com", "member")
+      const { recoveryCodes } = yield* enrol(url, ben.headers, clock)
+      const person = { email: "ben@example.com", password }
+      const known = yield* end(url, yield* challenged(url, person), recoveryCodes[0]!)
+      const device = { cookie: deviceOf(known) }
+      yield* call(`${url}/internal/members/${ben.id}`, { method: "DELETE", headers: session })
+      const link = tokenIn((yield* invite(url, session, "ben@example.com", "member")).body.inviteUrl)
+      const attempt = (code: string, headers: Headers = {}) => accept(url, link, password, headers, { code })
+      const strangers = yield* Effect.all(Array.from({ length: 11 }, () => attempt("000000")))
+      assert.deepStrictEqual(strangers.map(({ status }) => status), [...Array(10).fill(401), 429])
+      // the device has a limit of its own
+      const own = yield* Effect.all(Array.from({ length: 9 }, () => attempt("000000", device)))
+      for (const wrong of own) checks.assertError(wrong, 401, wrongCode)
+      const joined = yield* attempt(recoveryCodes[1]!, device)
+      assert.strictEqual(joined.status, 200, joined.text)
     }).pipe(Effect.scoped))
 
   it.live("a person without a workspace is told so, with the right password alone and in a sign-in that has begun, and no recovery code is used up", () =>

@@ -236,6 +236,63 @@ it.live("a session never has a higher role than its own sign-in brought", () =>
     checks.assertError(change, 403, { code: "forbidden", reason: "role_not_allowed" })
   }).pipe(Effect.scoped))
 
+it.live("a new sign-in opens the workspace of the browser's session, if it is of the same person and its role is left", () =>
+  Effect.gen(function*() {
+    const people: People = {
+      ada: { email: "ada@example.com", email_verified: true, wac_roles: "admin" },
+      ben: { email: "ben@example.com", email_verified: true }
+    }
+    const { headersOf, services, signIn, url, who } = yield* served(people)
+    const { browser } = yield* signIn("ada")
+    const first: string = (yield* who(browser)).body.workspaceId
+    const { id: second } = yield* checks.anotherWorkspace("Porto Flowers", "+15005550199").pipe(
+      Effect.provideContext(services)
+    )
+    people["ada"]!.wac_roles = { [first]: "admin", [second]: "admin" }
+    people["ben"]!.wac_roles = { [first]: "admin", [second]: "admin" }
+    const shown = Effect.map(Effect.suspend(() => who(browser)), ({ body }) => [body.email, body.workspaceId])
+    yield* signIn("ada", browser)
+    assert.deepStrictEqual(yield* shown, ["ada@example.com", first])
+    const moveToSecond = Effect.gen(function*() {
+      const headers = headersOf(browser)
+      const moved = yield* call(`${url}/internal/session/workspace`, { headers, body: { workspaceId: second } })
+      assert.strictEqual(moved.status, 200, moved.text)
+    })
+    yield* moveToSecond
+    yield* signIn("ada", browser, "?fresh=true")
+    assert.deepStrictEqual(yield* shown, ["ada@example.com", second])
+    // an issuer that knows Ada would not ask for Ben
+    const others = new Browser()
+    others.plant("wac_session", browser.cookie("wac_session")!)
+    yield* signIn("ben", others)
+    assert.deepInclude((yield* who(others)).body, { email: "ben@example.com", workspaceId: first })
+    yield* signIn("ada", browser)
+    yield* moveToSecond
+    people["ada"]!.wac_roles = { [first]: "admin" }
+    yield* signIn("ada", browser)
+    assert.deepStrictEqual(yield* shown, ["ada@example.com", first])
+  }).pipe(Effect.scoped, Effect.orDie))
+
+it.live("a sign-in opens the workspace that its link names, if the person has a role there", () =>
+  Effect.gen(function*() {
+    const people: People = { ada: { email: "ada@example.com", email_verified: true, wac_roles: "admin" } }
+    const { services, signIn, who } = yield* served(people)
+    const first: string = (yield* who((yield* signIn("ada")).browser)).body.workspaceId
+    const { id: second } = yield* checks.anotherWorkspace("Porto Flowers", "+15005550199").pipe(
+      Effect.provideContext(services)
+    )
+    people["ada"]!.wac_roles = { [first]: "admin", [second]: "admin" }
+    for (
+      const [named, opened] of [[second, second], [first, first], [`ws_${checks.nobody}`, first], ["second", first]]
+    ) {
+      const { browser } = yield* signIn("ada", new Browser(), `?workspace=${named}`)
+      assert.strictEqual((yield* who(browser)).body.workspaceId, opened, named)
+    }
+    people["ada"]!.wac_roles = { [first]: "admin" }
+    const { browser } = yield* signIn("ada", new Browser(), `?workspace=${second}`)
+    assert.strictEqual((yield* who(browser)).body.workspaceId, first)
+  }).pipe(Effect.scoped, Effect.orDie))
+
 it.live("a sign-in that is refused because no role is left ends the person's sessions", () =>
   Effect.gen(function*() {
     const people: People = { ada: { email: "ada@example.com", email_verified: true, wac_roles: "admin" } }

@@ -85,12 +85,13 @@ export class Factors extends Context.Service<Factors, {
   readonly remove: (session: Session) => Effect.Effect<void, NotFound | StoreError>
   /**
    * Checks the second factor of a person whose password was verified, and uses the proof up. A passkey signs the
-   * challenge that the right password got. Wrong proofs are limited per person and per address.
+   * challenge that the right password got. Wrong proofs are limited per person and per address. On a device that has
+   * signed in to the account before, they are limited for that device only.
    */
   readonly prove: (
     person: Pick<Member.Person, "userId" | "passwordHash">,
     proof: FactorProof,
-    address: string
+    client: { readonly address: string; readonly device?: Redacted.Redacted | undefined }
   ) => Effect.Effect<void, Unauthorized | RateLimited | ServerError | StoreError>
   /** Removes the second factor of a member. Returns the member. */
   readonly reset: (by: Session, id: string) => Effect.Effect<Member.Member, Forbidden | NotFound | StoreError>
@@ -134,9 +135,9 @@ export class Factors extends Context.Service<Factors, {
       })
 
       return Factors.of({
-        prove: Effect.fn("Factors.prove")(function*(person, proof, address) {
+        prove: Effect.fn("Factors.prove")(function*(person, proof, { address, device }) {
           const now = yield* Clock.currentTimeMillis
-          const buckets = [LoginLimits.ofFactor(person.userId), LoginLimits.ofAddress(address)]
+          const buckets = yield* LoginLimits.ofFactorFrom(vault, person, { address, device })
           yield* LoginLimits.spend(limits, buckets, now)
           if ("code" in proof) {
             if (!(yield* consumeCode(person.userId, proof.code))) return yield* wrongCode()

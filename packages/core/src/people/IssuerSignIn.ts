@@ -39,6 +39,8 @@ export interface Confirmed {
   readonly provenAt: Instant
   /** The page to which the person returns, as `begin` got it. */
   readonly page: string
+  /** The workspace that `begin` got. The person may have no role in it. */
+  readonly workspaceId: Id.WorkspaceId | undefined
 }
 
 /** A person whom the issuer has confirmed, but who may not sign in here. */
@@ -64,7 +66,8 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
   readonly begin: (
     redirectUri: string,
     page: string,
-    isFresh: boolean
+    isFresh: boolean,
+    workspaceId?: Id.WorkspaceId
   ) => Effect.Effect<{ readonly url: URL; readonly kept: string }, ServerError | NotFound>
   /**
    * Verifies the browser's return and replaces the person's roles by the roles that the issuer states. If the issuer
@@ -89,10 +92,19 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
         () => new NotFound({ message: "this service has no sign-in at an issuer" })
       )
       return IssuerSignIn.of({
-        begin: Effect.fn("IssuerSignIn.begin")(function*(redirectUri, page, isFresh) {
+        begin: Effect.fn("IssuerSignIn.begin")(function*(redirectUri, page, isFresh, workspaceId) {
           const { kept, url } = yield* Effect.flatMap(given, ({ begin }) => begin(redirectUri, isFresh))
           const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(IssuerState.lifetime)
-          return { url, kept: yield* IssuerState.seal(vault, { ...kept, page, isFresh, until }) }
+          return {
+            url,
+            kept: yield* IssuerState.seal(vault, {
+              ...kept,
+              page,
+              ...(workspaceId === undefined ? {} : { workspaceId }),
+              isFresh,
+              until
+            })
+          }
         }),
         complete: Effect.fn("IssuerSignIn.complete")(function*({ address, callback, kept }) {
           const { complete } = yield* given
@@ -126,7 +138,8 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
             userId: recognized.userId,
             roles: new Map(roles.map(({ role, workspaceId }) => [workspaceId, role])),
             provenAt: proven,
-            page: state.page
+            page: state.page,
+            workspaceId: state.workspaceId
           }
         })
       })

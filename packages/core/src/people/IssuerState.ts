@@ -5,6 +5,7 @@
 import { Duration, Effect, Option, Schema } from "effect"
 import { Mac } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
+import { WorkspaceId } from "../Id.ts"
 import type { Vault } from "../secrets/Vault.ts"
 import type { Instant } from "../Time.ts"
 
@@ -13,13 +14,14 @@ export const lifetime = Duration.minutes(10)
 
 /**
  * The state of a sign-in: the secrets of the flow (state, nonce, PKCE verifier), the page to which the person returns,
- * whether they have to prove again who they are, and when the state expires.
+ * the workspace that they asked for, whether they have to prove again who they are, and when the state expires.
  */
 export const IssuerState = Schema.Struct({
   state: Schema.String,
   nonce: Schema.String,
   codeVerifier: Schema.String,
   page: Schema.String,
+  workspaceId: Schema.optionalKey(WorkspaceId),
   isFresh: Schema.optionalKey(Schema.Boolean),
   until: Schema.Finite
 })

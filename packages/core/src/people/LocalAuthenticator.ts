@@ -134,10 +134,7 @@ const factorSignIn = Effect.gen(function*() {
       const { account, challenge } = yield* challenged(tokenHash, attempt.address)
       // before the proof, of which a recovery code would be used up
       if (account.memberships.length === 0) return yield* withoutWorkspace()
-      const nonce = yield* DeviceCookie.nonceOf(vault, account.person, attempt.device)
-      const buckets = nonce === undefined
-        ? [LoginLimits.ofFactor(challenge.userId), LoginLimits.ofAddress(attempt.address)]
-        : [LoginLimits.ofDevice(nonce)]
+      const buckets = yield* LoginLimits.ofFactorFrom(vault, account.person, attempt)
       yield* LoginLimits.spend(limits, buckets, now)
       if (Option.isNone(yield* factors.attempt(tokenHash, now))) return yield* challengeEnded("challenge")
       const refusal = yield* consumeProof(challenge.userId, attempt)

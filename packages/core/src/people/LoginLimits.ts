@@ -3,12 +3,13 @@
  * buckets of the account and of their address. A session, a valid invitation and a known device have buckets of their own,
  * which nobody else can empty.
  */
-import { Effect } from "effect"
+import { Effect, type Redacted } from "effect"
 import type { SessionId, UserId } from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import type { RateLimitStore } from "../limits/RateLimitStore.ts"
 import type { Vault } from "../secrets/Vault.ts"
 import { networkOf } from "../SourceAddress.ts"
+import * as DeviceCookie from "./DeviceCookie.ts"
 import type { Person } from "./Member.ts"
 
 /** Ten failures, then one a minute. A person who mistypes never reaches this limit; a guesser does. */
@@ -51,7 +52,20 @@ export const ofDevice = (nonce: string): Bucket => ({ key: `login:device:${nonce
 export const ofSession = (id: SessionId): Bucket => ({ key: `login:session:${id}`, policy })
 
 /** The failures of strangers at a person's second factor; the strangers know the person's password. */
-export const ofFactor = (userId: UserId): Bucket => ({ key: `login:factor:${userId}`, policy })
+const ofFactor = (userId: UserId): Bucket => ({ key: `login:factor:${userId}`, policy })
+
+/**
+ * The failures at a person's second factor from a client. A device that has signed in before has its own bucket, so
+ * strangers' failures at any address do not count against it.
+ */
+export const ofFactorFrom = Effect.fnUntraced(function*(
+  vault: Vault["Service"],
+  person: Pick<Person, "userId">,
+  { address, device }: { readonly address: string; readonly device?: Redacted.Redacted | undefined }
+) {
+  const nonce = yield* DeviceCookie.nonceOf(vault, person, device)
+  return nonce === undefined ? [ofFactor(person.userId), ofAddress(address)] : [ofDevice(nonce)]
+})
 
 /** The failures of the holders of valid invitations for an address. */
 export const ofInvited = (email: string): Bucket => ({ key: `login:invited:${email}`, policy })

@@ -131,7 +131,7 @@ const invitationsLayer = HandlerGroup.layer(
             const { provenBy, ...joined } = yield* members.accept({
               token,
               password,
-              factor: proof && ((person) => factors.prove(person, proof, opening.address)),
+              factor: proof && ((person) => factors.prove(person, proof, opening)),
               session: Option.getOrUndefined(session),
               address: opening.address
             }).pipe(

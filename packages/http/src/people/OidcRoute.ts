@@ -2,8 +2,18 @@
  * The addresses for the redirect to an OpenID Connect issuer and back (contract §12 `AUTH=oidc`). Without an issuer
  * they do not exist.
  */
-import { Audit, Authenticator, type Errors, Issuer, IssuerSignIn, Notices, RefusedSignIns, StoreError } from "@wac/core"
-import { Effect } from "effect"
+import {
+  Audit,
+  Authenticator,
+  type Errors,
+  Id,
+  Issuer,
+  IssuerSignIn,
+  Notices,
+  RefusedSignIns,
+  StoreError
+} from "@wac/core"
+import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ErrorResponse from "../ErrorResponse.ts"
 import { Exchange } from "../Exchange.ts"
@@ -26,6 +36,9 @@ const pageParameter = "page"
 
 /** The parameter that asks for a new proof of who the person is (contract §17). */
 const freshParameter = "fresh"
+
+/** The parameter that names the workspace of a page whose session has ended. */
+const workspaceParameter = "workspace"
 
 /** A longer address would not fit into a cookie. */
 const maxPageLength = 1024
@@ -69,12 +82,19 @@ export const layer = HttpRouter.use((router) =>
     )
 
     /**
-     * Opens a session for the person who came back, and records it in the audit. Uninterruptible, so that a caller who
-     * hangs up hides no session.
+     * Opens a session for the person who came back, and records it in the audit. It is in the workspace that they asked
+     * for or that of their current session, if it may be: a page that waits for the sign-in shows that one.
+     * Uninterruptible, so that a caller who hangs up hides no session.
      */
-    const opened = Effect.fnUntraced(function*({ provenAt, roles, userId }: IssuerSignIn.Confirmed) {
+    const opened = Effect.fnUntraced(function*(
+      { provenAt, roles, userId, workspaceId: asked }: IssuerSignIn.Confirmed
+    ) {
       const opening = yield* SignIn.opening
-      const signedIn = yield* authenticator.open(userId, { ...opening, provenAt, roles })
+      const current = Option.getOrUndefined(yield* authenticator.session({ token: opening.current, headers: {} }))
+      const workspaceId = [asked, current?.userId === userId ? current.workspaceId : undefined].find((id) =>
+        id !== undefined && roles.has(id)
+      )
+      const signedIn = yield* authenticator.open(userId, { ...opening, provenAt, roles, workspaceId })
       yield* SignIn.noticed(notices, signedIn)
       yield* SignIn.signedIn(signedIn)
       const { ownId } = yield* Exchange
@@ -97,7 +117,12 @@ export const layer = HttpRouter.use((router) =>
       Effect.gen(function*() {
         const asked = yield* query
         const page = pageOf(asked.get(pageParameter), `${yield* MountPath}/dashboard`)
-        const { kept, url } = yield* signIn.begin(yield* redirectUri, page, asked.get(freshParameter) === "true")
+        const { kept, url } = yield* signIn.begin(
+          yield* redirectUri,
+          page,
+          asked.get(freshParameter) === "true",
+          Option.getOrUndefined(Id.parse(Id.WorkspaceId, asked.get(workspaceParameter) ?? ""))
+        )
         yield* cookie.keep(kept)
         return HttpServerResponse.redirect(url, { status: 302 })
       }).pipe(Effect.catch((error) => refused(error)))
