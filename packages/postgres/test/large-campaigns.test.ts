@@ -128,6 +128,7 @@ layer(Layer.provideMerge(bounded, storageAndClient), { excludeTestServices: true
         const rows = yield* store.rows(own.workspace.id, campaign.id, { after: 0, limit: 1000 })
         assert.lengthOf(rows, 1000)
         assert.isTrue(rows.every(({ message, problem }) => message === null && problem === null))
+        assert.strictEqual((yield* get(campaign)).counts.queued, 0)
         assert.deepInclude(yield* CampaignFixture.changed(campaign, own.start, { _tag: "Check" }), {
           status: "checking"
         })

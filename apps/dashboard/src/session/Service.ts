@@ -41,6 +41,12 @@ export const api = withProof(createInternalClient({
   ...(portal === undefined ? { shown: shownSession } : { portal })
 }))
 
+/** The client of a session that this page does not show. Only what ends or moves that session may use it. */
+const clientOf = (session: Session) => createInternalClient({ ...options, shown: () => session })
+
+/** Signs a session out that this page does not show. */
+export const signOutOf = (session: Session): Promise<void> => clientOf(session).session.signOut()
+
 /**
  * A new session in the workspace that the page shows, if the session is of the same person. A sign-in begins in the
  * workspace that the person joined first, in which the page would lose what was filled in.
@@ -48,9 +54,8 @@ export const api = withProof(createInternalClient({
 export const inShownWorkspace = async (begun: Session): Promise<Session> => {
   const shown = shownSession()
   if (shown === undefined || shown.userId !== begun.userId || shown.workspaceId === begun.workspaceId) return begun
-  const { account } = createInternalClient({ ...options, shown: () => begun })
   // a person who has left the workspace continues where the sign-in began
-  return account.switchWorkspace({ workspaceId: shown.workspaceId }).catch(() => begun)
+  return clientOf(begun).account.switchWorkspace({ workspaceId: shown.workspaceId }).catch(() => begun)
 }
 
 /** Whether a call failed because nobody is signed in. */

@@ -17,7 +17,7 @@ import { openPortal, PortalEnded } from "./Portal.tsx"
 import { PresenceDialog } from "./PresenceDialog.tsx"
 import { live } from "./Refetching.ts"
 import { roleInWords } from "./RoleWords.ts"
-import { api, isSignedOut } from "./Service.ts"
+import { api, isSignedOut, signOutOf } from "./Service.ts"
 import { noteSignIn, useHasEnded } from "./SessionEnd.ts"
 import { isOther, show, shownSession } from "./ShownSession.ts"
 import { SignInAgain, SignInPage } from "./SignIn.tsx"
@@ -67,8 +67,7 @@ export const useSignOut = () => {
       // nobody is signed in, or another tab has opened another workspace or signed somebody else in
       const present = await unlessRefused(api.session.get())
       if (present === "refused" || present.userId !== userId) return
-      show(present)
-      await api.session.signOut()
+      await signOutOf(present)
     },
     onSuccess: () => {
       client.clear()

@@ -51,7 +51,8 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     replaced,
     upload,
     forecast: forecast && { lines: [], costs: [], perSecond: null, ...forecast },
-    ...Campaign.counted(talliesOf(row))
+    // what an erasure has counted of messages that are still to be cleared
+    ...Campaign.counted(state.checked === 0 ? [] : talliesOf(row))
   }
 }
 

@@ -86,7 +86,7 @@ const loadRows = statement(
   ({ after, campaignId, limit, route, sender, upTo, workspaceId }) =>
     `select r.place, r.content, m.is_known, ${contact.names("n")}
   from wac.campaign_rows r
-  left join lateral (${contactNamed(sender, "r.customer")}) n on true
+  left join lateral (${contactNamed(sender, "r.customer")} limit 1) n on true
   cross join lateral (
     select exists (
       select from wac.messages m

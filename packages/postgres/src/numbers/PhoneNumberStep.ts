@@ -318,8 +318,8 @@ const removeCounted = statement({ id }, ({ id }) =>
   select removed from removed`)
 
 /**
- * The transactions that delete a part of what belongs to a number. Each is repeated until it deletes less than {@link
- * removedAtOnce} rows. *Accept* counts customers under the lock of their workspace.
+ * The transactions that delete a part of what belongs to a number. Each is repeated until it deletes no
+ * row. *Accept* counts customers under the lock of their workspace.
  */
 export const removeParts = (id: Id.PhoneNumberId): ReadonlyArray<ReadonlyArray<Statement>> => [
   [removeContacts({ id })],
