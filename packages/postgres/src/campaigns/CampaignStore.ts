@@ -58,11 +58,12 @@ const pausedOf = statement({ workspaceId }, ({ workspaceId }) => pausedText(` an
 const place = value<number>()
 
 const rowsText = (workspaceId: string, id: string, isOf: string): string => `
-  select r.place, r.content, case when r.place <= c.last_checked then r.problem end as problem, to_json(m.m) as message
-  from (
+  with c as materialized (
     select ${numberOf("replaced")} + ${numberOf("checked")} as last_checked from wac.campaigns c
-    where c.id = ${id} and c.workspace_id = ${workspaceId} offset 0
-  ) c
+    where c.id = ${id} and c.workspace_id = ${workspaceId}
+  )
+  select r.place, r.content, case when r.place <= c.last_checked then r.problem end as problem, to_json(m.m) as message
+  from c
   join wac.campaign_rows r on r.campaign_id = ${id}
   left join lateral (
     select m from wac.messages m where m.id = r.message_id and r.place <= c.last_checked offset 0
