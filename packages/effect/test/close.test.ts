@@ -1,7 +1,26 @@
 import { Readable } from "node:stream"
 import { assert, describe, it } from "vitest"
-import type { CustomProvider } from "../src/promises.ts"
+import type { CustomProvider, Wac } from "../src/promises.ts"
 import { failure, fresh, hello, shared, start, startLive, templates, until } from "./instance.ts"
+
+/** Reads a stream while the instance closes, which must end only after the stream, and soon. Returns the stream's size. */
+const sizeReadWhileClosing = async (wac: Wac, stream: AsyncIterable<Uint8Array>): Promise<number> => {
+  let size = 0
+  let closed: Promise<void> | undefined
+  let isClosed = false
+  for await (const piece of stream) {
+    assert.isFalse(isClosed)
+    size += piece.length
+    closed ??= wac.close().then(() => {
+      isClosed = true
+    })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const begin = performance.now()
+  await closed
+  assert.isBelow(performance.now() - begin, 5000)
+  return size
+}
 
 describe("close", () => {
   it("closing waits for a running listener, which may still use the instance, and refuses calls after that", async () => {
@@ -107,21 +126,7 @@ describe("close", () => {
       )
     const [read, left] = [await download(), await download()]
     await left.body!.cancel()
-    let size = 0
-    let closed: Promise<void> | undefined
-    let isClosed = false
-    for await (const piece of read.body!) {
-      assert.isFalse(isClosed)
-      size += piece.length
-      closed ??= wac.close().then(() => {
-        isClosed = true
-      })
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    const begin = performance.now()
-    await closed
-    assert.isBelow(performance.now() - begin, 5000)
-    assert.strictEqual(size, 3 * piece.length)
+    assert.strictEqual(await sizeReadWhileClosing(wac, read.body!), 3 * piece.length)
   })
 
   it("closing waits until the streams of opened files have been read or cancelled, and refuses new ones after that", async () => {
@@ -131,21 +136,7 @@ describe("close", () => {
     const opened = await wac.media.open(id)
     const [read, left] = [opened.stream(), opened.stream()]
     await left.cancel()
-    let size = 0
-    let closed: Promise<void> | undefined
-    let isClosed = false
-    for await (const piece of read) {
-      assert.isFalse(isClosed)
-      size += piece.length
-      closed ??= wac.close().then(() => {
-        isClosed = true
-      })
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    const begin = performance.now()
-    await closed
-    assert.isBelow(performance.now() - begin, 5000)
-    assert.strictEqual(size, 3 * piece.length)
+    assert.strictEqual(await sizeReadWhileClosing(wac, read), 3 * piece.length)
     assert.throws(() => opened.stream(), "this instance was closed")
   })
 })
