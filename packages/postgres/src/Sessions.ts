@@ -72,9 +72,9 @@ export class Sessions extends Context.Service<Sessions, {
 export const maxIdle = 1000
 
 /**
- * After this long since the load was sent (milliseconds), PostgreSQL may have ended the transaction without our
- * knowledge: the process may have been suspended before it read the response. So the transaction is checked before the
- * commit is sent. If PostgreSQL itself took that long, as for a lock, the check costs a round trip.
+ * After this long since statements were sent (milliseconds), PostgreSQL may have ended the transaction without our
+ * knowledge: the process may have been suspended before it read the response. So the commit is only sent with, or after,
+ * statements that follow a quick round trip. If PostgreSQL itself took that long, as for a lock, this costs a round trip.
  */
 const doubtAfter = maxIdle / 2
 
@@ -108,6 +108,9 @@ export const setLocally = (settings: Readonly<Record<string, string>>): Statemen
 const begin: Statement = { text: "begin isolation level read committed" }
 const commit: Statement = { text: "commit" }
 const rollback: Statement = { text: "rollback" }
+
+/** Fails if the transaction has ended. */
+const probe: Statement = { text: "select" }
 
 /** A text that the server refuses as a statement, which makes the transaction fail. */
 const spoil = "this takes the place of a statement that could not be encoded"
@@ -173,6 +176,7 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
     next: (rows: ReadonlyArray<Rows>) => Next<A>
   ): Effect.fn.Return<A, Failure> {
     let sentAt = performance.now()
+    const isInDoubt = () => performance.now() - sentAt > doubtAfter
     const rows = yield* uncommitted(connection, [...opening, ...load])
     let decided = next(rows.slice(opening.length))
     while ("load" in decided) {
@@ -183,8 +187,13 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
     const { result, writes } = decided
     if (writes.length === 0) {
       yield* uncommitted(connection, [rollback])
-    } else if (performance.now() - sentAt > doubtAfter) {
-      yield* uncommitted(connection, writes)
+    } else if (isInDoubt()) {
+      let unsent = writes
+      do {
+        sentAt = performance.now()
+        yield* uncommitted(connection, unsent)
+        unsent = [probe]
+      } while (isInDoubt())
       yield* send(connection, [commit])
     } else {
       // a commit also ends a transaction that has failed

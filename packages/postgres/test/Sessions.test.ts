@@ -347,6 +347,27 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
       assert.deepStrictEqual(yield* Effect.provide(read, direct), [[600, 1], [1300, 1]])
     }).pipe(Effect.scoped))
 
+  it.effect("a step is carried out once by a process that was suspended before and while PostgreSQL wrote, however long", () =>
+    Effect.gen(function*() {
+      const { direct } = yield* proxied()
+      const { stepped } = yield* Effect.provide(Database, direct)
+      for (const pause of [600, 1300]) {
+        let isFirst = true
+        const count = yield* stepped(
+          "Test.count",
+          counting(() => {
+            if (isFirst) {
+              afterMicrotasks(() => stall(pause))
+              stall(600)
+            }
+            isFirst = false
+          })
+        )
+        assert.strictEqual(yield* count(pause), 1)
+      }
+      assert.deepStrictEqual(yield* Effect.provide(read, direct), [[600, 1], [1300, 1]])
+    }).pipe(Effect.scoped))
+
   it.effect("a step that is given up leaves no lock behind", () =>
     Effect.gen(function*() {
       const { byProxy, direct, proxy } = yield* proxied(400)
