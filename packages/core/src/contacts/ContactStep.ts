@@ -501,7 +501,8 @@ const describeChoices = (
 
 /**
  * Decides `ContactStore.choose`: begins or ends the opt-out of every name of the customer (`Suppression.begun`,
- * `Suppression.ended`), and changes the customer's contacts accordingly. A choice that would change something is only
+ * `Suppression.ended`), and changes the customer's contacts accordingly. An opt-out that is repeated counts from then on,
+ * unless a list repeats it. A choice that would change something is only
  * written if the caller has read all that the customer, or others on the customer's behalf, have chosen. So a choice
  * that is written after its caller has given up does not undo a newer one.
  */
@@ -539,10 +540,14 @@ export const choose: Decide<Choose, LoadedChoices, Chosen, Writes> = (loaded, co
       const mayBeSent = (contact: Contact.Contact) =>
         after.every((stored) => !Suppression.isOptedOut(contact, stored, contact.phoneNumberId))
       const changed = theirs.filter((contact) => contact.optedOut !== optedOut && !(isRepeated && mayBeSent(contact)))
-      const isChange = changed.length > 0 || changes.some(({ gone, kept }) => gone.length > 0 || kept.length > 0)
+      const renewed = theirs.filter((contact) =>
+        optedOut && contact.optedOut && source !== "import" && (contact.preferenceAt ?? 0) < now
+      )
+      const isChange = changed.length + renewed.length > 0 ||
+        changes.some(({ gone, kept }) => gone.length > 0 || kept.length > 0)
       if (isChange && choices !== present) return { _tag: "Unread", names: [], choices: present }
       for (const one of changes) contacts.suppress(one)
-      for (const contact of changed) {
+      for (const contact of [...changed, ...renewed]) {
         contacts.keep({ ...contact, optedOut, preferenceAt: Math.max(contact.preferenceAt ?? now, now) })
       }
       const isNew = optedOut

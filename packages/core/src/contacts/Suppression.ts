@@ -136,9 +136,14 @@ export const ended = (
     : { kept: [{ ...general, phoneNumberId, optedOut: false, name: null }], gone: [] }
 }
 
+const isRenewed = ({ name }: Suppression, wanted: Suppression): boolean =>
+  name === null || wanted.name !== null && wanted.name.source !== "import" && wanted.name.at > name.at
+
 /**
- * Opts out a name for a number, or for every number. An opt-out in force stays as it is, unless it has lost its name.
- * An opt-out for every number ends the exceptions of single numbers, unless `keepsExceptions`.
+ * Opts out a name for a number, or for every number. An opt-out in force is replaced by a newer one, so that it also
+ * outdates what the customer chose in between and is reported later; an imported list knows nothing of that and only
+ * replaces one that has lost its name. An opt-out for every number ends the exceptions of single numbers, unless
+ * `keepsExceptions`.
  */
 export const begun = (
   stored: ReadonlyArray<Suppression>,
@@ -150,7 +155,7 @@ export const begun = (
   const gone = phoneNumberId === null
     ? stored.filter((one) => one.phoneNumberId !== null && (one.optedOut || !keepsExceptions))
     : []
-  return { kept: found !== undefined && found.name !== null ? [] : [wanted], gone }
+  return { kept: found !== undefined && !isRenewed(found, wanted) ? [] : [wanted], gone }
 }
 
 /**

@@ -133,7 +133,7 @@ export const tests = (it: Fixture.It): void => {
         "Claimed"
       )
       const again = yield* choose(own, { name: "+5511987654321", at: own.start + minute })
-      assert.deepStrictEqual([again.optOut, again.isNew], [{ at: own.start, source: "import" }, false])
+      assert.deepStrictEqual([again.optOut, again.isNew], [{ at: own.start + minute, source: "api" }, false])
       const ended = yield* choose(own, { name: "+5511987654321", preference: "opt_in" })
       assert.deepStrictEqual([ended.optOut, ended.isNew], [undefined, true])
       assert.strictEqual(yield* sent(own, "+5511987654321"), "Claimed")
@@ -236,9 +236,29 @@ export const tests = (it: Fixture.It): void => {
       yield* choose(own, { name: who, at: own.start + 1 })
       const optOut = { at: own.start + 1, source: "api" } as const
       assert.deepStrictEqual(
-        yield* chooseOnce(own, who, "opt_out", choices, own.start + 2),
+        yield* chooseOnce(own, who, "opt_out", choices, own.start + 1),
         { ...none, optOut }
       )
+    }))
+
+  it.effect("a repeated opt-out holds against a START that was written before it and is reported later", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const [met, unmet, stopped] = [customer(1), customer(2), customer(3)]
+      yield* said(own, met, "hello")
+      yield* said(own, stopped, "STOP", own.start + 1)
+      const choices = [{ name: met }, { name: unmet }, { name: stopped, phoneNumberId: own.number.id }]
+      for (const choice of choices) {
+        yield* choose(own, { ...choice, at: own.start + 1 })
+        const again = yield* choose(own, { ...choice, at: own.start + 5 })
+        assert.deepStrictEqual([again.optOut, again.isNew], [{ at: own.start + 5, source: "api" }, false])
+      }
+      for (const { name } of choices) {
+        yield* said(own, name, "START", own.start + 3)
+        assert.strictEqual(yield* sent(own, name, own.start + 6), refused)
+        yield* said(own, name, "START", own.start + 7)
+        assert.strictEqual(yield* sent(own, name, own.start + 8), "Claimed")
+      }
     }))
 
   it.effect("of two opposite choices at once whose callers have read the same, one is written", () =>
