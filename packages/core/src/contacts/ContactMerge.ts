@@ -184,8 +184,13 @@ export const resolve = (
   const userId = byId !== undefined && byId.customer.userId !== null
     ? byId.customer.userId
     : id ?? ofLine?.customer.userId ?? null
+  // a written form whose customer has written since the report stays theirs
+  const isTheirs = (line: string) => {
+    const holder = find(line)
+    return holder !== undefined && holder.key !== ofLine?.key && !gone.includes(holder)
+  }
   const names = [
-    ...lines,
+    ...lines.filter((line) => !isTheirs(line)),
     ...ids,
     ...(lineOf === undefined ? [] : CustomerNames.linesOf(lineOf.customer)),
     ...(person === undefined ? [] : CustomerNames.idsOf(person.customer)),

@@ -106,6 +106,22 @@ describe("a customer who is named by number and user id together", () => {
     assert.deepStrictEqual([joined.gone, joined.left], [[sent], []])
   })
 
+  it("a late report of two written forms leaves a form to the customer who has written from it since", () => {
+    const [long, short] = ["+2290197123456", "+22997123456"]
+    const mine = metAs({ phone: long, userId: "BJ.1" }, 2, { lastInboundAt: 2 })
+    const theirs = metAs({ phone: short, userId: "BJ.2" }, 3, { lastInboundAt: 7 })
+    for (const contacts of [[mine, theirs], [theirs, mine]]) {
+      const forms = { phone: long, userId: "BJ.1", aliases: [short] }
+      const { contact, gone, left } = resolve(number, forms, among(...contacts), 5)
+      assert.deepStrictEqual([contact, left, gone], [mine, [], []])
+      // a report of now gives the line to one of them
+      const now = resolve(number, forms, among(...contacts), 9)
+      assert.deepStrictEqual(now.contact.customer, forms)
+      assert.deepStrictEqual(now.left.map(({ customer }) => customer), [{ phone: null, userId: "BJ.2" }])
+      assert.deepStrictEqual(now.gone, [theirs])
+    }
+  })
+
   it("a contact is found by the parent of its user id, and a contact with the parent alone is merged into it", () => {
     const parent = "US.ENT.9"
     const told = { phone: null, userId, aliases: [parent] }
