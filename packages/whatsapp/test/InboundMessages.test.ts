@@ -271,7 +271,7 @@ describe("a reaction", () => {
 })
 
 describe("a change of a message", () => {
-  it("an edit names its message and has the new content", () => {
+  it("an edit names its message, has the new content, and may opt out but not in", () => {
     const made = { original_message_id: "wamid.in.0", message: { type: "text", text: { body: "At noon" } } }
     assert.deepStrictEqual(said({ type: "edit", edit: made }), [
       "edit",
@@ -285,8 +285,11 @@ describe("a change of a message", () => {
         message: { type: "unsupported", unsupported: { type: "hologram", errors: [], content: { id: 1 } } }
       }
     )
-    // what was a wish in its own right is none as a correction
-    assert.isUndefined(said({ type: "edit", edit: { ...made, message: { type: "text", text: { body: "STOP" } } } })[2])
+    const wish = (body: string) =>
+      said({ type: "edit", edit: { ...made, message: { type: "text", text: { body } } } })[2]
+    // a mistyped STOP may be corrected; an edit that ended an opt-out could be of a message from long before it
+    assert.strictEqual(wish("STOP"), "opt_out")
+    assert.isUndefined(wish("START"))
   })
 
   it("a revocation names its message", () => {

@@ -53,26 +53,36 @@ export interface InboundMessage {
   readonly preference: Preference | undefined
 }
 
+const propertyIn = (fields: unknown, name: string): unknown =>
+  Predicate.hasProperty(fields, name) ? fields[name] : undefined
+
 const textIn = (fields: unknown, name: string): string | undefined => {
-  const text = Predicate.hasProperty(fields, name) ? fields[name] : undefined
+  const text = propertyIn(fields, name)
   return typeof text === "string" ? text : undefined
 }
 
 /**
  * The preference that a message expresses: the preference that the provider reports; else, by the workspace's words, a
- * text, or a pressed button's label or value.
+ * text, or the label or value of a pressed button or of a chosen row of a list. An edit may opt out, but not in: the
+ * message may have been written before the opt-out.
  */
 export const preferenceOf = (
-  { content, preference, type }: Pick<InboundMessage, "content" | "preference" | "type">,
+  { content, preference, type }: Pick<InboundMessage, "preference" | "type"> & { readonly content: unknown },
   words: OptOutWords.Settings
 ): Preference | undefined => {
   if (preference !== undefined) return preference
   if (type === "text") return OptOutWords.preferenceOf(words, textIn(content, "body") ?? "", "typed")
-  const reply = Predicate.hasProperty(content, "button_reply") ? content["button_reply"] : undefined
+  if (type === "edit") {
+    const message = propertyIn(content, "message")
+    const edited = textIn(message, "type") ?? ""
+    const found = preferenceOf({ type: edited, content: propertyIn(message, edited), preference }, words)
+    return found === "opt_out" ? found : undefined
+  }
   const labels = type === "button"
     ? [textIn(content, "text"), textIn(content, "payload")]
     : type === "interactive"
-    ? [textIn(reply, "title"), textIn(reply, "id")]
+    ? ["button_reply", "list_reply"].map((name) => propertyIn(content, name))
+      .flatMap((reply) => [textIn(reply, "title"), textIn(reply, "id")])
     : []
   return labels.map((label) => label === undefined ? undefined : OptOutWords.preferenceOf(words, label, "button"))
     .find(Predicate.isNotUndefined)

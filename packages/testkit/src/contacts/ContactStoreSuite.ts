@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Contact, ContactStore, MessageStore, OptOutWords, type Page, PhoneNumberStore, Time } from "@wac/core"
-import { Effect, Option } from "effect"
+import { Effect, Option, type Schema } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
@@ -122,6 +122,46 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(Option.getOrThrow(yield* contactOf(own)).lastInboundAt, own.start + 1)
       const types = ["edit", "revoke", "text", "edit", "revoke"]
       assert.deepStrictEqual((yield* eventsOf(own)).map(({ data }) => data["type"]), types)
+    }))
+
+  it.effect("a text that is edited into a stop word opts out, and no edit ends an opt-out or opens a window", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const contact = (n: number) => Effect.map(contactOf(own, customer(n)), Option.getOrThrow)
+      const say = (n: number, at: number, body: string) =>
+        inbound(own, { customer: customer(n), at: own.start + at, content: { type: "text", content: { body } } })
+      const edit = (n: number, at: number, message: { readonly type: string; readonly [field: string]: Schema.Json }) =>
+        inbound(own, {
+          customer: customer(n),
+          at: own.start + at,
+          content: { type: "edit", content: { original_message_id: "wamid.1", message } }
+        })
+      yield* say(1, 0, "STPO")
+      yield* edit(1, 1, { type: "text", text: { body: "STOP" } })
+      const stopped = { optedOut: true, lastInboundAt: own.start, preferenceAt: own.start + 1 }
+      assert.deepInclude(yield* contact(1), stopped)
+      yield* edit(1, 2, { type: "text", text: { body: "START" } })
+      assert.deepInclude(yield* contact(1), stopped)
+      yield* say(1, 3, "START")
+      assert.isFalse((yield* contact(1)).optedOut)
+      const others = [{ type: "text", text: { body: "Stop it, please" } }, { type: "unsupported" }, { type: "text" }]
+      for (const [i, message] of others.entries()) yield* edit(2, i, message)
+      assert.isFalse((yield* contact(2)).optedOut)
+    }))
+
+  it.effect("a row of a list counts as a button of the same text", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const choose = (n: number, title: string, id = "row_1") =>
+        Effect.gen(function*() {
+          const content = { type: "list_reply", list_reply: { id, title, description: "Stop" } }
+          yield* inbound(own, { customer: customer(n), content: { type: "interactive", content } })
+          return Option.getOrThrow(yield* contactOf(own, customer(n))).optedOut
+        })
+      assert.isTrue(yield* choose(1, "Unsubscribe"))
+      assert.isTrue(yield* choose(2, "No more of this", "STOP"))
+      assert.isFalse(yield* choose(3, "Cancel"))
+      assert.isFalse(yield* choose(4, "At noon"))
     }))
 
   it.effect("a message from the business's own phone causes one event, no contact and no window", () =>
