@@ -33,6 +33,8 @@ it.live("a paused webhook and its recovery are each reported once, by mail and b
     assert.deepInclude(alert, { kind: "webhook_paused", closedAt: null })
     const [posted] = yield* alerts.take(1)
     assert.deepInclude(posted!.event, { id: alert.id, object: "alert", type: "alert.opened" })
+    assert.strictEqual(posted!.headers["webhook-id"], alert.id)
+    assert.strictEqual(posted!.event.data.alert_id, alert.id)
     const signature = posted!.headers["x-service-signature"]!
     const verified = yield* Effect.promise(() =>
       verify(new TextDecoder().decode(posted!.body), signature, signingSecret)
@@ -46,7 +48,10 @@ it.live("a paused webhook and its recovery are each reported once, by mail and b
     const closed = yield* checks.until(list(), ({ body }) => body.data[0].closedAt !== null)
     assert.strictEqual(closed.body.data.length, 1)
     const [over] = yield* alerts.take(1)
-    assert.deepInclude(over!.event, { id: alert.id, type: "alert.closed" })
+    // a receiver that remembers ids takes both posts
+    assert.deepInclude(over!.event, { id: `${alert.id}_closed`, type: "alert.closed" })
+    assert.strictEqual(over!.headers["webhook-id"], `${alert.id}_closed`)
+    assert.strictEqual(over!.event.data.alert_id, alert.id)
     yield* checks.until(Effect.sync(() => mail.received.length), (count) => count === 2)
     yield* pass("1 minute")
     assert.strictEqual((yield* list()).body.data.length, 1)

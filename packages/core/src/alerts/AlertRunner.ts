@@ -51,15 +51,21 @@ export const AlertUrl = Context.Reference<string | undefined>("@wac/core/alerts/
   defaultValue: () => undefined
 })
 
+/**
+ * The id of the post about an alert, in its body and in `webhook-id`: receivers that remember ids would take the post
+ * that it is over for a repetition if both had the alert's own.
+ */
+const postId = ({ closedAt, id }: Alert.Alert): string => closedAt === null ? id : `${id}_closed`
+
 /** The body of a post about an opened or closed alert. */
 export const body = (alert: Alert.Alert): string =>
   JSON.stringify({
-    id: alert.id,
+    id: postId(alert),
     object: "alert",
     type: alert.closedAt === null ? "alert.opened" : "alert.closed",
     created_at: iso(alert.closedAt ?? alert.openedAt),
     tenant_id: alert.workspaceId,
-    data: { kind: alert.kind, subject: alert.subject, message: alert.message }
+    data: { alert_id: alert.id, kind: alert.kind, subject: alert.subject, message: alert.message }
   })
 
 /** The mail about an opened or closed alert. */
@@ -160,7 +166,7 @@ export const layer = Layer.effectDiscard(
       const text = body(alert)
       const attempt = Effect.gen(function*() {
         const headers = yield* Signature.deliveryHeaders({
-          eventId: alert.id,
+          eventId: postId(alert),
           body: text,
           secrets,
           now: yield* Clock.currentTimeMillis
