@@ -1,6 +1,7 @@
 import * as FreePort from "@wac/testbed/FreePort"
 import * as Program from "@wac/testbed/Program"
 import { sign, SIGNATURE_HEADER } from "@wac/verifier"
+import { exampleEvent, signDelivery } from "@wac/verifier/testing"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
@@ -235,7 +236,14 @@ for (const [name, { check, install, needs, serve }] of Object.entries(languages)
             const text = JSON.stringify(sent)
             assert.strictEqual((await send(await sign(text, secret), text)).status, 400, text)
           }
-          assert.sameMembers(readdirSync(inbox), [`${event.id}.json`, "evt_2.json", "evt_3.json"])
+          // what the guide has a receiver's own tests send
+          const example = exampleEvent("message.delivered")
+          const { status } = await fetch(`http://127.0.0.1:${port}/`, await signDelivery({ payload: example, secret }))
+          assert.strictEqual(status, 200)
+          assert.sameMembers(
+            readdirSync(inbox),
+            [event.id, "evt_2", "evt_3", example.id].map((id) => `${id}.json`)
+          )
         } finally {
           child.kill()
           if (child.exitCode === null && child.signalCode === null) await once(child, "exit")

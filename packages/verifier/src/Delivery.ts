@@ -1,6 +1,7 @@
 /**
  * Signs deliveries: for the service, and for tests of receivers.
  */
+import { newEventId } from "./EventId.ts"
 import { SIGNATURE_HEADER, signatureOf } from "./Signature.ts"
 import { isBytes } from "./SigningInput.ts"
 import { STANDARD_WEBHOOK_HEADERS, standardSignatureOf, type StandardWebhookInput } from "./StandardWebhooks.ts"
@@ -52,7 +53,7 @@ export interface SignedDelivery {
 
 const idIn = (payload: unknown): string => {
   const id = typeof payload === "object" && payload !== null && "id" in payload ? payload.id : undefined
-  return typeof id === "string" ? id : `evt_${crypto.randomUUID()}`
+  return typeof id === "string" ? id : newEventId()
 }
 
 /**

@@ -4,6 +4,7 @@
  * @module
  */
 import type { EventOf } from "./Event.ts"
+import { newEventId } from "./EventId.ts"
 import type { EventType } from "./generated/Event.ts"
 import { exampleEvents } from "./generated/ExampleEvents.ts"
 
@@ -43,7 +44,7 @@ export const exampleEvent = <Type extends EventType>(
   const example = exampleEvents[type]
   return {
     ...example,
-    id: `evt_${crypto.randomUUID()}`,
+    id: newEventId(),
     ...others,
     data: dataWith({ ...example.data }, { ...data })
   } as unknown as EventOf<Type>

@@ -36,6 +36,17 @@ describe("exampleEvent", () => {
     assert.notInclude(exampleEvent("message.failed").data, { message_id: "msg_1" })
   })
 
+  it("a new id has the shape of the service's ids, which receivers may check, and begins with the time", async () => {
+    const { headers } = await signDelivery({ payload: "{}", secret })
+    const before = exampleEvent("message.sent").id
+    for (const id of [before, headers["webhook-id"]!]) assert.match(id, /^evt_[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
+    const time = [...before.slice(4, 14)].reduce(
+      (sum, c) => sum * 32 + "0123456789ABCDEFGHJKMNPQRSTVWXYZ".indexOf(c),
+      0
+    )
+    assert.approximately(time, Date.now(), 60_000)
+  })
+
   it("a customer's message of another kind replaces the example's text", () => {
     const { data } = exampleEvent("message.received", { data: { type: "image", image: { media_id: "med_1" } } })
     assert.deepInclude(data, { type: "image", image: { media_id: "med_1" }, late: false })
