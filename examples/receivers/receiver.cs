@@ -65,11 +65,18 @@ static class Receiver {
     return "";
   }
 
+  /// The body. Of a longer one than any event's, only the beginning, whose signature is wrong.
+  static byte[] Read(Stream input) {
+    var body = new MemoryStream();
+    var part = new byte[1 << 16];
+    for (int read; body.Length <= 1 << 20 && (read = input.Read(part, 0, part.Length)) > 0;) body.Write(part, 0, read);
+    return body.ToArray();
+  }
+
   static void Receive(HttpListenerContext context) {
     try {
-      var body = new MemoryStream();
-      if (context.Request.ContentLength64 <= 1 << 20) context.Request.InputStream.CopyTo(body);
-      var bytes = body.ToArray();
+      var bytes = Read(context.Request.InputStream);
+      context.Response.KeepAlive = bytes.Length <= 1 << 20; // else the rest would be read before the next request
       var header = context.Request.Headers["X-Service-Signature"] ?? "";
       var secret = Environment.GetEnvironmentVariable("WEBHOOK_SECRET") ?? "";
       var genuine = Verify(bytes, header, secret, DateTimeOffset.UtcNow.ToUnixTimeSeconds());

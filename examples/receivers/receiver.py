@@ -43,7 +43,7 @@ def id_of(body: bytes) -> str:
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
-        body = self.rfile.read(length) if length <= 1 << 20 else b""
+        body = self.rfile.read(length) if 0 <= length <= 1 << 20 else b""
         header = self.headers.get("X-Service-Signature", "")
         genuine = verify(body, header, os.environ["WEBHOOK_SECRET"], time.time())
         event_id = id_of(body) if genuine else ""

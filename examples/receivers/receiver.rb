@@ -43,12 +43,15 @@ end
 # Without a gem there is no HTTP server; in Rack, the body is request.body.read, before any parser.
 def receive(socket)
   headers = {}
-  socket.gets
-  while (line = socket.gets("\r\n", 8192)) && line != "\r\n"
+  socket.gets("\r\n", 8192)
+  100.times do
+    line = socket.gets("\r\n", 8192)
+    break if line.nil? || line == "\r\n"
+
     name, value = line.split(":", 2)
     headers[name.downcase] = value.to_s.strip
   end
-  body = socket.read([headers["content-length"].to_i, 1 << 20].min)
+  body = socket.read(headers["content-length"].to_i.clamp(0, 1 << 20))
   genuine = verify(body, headers["x-service-signature"].to_s, ENV.fetch("WEBHOOK_SECRET"), Time.now)
   id = id_of(body) if genuine
   store(id, body) if id

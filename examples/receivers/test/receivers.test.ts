@@ -5,6 +5,7 @@ import { exampleEvent, signDelivery } from "@wac/verifier/testing"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { assert, describe, it, vi } from "vitest"
 import fetchReceiver from "../fetch.ts"
@@ -102,6 +103,8 @@ interface Language {
   readonly install: string
   readonly check: (temporary: string) => readonly [command: string, ...args: ReadonlyArray<string>]
   readonly serve: (temporary: string, port: number) => readonly [command: string, ...args: ReadonlyArray<string>]
+  /** The requests without an end that the language's own server reads, before it calls the receiver. */
+  readonly waits?: ReadonlyArray<string>
 }
 
 const compiled = (temporary: string, ...args: ReadonlyArray<string>) =>
@@ -128,7 +131,8 @@ const languages: { readonly [name: string]: Language } = {
     needs: [["php", "--version"]],
     install: "apt-get install php-cli, brew install php",
     check: () => ["php", "receiver.php", "check"],
-    serve: (_, port) => ["php", "-S", `127.0.0.1:${port}`, "receiver.php"]
+    serve: (_, port) => ["php", "-S", `127.0.0.1:${port}`, "receiver.php"],
+    waits: ["chunks", "a line"]
   },
   Ruby: {
     needs: [["ruby", "--version"]],
@@ -153,7 +157,8 @@ const languages: { readonly [name: string]: Language } = {
     needs: [["mcs", "--version"], ["mono", "--version"]],
     install: "apt-get install mono-mcs mono-runtime, brew install mono",
     check: (temporary) => compiled(temporary, "check"),
-    serve: (temporary) => compiled(temporary)
+    serve: (temporary) => compiled(temporary),
+    waits: ["a line"]
   }
 }
 
@@ -169,7 +174,39 @@ const untilUp = async (child: ChildProcess, send: () => Promise<Response>): Prom
   }
 }
 
-for (const [name, { check, install, needs, serve }] of Object.entries(languages)) {
+/** A receiver that runs. */
+interface Served {
+  readonly header: string
+  readonly inbox: string
+  readonly port: number
+  readonly send: (header: string, sent?: string) => Promise<Response>
+}
+
+const start = "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+const line = `${"x".repeat(1000)}\r\n`
+
+/** Requests of anybody, more than a receiver may read before it knows who sends them. */
+const endless: { readonly [what: string]: string } = {
+  "a negative length": `${start}Content-Length: -1\r\n\r\n{`,
+  "chunks": `${start}Transfer-Encoding: chunked\r\n\r\n${`3e8\r\n${line}`.repeat(3000)}`,
+  "headers": `${start}${`name: ${line}`.repeat(3000)}`,
+  "a line": `POST /${line.trimEnd().repeat(3000)}`
+}
+
+/** Whether the receiver answers or hangs up, although the request has no end. */
+const isRefused = (port: number, request: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => void socket.write(request))
+    socket.setTimeout(5000)
+    const done = (refused: boolean) => {
+      resolve(refused)
+      socket.destroy()
+    }
+    socket.on("data", () => done(true)).on("error", () => done(true)).on("close", () => done(true))
+    socket.on("timeout", () => done(false))
+  })
+
+for (const [name, { check, install, needs, serve, waits }] of Object.entries(languages)) {
   describe(name, Program.needed({ programs: needs, untested: `the receiver in ${name}`, install }), () => {
     const inTemporary = async (use: (temporary: string) => Promise<void> | void) => {
       const temporary = mkdtempSync(`${tmpdir()}/receiver-`)
@@ -196,7 +233,8 @@ for (const [name, { check, install, needs, serve }] of Object.entries(languages)
         )
       }))
 
-    it("an event is stored once and gets 200 in time, however often it comes, and a forged one gets 400", () =>
+    /** Has a receiver running, which has refused a delivery. */
+    const served = (use: (receiver: Served) => Promise<void>) =>
       inTemporary(async (temporary) => {
         const port = await FreePort.find()
         const [command, ...args] = serve(temporary, port)
@@ -216,38 +254,52 @@ for (const [name, { check, install, needs, serve }] of Object.entries(languages)
             })
           const header = await sign(body, secret)
           assert.strictEqual((await untilUp(child, () => send(header, `${body} `))).status, 400)
-          const sent = await Promise.all([1, 2, 3, 4, 5].map(() => send(header)))
-          assert.deepEqual(sent.map(({ status }) => status), [200, 200, 200, 200, 200])
-          const old = await sign(body, secret, Math.floor(Date.now() / 1000) - 400)
-          for (const refused of [old, "", await sign(body, previousSecret)]) {
-            assert.strictEqual((await send(refused)).status, 400)
-          }
-          assert.deepEqual(readdirSync(inbox), [`${event.id}.json`])
-          assert.deepEqual(JSON.parse(readFileSync(`${inbox}/${event.id}.json`, "utf8")), event)
-          const another = JSON.stringify({ ...event, id: "evt_2" })
-          assert.strictEqual((await send(await sign(another, [secret, previousSecret]), another)).status, 200)
-          const { id: _, ...rest } = event
-          const last = JSON.stringify({ ...rest, id: "evt_3" })
-          assert.strictEqual((await send(await sign(last, secret), last)).status, 200)
-          // the envelope `b` has no id: an event that could not be stored must come again
-          const data = { id: "evt_4", text: "{\\\"id\\\":\\\"evt_5\\\", \"id\":\"evt_6\"" }
-          const withoutId = { type: event.type, tenant_id: event.tenant_id, data }
-          for (const sent of [withoutId, [event], { ...withoutId, id: null }, { ...withoutId, id: "../evt_7" }]) {
-            const text = JSON.stringify(sent)
-            assert.strictEqual((await send(await sign(text, secret), text)).status, 400, text)
-          }
-          // what the guide has a receiver's own tests send
-          const example = exampleEvent("message.delivered")
-          const { status } = await fetch(`http://127.0.0.1:${port}/`, await signDelivery({ payload: example, secret }))
-          assert.strictEqual(status, 200)
-          assert.sameMembers(
-            readdirSync(inbox),
-            [event.id, "evt_2", "evt_3", example.id].map((id) => `${id}.json`)
-          )
+          await use({ header, inbox, port, send })
         } finally {
           child.kill()
           if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
         }
+      })
+
+    it("an event is stored once and gets 200 in time, however often it comes, and a forged one gets 400", () =>
+      served(async ({ header, inbox, port, send }) => {
+        const sent = await Promise.all([1, 2, 3, 4, 5].map(() => send(header)))
+        assert.deepEqual(sent.map(({ status }) => status), [200, 200, 200, 200, 200])
+        const old = await sign(body, secret, Math.floor(Date.now() / 1000) - 400)
+        for (const refused of [old, "", await sign(body, previousSecret)]) {
+          assert.strictEqual((await send(refused)).status, 400)
+        }
+        assert.deepEqual(readdirSync(inbox), [`${event.id}.json`])
+        assert.deepEqual(JSON.parse(readFileSync(`${inbox}/${event.id}.json`, "utf8")), event)
+        const another = JSON.stringify({ ...event, id: "evt_2" })
+        assert.strictEqual((await send(await sign(another, [secret, previousSecret]), another)).status, 200)
+        const { id: _, ...rest } = event
+        const last = JSON.stringify({ ...rest, id: "evt_3" })
+        assert.strictEqual((await send(await sign(last, secret), last)).status, 200)
+        // the envelope `b` has no id: an event that could not be stored must come again
+        const data = { id: "evt_4", text: "{\\\"id\\\":\\\"evt_5\\\", \"id\":\"evt_6\"" }
+        const withoutId = { type: event.type, tenant_id: event.tenant_id, data }
+        for (const sent of [withoutId, [event], { ...withoutId, id: null }, { ...withoutId, id: "../evt_7" }]) {
+          const text = JSON.stringify(sent)
+          assert.strictEqual((await send(await sign(text, secret), text)).status, 400, text)
+        }
+        // what the guide has a receiver's own tests send
+        const example = exampleEvent("message.delivered")
+        const { status } = await fetch(`http://127.0.0.1:${port}/`, await signDelivery({ payload: example, secret }))
+        assert.strictEqual(status, 200)
+        assert.sameMembers(
+          readdirSync(inbox),
+          [event.id, "evt_2", "evt_3", example.id].map((id) => `${id}.json`)
+        )
+      }))
+
+    it("a request without an end is refused before its end, and the next event is stored", () =>
+      served(async ({ header, inbox, port, send }) => {
+        for (const [what, request] of Object.entries(endless)) {
+          if (waits?.includes(what) !== true) assert.isTrue(await isRefused(port, request), what)
+        }
+        assert.strictEqual((await send(header)).status, 200)
+        assert.deepEqual(readdirSync(inbox), [`${event.id}.json`])
       }))
   })
 }

@@ -40,7 +40,7 @@ describe("exampleEvent", () => {
     const { headers } = await signDelivery({ payload: "{}", secret })
     const before = exampleEvent("message.sent").id
     for (const id of [before, headers["webhook-id"]!]) assert.match(id, /^evt_[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
-    const time = [...before.slice(4, 14)].reduce(
+    const time = Array.from(before.slice(4, 14)).reduce(
       (sum, c) => sum * 32 + "0123456789ABCDEFGHJKMNPQRSTVWXYZ".indexOf(c),
       0
     )
