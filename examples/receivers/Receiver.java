@@ -36,7 +36,10 @@ public class Receiver {
     return genuine && Math.abs(now - Long.parseLong(times.get(0))) <= 300;
   }
 
-  /** Keeps an event once, whole or not at all. Do the work later, from there: 5 seconds are soon over. */
+  /**
+   * Keeps an event once, whole or not at all. Do the work later, from there: 5 seconds are soon over. Leave a file of
+   * this name there after the work: the event can come again.
+   */
   static void store(String id, byte[] body) throws IOException {
     var temporary = Files.write(INBOX.resolve("." + id + "." + UUID.randomUUID()), body);
     try {

@@ -2,17 +2,10 @@
 import type { WebhookEvent } from "@wac/verifier"
 import { webhook } from "@wac/verifier/fetch"
 
-/** Where events are kept. In place of this memory: Deno KV, D1, a table with the id as its key. */
-const inbox = new Map<string, WebhookEvent>()
+/** The ids of events whose work is done. In place of this memory: Deno KV, D1, a table with the id as its key. */
+const done = new Set<string>()
 
-/** Keeps an event once; a repetition changes nothing, and is answered with 200 like the first. */
-const store = (event: WebhookEvent): boolean => {
-  const isNew = !inbox.has(event.id)
-  inbox.set(event.id, inbox.get(event.id) ?? event)
-  return isNew
-}
-
-/** Done after the answer, which has to be there within 5 seconds. */
+/** It has to be done within 5 seconds. Longer work: put the event into a queue or a table here, and do it from there. */
 const work = async (event: WebhookEvent): Promise<void> => {
   switch (event.type) {
     case "message.delivered":
@@ -28,18 +21,15 @@ interface Environment {
   readonly WEBHOOK_SECRET?: string
 }
 
-interface Context {
-  waitUntil(work: Promise<void>): void
-}
-
 export default {
-  // Workers hand over `env` and `ctx`; elsewhere the secret is in `process.env`, and nobody waits for the work
-  fetch: webhook<readonly [Request, Environment?, Context?]>(
+  // Workers hand over `env`; elsewhere the secret is in `process.env`
+  fetch: webhook<readonly [Request, Environment?]>(
     { secret: (_request, env) => env?.WEBHOOK_SECRET ?? process.env["WEBHOOK_SECRET"] },
-    (event, _request, _env, ctx) => {
-      if (!store(event)) return
-      const done = work(event).catch(console.error)
-      ctx?.waitUntil(done)
+    async (event) => {
+      if (done.has(event.id)) return
+      // remembered after the work: if the work fails, the answer is 500, and the event comes again
+      await work(event)
+      done.add(event.id)
     }
   )
 }

@@ -20,7 +20,8 @@ const store = async (id: string, event: object) => {
   }
 }
 
-// It answers 200 once the event is stored. The work comes later, from the inbox: 5 seconds are soon over.
+// It answers 200 once the event is stored. The work comes later, from the inbox: 5 seconds are soon over. Leave a file of
+// the event's name there after the work: the event can come again.
 const receiver = webhook<NodeRequest>({ secret }, async (event) => {
   await store(event.id, event)
 })

@@ -35,6 +35,7 @@ static class Receiver {
   }
 
   /// Keeps an event once, whole or not at all. Do the work later, from there: 5 seconds are soon over.
+  /// Leave a file of this name there after the work: the event can come again.
   static void Store(string id, byte[] body) {
     var temporary = Path.Combine(Inbox, "." + id + "." + Guid.NewGuid());
     var path = Path.Combine(Inbox, id + ".json");

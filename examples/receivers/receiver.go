@@ -39,6 +39,7 @@ func verify(body []byte, header, secret string, now int64) (genuine bool) {
 }
 
 // store keeps an event once, whole or not at all. Do the work later, from there: 5 seconds are soon over.
+// Leave a file of this name there after the work: the event can come again.
 func store(id string, body []byte) error {
 	path := os.Getenv("INBOX") + "/" + id + ".json"
 	temporary := path + "." + strconv.FormatInt(time.Now().UnixNano(), 36)

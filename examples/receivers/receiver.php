@@ -22,7 +22,10 @@ function verify(string $body, string $header, string $secret, int $now): bool
     return $genuine && abs($now - (int) $times[0]) <= 300;
 }
 
-/** Keeps an event once, whole or not at all. Do the work later, from there: 5 seconds are soon over. */
+/**
+ * Keeps an event once, whole or not at all. Do the work later, from there: 5 seconds are soon over. Leave a file of this
+ * name there after the work: the event can come again.
+ */
 function store(string $id, string $body): void
 {
     $inbox = getenv('INBOX') ?: 'inbox';

@@ -18,7 +18,10 @@ def verify(body: bytes, header: str, secret: str, now: float) -> bool:
 
 
 def store(event_id: str, body: bytes) -> None:
-    """Keeps an event once, whole or not at all. Do the work later, from there: 5 seconds are soon over."""
+    """Keeps an event once, whole or not at all. Do the work later, from there: 5 seconds are soon over.
+
+    Leave a file of this name there after the work: the event can come again.
+    """
     temporary = f"{INBOX}/.{event_id}.{uuid.uuid4()}"
     with open(temporary, "wb") as file:
         file.write(body)

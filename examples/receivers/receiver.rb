@@ -21,6 +21,7 @@ def verify(body, header, secret, now)
 end
 
 # Keeps an event once, whole or not at all. Do the work later, from there: 5 seconds are soon over.
+# Leave a file of this name there after the work: the event can come again.
 def store(id, body)
   temporary = "#{INBOX}/.#{id}.#{SecureRandom.uuid}"
   File.binwrite(temporary, body)
