@@ -8,16 +8,51 @@ import { api } from "./Service.ts"
 
 let opening: Promise<unknown> | undefined
 
+const name = `wac-portal-link-${portal}`
+
+/** What the session storage keeps of a token; `undefined` in a page that is not secure, in which links do not open. */
+const hashOf = async (token: string): Promise<string | undefined> => {
+  const bytes = await globalThis.crypto.subtle?.digest("SHA-256", new TextEncoder().encode(token))
+  return bytes && Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("")
+}
+
+/** The hash of the token that this frame opened last; `undefined` if it opened none, or keeps nothing. */
+const lastOpened = (): string | undefined => {
+  try {
+    return sessionStorage.getItem(name) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+const remember = (hash: string | undefined): void => {
+  try {
+    if (hash !== undefined) sessionStorage.setItem(name, hash)
+  } catch {
+    // a browser may refuse storage in a frame: the session then ends when the frame is loaded again with its link
+  }
+}
+
+/** Whether a link did not open because it was used before or has expired. */
+export const isSpentLink = (error: unknown): boolean =>
+  error instanceof WacError && error.reason === "invalid_credentials"
+
 const open = async (): Promise<void> => {
   const token = tokenOfLink()
   if (token === "") return
-  await api.portal.open({ token }).catch((error: unknown) => {
-    // a reloaded frame brings a link that was used before, whose session may still be live
-    if (!(error instanceof WacError && error.reason === "invalid_credentials")) {
+  const hash = await hashOf(token)
+  try {
+    await api.portal.open({ token })
+    remember(hash)
+  } catch (error) {
+    if (!isSpentLink(error)) {
       opening = undefined
       throw error
     }
-  })
+    // a reloaded frame brings the link that it opened itself, whose session may still be live; with any other link, the
+    // session in this browser may be a different visitor's. The token stays in the address, for the next load
+    if (hash === undefined || hash !== lastOpened()) throw error
+  }
   history.replaceState(history.state, "", location.pathname + location.search)
 }
 

@@ -13,7 +13,7 @@ import { t } from "../ui/Language.ts"
 import { Skeleton } from "../ui/Loaded.tsx"
 import { follow } from "./Changes.ts"
 import { pages, portal } from "./Document.ts"
-import { openPortal, PortalEnded } from "./Portal.tsx"
+import { isSpentLink, openPortal, PortalEnded } from "./Portal.tsx"
 import { PresenceDialog } from "./PresenceDialog.tsx"
 import { live } from "./Refetching.ts"
 import { roleInWords } from "./RoleWords.ts"
@@ -157,7 +157,7 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
     )
   }
   if (session === undefined) {
-    if (portal !== undefined && isSignedOut(query.error)) return <PortalEnded />
+    if (portal !== undefined && (isSignedOut(query.error) || isSpentLink(query.error))) return <PortalEnded />
     if (page === "/setup") {
       return (
         <Lazy>

@@ -154,6 +154,49 @@ it("a session lives on when the frame is loaded again, and nowhere but in frames
   await page.getByText("This view has ended").waitFor()
 })
 
+/** Opens a link as a different browser would, so that it is used up. */
+const useUp = async (link: string): Promise<void> => {
+  const token = new URLSearchParams(new URL(link).hash.slice(1)).get("token")
+  const response = await fetch(`${portal}/messaging/internal/portal`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+    body: JSON.stringify({ token })
+  })
+  assert.strictEqual(response.status, 200)
+}
+
+it("a used link shows no earlier visitor's session, and the frame's own link goes on when it is loaded again", async () => {
+  const create = (frame: Frame) => button(frame, "Create API key").first()
+  await create(await show({ role: "developer", path: "/api-keys", visitor: "ana@shop.example" })).waitFor()
+  const ofAna = framed
+  const ofBen = (await wac.portal.link({ role: "member", path: "/api-keys", visitor: "ben@shop.example" })).url
+  await useUp(ofBen)
+  framed = ofBen.replaceAll("&", "&amp;")
+  await page.goto(host)
+  for (const load of [() => page.reload(), () => page.goto(host)]) {
+    await page.frames()[1]!.getByText("This view has ended").waitFor()
+    assert.strictEqual(await page.frames()[1]!.getByText("API keys").count(), 0)
+    await load()
+  }
+  framed = ofAna
+  await page.goto(host)
+  await create(page.frames()[1]!).waitFor()
+})
+
+it("in a frame without storage a link is opened once, and shows no session when it is loaded again", async () => {
+  await page.addInitScript(() => {
+    Object.defineProperty(window, "sessionStorage", {
+      get: () => {
+        throw new DOMException("refused", "SecurityError")
+      }
+    })
+  })
+  const frame = await show({ role: "member", path: "/api-keys" })
+  await frame.getByRole("heading", { name: "API keys", exact: true }).waitFor()
+  await page.reload()
+  await page.frames()[1]!.getByText("This view has ended").waitFor()
+})
+
 it("a new link in the frame is opened, even if its address differs only behind #", async () => {
   const frame = await show({ role: "member", path: "/api-keys" })
   const create = (name: string | RegExp) => button(frame, name).first()
