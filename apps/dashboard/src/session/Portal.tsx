@@ -1,10 +1,10 @@
 /** Opens the portal (these pages in a frame of a host's application, or at a link that the host made) by its link. */
-import { WacError } from "@wac/client/internal"
+import { type Session, WacError } from "@wac/client/internal"
 import { t } from "../ui/Language.ts"
 import { Empty } from "../ui/Loaded.tsx"
 import { portal } from "./Document.ts"
 import { tokenOfLink } from "./Link.ts"
-import { api } from "./Service.ts"
+import { api, isSignedOut } from "./Service.ts"
 
 let opening: Promise<unknown> | undefined
 
@@ -16,7 +16,7 @@ const hashOf = async (token: string): Promise<string | undefined> => {
   return bytes && Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("")
 }
 
-/** The hash of the token that this frame opened last; `undefined` if it opened none, or keeps nothing. */
+/** The session that this frame opened last, and with which link; `undefined` if it opened none, or keeps nothing. */
 const lastOpened = (): string | undefined => {
   try {
     return sessionStorage.getItem(name) ?? undefined
@@ -25,13 +25,16 @@ const lastOpened = (): string | undefined => {
   }
 }
 
-const remember = (hash: string | undefined): void => {
+const remember = (opened: string): void => {
   try {
-    if (hash !== undefined) sessionStorage.setItem(name, hash)
+    sessionStorage.setItem(name, opened)
   } catch {
     // a browser may refuse storage in a frame: the session then ends when the frame is loaded again with its link
   }
 }
+
+/** A link and its session. The service names the visitor of each link by an id of its own. */
+const opened = (hash: string, { userId }: Session): string => `${hash} ${userId}`
 
 /** Whether a link did not open because it was used before or has expired. */
 export const isSpentLink = (error: unknown): boolean =>
@@ -42,23 +45,25 @@ const open = async (): Promise<void> => {
   if (token === "") return
   const hash = await hashOf(token)
   try {
-    await api.portal.open({ token })
-    remember(hash)
+    const session = await api.portal.open({ token })
+    if (hash !== undefined) remember(opened(hash, session))
   } catch (error) {
-    if (!isSpentLink(error)) {
-      opening = undefined
-      throw error
-    }
-    // a reloaded frame brings the link that it opened itself, whose session may still be live; with any other link, the
-    // session in this browser may be a different visitor's. The token stays in the address, for the next load
-    if (hash === undefined || hash !== lastOpened()) throw error
+    // a reloaded frame brings the link that it opened itself, whose session may still be live. Any other session in this
+    // browser may be a different visitor's. The token stays in the address, for the next load
+    const isOwn = isSpentLink(error) && hash !== undefined && lastOpened() === opened(hash, await api.session.get())
+    if (!isOwn) throw error
   }
   history.replaceState(history.state, "", location.pathname + location.search)
 }
 
 /** Opens the session of the link in the address, once. Does nothing in the dashboard, or without a token. */
 export const openPortal = async (): Promise<void> => {
-  if (portal !== undefined) await (opening ??= open())
+  if (portal === undefined) return
+  await (opening ??= open().catch((error: unknown) => {
+    // what is final is not asked again at each look for the session
+    if (!isSpentLink(error) && !isSignedOut(error)) opening = undefined
+    throw error
+  }))
 }
 
 /**

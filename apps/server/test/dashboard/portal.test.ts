@@ -183,6 +183,18 @@ it("a used link shows no earlier visitor's session, and the frame's own link goe
   await create(page.frames()[1]!).waitFor()
 })
 
+it("a frame shows no other visitor's session, begun in another tab, when it is loaded again with its own link", async () => {
+  await button(await show({ role: "member", path: "/api-keys" }), /^Create API key/).first().waitFor()
+  const own = framed
+  const other = await context.newPage()
+  framed = (await wac.portal.link({ role: "developer", path: "/api-keys" })).url.replaceAll("&", "&amp;")
+  await other.goto(host)
+  await button(other.frames()[1]!, "Create API key").first().waitFor()
+  framed = own
+  await page.reload()
+  await page.frames()[1]!.getByText("This view has ended").waitFor()
+})
+
 it("in a frame without storage a link is opened once, and shows no session when it is loaded again", async () => {
   await page.addInitScript(() => {
     Object.defineProperty(window, "sessionStorage", {
