@@ -29,7 +29,7 @@ describe("an enqueued message that is refused", () => {
 })
 
 describe("an enqueued message that cannot be read", () => {
-  it("is listed as a text if its type is not the name of a kind of message", () => {
+  it("an unreadable message is listed as a text if its type is not the name of a kind of message", () => {
     const types: ReadonlyArray<unknown> = [
       { toString: null },
       { toString: { valueOf: null } },
