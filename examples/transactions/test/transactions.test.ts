@@ -278,3 +278,37 @@ describe("what is wrong", () => {
     assert.deepInclude(await failure(wac.messages.enqueue(hello(phone), { tx: client })), { code: "invalid_body" })
   })
 })
+
+it("transactions over the pool that wac shares commit, even if they hold all of its connections", async () => {
+  // without a listener to errors: none comes, also not from statements that close() gives up
+  const shared = new pg.Pool({ connectionString: server.url, max: 3 })
+  const own = await createWac({
+    storage: postgres({ pool: shared, schema: "shared" }),
+    provider: sandbox(),
+    masterKey: new Uint8Array(32)
+  })
+  try {
+    const begun = Promise.withResolvers<void>()
+    let open = 0
+    const placed = await Promise.all(Array.from({ length: 3 }, async (_, n) => {
+      const client = await shared.connect()
+      try {
+        await client.query("begin")
+        if (++open === 3) begun.resolve()
+        await begun.promise
+        const { messageId } = await own.messages.enqueue(hello(fresh().phone), {
+          idempotencyKey: `shared-${n}`,
+          tx: client
+        })
+        await client.query("commit")
+        return messageId
+      } finally {
+        client.release()
+      }
+    }))
+    assert.strictEqual(new Set(placed).size, 3)
+  } finally {
+    await own.close()
+    await shared.end()
+  }
+})

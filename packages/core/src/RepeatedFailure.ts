@@ -94,7 +94,7 @@ export const watch = (work: string): Watch => {
 export const each = <Item, E, R>(
   items: Iterable<Item>,
   work: (item: Item) => Effect.Effect<void, E, R>,
-  options?: { readonly concurrency: number }
+  options?: { readonly concurrency: number | "unbounded" }
 ): Effect.Effect<void, E, R> =>
   Effect.flatMap(
     Effect.forEach(items, (item) => Effect.exit(work(item)), options ?? {}),

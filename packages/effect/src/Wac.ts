@@ -234,8 +234,8 @@ const firstWorkspace = Effect.fnUntraced(function*(name: string, owner: Setup.Ow
   return yield* Workspaces.first(name)
 })
 
-/** Returns the function that makes the operations of a workspace, from an instance's services. */
-const operations = Effect.gen(function*() {
+/** Returns the function that makes the operations of a workspace, from an instance's services. `present` exists. */
+const operations = Effect.fnUntraced(function*(present: Id.WorkspaceId) {
   const messages = yield* Messages.make
   const media = yield* Media.make
   const templates = yield* Templates.make
@@ -250,7 +250,7 @@ const operations = Effect.gen(function*() {
   const listening = yield* Events.listening
   const subscriptions = yield* Subscriptions.make
   const subscribing = yield* Subscriptions.subscribing
-  const runningOf = yield* Workspaces.running
+  const runningOf = yield* Workspaces.running(present)
 
   return (
     all: Running.Running,
@@ -380,7 +380,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
       )
       return yield* Effect.gen(function*() {
         workspace = yield* firstWorkspace(workspaceName, owner)
-        const of = yield* operations
+        const of = yield* operations(workspace.id)
         const running = Running.make(context, inFlight, yieldToEventLoop, flush)
         const background = yield* isAlways ? Background.always : Background.inShifts
         const runners: Background.Job<never> = {

@@ -58,7 +58,7 @@ type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { read
 
 const steps: { readonly [step: string]: Step } = {
   "a claim of ten entries": [
-    carryOutAll(claim({ asked: now, last: "ws 1", limit: 10, token: "one" })),
+    carryOutAll(claim({ asked: now, last: "ws 1", limit: 10, start: "ws 1", token: "one" })),
     // two probes of each workspace, the entries, and what locking and writing them reads
     { outbox: 2 * 101 + 30 }
   ],

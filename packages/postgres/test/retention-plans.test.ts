@@ -121,6 +121,7 @@ for (const { layer: database, name } of plannedDatabases) {
         const statement = forgetSent({
           after: "",
           below: id("msg", held),
+          before: held * hour,
           over: Message.over,
           endings: Campaign.endings
         })
@@ -142,7 +143,13 @@ for (const { layer: database, name } of plannedDatabases) {
           let after = ""
           for (let written = 0; written === 0;) {
             const of = yield* touched(
-              forgetSent({ after, below: id("msg", held), over: Message.over, endings: Campaign.endings })
+              forgetSent({
+                after,
+                below: id("msg", held),
+                before: held * hour,
+                over: Message.over,
+                endings: Campaign.endings
+              })
             )
             assert.isAtMost(of("messages").read, 2 * 500 + 10)
             assert.isAtMost(of("campaigns").read, 1)

@@ -208,6 +208,13 @@ export const over = ["sent", "delivered", "read", "failed", ...neverSent] as con
 /** Whether a message has one of the statuses {@link over}. */
 export const isOver = ({ status }: Pick<Message, "status">): boolean => over.includes(status as (typeof over)[number])
 
+/**
+ * When a message was sent, or was to be: its age counts from then if that is later than its id. One that was accepted
+ * long before would otherwise be deleted before the provider's last reports of it.
+ */
+export const lastDue = ({ sendAt, sentAt }: Pick<Message, "sendAt" | "sentAt">): Instant =>
+  Math.max(sendAt ?? 0, sentAt ?? 0)
+
 /** A stored message. */
 export interface Message {
   readonly id: MessageId

@@ -403,14 +403,16 @@ export class MessageStore extends Context.Service<MessageStore, {
    */
   readonly sweep: (now: Instant) => Effect.Effect<SweepResult, StoreError>
   /**
-   * Deletes a bounded number of messages that have ended (`Message.isOver`), whose ids were created before a time, and
-   * whose keys are deleted or belong to a campaign that has ended; likewise the messages of customers, and the uploaded
+   * Deletes a bounded number of messages that have ended (`Message.isOver`), whose ids were created before a time, which
+   * were sent, or to be sent, before it too (`Message.lastDue`), and whose keys are deleted or belong to a campaign that
+   * has ended; likewise the messages of customers, and the uploaded
    * rows of campaigns that have ended.
    */
   readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
   /**
-   * Deletes the contents (`Message.withoutBody`) of a bounded number of messages that have ended and whose ids were
-   * created before a time. A message that has not ended is looked at again once `before` is a day later.
+   * Deletes the contents (`Message.withoutBody`) of a bounded number of messages that have ended, whose ids were created
+   * before a time, and which were sent, or to be sent, before it too (`Message.lastDue`). A message that has not ended is
+   * looked at again once `before` is a day later.
    */
   readonly forgetBodies: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/messages/MessageStore") {}

@@ -60,6 +60,12 @@ export type OutboxEnd =
   /** It becomes a failed message with this content, sent from this number or the default one. */
   | { readonly _tag: "Failed"; readonly error: Message.MessageError; readonly content: Message.OutboundMessage }
 
+/** An entry that this temporary error stopped is tried again. */
+export const again = ({ tries }: Pick<OutboxEntry, "tries">, error: DomainError): OutboxEnd => ({
+  _tag: "Again",
+  after: QueueRetry.delayOf(tries, error)
+})
+
 /**
  * Decides what becomes of an entry that was refused; because of a block of its number that ends by itself at
  * `blockedUntil`, if given.
@@ -73,7 +79,7 @@ export const refused = (
     ? QueueRetry.afterBlock(blockedUntil)
     // a message that is sent later is refused by a quota only while the queue is full (`Policy.queueRefusal`)
     : error._tag === "RateLimited" || error._tag === "ServerError" || reasonOf(error) === "quota_exhausted"
-    ? { _tag: "Again", after: QueueRetry.delayOf(entry.tries, error) }
+    ? again(entry, error)
     : { _tag: "Failed", error: Message.errorOf(error), content }
 
 /** The log's line about a refused entry. The error's own message may name the customer. */
@@ -95,7 +101,8 @@ const longestName = 200
  */
 export const unreadable = (message: unknown): Message.OutboundMessage => {
   const { client_reference: clientReference, from, to, type } = message as { readonly [field: string]: unknown }
-  const kind = Object.hasOwn(Message.contents, `${type}`) ? `${type}` : "text"
+  // not as text before it is known to be one: the host's JSON may have a `toString` of its own
+  const kind = typeof type === "string" && Object.hasOwn(Message.contents, type) ? type : "text"
   return {
     to: isText(to, longestName) ? to : "",
     type: kind,

@@ -2,10 +2,10 @@
  * The background task that moves messages from the outbox, where hosts enqueued them in their own transactions, into
  * the queue (contract §16). Calls `OutboxStore` and `SendLifecycle`.
  */
-import { Clock, Context, Duration, Effect, Layer, Result } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Layer, Result } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import * as BackgroundLoop from "../BackgroundLoop.ts"
-import type { DomainError, InvalidBody } from "../Errors.ts"
+import { type DomainError, internal, type InvalidBody } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as Idempotency from "../Idempotency.ts"
 import { errorOf, type OutboundMessage } from "../messages/Message.ts"
@@ -84,6 +84,14 @@ export const layer = Layer.effectDiscard(
       })
     })
 
+    /** An entry on which code fails is tried again, so that it stops no other of its workspace for good. */
+    const defective = (entry: OutboxEntry.OutboxEntry) => (cause: Cause.Cause<never>) => {
+      if (Cause.hasInterrupts(cause)) return Effect.failCause(cause)
+      const error = internal()
+      const end: OutboxEntry.OutboxEnd = OutboxEntry.again(entry, error)
+      return Effect.as(waits(entry.messageId, OutboxEntry.againLineOf(entry.messageId, errorOf(error)), cause), end)
+    }
+
     /** Prepares to move an entry into the queue. The returned effect moves it. */
     const move = Effect.fnUntraced(function*(entry: OutboxEntry.OutboxEntry, token: string, at: Instant) {
       const { key, messageId, workspaceId } = entry
@@ -93,9 +101,12 @@ export const layer = Layer.effectDiscard(
         key,
         fingerprint: yield* Idempotency.fingerprint(digest, { messageId })
       }
-      const queue = yield* prepared(entry, request, at)
+      const queue = yield* Effect.catchCause(
+        prepared(entry, request, at),
+        (cause) => Effect.map(defective(entry)(cause), Effect.succeed)
+      )
       return Effect.flatMap(
-        queue,
+        Effect.catchCause(queue, defective(entry)),
         Effect.fnUntraced(function*(end) {
           if (end._tag === "Failed") {
             yield* Effect.logWarning(OutboxEntry.lineOf(messageId, end.error))
@@ -117,12 +128,13 @@ export const layer = Layer.effectDiscard(
 
     /**
      * Moves entries of one workspace. Each is prepared before the first is queued, because those whose files are kept
-     * first take longer. They are then accepted in one batch, in their order.
+     * first take longer. They are then accepted in one batch, in their order. If the storage cannot record the end of
+     * one, the others have theirs.
      */
     const moveAll = (entries: ReadonlyArray<OutboxEntry.OutboxEntry>, token: string, at: Instant) =>
       Effect.flatMap(
         Effect.forEach(entries, (entry) => move(entry, token, at), together),
-        (moves) => Effect.all(moves, { ...together, discard: true })
+        (moves) => RepeatedFailure.each(moves, (move) => move, together)
       )
 
     /** One piece of work. Returns whether there may be more. */
@@ -130,7 +142,7 @@ export const layer = Layer.effectDiscard(
       const token = yield* random.uuidV4()
       const { at, entries } = yield* store.claim({ now: yield* Clock.currentTimeMillis, token, limit })
       const lines = Map.groupBy(entries, ({ workspaceId }) => workspaceId)
-      yield* Effect.forEach(lines.values(), (line) => moveAll(line, token, at), { ...together, discard: true })
+      yield* RepeatedFailure.each(lines.values(), (line) => moveAll(line, token, at), together)
       return entries.length > 0
     })
 

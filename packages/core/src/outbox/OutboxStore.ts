@@ -32,7 +32,8 @@ export class OutboxStore extends Context.Service<OutboxStore, {
   /** The SQL function that hosts call, with its schema; `null` if they cannot reach this storage. */
   readonly enqueueFunction: string | null
   /**
-   * Takes entries for {@link lease}: of each workspace those that arrived first, in the order of arrival. The entries of a
+   * Takes entries for {@link lease}: of each workspace those that arrived first, in the order of arrival; entries that
+   * are tried again make up at most half of them if as many were not tried yet, and the other way round. The entries of a
    * workspace belong to one process at a time, so that the workspace's messages are queued in that order. The workspaces
    * that no process works on take turns: one claim takes an equal share of half of them, so that a workspace with many
    * entries delays no other, and leaves the rest to other processes. It returns none only if no entry is due in a

@@ -27,3 +27,22 @@ describe("an enqueued message that is refused", () => {
     )
   })
 })
+
+describe("an enqueued message that cannot be read", () => {
+  it("an unreadable message is listed as a text if its type is not the name of a kind of message", () => {
+    const types: ReadonlyArray<unknown> = [
+      { toString: null },
+      { toString: { valueOf: null } },
+      ["image"],
+      "__proto__",
+      7,
+      null
+    ]
+    for (const type of types) {
+      assert.deepStrictEqual(
+        OutboxEntry.unreadable(JSON.parse(JSON.stringify({ to: "+12025550123", type }))),
+        { to: "+12025550123", type: "text", text: {} } as never
+      )
+    }
+  })
+})

@@ -9,23 +9,37 @@ import type { OutboxEntry } from "../../src/outbox/OutboxEntry.ts"
 import * as OutboxRunner from "../../src/outbox/OutboxRunner.ts"
 import type { EndEntry } from "../../src/outbox/OutboxStep.ts"
 import { OutboxStore } from "../../src/outbox/OutboxStore.ts"
+import { StoreError } from "../../src/StoreError.ts"
 import { advance, at } from "../clock.ts"
 import { logged } from "../logged.ts"
 import { start } from "../samples.ts"
 import { foundation, key, newId, plain, stubProvider, world } from "../world.ts"
 
+/** A message on which the reader throws, as none should. */
+const broken = plain("+12025550199")
+
 const setUp = () => {
   const waiting: Array<OutboxEntry> = []
   const accepted: Array<MessageId | undefined> = []
   const ended: Array<EndEntry> = []
-  const interfere: { refusal?: Pick<Extract<Accepted, { readonly _tag: "Refused" }>, "error" | "blockedUntil"> } = {}
+  const interfere: {
+    refusal?: Pick<Extract<Accepted, { readonly _tag: "Refused" }>, "error" | "blockedUntil">
+    /** The end of this entry cannot be recorded. */
+    unended?: MessageId
+  } = {}
   const outbox = Layer.mock(OutboxStore, {
     enqueueFunction: "enqueue",
     claim: ({ now }) => Effect.sync(() => ({ at: now, entries: waiting.splice(0) })),
     end: (command) =>
-      Effect.sync(() => {
-        ended.push(command)
-        return true
+      Effect.suspend(() => {
+        if (command.entry.messageId === interfere.unended) {
+          return Effect.fail(new StoreError({ operation: "OutboxStore.end" }))
+        }
+        const end = Effect.sync(() => {
+          ended.push(command)
+          return true
+        })
+        return interfere.unended === undefined ? end : Effect.delay(end, "1 millis")
       }),
     awaitHint: Effect.never
   })
@@ -48,7 +62,10 @@ const setUp = () => {
     keepUntil: () => Effect.sleep("20 millis")
   })
   const reader = Layer.succeed(OutboxRunner.OutboxReader, {
-    read: (message): Result.Result<OutboundMessage, InvalidBody> => Result.succeed(message as OutboundMessage)
+    read: (message): Result.Result<OutboundMessage, InvalidBody> => {
+      if (message === broken) throw new TypeError("no reader should throw")
+      return Result.succeed(message as OutboundMessage)
+    }
   })
   const layer = Layer.mergeAll(outbox, store, library, reader, stubProvider().layer).pipe(
     Layer.provideMerge(foundation)
@@ -149,5 +166,41 @@ it.effect(
       assert.strictEqual(yield* endOf({ blockedUntil: start + 86_400_000 }), "Failed")
       assert.strictEqual(yield* endOf({}), "Failed")
     }).pipe(Effect.scoped)
+  )
+)
+
+it.effect(
+  "an entry that cannot be moved for a reason that no rule knows waits for another try, and delays no other",
+  running(({ ended, enqueue }) =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        const first = yield* enqueue(workspace.id, plain())
+        const one = yield* enqueue(workspace.id, broken)
+        const last = yield* enqueue(workspace.id, plain())
+        yield* startRunner
+        yield* advance("1 second")
+        const ends = new Map(ended.map(({ end, entry }) => [entry.messageId, end._tag]))
+        assert.deepStrictEqual([first, one, last].map((id) => ends.get(id)), ["Moved", "Again", "Moved"])
+        assert.isTrue(lines.some(({ message }) => message.includes(one)))
+      }).pipe(Effect.scoped)
+    )
+  )
+)
+
+it.effect(
+  "an entry whose end cannot be recorded keeps no other from its end",
+  running(({ ended, enqueue, interfere }) =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        interfere.unended = yield* enqueue(workspace.id, plain())
+        const other = yield* enqueue(workspace.id, plain())
+        yield* startRunner
+        yield* advance("1 second")
+        assert.deepStrictEqual(ended.map(({ end, entry }) => [entry.messageId, end._tag]), [[other, "Moved"]])
+        assert.isTrue(lines.some(({ message }) => message.startsWith("work on the outbox failed")))
+      }).pipe(Effect.scoped)
+    )
   )
 )

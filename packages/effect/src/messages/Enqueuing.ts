@@ -3,18 +3,20 @@
  */
 import { MessagesApi } from "@wac/api"
 import {
+  Elapsed,
   Errors,
   type Id,
   type Idempotency,
   type Message,
   OutboxStore,
+  type PhoneNumber,
   PhoneNumberStore,
   Policy,
   Provider,
   type SendTimes,
   Time
 } from "@wac/core"
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Duration, Effect, Fiber, Schema } from "effect"
 import type { CallOptions, EnqueueOptions } from "../generated/Messaging.ts"
 import { ofDomain } from "../WacError.ts"
 import * as Transaction from "./Transaction.ts"
@@ -55,6 +57,62 @@ const conflict = new Errors.IdempotencyConflict({
   message: "the idempotency key was already used to enqueue a different message"
 })
 
+/** For how long a workspace's numbers are known without being read again. */
+const knownFor = Duration.seconds(1)
+
+/**
+ * How long a transaction waits for its workspace's numbers. It may hold a connection of the pool that wac reads them
+ * with: while transactions hold all of them, the read would wait for the transactions, and they for it.
+ */
+const patience = Duration.millis(250)
+
+/** Reads the numbers of workspaces, each once for all transactions that wait for them. */
+const numbersOf = Effect.gen(function*() {
+  const store = yield* PhoneNumberStore.PhoneNumberStore
+  const scope = yield* Effect.scope
+  const known = new Map<Id.WorkspaceId, { readonly numbers: Numbers; readonly readAt: number }>()
+  const reading = new Map<Id.WorkspaceId, Fiber.Fiber<Numbers | undefined>>()
+
+  const read = (workspaceId: Id.WorkspaceId) =>
+    store.list(workspaceId).pipe(
+      Effect.tap((numbers) =>
+        Effect.map(Elapsed.now, (readAt) => {
+          known.set(workspaceId, { numbers, readAt })
+        })
+      ),
+      Effect.orElseSucceed(() => undefined),
+      Effect.ensuring(Effect.sync(() => reading.delete(workspaceId)))
+    )
+
+  /** The workspace's numbers as they are now; `undefined` if they cannot be read in time. */
+  const current = (workspaceId: Id.WorkspaceId): Effect.Effect<Numbers | undefined> =>
+    Effect.gen(function*() {
+      let fiber = reading.get(workspaceId)
+      if (fiber === undefined) {
+        fiber = yield* Effect.forkIn(read(workspaceId), scope)
+        if (fiber.pollUnsafe() === undefined) reading.set(workspaceId, fiber)
+      }
+      return yield* Effect.timeoutOrElse(Fiber.join(fiber), {
+        duration: patience,
+        orElse: () => Effect.undefined
+      })
+    })
+
+  /** The workspace's numbers as they were a moment ago, if they are known. */
+  const recent = (workspaceId: Id.WorkspaceId): Effect.Effect<Numbers | undefined> =>
+    Effect.map(Elapsed.now, (now) => {
+      const found = known.get(workspaceId)
+      if (found === undefined) return undefined
+      if (now - found.readAt < Duration.toMillis(knownFor)) return found.numbers
+      known.delete(workspaceId)
+      return undefined
+    })
+
+  return { current, recent }
+})
+
+type Numbers = ReadonlyArray<PhoneNumber.PhoneNumber>
+
 /** A statement to be run in a transaction. */
 interface Prepared {
   readonly run: () => Promise<EnqueuedMessage>
@@ -62,29 +120,39 @@ interface Prepared {
 
 export const make = Effect.gen(function*() {
   const { enqueueFunction } = yield* OutboxStore.OutboxStore
-  const numbers = yield* PhoneNumberStore.PhoneNumberStore
+  const numbers = yield* numbersOf
   const { name: provider } = yield* Provider.Provider
 
-  /**
-   * Fails if the workspace cannot send from the number. All other refusals come after the transaction: also that of a
-   * number that the provider lets only reply, which depends on the customer's window.
-   */
-  const checkSender = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, message: Message.OutboundMessage) {
+  /** Why the workspace with these numbers cannot send from the number; `undefined` if it can. */
+  const refusalOf = (own: Numbers, message: Message.OutboundMessage, now: Time.Instant) => {
     const { from } = message
-    const own = yield* numbers.list(workspaceId)
     const sender = own.find((number) =>
       from === undefined
         ? number.provider === provider && number.isDefault
         : number.id === from || number.phoneNumber === from
     )
-    const refusal = Policy.senderRefusal({
-      now: yield* Clock.currentTimeMillis,
+    return Policy.senderRefusal({
+      now,
       message,
       provider,
       sender: sender?.block?.scope === "outside_window" ? { ...sender, block: null } : sender,
       boundTo: null,
       contact: undefined
     })
+  }
+
+  /**
+   * Fails if the workspace cannot send from the number. All other refusals come after the transaction: also that of a
+   * number that the provider lets only reply, which depends on the customer's window, and that of a number that cannot
+   * be checked now.
+   */
+  const checkSender = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, message: Message.OutboundMessage) {
+    const now = yield* Clock.currentTimeMillis
+    const recent = yield* numbers.recent(workspaceId)
+    // what was refused a moment ago may be allowed by now
+    if (recent !== undefined && refusalOf(recent, message, now) === undefined) return
+    const current = yield* numbers.current(workspaceId)
+    const refusal = current && refusalOf(current, message, now)
     if (refusal !== undefined) return yield* refusal
   })
 

@@ -115,19 +115,23 @@ export const first = Effect.fnUntraced(function*(name: string) {
   )
 })
 
-/** Runs the operations of one workspace. The first one checks that the workspace exists; if not, they fail. */
-export const running = Effect.map(WorkspaceStore.WorkspaceStore, (store) => {
-  const known = new Set<string>()
-  const find = Effect.fnUntraced(function*(text: string) {
-    const id = Id.parse(Id.WorkspaceId, text)
-    const found = Option.isSome(id) ? yield* store.get(id.value) : Option.none()
-    if (Option.isNone(found)) return yield* new Errors.NotFound({ message: "there is no such workspace" })
-    known.add(text)
+/**
+ * Runs the operations of one workspace. The first one checks that the workspace exists; if not, they fail. `present` is
+ * known to exist.
+ */
+export const running = (present: Id.WorkspaceId) =>
+  Effect.map(WorkspaceStore.WorkspaceStore, (store) => {
+    const known = new Set<string>([present])
+    const find = Effect.fnUntraced(function*(text: string) {
+      const id = Id.parse(Id.WorkspaceId, text)
+      const found = Option.isSome(id) ? yield* store.get(id.value) : Option.none()
+      if (Option.isNone(found)) return yield* new Errors.NotFound({ message: "there is no such workspace" })
+      known.add(text)
+    })
+    return ({ run }: Running, id: string): Running => ({
+      run: (operation, call) => run(known.has(id) ? operation : Effect.andThen(find(id), operation), call)
+    })
   })
-  return ({ run }: Running, id: string): Running => ({
-    run: (operation, call) => run(known.has(id) ? operation : Effect.andThen(find(id), operation), call)
-  })
-})
 
 export const make = Effect.gen(function*() {
   const store = yield* WorkspaceStore.WorkspaceStore

@@ -93,6 +93,44 @@ describe("enqueuing in a transaction", () => {
     }
   })
 
+  it("messages of several transactions read the numbers once, and do not wait for them longer than a moment", async () => {
+    const reading = Promise.withResolvers<void>()
+    let reads = 0
+    let isHeld = false
+    const slow = Layer.effect(
+      PhoneNumberStore.PhoneNumberStore,
+      Effect.map(PhoneNumberStore.PhoneNumberStore, (store) => ({
+        ...store,
+        list: (workspaceId) =>
+          Effect.suspend(() => {
+            reads++
+            // all connections of the pool are in the host's transactions
+            return isHeld
+              ? Effect.andThen(Effect.promise(() => reading.promise), store.list(workspaceId))
+              : store.list(workspaceId)
+          })
+      }))
+    )
+    const storage = Layer.mergeAll(outbox, slow).pipe(Layer.provideMerge(MemoryStorage.layer))
+    const { clock, wac } = await start({ storage: Adapter.storage(storage) })
+    const tx = () => Promise.resolve([{ id: "msg_1" }])
+    const unknown = { ...hello(), from: "+15550000000" }
+    assert.strictEqual((await failure(wac.messages.enqueue(unknown, { tx }))).reason, "sender_not_available")
+    await clock.advance("1 minute")
+    isHeld = true
+    reads = 0
+    const three = [hello(), hello(), unknown].map((message) => wac.messages.enqueue(message, { tx }))
+    await clock.advance(250)
+    assert.deepStrictEqual((await Promise.all(three)).map(({ messageId }) => messageId), ["msg_1", "msg_1", "msg_1"])
+    assert.strictEqual(reads, 1)
+    isHeld = false
+    reading.resolve()
+    assert.strictEqual((await failure(wac.messages.enqueue(unknown, { tx }))).reason, "sender_not_available")
+    reads = 0
+    for (let n = 0; n < 3; n++) await wac.messages.enqueue(hello(), { tx })
+    assert.strictEqual(reads, 0)
+  })
+
   it("the error of the host's library is passed on as it is", async () => {
     const { wac } = await opened()
     const { enqueued, statement } = await enqueue(wac)

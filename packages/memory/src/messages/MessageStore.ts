@@ -98,7 +98,7 @@ const forgetMessages = (memory: Memory, before: Time.Instant): Retention.Forgott
   const lowest = Id.lowestAt("msg", before)
   for (const message of memory.messages.values()) {
     const send = memory.sendOf.get(message.id)
-    if (message.id >= lowest || !Message.isOver(message)) continue
+    if (message.id >= lowest || !Message.isOver(message) || Message.lastDue(message) >= before) continue
     if (send !== undefined && (message.campaignId === null || !hasEnded(message.campaignId))) continue
     if (send !== undefined) forget(memory, send)
     remove(memory, message)
@@ -117,7 +117,7 @@ const forgetBodies = (memory: Memory, before: Time.Instant): Retention.Forgotten
   let removed = 0
   const lowest = Id.lowestAt("msg", before)
   for (const message of memory.messages.values()) {
-    if (message.id >= lowest || !Message.isOver(message)) continue
+    if (message.id >= lowest || !Message.isOver(message) || Message.lastDue(message) >= before) continue
     const content = Message.withoutBody(message.content)
     if (Equal.equals(content, message.content)) continue
     memory.messages.set({ ...message, content })

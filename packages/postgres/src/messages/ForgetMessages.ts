@@ -3,7 +3,7 @@
  */
 import { Campaign, Id, Message, Retention, type Time } from "@wac/core"
 import { Duration } from "effect"
-import { boolean, columns, list, result, row, text, unlessEmpty } from "../Columns.ts"
+import { bigint, boolean, columns, list, result, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { type Rows, type Statement, statement, value } from "../Statement.ts"
@@ -21,6 +21,9 @@ const words = list<string>("text")
 /** A condition: whether a message's status is final (`Message.over`). */
 const isOver = (over: string): string => `m.status = any (${over})`
 
+/** `Message.lastDue`. */
+const lastDue = "coalesce(greatest(m.send_at, m.sent_at), 0)"
+
 /** The last id of the messages that a step looked at; `null` if there are no more. */
 const reached = row({ reached: text<string | null>() })
 
@@ -29,13 +32,13 @@ const reached = row({ reached: text<string | null>() })
  * looks at the next ones after `after`, since those that stay, such as the messages of a paused campaign, may be many.
  */
 export const forgetSent = statement(
-  { after: value<string>(), below, over: words, endings: words },
-  ({ after, below, endings, over }) => {
-    const isGone = `${isOver(over)} and (
+  { after: value<string>(), below, before: value<Time.Instant>(), over: words, endings: words },
+  ({ after, before, below, endings, over }) => {
+    const isGone = `${isOver(over)} and ${lastDue} < ${before} and (
         m.key is null or m.campaign_id is not null and m.campaign_id <> all (array(select c.id from going_on c))
       )`
     return `with page as materialized (
-    select m.id, m.status, m.key, m.campaign_id from wac.messages m
+    select m.id, m.status, m.key, m.campaign_id, m.send_at, m.sent_at from wac.messages m
     where m.id > ${after} and m.id < ${below} order by m.id limit ${atOnce}
   ), going_on as materialized (
     select c.id from wac.campaigns c
@@ -85,7 +88,7 @@ export const forgetReceived = statement({ below }, ({ below }) =>
 
 /** The statements that delete, and look at sent messages after `after`. */
 export const forgetMessages = (before: Time.Instant, after: string): ReadonlyArray<Statement> => [
-  forgetSent({ after, below: Id.lowestAt("msg", before), over: Message.over, endings: Campaign.endings }),
+  forgetSent({ after, below: Id.lowestAt("msg", before), before, over: Message.over, endings: Campaign.endings }),
   forgetReceived({ below: Id.lowestAt("msg", before) }),
   forgetRows({ below: Id.lowestAt("cmp", before), endings: Campaign.endings })
 ]
@@ -99,16 +102,18 @@ export const reachedIn = ([messages]: ReadonlyArray<Rows>): string | null => rea
 
 const content = message.pick("id", "content")
 
-const body = content.and(row({ isOver: boolean() }))
+const body = content.and(row({ isOver: boolean(), lastDue: bigint<Time.Instant>() }))
 
 const inbound = row({ messageId: text<Id.MessageId>() })
 
-/** A message that had not ended when it was passed. */
+/** A message that was passed before its time: it had not ended, or was sent later. */
 interface Waiting {
   readonly id: Id.MessageId
   /** `null` if the message is deleted. */
   readonly content: Message.Message["content"] | null
   readonly isOver: boolean
+  /** `Message.lastDue`. */
+  readonly lastDue: Time.Instant
 }
 
 interface Loaded {
@@ -123,7 +128,7 @@ interface Writes {
   readonly emptied: ReadonlyArray<Pick<Message.Message, "id" | "content">>
   readonly reached: string | undefined
   readonly received: ReadonlyArray<Id.MessageId>
-  /** Messages that have not ended, and when they are looked at again. */
+  /** Messages whose time has not come, and when they are looked at again. */
   readonly waiting: ReadonlyArray<{ readonly messageId: Id.MessageId; readonly dueAt: Time.Instant }>
   /** Messages that wait no more. */
   readonly ended: ReadonlyArray<Id.MessageId>
@@ -133,7 +138,7 @@ const takeBodies = statement(
   { below, over: words },
   ({ below, over }) =>
     `with reached as materialized (select f.reached from wac.forgotten_bodies f for update skip locked)
-  select m.id, m.content, ${isOver(over)} as is_over from reached r cross join lateral (
+  select m.id, m.content, ${isOver(over)} as is_over, ${lastDue} as last_due from reached r cross join lateral (
     select m.* from wac.messages m where m.id > r.reached and m.id < ${below} order by m.id limit ${atOnce}
   ) m`
 )
@@ -146,13 +151,14 @@ const takeWaiting = statement(
   { before: value<Time.Instant>(), over: words },
   ({ before, over }) =>
     `with reached as materialized (select from wac.forgotten_bodies f for update skip locked)
-  select w.message_id as id, m.content, coalesce(${isOver(over)}, true) as is_over from reached cross join lateral (
+  select w.message_id as id, m.content, coalesce(${isOver(over)}, true) as is_over, ${lastDue} as last_due
+  from reached cross join lateral (
     select w.message_id from wac.waiting_bodies w
     where w.due_at <= ${before} order by w.due_at, w.message_id limit ${atOnce}
   ) w left join wac.messages m on m.id = w.message_id`
 )
 
-const waiting = result<Waiting>({ id: "text", content: "json", isOver: "boolean" })
+const waiting = result<Waiting>({ id: "text", content: "json", isOver: "boolean", lastDue: "bigint" })
 
 const wait = unlessEmpty(
   columns<Writes["waiting"][number]>({ messageId: "text", dueAt: "bigint" }),
@@ -221,8 +227,10 @@ export const forgetBodies: StepOptions<
     bodies: rows!.map(body.read)
   }),
   decide: ({ bodies, received, waiting }, [command]) => {
-    const emptied = [...bodies, ...waiting].flatMap(({ content, id, isOver }) =>
-      isOver && content !== null ? [{ id, content: Message.withoutBody(content) }] : []
+    const { before } = command!
+    const isDue = ({ isOver, lastDue }: Pick<Waiting, "isOver" | "lastDue">) => isOver && lastDue < before
+    const emptied = [...bodies, ...waiting].flatMap((one) =>
+      isDue(one) && one.content !== null ? [{ id: one.id, content: Message.withoutBody(one.content) }] : []
     )
     return {
       answers: [{
@@ -233,9 +241,9 @@ export const forgetBodies: StepOptions<
         emptied,
         reached: bodies.at(-1)?.id,
         received,
-        waiting: [...bodies, ...waiting].filter(({ isOver }) => !isOver)
-          .map(({ id }) => ({ messageId: id, dueAt: command!.before + later })),
-        ended: waiting.filter(({ isOver }) => isOver).map(({ id }) => id)
+        waiting: [...bodies, ...waiting].filter((one) => !isDue(one))
+          .map(({ id, isOver, lastDue }) => ({ messageId: id, dueAt: isOver ? lastDue + 1 : before + later })),
+        ended: waiting.filter(isDue).map(({ id }) => id)
       }
     }
   },

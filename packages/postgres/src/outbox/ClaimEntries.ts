@@ -10,7 +10,10 @@ import { type Rows, type Statement, statement, value } from "../Statement.ts"
 /** Serializes claims, so that no two claim entries of the same workspace. */
 const lockText = "select pg_advisory_xact_lock(hashtext('wac:outbox'), 0)"
 
-/** The number of workspaces that a claim looks at: some may be worked on, or have no entry that is due. */
+/**
+ * The number of workspaces that one statement looks at: some may be worked on, or have no entry that is due. If none is
+ * free, the next statement looks at those after them.
+ */
 const lookedAt = 400
 
 const waitingAfter = (workspaceId: string) =>
@@ -38,7 +41,8 @@ const share = (limit: string) => `(select ${limit}::integer / count(*) from next
 
 /**
  * Of the workspaces after `last`, then of those from the first one again: each step of the recursion finds the next one
- * with a probe of the index.
+ * with a probe of the index. Of a workspace's share, half is for entries that were not tried yet and half for the others,
+ * so that neither waits for the other, however many there are; what one half leaves, the other takes.
  */
 const take = statement(
   {
@@ -46,9 +50,10 @@ const take = statement(
     token: value<string>(),
     limit: value<number>(),
     lease: value<number>(),
-    last: value<string>()
+    last: value<string>(),
+    start: value<string>()
   },
-  ({ asked, last, lease, limit, token }) =>
+  ({ asked, last, lease, limit, start, token }) =>
     `with recursive judged as materialized (select ${asked} as at), after_last as (
     select f.workspace_id, 1 as turn from (${waitingAfter(`${last}::text`)}) f
     union all
@@ -61,9 +66,10 @@ const take = statement(
     union all
     select n.workspace_id, l.turn + 1 from from_first l cross join lateral (${waitingAfter("l.workspace_id")}) n
     where l.turn < 2 * ${lookedAt} and n.workspace_id <= ${last}
+  ), looked as materialized (
+    select * from after_last union all select * from from_first order by turn limit ${lookedAt}
   ), free as materialized (
-    select l.workspace_id, l.turn
-    from (select * from after_last union all select * from from_first order by turn limit ${lookedAt}) l
+    select l.workspace_id, l.turn from looked l
     where (
       select 1 from wac.outbox c
       where c.workspace_id = l.workspace_id and c.claim_token is not null and c.due_at > ${asked} limit 1
@@ -78,22 +84,30 @@ const take = statement(
   ), chosen as (
     select e.message_id from next f cross join lateral (
       select d.message_id from (
-        (${freshOf("o.message_id, o.place", "f.workspace_id", asked)} limit ${share(limit)})
+        select d.message_id, 0 as tried, row_number() over (order by d.place) as turn
+        from (${freshOf("o.message_id, o.place", "f.workspace_id", asked)} limit ${share(limit)}) d
         union all
-        (${againOf("o.message_id, o.place", "f.workspace_id", asked)} limit ${share(limit)})
-      ) d order by d.place limit ${share(limit)}
+        select d.message_id, 1 as tried, row_number() over (order by d.due_at, d.place) as turn
+        from (${againOf("o.message_id, o.due_at, o.place", "f.workspace_id", asked)} limit ${share(limit)}) d
+      ) d order by d.turn, d.tried limit ${share(limit)}
     ) e
   ), taken as (
     update wac.outbox o set claim_token = ${token}, due_at = j.at + ${lease}::bigint
     from judged j where o.message_id = any (array(select c.message_id from chosen c))
     returning o.*
   )
-  select j.at, (select f.workspace_id from next f order by f.turn desc limit 1) as last,
+  select j.at, coalesce((select f.workspace_id from next f order by f.turn desc limit 1), r.last) as last,
+    (select count(*) from looked) < ${lookedAt} or case
+      when ${last} < r.last then ${start} > ${last} and ${start} <= r.last
+      else ${start} > ${last} or ${start} <= r.last
+    end as is_round,
     t.message_id, t.workspace_id, t.key, t.message, t.tries,
     floor(extract(epoch from t.send_at) * 1000)::double precision as send_at,
     floor(extract(epoch from t.send_until) * 1000)::double precision as send_until,
     floor(extract(epoch from t.enqueued_at) * 1000)::double precision as enqueued_at
-  from judged j left join taken t on true order by t.place`
+  from judged j
+  left join (select l.workspace_id as last from looked l order by l.turn desc limit 1) r on true
+  left join taken t on true order by t.place`
 )
 
 const entry = columns<OutboxEntry.OutboxEntry>({
@@ -107,7 +121,16 @@ const entry = columns<OutboxEntry.OutboxEntry>({
   tries: "integer"
 })
 
-const claimed = result<{ readonly at: Time.Instant; readonly last: string | null }>({ at: "bigint", last: "text" })
+/** What the statement found besides the entries. */
+interface Found {
+  readonly at: Time.Instant
+  /** The workspace that the claim ended with; if it took nothing, the last one looked at; `null` if none waits. */
+  readonly last: string | null
+  /** Whether all workspaces were looked at since `start`. */
+  readonly isRound: boolean
+}
+
+const claimed = result<Found>({ at: "bigint", last: "text", isRound: "boolean" })
 
 /** What a claim needs. */
 export interface Options extends Pick<OutboxStore.Claim, "limit" | "token"> {
@@ -115,6 +138,8 @@ export interface Options extends Pick<OutboxStore.Claim, "limit" | "token"> {
   readonly asked: Time.Instant | undefined
   /** The workspace that the last claim of this process ended with; the one after it comes first. Empty at first. */
   readonly last: string
+  /** `last` of the first one of the claims that follow each other until one takes something. */
+  readonly start: string
 }
 
 /** The statements of a claim, for one transaction. */
@@ -123,8 +148,8 @@ export const claim = (options: Options): ReadonlyArray<Statement> => [
   take({ ...options, lease: Duration.toMillis(OutboxStore.lease) })
 ]
 
-/** Reads what a claim took, and the workspace that it ended with: `null` if it took nothing. */
-export const read = ([, rows]: ReadonlyArray<Rows>): OutboxStore.Claimed & { readonly last: string | null } => ({
+/** Reads what a claim took, and how far it looked. */
+export const read = ([, rows]: ReadonlyArray<Rows>): OutboxStore.Claimed & Found => ({
   ...claimed.read(rows![0]!),
   entries: rows!.flatMap((row) => row["message_id"] === null ? [] : [entry.read(row)])
 })

@@ -2,7 +2,7 @@
  * `OutboxStore` in PostgreSQL: combines the operations of this folder and adds the short statements. Hosts add entries
  * with the schema's SQL function `enqueue`.
  */
-import { type OutboxEntry, OutboxStore, type Time } from "@wac/core"
+import { type OutboxEntry, OutboxStore, type StoreError, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Queue } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import { result } from "../Columns.ts"
@@ -65,17 +65,27 @@ const make = (isReachable: boolean) =>
         yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(notifications), hint.tell)))
       }
 
+      /** Claims after `last`; if none of the workspaces looked at is free, goes on until it has come round to `start`. */
+      const claimFrom =
+        (start: string) =>
+        ({ limit, now, token }: OutboxStore.Claim): Effect.Effect<OutboxStore.Claimed, StoreError.StoreError> =>
+          Effect.suspend(() => {
+            const statements = ClaimEntries.claim({ asked: callerNow(now), token, limit, last, start })
+            return Effect.flatMap(planned("OutboxStore.claim", statements), (rows) => {
+              const { at, entries, isRound, last: reached } = ClaimEntries.read(rows)
+              last = reached ?? last
+              return entries.length > 0 || isRound
+                ? Effect.succeed({ at, entries })
+                : claimFrom(start)({ limit, now, token })
+            })
+          })
+
       return OutboxStore.OutboxStore.of({
         enqueueFunction: isReachable ? `${quoted}.enqueue` : null,
-        claim: ({ limit, now, token }) =>
+        claim: (command) =>
           Effect.suspend(() => {
             hint.claiming()
-            const statements = ClaimEntries.claim({ asked: callerNow(now), token, limit, last })
-            return Effect.map(planned("OutboxStore.claim", statements), (rows) => {
-              const { at, entries, last: taken } = ClaimEntries.read(rows)
-              last = taken ?? last
-              return { at, entries }
-            })
+            return claimFrom(last)(command)
           }),
         end: ending,
         awaitHint: hint.wait,

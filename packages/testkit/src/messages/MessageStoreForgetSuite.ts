@@ -6,6 +6,7 @@ import { type Id, Message, MessageStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as Forgetting from "../Forgetting.ts"
+import * as QueueFixture from "../queue/QueueFixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
 const { day, hour, world } = Fixture
@@ -27,6 +28,28 @@ const sentAt = (...given: Parameters<typeof acceptedAt>) =>
     acceptedAt(...given),
     (command) => Effect.flatMap(MessageFixture.acceptedOutcome, (end) => MessageFixture.settle(command, end))
   )
+
+/** Queues a message in a batch, which spends no token, at a time, with an identifier from that time, and sends it later. */
+const sentLaterAt = (
+  own: Fixture.World,
+  now: number,
+  sendAt: number,
+  message: Message.OutboundMessage = MessageFixture.template(),
+  mark?: string
+) =>
+  Effect.gen(function*() {
+    const store = yield* MessageStore.MessageStore
+    const command = {
+      ...(yield* MessageFixture.sendCommand(own, { now, message, later: { sendAt, isInBatch: true } })),
+      messageId: Fixture.idAt("msg", now, mark)
+    }
+    const { messageId, request } = command
+    assert.strictEqual((yield* store.accept(command))._tag, "Queued")
+    const queued = Option.getOrThrow(yield* store.get(own.workspace.id, messageId))
+    const { command: claimed } = yield* QueueFixture.claim(own, { message: queued, request }, sendAt)
+    yield* MessageFixture.settle(claimed, yield* MessageFixture.acceptedOutcome, sendAt)
+    return { messageId, content: queued.content }
+  })
 
 const found = (own: Fixture.World, id: Id.MessageId) =>
   Effect.map(MessageStore.MessageStore.use((store) => store.get(own.workspace.id, id)), Option.getOrUndefined)
@@ -72,16 +95,18 @@ export const tests = (it: Fixture.It): void => {
       yield* MessageFixture.settle(waiting, yield* MessageFixture.notSentOutcome)
       const late = yield* acceptedAt(own, own.start, content, "9")
       const young = yield* sentAt(own, own.start + 5 * hour, content)
+      const scheduled = yield* sentLaterAt(own, own.start, own.start + day, content, "A")
       const before = yield* found(own, old.messageId)
       assert.isAtLeast(yield* Forgetting.all(store.forgetBodies(own.start + 4 * hour)), 1)
       assert.deepStrictEqual(yield* found(own, old.messageId), { ...before!, content: Message.withoutBody(content) })
       assert.deepStrictEqual((yield* found(own, waiting.messageId))?.content, content)
       assert.deepStrictEqual((yield* found(own, young.messageId))?.content, content)
+      assert.deepStrictEqual((yield* found(own, scheduled.messageId))?.content, scheduled.content)
       const { items } = yield* store.list(own.workspace.id, { clientReference: "order-7", to: [content.to] }, {
         limit: 10,
         after: null
       })
-      assert.strictEqual(items.length, 4)
+      assert.strictEqual(items.length, 5)
       assert.isTrue(
         yield* MessageFixture.report({ status: "read", at: own.start + 6 * hour, reference: old.messageId })
       )
@@ -89,8 +114,25 @@ export const tests = (it: Fixture.It): void => {
       // one that ends after others of its age were looked at
       yield* Forgetting.all(store.forgetBodies(own.start + 4 * hour + 2 * day))
       assert.deepStrictEqual((yield* found(own, late.messageId))?.content, content)
+      assert.deepStrictEqual(
+        (yield* found(own, scheduled.messageId))?.content,
+        Message.withoutBody(scheduled.content)
+      )
       yield* MessageFixture.settle(late, yield* MessageFixture.acceptedOutcome)
       assert.isAtLeast(yield* Forgetting.all(store.forgetBodies(own.start + 4 * hour + 4 * day)), 1)
       assert.deepStrictEqual((yield* found(own, late.messageId))?.content, Message.withoutBody(content))
+    }))
+
+  it.effect("a message that was sent long after it was accepted is kept from when it was sent", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const sendAt = own.start + 10 * day
+      const { messageId } = yield* sentLaterAt(own, own.start, sendAt)
+      yield* store.sweep(sendAt + day)
+      yield* Forgetting.all(store.forget(sendAt))
+      assert.isTrue(yield* MessageFixture.report({ status: "read", at: sendAt + day + hour, reference: messageId }))
+      yield* Forgetting.all(store.forget(sendAt + hour))
+      assert.isUndefined(yield* found(own, messageId))
     }))
 }

@@ -264,7 +264,54 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       }
       yield* enqueue(own, "free")
       assert.deepStrictEqual(keysOf(yield* claim(own.start + second, "two")), ["free"])
-      assert.deepStrictEqual(keysOf(yield* claim(own.start + hour, "two", 2)), ["blocked-0", "blocked-1"])
+      assert.deepStrictEqual(keysOf(yield* claim(own.start + hour, "two", 3)), ["blocked-0", "blocked-1", "free"])
+    }))
+
+  it.effect("however many entries are due for another try, entries that were not tried yet have half of their workspace's share", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      yield* Effect.forEach(Array.from({ length: 40 }, (_, n) => n), (n) => enqueue(own, `blocked-${n}`))
+      const again = { _tag: "Again", after: Duration.minutes(15) } as const
+      const tried = yield* claim(own.start, "one", 40)
+      yield* Effect.forEach(tried, (entry) => end(own.start, entry, "one", again))
+      yield* enqueue(own, "free")
+      // in the order of arrival, as ever
+      assert.deepStrictEqual(keysOf(yield* claim(own.start + hour, "two", 3)), ["blocked-0", "blocked-1", "free"])
+      const lease = Duration.toMillis(OutboxStore.lease)
+      yield* Effect.forEach(Array.from({ length: 40 }, (_, n) => n), (n) => enqueue(own, `free-${n}`))
+      assert.deepStrictEqual(
+        keysOf(yield* claim(own.start + hour + lease, "two", 4)),
+        ["blocked-2", "blocked-3", "free", "free-0"]
+      )
+      assert.deepStrictEqual(keysOf(yield* claim(own.start + hour + 2 * lease, "two", 1)), ["free"])
+    }))
+
+  it.effect("however many workspaces have only entries that wait for another try, an entry of another is taken", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const door = yield* Door
+      // more than one claim looks at
+      const others = 401
+      for (let n = 0; n < others; n++) {
+        yield* door({ workspaceId: yield* Fixture.id("ws"), key: "blocked", message: content })
+      }
+      const again = { _tag: "Again", after: Duration.minutes(10) } as const
+      for (let ended = 0; ended < others;) {
+        const entries = yield* claim(own.start, "one", 1000)
+        yield* Effect.forEach(entries, (entry) => end(own.start, entry, "one", again), { concurrency: 50 })
+        ended += entries.length
+      }
+      // the turn is behind it, so that it comes after all others
+      yield* enqueue(own, "first")
+      for (const key of ["first", "second"]) {
+        const entries = yield* claim(own.start + second, "two", 1)
+        assert.deepStrictEqual(keysOf(entries), [key])
+        yield* end(own.start + second, entries[0]!, "two", { _tag: "Moved" })
+        if (key === "first") yield* enqueue(own, "second")
+      }
+      assert.deepStrictEqual(yield* claim(own.start + second, "two"), [])
+      // and the others take turns again
+      assert.strictEqual((yield* claim(own.start + hour, "three", 1000)).length, 200)
     }))
 
   it.effect("an entry that fails is a failed message with its event and its key", () =>
