@@ -65,8 +65,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
           }
         ),
       (event) => shown(event) as EventOf<Type>,
-      options,
-      (page, request) => filter?.order === "newest" ? page.next : Service.resumeAfter(page, request)
+      options
     ),
   get: (id) => running.run(Effect.map(events.get(workspaceId, id), shown))
 }))

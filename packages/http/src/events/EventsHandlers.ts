@@ -31,7 +31,7 @@ const publicApi = HandlerGroup.layer(
             return shown(Paging.list(yield* events.latest(workspace.id, filterOf(query), request), Event.combined))
           }
           const page = yield* events.list(workspace.id, filterOf(query), request)
-          return shown(Paging.list(page, Event.combined, Events.resumeAfter(page, request)))
+          return shown(Paging.list(page, Event.combined, page.resume))
         }, StoreError.orUnavailable)
       }))
   })
