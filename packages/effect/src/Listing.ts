@@ -15,11 +15,13 @@ const Query = Schema.Struct(Lists.pageQuery)
 const readQuery = Input.read(Query)
 
 /**
- * Builds a list from a list of the domain. `options` are the host's call options, which apply to each page. `resume` of
+ * Builds a list from a list of the domain. `options` are the host's call options, which apply to each page. `places`
+ * is what its cursors name, and `resume` of
  * a page is the position after its last item, for a list that can grow after its end.
  */
 export const make = <A, B>(
   { run }: Running,
+  places: Core.Places,
   list: (page: Core.PageRequest) => Effect.Effect<Core.Page<A> & { readonly resume?: string }, Failure>,
   shown: (item: A) => B,
   options?: unknown
@@ -27,7 +29,7 @@ export const make = <A, B>(
   const page = (query: PageQuery = {}): Promise<Page<B>> =>
     run(
       Effect.flatMap(
-        Effect.flatMap(readQuery(query), Paging.request),
+        Effect.flatMap(readQuery(query), (query) => Paging.request(query, places)),
         (request) => Effect.map(list(request), (page) => Paging.internalList(page, shown, page.resume))
       ),
       { options }

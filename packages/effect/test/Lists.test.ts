@@ -81,6 +81,18 @@ describe("messages and events of a time", () => {
   })
 })
 
+describe("the cursor of another list", () => {
+  it("a list refuses the cursor of another list", async () => {
+    const { wac } = await start()
+    for (let n = 0; n < 2; n++) await wac.messages.send(hello("+15005550003"), fresh())
+    const cursor = (await wac.messages.list().page({ limit: 1 })).nextCursor!
+    assert.lengthOf((await wac.messages.list().page({ cursor })).data, 1)
+    for (const list of [wac.events.list(), wac.templates.list(), wac.contacts.list(), wac.keys.list()]) {
+      assert.deepInclude(await failure(list.page({ cursor })), { reason: "invalid_field", param: "cursor" })
+    }
+  })
+})
+
 describe("the cursor of an empty page of events", () => {
   it("the next page continues from the time of the empty one, not from the oldest event", async () => {
     const { clock, wac } = await start()

@@ -54,6 +54,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
   list: <Type extends EventType>(filter: EventFilter<Type> = {}, options?: Messaging.CallOptions) =>
     Listing.make(
       running,
+      "evt",
       (page) =>
         Effect.flatMap(
           readFilter(written(filter)),
