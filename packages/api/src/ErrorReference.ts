@@ -43,8 +43,9 @@ export const meanings: { readonly [C in Code | "not_found"]: string } = {
   forbidden: "The caller is authenticated but may not do this, or the message may not be sent at present.",
   idempotency_conflict: "An Idempotency-Key was reused with a different body.",
   rate_limited: "Requests or messages come too fast.",
-  server_error: "The service or the provider failed. Only `outcome_unknown` and `delivery_unknown` leave open " +
-    "whether a message was sent or queued; every other reason means that this request sent and queued nothing.",
+  server_error: "The service or the provider failed. Only `outcome_unknown`, `delivery_unknown` and `in_progress` " +
+    "leave open whether a message was sent or queued; every other reason means that this request sent and queued " +
+    "nothing.",
   not_found: "The requested resource does not exist."
 }
 

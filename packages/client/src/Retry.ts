@@ -29,6 +29,17 @@ export const isRetryable = (error: unknown): error is WacError => {
     retryable.has(status!) && !isFinal(error)
 }
 
+/** Whether the attempt, or another request under its key, may have had an effect of which the error does not tell. */
+export const isOpen = (error: unknown): error is WacError =>
+  error instanceof WacError && (error.code === "no_response" || /_unknown$|^in_progress$/.test(`${error.reason}`))
+
+/**
+ * Whether an error tells nothing of earlier attempts under the key: the service failed, or refused the request before it
+ * looked at the key.
+ */
+export const isSilent = (error: unknown): error is WacError =>
+  error instanceof WacError && (error.status === 401 || error.status === 429 || error.status! >= 500)
+
 /** Whether the service refused the request before it did anything, so that even a one-time request can be repeated. */
 export const isUndone = (error: unknown): error is WacError => error instanceof WacError && error.status === 429
 

@@ -232,12 +232,15 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       })
     }
 
+    // the last attempt of which the caller must know that it may have had an effect, whatever the later ones tell
+    let open: WacError | undefined
     try {
       for (;;) {
         signal?.throwIfAborted()
         try {
           return await attempt() as Result<Routes[typeof route]>
         } catch (error) {
+          if (idempotencyKey !== undefined && Retry.isOpen(error)) open = error
           if (!mayRepeat(error) || summary.attempt > retries) throw error
           const waitMs = Retry.waitAfter(summary.attempt, error, clock.random())
           if (clock.now() + waitMs >= deadline) throw error
@@ -246,7 +249,10 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
           summary = { ...summary, attempt: summary.attempt + 1 }
         }
       }
-    } catch (error) {
+    } catch (cause) {
+      const error = open !== undefined && open !== cause && Retry.isSilent(cause)
+        ? Object.assign(open, { cause, retryAfter: cause.retryAfter })
+        : cause
       // the error was thrown after a network event, where not every engine's stack reaches the caller, so the stack of
       // the call replaces it
       if (error instanceof WacError) {

@@ -197,6 +197,48 @@ describe("a send", () => {
     assert.strictEqual(seen.length, 3)
   })
 
+  const unavailable = failing(503, "server_error", "storage_unavailable")
+  it.each<[string, Answer, string, Answer, string]>([
+    ["a broken connection", broken, "unreachable", unavailable, "storage_unavailable"],
+    ["a proxy's page", (response) => response.writeHead(504).end("Later"), "unexpected_response", throttled, "pair"],
+    [
+      "an unknown outcome",
+      failing(504, "server_error", "outcome_unknown"),
+      "outcome_unknown",
+      unavailable,
+      "storage_unavailable"
+    ],
+    ["a send that still runs", running, "in_progress", failing(401, "unauthorized", "revoked_key"), "revoked_key"],
+    ["a send that still runs", running, "in_progress", failing(500, "server_error", "internal"), "internal"]
+  ])("after %s, a send whose retries settle nothing still says that it may have gone out", async (...given) => {
+    const [, first, reason, last, lastReason] = given
+    const { baseUrl } = await serve(first, last)
+    const failed: Array<unknown> = []
+    const { client } = clientOf(baseUrl, { retries: 1, hooks: { onError: ({ error }) => void failed.push(error) } })
+    const error = await apiError(client.messages.send(hello, { idempotencyKey: "k" }))
+    assert.deepEqual([error.reason, error.idempotencyKey], [reason, "k"] as never)
+    const cause = error.cause as WacError
+    assert.deepEqual([cause.reason, error.retryAfter], [lastReason, cause.retryAfter] as never)
+    assert.deepEqual(failed, [error])
+  })
+
+  it.each([
+    [403, "forbidden", "opted_out"],
+    [409, "idempotency_conflict", "payload_mismatch"],
+    [504, "server_error", "delivery_unknown"],
+    [504, "server_error", "outcome_unknown"]
+  ])("a send fails with %i %s %s if that settles a broken connection", async (status, code, reason) => {
+    const { baseUrl } = await serve(broken, failing(status, code, reason))
+    const error = await apiError(clientOf(baseUrl, { retries: 1 }).client.messages.send(hello))
+    assert.deepEqual([error.status, error.reason, error.cause], [status, reason, undefined] as never)
+  })
+
+  it("a request without a key fails with its last error, whatever came before", async () => {
+    const { baseUrl } = await serve(broken, unavailable)
+    const error = await apiError(clientOf(baseUrl, { retries: 1 }).client.messages.get("msg_1"))
+    assert.deepEqual([error.reason, error.cause], ["storage_unavailable", undefined] as never)
+  })
+
   it("a send fails immediately if Retry-After exceeds the timeout", async () => {
     const { baseUrl, seen } = await serve(throttled)
     const error = await apiError(clientOf(baseUrl, { timeout: 6000 }).client.messages.send(hello))

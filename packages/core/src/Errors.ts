@@ -115,7 +115,8 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
 
 /**
  * An error in the service or upstream. `outcome_unknown` and `delivery_unknown` mean that a message may have been
- * sent or queued; every other reason means that this request sent and queued nothing.
+ * sent or queued, and `in_progress` that another request with the key may do so; every other reason means that this
+ * request sent and queued nothing.
  */
 export class ServerError extends Schema.TaggedError<ServerError>()("ServerError", {
   reason: Schema.Literals([

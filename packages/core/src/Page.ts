@@ -4,6 +4,7 @@
 import { Result } from "effect"
 import { Base64Url } from "effect/encoding"
 import { InvalidBody } from "./Errors.ts"
+import type { ByPrefix } from "./Id.ts"
 
 /** The maximum number of items on a page. */
 export const maxLimit = 100
@@ -45,16 +46,36 @@ export const fromOverread = <A>(items: ReadonlyArray<A>, request: PageRequest, i
 /** Encodes an identifier as an opaque cursor, so that callers do not rely on its content. */
 export const encodeCursor = (after: string): string => Base64Url.encode(`1:${after}`)
 
-/** Decodes a cursor that {@link encodeCursor} made. Any other text is `invalid_body` with `param: "cursor"`. */
-export const decodeCursor = (cursor: string): Result.Result<string, InvalidBody> => {
+/**
+ * What the cursors of a list name: identifiers with a prefix, contacts (`Contact.placeOf`), or rows of a campaign
+ * (`<campaign id>:<row>`).
+ */
+export type Places = keyof ByPrefix | "contacts" | "rows"
+
+const shapes = { contacts: /^pn_[^:]+:/, rows: /^cmp_[^:]+:\d{1,9}$/ }
+
+const isOf = (after: string, places: Places): boolean =>
+  places === "contacts" || places === "rows"
+    ? shapes[places].test(after)
+    : after.startsWith(`${places}_`) && !after.includes(":")
+
+/** The error for a cursor that no page of the list has returned. */
+export const foreignCursor = () =>
+  new InvalidBody({
+    reason: "invalid_field",
+    param: "cursor",
+    message: "cursor must be one that a previous page returned"
+  })
+
+/**
+ * Decodes a cursor that {@link encodeCursor} made for a list of these places. Any other text, and a cursor of another
+ * list, is `invalid_body` with `param: "cursor"`.
+ */
+export const decodeCursor = (cursor: string, places: Places): Result.Result<string, InvalidBody> => {
   const decoded = Base64Url.decodeString(cursor)
-  return Result.isSuccess(decoded) && /^1:[a-z]+_[0-9A-Z]{26}(:[^\0]+)?$/.test(decoded.success)
-    ? Result.succeed(decoded.success.slice(2))
-    : Result.fail(
-      new InvalidBody({
-        reason: "invalid_field",
-        param: "cursor",
-        message: "cursor must be one that a previous page returned"
-      })
-    )
+  if (Result.isFailure(decoded) || !/^1:[a-z]+_[0-9A-Z]{26}(:[^\0]+)?$/.test(decoded.success)) {
+    return Result.fail(foreignCursor())
+  }
+  const after = decoded.success.slice(2)
+  return isOf(after, places) ? Result.succeed(after) : Result.fail(foreignCursor())
 }

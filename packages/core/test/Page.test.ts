@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { decodeCursor, defaultLimit, encodeCursor, fromOverread, maxLimit } from "../src/Page.ts"
+import { decodeCursor, defaultLimit, encodeCursor, fromOverread, maxLimit, type Places } from "../src/Page.ts"
 import { between, checks } from "./checks.ts"
 
 const id = "msg_01HZXAZ09BY18CX27DW36EV45F"
@@ -11,12 +11,12 @@ describe("a cursor", () => {
     const cursor = encodeCursor(id)
     assert.match(cursor, /^[A-Za-z0-9_-]+$/)
     assert.notInclude(cursor, id)
-    assert.deepStrictEqual(decodeCursor(cursor), Result.succeed(id))
+    assert.deepStrictEqual(decodeCursor(cursor, "msg"), Result.succeed(id))
   })
 
   it.each(["+15551234567", "US.13491208655302741918", "a:b é\u{1F4E6}"])("a cursor can hold the key %s", (key) => {
     const contact = `pn_01HZXAZ09BY18CX27DW36EV45F:${key}`
-    assert.deepStrictEqual(decodeCursor(encodeCursor(contact)), Result.succeed(contact))
+    assert.deepStrictEqual(decodeCursor(encodeCursor(contact), "contacts"), Result.succeed(contact))
   })
 
   it.each([
@@ -40,9 +40,9 @@ describe("a cursor", () => {
     ["spaces", "   "],
     ["a path", "../../etc/passwd"]
   ])("a cursor is not %s", (_, cursor) => {
-    const result = decodeCursor(cursor)
-    assert.isTrue(Result.isFailure(result))
-    if (Result.isFailure(result)) {
+    for (const places of ["msg", "pn", "contacts", "rows"] as const) {
+      const result = decodeCursor(cursor, places)
+      if (Result.isSuccess(result)) return assert.fail(places)
       assert.deepStrictEqual(
         [result.failure.code, result.failure.reason, result.failure.param],
         ["invalid_body", "invalid_field", "cursor"]
@@ -50,9 +50,22 @@ describe("a cursor", () => {
     }
   })
 
+  it.each<[string, Places]>([
+    [id, "evt"],
+    [id, "contacts"],
+    [`${id}:1`, "msg"],
+    ["pn_01HZXAZ09BY18CX27DW36EV45F", "contacts"],
+    ["pn_01HZXAZ09BY18CX27DW36EV45F:+15551234567", "pn"],
+    ["cmp_01HZXAZ09BY18CX27DW36EV45F", "rows"],
+    ["cmp_01HZXAZ09BY18CX27DW36EV45F:1", "cmp"],
+    ["cmp_01HZXAZ09BY18CX27DW36EV45F:x", "rows"]
+  ])("the cursor of %s is not one of a list of %s", (after, places) => {
+    assert.isTrue(Result.isFailure(decodeCursor(encodeCursor(after), places)))
+  })
+
   it.prop("any text decodes to an identifier or is refused", { text: Schema.String }, ({ text }) => {
     for (const cursor of [text, base64url(text), base64url(`1:${text}`)]) {
-      const result = decodeCursor(cursor)
+      const result = decodeCursor(cursor, "msg")
       if (Result.isSuccess(result)) assert.match(result.success, /^[a-z]+_[0-9A-Z]{26}(:[^\0]+)?$/)
       else assert.strictEqual(result.failure.param, "cursor")
     }
@@ -61,7 +74,7 @@ describe("a cursor", () => {
   it.prop("every identifier survives encoding and decoding", {
     id: Schema.String.check(Schema.isPattern(/^[a-z]{2,3}_[0-7][0-9A-HJKMNP-TV-Z]{25}$/))
   }, ({ id }) => {
-    assert.deepStrictEqual(decodeCursor(encodeCursor(id)), Result.succeed(id))
+    assert.deepStrictEqual(decodeCursor(encodeCursor(id), id.slice(0, id.indexOf("_")) as Places), Result.succeed(id))
   }, checks)
 })
 

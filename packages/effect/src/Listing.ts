@@ -14,19 +14,23 @@ export type { Listing }
 const Query = Schema.Struct(Lists.pageQuery)
 const readQuery = Input.read(Query)
 
-/** Builds a list from a list of the domain. `options` are the host's call options, which apply to each page. */
+/**
+ * Builds a list from a list of the domain. `options` are the host's call options, which apply to each page. `places`
+ * is what its cursors name, and `resume` of
+ * a page is the position after its last item, for a list that can grow after its end.
+ */
 export const make = <A, B>(
   { run }: Running,
-  list: (page: Core.PageRequest) => Effect.Effect<Core.Page<A>, Failure>,
+  places: Core.Places,
+  list: (page: Core.PageRequest) => Effect.Effect<Core.Page<A> & { readonly resume?: string }, Failure>,
   shown: (item: A) => B,
-  options?: unknown,
-  resume: (page: Core.Page<A>, request: Core.PageRequest) => string | null = ({ next }) => next
+  options?: unknown
 ): Listing<B> => {
   const page = (query: PageQuery = {}): Promise<Page<B>> =>
     run(
       Effect.flatMap(
-        Effect.flatMap(readQuery(query), Paging.request),
-        (request) => Effect.map(list(request), (page) => Paging.internalList(page, shown, resume(page, request)))
+        Effect.flatMap(readQuery(query), (query) => Paging.request(query, places)),
+        (request) => Effect.map(list(request), (page) => Paging.internalList(page, shown, page.resume))
       ),
       { options }
     )

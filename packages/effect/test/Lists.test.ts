@@ -81,6 +81,34 @@ describe("messages and events of a time", () => {
   })
 })
 
+describe("the cursor of another list", () => {
+  it("a list refuses the cursor of another list", async () => {
+    const { wac } = await start()
+    for (let n = 0; n < 2; n++) await wac.messages.send(hello("+15005550003"), fresh())
+    const cursor = (await wac.messages.list().page({ limit: 1 })).nextCursor!
+    assert.lengthOf((await wac.messages.list().page({ cursor })).data, 1)
+    for (const list of [wac.events.list(), wac.templates.list(), wac.contacts.list(), wac.keys.list()]) {
+      assert.deepInclude(await failure(list.page({ cursor })), { reason: "invalid_field", param: "cursor" })
+    }
+  })
+})
+
+describe("the cursor of an empty page of events", () => {
+  it("the next page continues from the time of the empty one, not from the oldest event", async () => {
+    const { clock, wac } = await start()
+    await wac.messages.send(hello("+15005550003"), fresh())
+    await clock.advance(1000)
+    const empty = await wac.events.list({ since: clock.now() }).page()
+    assert.deepStrictEqual([empty.data, empty.hasMore], [[], false])
+    const later = () => wac.events.list().page({ cursor: empty.nextCursor! })
+    assert.deepStrictEqual(await later(), empty)
+    const { messageId } = await wac.messages.send(hello("+15005550003"), fresh())
+    assert.deepStrictEqual((await later()).data.map(({ data }) => data), [
+      { ...(await wac.events.list({ order: "newest" }).page({ limit: 1 })).data[0]!.data, message_id: messageId }
+    ])
+  })
+})
+
 describe("contacts", () => {
   it("contacts show who may be messaged, and until when", async () => {
     const { clock, wac } = await start()

@@ -4,13 +4,16 @@
 import { type Errors, Page } from "@wac/core"
 import { DateTime, Effect } from "effect"
 
-/** Reads `limit` and `cursor`. */
-export const request = (query: {
-  readonly limit?: number
-  readonly cursor?: string
-}): Effect.Effect<Page.PageRequest, Errors.InvalidBody> =>
+/** Reads `limit` and `cursor`, which names a place of the list. */
+export const request = (
+  query: {
+    readonly limit?: number
+    readonly cursor?: string
+  },
+  places: Page.Places
+): Effect.Effect<Page.PageRequest, Errors.InvalidBody> =>
   Effect.map(
-    query.cursor === undefined ? Effect.succeed(null) : Effect.fromResult(Page.decodeCursor(query.cursor)),
+    query.cursor === undefined ? Effect.succeed(null) : Effect.fromResult(Page.decodeCursor(query.cursor, places)),
     (after) => ({ limit: query.limit ?? Page.defaultLimit, after })
   )
 

@@ -113,6 +113,17 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       assert.deepStrictEqual(none.body.data, [])
     }))
 
+  it.effect("the cursor of one campaign's recipients is refused for another campaign", () =>
+    Effect.gen(function*() {
+      const [one, other] = [yield* create(), yield* create()]
+      for (const { upload } of [one, other]) yield* upload(lines(2, 100))
+      const { body } = yield* call(`${one.at}/recipients?limit=1`, { headers: one.session })
+      const rest = yield* call(`${one.at}/recipients?cursor=${body.nextCursor}`, { headers: one.session })
+      assert.deepStrictEqual(rest.body.data.map(({ row }: { readonly row: number }) => row), [2])
+      const refused = yield* call(`${other.at}/recipients?cursor=${body.nextCursor}`, { headers: other.session })
+      checks.assertInvalid(refused, "invalid_field", "cursor")
+    }))
+
   it.effect("filtered pages contain every matching row exactly once", () =>
     Effect.gen(function*() {
       const { act, at, session, until, upload } = yield* create()

@@ -2,7 +2,7 @@
  * The two listings of events, and that all who learn of an event learn the same.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { assertError, assertInvalid, nobody, type Ready } from "../checks.ts"
 import { type Answer, call, hello, ready, receiver, send, setWebhook } from "../harness.ts"
 
@@ -81,6 +81,18 @@ describe.concurrent("events", () => {
       yield* send(server, hello("+15005550003"))
       assert.deepStrictEqual(yield* follow, ["message.failed +15005550001", "message.sent +15005550003"])
       assert.deepStrictEqual(yield* follow, [])
+    }).pipe(Effect.scoped))
+
+  it.live("the cursor of an empty page continues from the page's time, not from the oldest event", () =>
+    Effect.gen(function*() {
+      const { server } = yield* told
+      const since = DateTime.formatIso(yield* DateTime.now)
+      const empty = (yield* listed(server, `?since=${since}`)).body
+      assert.deepStrictEqual([empty.data, empty.has_more], [[], false])
+      assert.deepStrictEqual((yield* listed(server, `?cursor=${empty.next_cursor}`)).body, empty)
+      yield* send(server, hello("+15005550003"))
+      const { body } = yield* listed(server, `?cursor=${empty.next_cursor}`)
+      assert.deepStrictEqual(body.data.map(({ type }: { readonly type: string }) => type), ["message.sent"])
     }).pipe(Effect.scoped))
 
   it.live("events can be filtered by type and by time", () =>

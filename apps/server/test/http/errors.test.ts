@@ -798,7 +798,63 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
         checks.assertInvalid(yield* ask(`${path}?__proto__=2`), "unknown_field", "__proto__")
         for (const limit of ["1", "25", "100"]) assert.strictEqual((yield* ask(`${path}?limit=${limit}`)).status, 200)
         assert.strictEqual((yield* ask(`${path}?`)).status, 200)
-        assert.strictEqual((yield* ask(`${path}?cursor=${encoded(`1:key_${id}`)}`)).status, 200)
+      }))
+
+    const places = {
+      tpl: "tpl_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      evt: "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      aud: "aud_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      msg: "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      req: "req_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      job: "job_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      dlv: "dlv_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      alr: "alr_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      key: "key_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      pn: "pn_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      cmp: "cmp_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      contacts: "pn_01ARZ3NDEKTSV4RRFFQ69G5FAV:+15551234567",
+      rows: "cmp_01ARZ3NDEKTSV4RRFFQ69G5FAV:1"
+    }
+    /** What the cursors of each list name. */
+    const placesOf: { readonly [path: string]: keyof typeof places } = {
+      "/v1/templates": "tpl",
+      "/internal/templates": "tpl",
+      "/v1/events": "evt",
+      "/internal/events": "evt",
+      "/internal/audit": "aud",
+      "/v1/messages": "msg",
+      "/internal/messages": "msg",
+      "/internal/contacts/:id/messages": "msg",
+      "/internal/requests": "req",
+      "/internal/webhook/replays": "job",
+      "/internal/webhook/deliveries": "dlv",
+      "/internal/alerts": "alr",
+      "/internal/api-keys": "key",
+      "/internal/phone-numbers": "pn",
+      "/v1/campaigns": "cmp",
+      "/internal/campaigns": "cmp",
+      "/internal/contacts": "contacts",
+      "/v1/campaigns/:id/recipients": "rows",
+      "/internal/campaigns/:id/recipients": "rows"
+    }
+
+    it("every list is among those whose cursors are tried", () => {
+      const paged = endpoints.filter((endpoint) => EndpointAnnotations.has(endpoint, EndpointAnnotations.IsPaged))
+      assert.deepStrictEqual(Object.keys(placesOf).sort(), paged.map(({ path }) => path).sort())
+    })
+
+    it.effect.each(Object.keys(placesOf))("%s refuses the cursor of any other list", (path) =>
+      Effect.gen(function*() {
+        for (const [kind, place] of Object.entries(places)) {
+          const cursor = Buffer.from(`1:${place}`).toString("base64url")
+          const answer = yield* ask(`${path.replace(":id", places.cmp)}?cursor=${cursor}`)
+          if (kind !== placesOf[path]) checks.assertInvalid(answer, "invalid_field", "cursor")
+          // what the path names does not exist
+          else assert.strictEqual(answer.status, path.includes(":id") ? 404 : 200, kind)
+        }
+        if (path !== "/v1/messages") return
+        const cursor = Buffer.from(`1:${places.evt}`).toString("base64url")
+        checks.assertInvalid(yield* ask(`${path}?direction=inbound&cursor=${cursor}`), "invalid_field", "cursor")
       }))
 
     it.effect.each(single)("%s accepts no query parameters", (path) =>

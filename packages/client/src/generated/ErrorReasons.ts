@@ -60,8 +60,8 @@ export interface ErrorReasons {
   /** Requests or messages come too fast. */
   readonly rate_limited: "workspace" | "phone_number" | "pair" | "provider" | "login"
   /**
-   * The service or the provider failed. Only `outcome_unknown` and `delivery_unknown` leave open whether a message was
-   * sent or queued; every other reason means that this request sent and queued nothing.
+   * The service or the provider failed. Only `outcome_unknown`, `delivery_unknown` and `in_progress` leave open whether
+   * a message was sent or queued; every other reason means that this request sent and queued nothing.
    */
   readonly server_error:
     | "internal"

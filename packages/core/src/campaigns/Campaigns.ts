@@ -29,8 +29,12 @@ const lookedAtOnce = 1000
 /** The maximum number of rows written together. */
 const batch = 500
 
-/** The place after which a page begins. With a cursor of another list, a page begins at the first row. */
-const placeOf = (after: string | null): number => Number(/:(\d{1,9})$/.exec(after ?? "")?.[1] ?? 0)
+/** The place after which a page of the campaign's rows begins. The cursor of another campaign's rows is refused. */
+const placeOf = (after: string | null, id: Id.CampaignId): Effect.Effect<number, InvalidBody> => {
+  if (after === null) return Effect.succeed(0)
+  const [campaignId, place] = after.split(":")
+  return campaignId === id ? Effect.succeed(Number(place)) : Effect.fail(Page.foreignCursor())
+}
 
 /** Numbers rows by their place among the campaign's present rows instead of among all uploads. */
 const placed = <E>(rows: Effect.Effect<ReadonlyArray<CheckedRow>, E>, replaced: number) =>
@@ -96,7 +100,7 @@ export interface Operations {
     id: string,
     filter: RowFilter,
     page: Page.PageRequest
-  ) => Effect.Effect<Page.Page<CheckedRow>, NotFound | Forbidden | StoreError>
+  ) => Effect.Effect<Page.Page<CheckedRow>, InvalidBody | NotFound | Forbidden | StoreError>
   /** Why checked rows have a problem, with the first rows of each problem. */
   readonly problems: (
     workspaceId: Id.WorkspaceId,
@@ -277,7 +281,7 @@ export class Campaigns extends Context.Service<
           const { id, replaced, rows } = campaign
           const first = page.after === null && filter.outcome === "left_out"
             ? ProblemKind.rowsBefore(campaign, filter.reason)
-            : placeOf(page.after)
+            : yield* placeOf(page.after, id)
           const isFiltered = Object.values(filter).some((wanted) => wanted !== undefined)
           const last = Math.min(rows, first + (isFiltered ? Page.maxScanned : page.limit))
           const items: Array<CheckedRow> = []

@@ -11,12 +11,28 @@ import type { StoreError } from "../StoreError.ts"
 import type { Event } from "./Event.ts"
 import { type EventFilter, EventStore, type LatestFilter } from "./EventStore.ts"
 
-/** Sorts below every event's id. */
-const beforeAll = Id.lowestAt("evt", 0)
+/** A page of events, oldest first. */
+export interface Followed extends Page<Event> {
+  /** The `after` that continues after the page, even if the page is the last one for now. */
+  readonly resume: string
+}
 
-/** The `after` that continues after a page of `Events.list`, even if the page is the last one for now. */
-export const resumeAfter = ({ items, next }: Page<Event>, { after }: PageRequest): string =>
-  next ?? items.at(-1)?.id ?? after ?? beforeAll
+/** The `after` that continues after a page, even if the page is the last one for now. */
+export const resumeAfter = ({ items, next }: Page<Event>, { after }: PageRequest, { since = 0 }: EventFilter): string =>
+  next ?? items.at(-1)?.id ?? after ?? Id.lowestAt("evt", since)
+
+/** Whether `after` is no event's id but stands for a time, because {@link resumeAfter} had no event to name. */
+const isTime = (after: string): boolean => after === Id.lowestAt("evt", Id.timeOf(after as Id.EventId))
+
+/**
+ * The filter and the page to read. Where `after` stands for a time, this is the time, not a place among the ids: an
+ * event that was recorded since may have an id from before.
+ */
+const begun = (filter: EventFilter, page: PageRequest): readonly [EventFilter, PageRequest] =>
+  page.after === null || !isTime(page.after) ? [filter, page] : [
+    { ...filter, since: Math.max(filter.since ?? 0, Id.timeOf(page.after as Id.EventId)) },
+    { ...page, after: null }
+  ]
 
 export class Events extends Context.Service<Events, {
   /**
@@ -27,7 +43,7 @@ export class Events extends Context.Service<Events, {
     workspaceId: Id.WorkspaceId,
     filter: EventFilter,
     page: PageRequest
-  ) => Effect.Effect<Page<Event>, StoreError>
+  ) => Effect.Effect<Followed, StoreError>
   /** Newest first, for people. The pages may miss events that were being committed meanwhile. */
   readonly latest: (
     workspaceId: Id.WorkspaceId,
@@ -44,7 +60,13 @@ export class Events extends Context.Service<Events, {
       const get = (workspaceId: Id.WorkspaceId, text: string) =>
         Lookup.find("event", Id.parse(Id.EventId, text), (id) => store.get(workspaceId, id))
 
-      return Events.of({ list: store.list, latest: store.latest, get })
+      const list = (workspaceId: Id.WorkspaceId, filter: EventFilter, request: PageRequest) =>
+        Effect.map(store.list(workspaceId, ...begun(filter, request)), (page): Followed => ({
+          ...page,
+          resume: resumeAfter(page, request, filter)
+        }))
+
+      return Events.of({ list, latest: store.latest, get })
     })
   )
 }

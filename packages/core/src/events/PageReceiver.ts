@@ -45,7 +45,7 @@ export class PageReceivers extends Context.Service<PageReceivers, {
         let request: PageRequest = { limit, after: newest?.id ?? null }
         const next = Effect.gen(function*() {
           const page = yield* events.list(workspaceId, {}, request)
-          request = { limit, after: resumeAfter(page, request) }
+          request = { limit, after: resumeAfter(page, request, {}) }
           return yield* Effect.forEach(page.items, (event) => {
             const sent = body(event, "combined")
             return Effect.flatMap(Clock.currentTimeMillis, (now) =>

@@ -443,7 +443,8 @@ class Batch {
       // sent from the number that was checked here, even if another number becomes the default
       content: { ...content, from },
       status: "queued",
-      createdAt: now,
+      createdAt: Math.min(later!.createdAt ?? now, now),
+      statusAt: now,
       sendAt
     })
     const answer = { _tag: "Queued", messageId: id, workspaceId, apiKeyId, sendAt } as const

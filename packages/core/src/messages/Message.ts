@@ -258,13 +258,15 @@ export interface Unsent extends
   >
 {
   readonly status: "queued" | "sending"
+  /** `createdAt` by default. */
+  readonly statusAt?: Instant
   readonly sendAt?: Instant
 }
 
 /** A new message without any report. */
 export const unsent = (created: Unsent): Message => ({
   ...created,
-  statusAt: created.createdAt,
+  statusAt: created.statusAt ?? created.createdAt,
   sendAt: created.sendAt ?? null,
   providerMessageId: null,
   sentAt: null,

@@ -57,6 +57,11 @@ export interface Later extends SendTimes.RequestedTimes {
    * batch, whose tokens were spent for all items together, or a message of the outbox.
    */
   readonly isInBatch: boolean
+  /**
+   * When the message came about, if it has waited elsewhere since: the time of its id, by which lists look for it. By
+   * default it comes about when it is queued.
+   */
+  readonly createdAt?: Instant
 }
 
 /** The command to accept a send. It is judged at the storage's time (`StorageTime`); the lease keeps its length. */

@@ -81,8 +81,8 @@ export interface BatchRequest extends Pick<SendRequest, "workspaceId" | "apiKeyI
 export class Messages extends Context.Service<Messages, {
   /**
    * Sends a message once per idempotency key (contract §3). From *accept* to *settle* it runs to completion, even if
-   * the caller stops waiting. Fails with the errors of contract §2; only `outcome_unknown` and `delivery_unknown` mean
-   * that the message may have been sent or queued. Calls `SendBinding.ReplayObserver` if the answer is that of another
+   * the caller stops waiting. Fails with the errors of contract §2; only `outcome_unknown`, `delivery_unknown` and
+   * `in_progress` mean that the message may have been sent or queued. Calls `SendBinding.ReplayObserver` if the answer is that of another
    * request.
    *
    * A message to be sent later is queued (contract §15), unless a check refuses it that does not depend on the time of

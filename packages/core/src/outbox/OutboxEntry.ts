@@ -4,7 +4,7 @@
  */
 import { Duration, Result } from "effect"
 import { type DomainError, reasonOf } from "../Errors.ts"
-import type { MessageId, WorkspaceId } from "../Id.ts"
+import { type MessageId, timeOf, type WorkspaceId } from "../Id.ts"
 import type { IdempotencyKey } from "../Idempotency.ts"
 import * as Message from "../messages/Message.ts"
 import type { Later } from "../messages/MessageStore.ts"
@@ -31,6 +31,12 @@ export interface OutboxEntry {
   readonly tries: number
 }
 
+/**
+ * When an entry's message came about, however much later it is queued or fails: the time of its id, by which lists look
+ * for it.
+ */
+export const createdAt = ({ messageId }: Pick<OutboxEntry, "messageId">): Instant => timeOf(messageId)
+
 type Times = Pick<OutboxEntry, "enqueuedAt" | "sendAt" | "sendUntil">
 
 const fromOf = ({ enqueuedAt, sendAt }: Times): Instant => Math.max(sendAt ?? enqueuedAt, enqueuedAt)
@@ -38,16 +44,20 @@ const fromOf = ({ enqueuedAt, sendAt }: Times): Instant => Math.max(sendAt ?? en
 const untilOf = (times: Times): Instant => times.sendUntil ?? fromOf(times) + Duration.toMillis(SendTimes.standardTrial)
 
 /** How an entry is to be queued at `now`; fails if the time to send it is over. */
-export const laterOf = (times: Times, now: Instant): Result.Result<Later, Message.MessageError> => {
-  const { sendAt, sendUntil } = times
-  const [from, until] = [fromOf(times), untilOf(times)]
+export const laterOf = (
+  entry: Times & Pick<OutboxEntry, "messageId">,
+  now: Instant
+): Result.Result<Later, Message.MessageError> => {
+  const { sendAt, sendUntil } = entry
+  const [from, until] = [fromOf(entry), untilOf(entry)]
   // an entry whose `sendUntil` was never after its `sendAt` is refused when it is queued, as a request would be
   if (until <= now && until > from) return Result.fail(Message.notSentInTime)
   return Result.succeed({
     ...(sendAt === null ? {} : { sendAt }),
     ...(Number.isFinite(until) || sendUntil !== null ? { sendUntil: until } : {}),
     // entries come without requests, so no rate limit of requests applies
-    isInBatch: true
+    isInBatch: true,
+    createdAt: createdAt(entry)
   })
 }
 

@@ -11,16 +11,16 @@ import type * as SendBinding from "../messages/SendBinding.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
-import type { OutboxEnd, OutboxEntry } from "./OutboxEntry.ts"
+import * as OutboxEntry from "./OutboxEntry.ts"
 
 /** Records what came of an entry that `OutboxStore.claim` handed out. */
 export interface EndEntry {
   readonly now: Instant
-  readonly entry: Pick<OutboxEntry, "messageId" | "workspaceId">
+  readonly entry: Pick<OutboxEntry.OutboxEntry, "messageId" | "workspaceId">
   /** The claim's owner token. */
   readonly token: string
   readonly request: KeyedRequest
-  readonly end: OutboxEnd
+  readonly end: OutboxEntry.OutboxEnd
   /** The name of the running provider. A failed message that names no sender gets this provider's default number. */
   readonly provider: string
   /** One event id and one delivery id are enough. */
@@ -91,7 +91,8 @@ export const end: Decide<EndEntry, Loaded, boolean, Writes> = (loaded, commands)
       from: sender.phoneNumber,
       content: end.content,
       status: "queued",
-      createdAt: now,
+      createdAt: Math.min(OutboxEntry.createdAt(command.entry), now),
+      statusAt: now,
       sendAt: now
     })
     const answer = { _tag: "Queued", messageId, workspaceId, apiKeyId: null, sendAt: now } as const

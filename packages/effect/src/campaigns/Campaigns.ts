@@ -113,6 +113,7 @@ export const make = Effect.gen(function*() {
       list: (filter = {}, options) =>
         Listing.make(
           running,
+          "cmp",
           (page) => Effect.flatMap(readFilter(filter), (filter) => campaigns.list(workspaceId, filter, page)),
           CampaignsHandlers.shown,
           options
@@ -137,6 +138,7 @@ export const make = Effect.gen(function*() {
       recipients: (id, filter = {}, options) =>
         Listing.make(
           running,
+          "rows",
           (page) => Effect.flatMap(readRowFilter(filter), (filter) => campaigns.rows(workspaceId, id, filter, page)),
           CampaignsHandlers.shownRow,
           options

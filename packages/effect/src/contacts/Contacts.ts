@@ -56,6 +56,7 @@ export const make = Effect.gen(function*() {
     list: (filter = {}) =>
       Listing.make(
         running,
+        "contacts",
         (page) => Effect.flatMap(readFilter(filter), (filter) => contacts.list(workspaceId, filter, page)),
         ContactsHandlers.shown
       ),

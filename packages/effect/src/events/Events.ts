@@ -54,6 +54,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
   list: <Type extends EventType>(filter: EventFilter<Type> = {}, options?: Messaging.CallOptions) =>
     Listing.make(
       running,
+      "evt",
       (page) =>
         Effect.flatMap(
           readFilter(written(filter)),
@@ -65,8 +66,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
           }
         ),
       (event) => shown(event) as EventOf<Type>,
-      options,
-      (page, request) => filter?.order === "newest" ? page.next : Service.resumeAfter(page, request)
+      options
     ),
   get: (id) => running.run(Effect.map(events.get(workspaceId, id), shown))
 }))

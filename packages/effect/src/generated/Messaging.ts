@@ -356,8 +356,8 @@ export interface WacErrorFields extends Error {
  * `code` narrows `reason`. It holds no secret, no payload and no database message. `stack` contains the line that made
  * the call.
  *
- * For sends: only `outcome_unknown`, `delivery_unknown` and `no_response` leave open whether the message was sent. After
- * every other error, this call sent nothing. Retrying with the same idempotency key is always safe.
+ * For sends: only `outcome_unknown`, `delivery_unknown`, `in_progress` and `no_response` leave open whether the message
+ * was sent. After every other error, this call sent nothing. Retrying with the same idempotency key is always safe.
  */
 export type MessagingError = {
   readonly [Code in ErrorCode]: WacErrorFields & {

@@ -53,7 +53,7 @@ export const make = Effect.map(Service.ApiKeys, (keys) => (running: Running, wor
         })
       )
     })),
-  list: () => Listing.make(running, (page) => keys.list(workspaceId, page), ApiKeysHandlers.listed),
+  list: () => Listing.make(running, "key", (page) => keys.list(workspaceId, page), ApiKeysHandlers.listed),
   get: (id) => running.run(Effect.map(keys.get(workspaceId, id), ApiKeysHandlers.shown)),
   revoke: (id) => running.run(keys.revoke(workspaceId, id))
 }))

@@ -322,6 +322,7 @@ export const make = Effect.gen(function*() {
     conversation: (filter = {}, options) =>
       Listing.make(
         running,
+        "msg",
         (page) =>
           Effect.flatMap(
             readQuery(filter),
@@ -334,6 +335,7 @@ export const make = Effect.gen(function*() {
     list: (filter = {}, options) =>
       Listing.make(
         running,
+        "msg",
         (page) =>
           Effect.flatMap(
             readFilter(written(filter)),

@@ -75,7 +75,7 @@ export const make = Effect.gen(function*() {
   })
 
   return (running: Running, workspaceId: Id.WorkspaceId): PhoneNumbers => ({
-    list: () => Listing.make(running, (page) => numbers.list(workspaceId, page), PhoneNumbersHandlers.shown),
+    list: () => Listing.make(running, "pn", (page) => numbers.list(workspaceId, page), PhoneNumbersHandlers.shown),
     setCredentials: (id, credentials) =>
       running.run(Effect.gen(function*() {
         const given = credentials === null ? undefined : credentialsOf(yield* read(credentials))

@@ -17,8 +17,8 @@ export class Host extends Context.Service<Host, {
   readonly workspaceId: Id.WorkspaceId
   /**
    * Sends a message of that workspace, once for each idempotency key, with the guarantees of the core's
-   * `Messages.send`. Fails with its errors; only `outcome_unknown` and `delivery_unknown` mean that the message may
-   * have been sent.
+   * `Messages.send`. Fails with its errors; only `outcome_unknown`, `delivery_unknown` and `in_progress` mean that
+   * the message may have been sent.
    */
   readonly send: (
     message: NewMessage,

@@ -176,6 +176,7 @@ export const make = Effect.map(SubscriptionStore.SubscriptionStore, (store) => {
     failed: (name) =>
       Listing.make(
         { run },
+        "evt",
         (page) => Effect.flatMap(nameOf(name), (name) => store.failed({ workspaceId, name }, page)),
         ({ attempts, event, failedAt, failure }) => ({
           event: shown(event),

@@ -38,6 +38,7 @@ export const make = Effect.map(
     list: (filter = {}, options) =>
       Listing.make(
         running,
+        "tpl",
         (page) => Effect.flatMap(readFilter(filter), (filter) => templates.list(workspaceId, filter, page)),
         TemplatesHandlers.shown,
         options

@@ -145,6 +145,7 @@ export const make = Effect.gen(function*() {
         list: (filter = {}) =>
           Listing.make(
             running,
+            "dlv",
             (page) =>
               Effect.flatMap(
                 readFilter(written(filter)),
@@ -174,7 +175,7 @@ export const make = Effect.gen(function*() {
               })
             )
           })),
-        list: () => Listing.make(running, (page) => replays.list(workspaceId, page), ReplaysHandlers.shown),
+        list: () => Listing.make(running, "job", (page) => replays.list(workspaceId, page), ReplaysHandlers.shown),
         get: (id) => run(Effect.map(replays.get(workspaceId, id), ReplaysHandlers.shown)),
         cancel: (id) => run(Effect.asVoid(replays.cancel(workspaceId, id)))
       }

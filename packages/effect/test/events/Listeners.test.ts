@@ -182,7 +182,7 @@ describe("a listener", () => {
     const failures = [Effect.die(new Error("a mistake")), Effect.fail(new StoreError.StoreError({ operation: "list" }))]
     const heard = await heardOf(() => ({
       list: (_workspaceId, _filter, { after }) =>
-        failures.pop() ?? Effect.succeed({ items: after === null ? [recorded("V")] : [], next: null }),
+        failures.pop() ?? Effect.succeed({ items: after === null ? [recorded("V")] : [], next: null, resume: "" }),
       latest: () => failures.pop() ?? Effect.succeed({ items: [], next: null })
     }))
     assert.deepStrictEqual([heard, failures], [[recorded("V").id], []])
@@ -193,7 +193,7 @@ describe("a listener", () => {
     const log = [earlier, late, own]
     const heard = await heardOf(({ recording }) => ({
       list: (_workspaceId, _filter, { after }) =>
-        Effect.succeed({ items: log.slice(log.findIndex(({ id }) => id === after) + 1), next: null }),
+        Effect.succeed({ items: log.slice(log.findIndex(({ id }) => id === after) + 1), next: null, resume: "" }),
       // `late` has an earlier place, and is committed later
       latest: () => recording([own.id])(Effect.succeed({ items: [own, earlier], next: null }))
     }))

@@ -25,7 +25,10 @@ export const layer = HandlerGroup.layer(
         list: Effect.fnUntraced(function*({ query: { open, ...query } }) {
           const { workspaceId } = yield* Caller.CurrentSession
           const filter = open === undefined ? {} : { open }
-          return Paging.internalList(yield* alerts.list(workspaceId, filter, yield* Paging.request(query)), shown)
+          return Paging.internalList(
+            yield* alerts.list(workspaceId, filter, yield* Paging.request(query, "alr")),
+            shown
+          )
         }, StoreError.orUnavailable),
         settings: Effect.fnUntraced(function*() {
           const { workspaceId } = yield* Caller.CurrentSession

@@ -26,7 +26,7 @@ export const layer = HandlerGroup.layer(
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const page = yield* audit.list(workspaceId, filter, yield* Paging.request(query))
+          const page = yield* audit.list(workspaceId, filter, yield* Paging.request(query, "aud"))
           return { ...Paging.internalList(page, shown), since: Time.iso(yield* audit.since) }
         }, StoreError.orUnavailable)
       }))

@@ -159,7 +159,7 @@ const handlersFor = <R, List, RowList>(
     list: Effect.fnUntraced(function*({ query }: { readonly query: PageQuery & CampaignStore.CampaignFilter }) {
       const { campaigns, workspaceId } = yield* held
       const filter = Struct.pick(query, ["status", "nameContains"])
-      return pages.list(yield* campaigns.list(workspaceId, filter, yield* Paging.request(query)))
+      return pages.list(yield* campaigns.list(workspaceId, filter, yield* Paging.request(query, "cmp")))
     }, StoreError.orUnavailable),
     get: Effect.fnUntraced(function*({ params }: ById) {
       const { campaigns, workspaceId } = yield* held
@@ -209,7 +209,7 @@ const handlersFor = <R, List, RowList>(
         if (request.headers["accept"]?.toLowerCase().includes("text/csv") === true) {
           return csvOf(params.id, yield* campaigns.allRows(workspaceId, params.id, filter))
         }
-        return pages.rows(yield* campaigns.rows(workspaceId, params.id, filter, yield* Paging.request(query)))
+        return pages.rows(yield* campaigns.rows(workspaceId, params.id, filter, yield* Paging.request(query, "rows")))
       },
       StoreError.orUnavailable
     )

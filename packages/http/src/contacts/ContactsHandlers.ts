@@ -74,7 +74,10 @@ export const layer = HandlerGroup.layer(
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          return Paging.internalList(yield* contacts.list(workspaceId, filter, yield* Paging.request(query)), shown)
+          return Paging.internalList(
+            yield* contacts.list(workspaceId, filter, yield* Paging.request(query, "contacts")),
+            shown
+          )
         }, StoreError.orUnavailable),
         find: Effect.fnUntraced(function*({ query: { number } }) {
           const { workspaceId } = yield* Caller.CurrentSession
@@ -90,7 +93,7 @@ export const layer = HandlerGroup.layer(
         }, StoreError.orUnavailable),
         messages: Effect.fnUntraced(function*({ params, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const page = yield* Paging.request(query)
+          const page = yield* Paging.request(query, "msg")
           return Paging.internalList(
             yield* messages.conversationWith(workspaceId, params.id, page),
             conversationMessage

@@ -26,12 +26,12 @@ const publicApi = HandlerGroup.layer(
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query }) {
           const { workspace } = yield* Caller.Caller
-          const request = yield* Paging.request(query)
+          const request = yield* Paging.request(query, "evt")
           if (query.order === "newest") {
             return shown(Paging.list(yield* events.latest(workspace.id, filterOf(query), request), Event.combined))
           }
           const page = yield* events.list(workspace.id, filterOf(query), request)
-          return shown(Paging.list(page, Event.combined, Events.resumeAfter(page, request)))
+          return shown(Paging.list(page, Event.combined, page.resume))
         }, StoreError.orUnavailable)
       }))
   })
@@ -49,7 +49,7 @@ const dashboard = HandlerGroup.layer(
             until: query.until === undefined ? undefined : DateTime.toEpochMillis(query.until),
             messageId: query.messageId
           }
-          const page = yield* events.latest(workspaceId, filter, yield* Paging.request(query))
+          const page = yield* events.latest(workspaceId, filter, yield* Paging.request(query, "evt"))
           return shown(Paging.list(page, Event.combined))
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {

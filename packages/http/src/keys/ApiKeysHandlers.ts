@@ -50,7 +50,7 @@ export const layer = HandlerGroup.layer(
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          return Paging.internalList(yield* keys.list(workspaceId, yield* Paging.request(query)), listed)
+          return Paging.internalList(yield* keys.list(workspaceId, yield* Paging.request(query, "key")), listed)
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession

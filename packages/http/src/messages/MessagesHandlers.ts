@@ -233,7 +233,7 @@ const publicLayer = HandlerGroup.layer(
             const refusal = Conversation.refusal({ status, to, client_reference: clientReference, since, until })
             if (refusal !== undefined) return yield* refusal
             return Paging.list(
-              yield* messages.conversation(workspace.id, asked, yield* Paging.request(query)),
+              yield* messages.conversation(workspace.id, asked, yield* Paging.request(query, "msg")),
               conversationMessage
             )
           }
@@ -243,7 +243,7 @@ const publicLayer = HandlerGroup.layer(
             ...(clientReference === undefined ? {} : { clientReference }),
             ...Paging.between(since, until)
           }
-          return Paging.list(yield* messages.list(workspace.id, filter, yield* Paging.request(query)), shown)
+          return Paging.list(yield* messages.list(workspace.id, filter, yield* Paging.request(query, "msg")), shown)
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspace } = yield* Caller.Caller
@@ -296,7 +296,10 @@ const dashboardLayer = HandlerGroup.layer(
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, since, until, ...rest }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
           const filter = { ...rest, ...Paging.between(since, until) }
-          return Paging.internalList(yield* messages.list(workspaceId, filter, yield* Paging.request(query)), shown)
+          return Paging.internalList(
+            yield* messages.list(workspaceId, filter, yield* Paging.request(query, "msg")),
+            shown
+          )
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession

@@ -36,7 +36,7 @@ export const layer = HandlerGroup.layer(
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          return Paging.internalList(yield* numbers.list(workspaceId, yield* Paging.request(query)), shown)
+          return Paging.internalList(yield* numbers.list(workspaceId, yield* Paging.request(query, "pn")), shown)
         }, StoreError.orUnavailable)
       }))
   })

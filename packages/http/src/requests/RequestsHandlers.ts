@@ -45,7 +45,7 @@ export const layer = HandlerGroup.layer(
               ...Paging.between(since, until)
             }
             const [page, { groups, since: countedSince, total }] = yield* Effect.all([
-              requests.list(workspaceId, filter, yield* Paging.request(query)),
+              requests.list(workspaceId, filter, yield* Paging.request(query, "req")),
               requests.summary(workspaceId)
             ], { concurrency: "unbounded" })
             return {

@@ -49,7 +49,7 @@ const publicLayer = HandlerGroup.layer(
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
           const { workspace } = yield* Caller.Caller
-          return Paging.list(yield* templates.list(workspace.id, filter, yield* Paging.request(query)), listed)
+          return Paging.list(yield* templates.list(workspace.id, filter, yield* Paging.request(query, "tpl")), listed)
         }, StoreError.orUnavailable)
       }))
   })
@@ -69,7 +69,10 @@ const dashboardLayer = HandlerGroup.layer(
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          return Paging.internalList(yield* templates.list(workspaceId, filter, yield* Paging.request(query)), shown)
+          return Paging.internalList(
+            yield* templates.list(workspaceId, filter, yield* Paging.request(query, "tpl")),
+            shown
+          )
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession

@@ -64,7 +64,10 @@ export const layer = HandlerGroup.layer(
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, since, until, ...rest }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
           const filter = { ...rest, ...Paging.between(since, until) }
-          return Paging.internalList(yield* deliveries.list(workspaceId, filter, yield* Paging.request(query)), listed)
+          return Paging.internalList(
+            yield* deliveries.list(workspaceId, filter, yield* Paging.request(query, "dlv")),
+            listed
+          )
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { role, workspaceId } = yield* Caller.CurrentSession

@@ -41,7 +41,7 @@ export const layer = HandlerGroup.layer(
         }, StoreError.orUnavailable),
         list: Effect.fnUntraced(function*({ query }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          return Paging.internalList(yield* replays.list(workspaceId, yield* Paging.request(query)), shown)
+          return Paging.internalList(yield* replays.list(workspaceId, yield* Paging.request(query, "job")), shown)
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession

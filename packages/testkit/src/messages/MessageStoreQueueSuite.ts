@@ -26,6 +26,26 @@ const reasonOf = (cancelled: Option.Option<Result.Result<Message.Message, { read
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
+  it.effect("a message that came about long before it is queued is listed by the time when it came about", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const createdAt = own.start - 6 * hour
+      const messageId = Fixture.idAt("msg", createdAt)
+      const command = yield* MessageFixture.sendCommand(own, { later: { createdAt } })
+      assert.strictEqual((yield* store.accept({ ...command, messageId }))._tag, "Queued")
+      const message = Option.getOrThrow(yield* store.get(own.workspace.id, messageId))
+      const found = [message.createdAt, message.statusAt, message.sendAt]
+      assert.deepStrictEqual(found, [createdAt, own.start, own.start])
+      const listed = (filter: MessageStore.MessageFilter) =>
+        Effect.map(
+          store.list(own.workspace.id, filter, { limit: 10, after: null }),
+          ({ items }) => items.map(({ id }) => id)
+        )
+      assert.deepStrictEqual(yield* listed({ since: createdAt }), [messageId])
+      assert.deepStrictEqual(yield* listed({ since: createdAt + 1 }), [])
+    }))
+
   it.effect("a message to be sent later is stored as queued, and its key is answered so", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore

@@ -7,7 +7,7 @@ import {
   CustomerRecords,
   CustomerStore,
   EventStore,
-  type Id,
+  Id,
   type Idempotency,
   type Message,
   MessageStore,
@@ -16,7 +16,7 @@ import {
   OutboxStore,
   type Time
 } from "@wac/core"
-import { Context, Duration, Effect, Fiber, Option } from "effect"
+import { Context, Duration, Effect, Fiber, Option, Result } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
@@ -338,6 +338,40 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       assert.strictEqual((yield* messages.lookUp(request, own.start + day - 1))._tag, "Answered")
       assert.strictEqual((yield* messages.lookUp(request, own.start + day))._tag, "Unbound")
       assert.deepStrictEqual(yield* claim(own.start + hour, "two"), [])
+    }))
+
+  it.effect("an entry that waited for hours becomes a message of the time when it was enqueued, and is listed there", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const messages = yield* MessageStore.MessageStore
+      const failedId = (yield* enqueue(own, "a")) as Id.MessageId
+      const queuedId = (yield* enqueue(own, "b")) as Id.MessageId
+      const now = Id.timeOf(queuedId) + 6 * hour
+      const [failing, queuing] = yield* claim(now, "one")
+      const { provider } = own.number
+      yield* end(now, failing!, "one", { _tag: "Failed", error: failure, content }, provider)
+      const later = Result.getOrThrow(OutboxEntry.laterOf(queuing!, now))
+      const command = yield* MessageFixture.sendCommand(own, {
+        now,
+        apiKeyId: null,
+        key: "b",
+        route: OutboxEntry.route,
+        later
+      })
+      assert.strictEqual((yield* messages.accept({ ...command, messageId: queuedId }))._tag, "Queued")
+      for (const [id, sendAt] of [[failedId, now], [queuedId, now]] as const) {
+        const message = Option.getOrThrow(yield* messages.get(own.workspace.id, id))
+        const found = [message.createdAt, message.statusAt, message.sendAt]
+        assert.deepStrictEqual(found, [Id.timeOf(id), now, sendAt])
+      }
+      const listed = (filter: MessageStore.MessageFilter) =>
+        Effect.map(
+          messages.list(own.workspace.id, filter, { limit: 10, after: null }),
+          ({ items }) => items.map(({ id }) => id)
+        )
+      assert.deepStrictEqual(yield* listed({ since: Id.timeOf(failedId) }), [queuedId, failedId])
+      assert.deepStrictEqual(yield* listed({ since: Id.timeOf(queuedId) + 1 }), [])
+      assert.deepStrictEqual(yield* listed({ until: now }), [queuedId, failedId])
     }))
 
   it.effect("a message fails without a number, and not without a workspace", () =>
