@@ -27,7 +27,7 @@ const backlogs = Metric.gauge("wac_webhooks_with_backlog", {
     "Webhooks with a due delivery, by the minimum number of their unfinished deliveries; at most 1,000 are counted"
 })
 
-/** The age at `now`, in seconds. 0 if there is nothing, or if `since` is in the future because clocks differ. */
+/** The age at `now`, the storage's time, in seconds. 0 if there is nothing, or if something is due since then. */
 const age = (since: Instant | null, now: Instant): number => since === null ? 0 : Math.max(0, now - since) / 1000
 
 const observeBacklog = (report: BacklogReport, now: Instant): Effect.Effect<void> =>
@@ -142,23 +142,32 @@ export const observer: Effect.Effect<
   const queue = yield* QueueStore
   const outbox = yield* OutboxStore
   const subscriptions = yield* SubscriptionStore
-  const { measured } = yield* Storage
+  const storage = yield* Storage
+  const { measured } = storage
   const more = yield* MoreObserved
   yield* exportedFromZero
-  return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Effect.forEach(
+  return Effect.gen(function*() {
+    const asked = yield* Clock.currentTimeMillis
+    // what waits has the storage's times, so a process with a wrong clock must not subtract them from its own
+    const now = yield* Effect.cached(storage.now(asked))
+    yield* Effect.forEach(
       [
-        Effect.flatMap(deliveries.backlog(now), (report) => observeBacklog(report, now)),
-        Effect.flatMap(posts.backlog, (report) => observePosts(report, now)),
-        Effect.flatMap(queue.backlog(null, now), observeQueue),
-        Effect.flatMap(outbox.oldestWaitingAt, (since) => Metric.update(oldestEnqueuedSeconds, age(since, now))),
-        Effect.flatMap(subscriptions.oldestUnhandledAt, (since) =>
-          Metric.update(oldestUnhandledSeconds, age(since, now))),
+        Effect.flatMap(Effect.all([deliveries.backlog(asked), now]), ([report, at]) => observeBacklog(report, at)),
+        Effect.flatMap(Effect.all([posts.backlog, now]), ([report, at]) => observePosts(report, at)),
+        Effect.flatMap(queue.backlog(null, asked), observeQueue),
+        Effect.flatMap(
+          Effect.all([outbox.oldestWaitingAt, now]),
+          ([since, at]) => Metric.update(oldestEnqueuedSeconds, age(since, at))
+        ),
+        Effect.flatMap(
+          Effect.all([subscriptions.oldestUnhandledAt, now]),
+          ([since, at]) => Metric.update(oldestUnhandledSeconds, age(since, at))
+        ),
         measured === undefined ? Effect.void : Effect.flatMap(measured, observeStorage),
         more
       ],
-      (observe) =>
-        Effect.ignore(Effect.timeout(observe, timeLimit)),
+      (observe) => Effect.ignore(Effect.timeout(observe, timeLimit)),
       { concurrency: "unbounded", discard: true }
-    ))
+    )
+  })
 })

@@ -5,6 +5,7 @@
 import { Clock, Duration, Effect, Exit } from "effect"
 import { InboundPostStore } from "./inbound/InboundPostStore.ts"
 import { Readiness } from "./Readiness.ts"
+import { Storage } from "./Storage.ts"
 import type { Instant } from "./Time.ts"
 import { DeliveryStore } from "./webhooks/DeliveryStore.ts"
 
@@ -50,7 +51,7 @@ const ofWait = (since: Instant | null | undefined, now: Instant): Condition =>
     ? "degraded"
     : "operational"
 
-/** Judges the observations. */
+/** Judges the observations at `now`, the storage's time. */
 export const judge = ({ isReady, oldestDueAt, oldestPostAt }: Observations, now: Instant): ServiceStatus => {
   const found: ServiceStatus["parts"] = {
     requests: isReady ? "operational" : "down",
@@ -71,24 +72,32 @@ export const lifetime = Duration.seconds(5)
 export const observer: Effect.Effect<
   Effect.Effect<ServiceStatus>,
   never,
-  DeliveryStore | InboundPostStore | Readiness
+  DeliveryStore | InboundPostStore | Readiness | Storage
 > = Effect.gen(function*() {
   const deliveries = yield* DeliveryStore
   const posts = yield* InboundPostStore
   const readiness = yield* Readiness
+  const storage = yield* Storage
   const observe = <A, E>(effect: Effect.Effect<A, E>) => Effect.exit(Effect.timeout(effect, timeLimit))
   return yield* Effect.cachedWithTTL(
     Effect.gen(function*() {
-      const now = yield* Clock.currentTimeMillis
-      const [ready, due, kept] = yield* Effect.all(
-        [observe(readiness.check), observe(deliveries.backlog(now)), observe(posts.backlog)],
+      const asked = yield* Clock.currentTimeMillis
+      const [ready, now, due, kept] = yield* Effect.all(
+        [
+          observe(readiness.check),
+          observe(storage.now(asked)),
+          observe(deliveries.backlog(asked)),
+          observe(posts.backlog)
+        ],
         { concurrency: "unbounded" }
       )
+      // what waits has the storage's times, so a process with a wrong clock must not subtract them from its own
+      const isDated = Exit.isSuccess(now)
       return judge({
         isReady: Exit.isSuccess(ready),
-        oldestDueAt: Exit.isSuccess(due) ? due.value.oldestDueAt : undefined,
-        oldestPostAt: Exit.isSuccess(kept) ? kept.value.oldestReceivedAt : undefined
-      }, now)
+        oldestDueAt: isDated && Exit.isSuccess(due) ? due.value.oldestDueAt : undefined,
+        oldestPostAt: isDated && Exit.isSuccess(kept) ? kept.value.oldestReceivedAt : undefined
+      }, isDated ? now.value : asked)
     }),
     lifetime
   )

@@ -9,7 +9,7 @@ import { type Measured, Storage } from "../src/Storage.ts"
 import { StoreError } from "../src/StoreError.ts"
 import { SubscriptionStore } from "../src/subscriptions/SubscriptionStore.ts"
 import { type BacklogReport, DeliveryStore } from "../src/webhooks/DeliveryStore.ts"
-import { second } from "./checks.ts"
+import { minute, second } from "./checks.ts"
 import { start } from "./samples.ts"
 
 const queue: Backlog = { at: start, queued: 5, oldestDueAt: start - 61 * second, heldSince: start }
@@ -70,16 +70,17 @@ const told = {
   "wac_subscription_oldest_unhandled_age_seconds": 45
 }
 
-/** Observes at {@link start}, with a storage that returns these reports. */
+/** Observes at {@link start}, with a storage that returns these reports, in a process whose clock is `ahead`. */
 const observing = (
   tells: {
     readonly deliveries: Effect.Effect<BacklogReport, StoreError>
     readonly posts: Effect.Effect<PostBacklog, StoreError>
   },
-  test: (observe: Effect.Effect<void>) => Effect.Effect<void>
+  test: (observe: Effect.Effect<void>) => Effect.Effect<void>,
+  ahead = 0
 ) =>
   Effect.gen(function*() {
-    yield* TestClock.setTime(start)
+    yield* TestClock.setTime(start + ahead)
     yield* test(yield* Gauges.observer)
   }).pipe(
     Effect.provide(Layer.mergeAll(
@@ -87,7 +88,7 @@ const observing = (
         name: "a database",
         durable: true,
         ping: Effect.succeed("writable" as const),
-        now: Effect.succeed,
+        now: (asked) => Effect.succeed(asked - ahead),
         measured: Effect.succeed(measured)
       }),
       Layer.mock(DeliveryStore, { backlog: () => tells.deliveries }),
@@ -109,6 +110,20 @@ describe("waiting deliveries", () => {
           assert.deepStrictEqual(yield* gauges, told)
         })
     ))
+
+  it.effect.each([10 * minute, -10 * minute])(
+    "ages are measured by the storage's clock, even if the process's clock is wrong by %i ms",
+    (ahead) =>
+      observing(
+        { deliveries: Effect.succeed(deliveries), posts: Effect.succeed(posts) },
+        (observe) =>
+          Effect.gen(function*() {
+            yield* observe
+            assert.deepStrictEqual(yield* gauges, told)
+          }),
+        ahead
+      )
+  )
 
   it.effect("the age is 0 if nothing waits or if another clock is fast", () =>
     observing({

@@ -134,11 +134,9 @@ export interface FactorRecord {
 export interface MediaRecord {
   readonly id: Id.MediaId
   readonly workspaceId: Id.WorkspaceId
-  readonly row: MediaStep.Row
+  row: MediaStep.Row
   /** When an awaited file is due for download; `null` if only a request downloads it. */
   fetchAt: Time.Instant | null
-  /** The end of the current download's claim. */
-  leaseUntil: Time.Instant | null
   /** The file as the provider knows it, by number. */
   readonly uploaded: Map<Id.PhoneNumberId, MediaStore.ProviderMedia>
 }

@@ -189,7 +189,8 @@ export class Customers extends Context.Service<Customers, {
         for (const id of ids) {
           const file = { workspaceId, id }
           const deleted = Effect.repeat(bytes.remove(file), { while: (isMore) => isMore })
-          yield* Effect.ignoreCause(Effect.andThen(deleted, media.forget(file)))
+          const forgotten = Effect.flatMap(Clock.currentTimeMillis, (now) => media.forget(file, now))
+          yield* Effect.ignoreCause(Effect.andThen(deleted, forgotten))
         }
       })
 

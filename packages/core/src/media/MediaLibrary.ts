@@ -18,7 +18,7 @@ import type { Instant } from "../Time.ts"
 import * as Media from "./Media.ts"
 import { MediaBytes, type Range } from "./MediaBytes.ts"
 import * as MediaInspector from "./MediaInspector.ts"
-import { MediaStore } from "./MediaStore.ts"
+import { type Claimed, MediaStore } from "./MediaStore.ts"
 import { SendableMedia } from "./SendableMedia.ts"
 
 /** A file to upload. */
@@ -62,9 +62,14 @@ export const PassageObserver = Context.Reference<(bytes: number) => void>(
   { defaultValue: () => () => {} }
 )
 
-/** How long a download from the provider may take. After five minutes, another process may try. */
+/** How long a download from the provider may take, from its claim on. */
 export const downloadTimeout = Duration.minutes(4)
-const downloadLease = Duration.minutes(5)
+
+/**
+ * How long a process keeps its claim of a download. After this, another process tries a download whose process died. It
+ * is the longest download and the longest write to an object store that cannot be broken off, with its retries.
+ */
+export const downloadLease = Duration.minutes(6)
 
 /** How long a request waits for the download of its file. The download continues afterwards. */
 const downloadPatience = Duration.seconds(20)
@@ -118,7 +123,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
    * Downloads an awaited file that this process has claimed. Fails if the file is not available now, or no longer. It
    * then gives the claim back, so that the file can be downloaded again.
    */
-  readonly fetch: (awaited: Media.Awaited) => Effect.Effect<Media.Media, DomainError>
+  readonly fetch: (claimed: Claimed) => Effect.Effect<Media.Media, DomainError>
   /** The files, as sends need them. */
   readonly sendable: SendableMedia
 }>()("@wac/core/media/MediaLibrary") {
@@ -149,7 +154,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           // a file that was kept stays, even if the storage's response was lost
           if (!(yield* store.remove({ ...file, now, only: "upload" }))) return
           yield* erase(file)
-          yield* store.forget(file)
+          yield* store.forget(file, now)
         }).pipe(Effect.ignoreCause)
 
       /**
@@ -263,19 +268,34 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
       )
 
       /** Gives the claim of a download that failed back. If this fails, the claim ends with its lease. */
-      const giveBack = (awaited: Media.Awaited) =>
+      const giveBack = (claimed: Claimed) =>
         Clock.currentTimeMillis.pipe(
-          Effect.flatMap((now) => store.postpone(awaited, Media.fetchAgainAt(awaited, now))),
+          Effect.flatMap((now) => store.postpone(claimed, Media.fetchAgainAt(claimed.awaited, now))),
           Effect.ignoreCause
         )
 
-      /** Downloads an awaited file's bytes, and returns the file to keep. If it fails, none of its bytes are left. */
+      /**
+       * Deletes the bytes of a claimed file, and returns true. Stops and returns false once they may be another process's,
+       * which has claimed the file since: a process that was suspended does not know how late it is.
+       */
+      const eraseClaimed = Effect.fnUntraced(function*(claimed: Claimed) {
+        while (yield* store.mayErase(claimed, yield* Clock.currentTimeMillis)) {
+          if (!(yield* storage.remove(claimed))) return true
+        }
+        return false
+      })
+
+      /**
+       * Downloads an awaited file's bytes, and returns the file to keep. If it fails, none of its bytes are left, except
+       * if its claim has ended: then the next download deletes them, or `MediaTidier`.
+       */
       const downloaded = Effect.fnUntraced(
-        function*(awaited: Media.Awaited) {
+        function*(claimed: Claimed) {
+          const { awaited } = claimed
           const { filename, id, providerMediaId, workspaceId } = awaited
           const file = { workspaceId, id }
           const now = yield* Clock.currentTimeMillis
-          const lose = Effect.andThen(store.lose(file), Effect.fail(Media.expired()))
+          const lose = Effect.andThen(store.lose(claimed), Effect.fail(Media.expired()))
           if (now - awaited.createdAt > Duration.toMillis(Media.providerRetention)) return yield* lose
           const sender = (yield* numbers.list(workspaceId)).find(({ id }) => id === awaited.phoneNumberId)
           if (sender === undefined) return yield* lose
@@ -283,7 +303,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           // the service may run with the number's own provider later
           if (sender.provider !== provider.name || download === undefined) return yield* otherProvider()
           // delete what an earlier try left behind
-          yield* erase(file)
+          if (!(yield* eraseClaimed(claimed))) return yield* Media.notReady()
           return yield* Effect.gen(function*() {
             const { properties, sha256, size } = yield* written(file, download({ sender, providerMediaId }))
             if (awaited.sha256 !== null && awaited.sha256 !== sha256) return yield* damaged()
@@ -294,23 +314,32 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
             const name = Media.nameOf(filename ?? undefined)
             return { ...file, ...known, sha256, filename: name, createdAt: now, lastUsedAt: now }
           }).pipe(
-            Effect.timeoutOrElse({ duration: downloadTimeout, orElse: () => Effect.fail(Media.notReady()) }),
-            Effect.onError(() => Effect.ignoreCause(erase(file))),
+            Effect.onError(() => Effect.ignoreCause(eraseClaimed(claimed))),
             Effect.catchTags({
               FileGone: ({ mayReturn = false }) => mayReturn ? Effect.fail(Media.expired()) : lose,
               ProviderError: (error) => Effect.fail(toServerError(error))
             })
           )
-        }
+        },
+        // all of it, since the lease counts from the claim
+        Effect.timeoutOrElse({ duration: downloadTimeout, orElse: () => Effect.fail(Media.notReady()) })
       )
 
       const fetch = Effect.fn("MediaLibrary.fetch")(
-        function*(awaited: Media.Awaited) {
-          const media = yield* Effect.onError(downloaded(awaited), () => giveBack(awaited))
+        function*(claimed: Claimed) {
+          const media = yield* Effect.onError(downloaded(claimed), () => giveBack(claimed))
           // if this fails, the file may have been kept all the same: its bytes stay, and the claim until its lease ends
-          const kept = yield* store.keep({ now: media.createdAt, media, keptFor, quota, idempotency: null })
+          const { leaseUntil } = claimed
+          const kept = yield* store.keep({
+            now: yield* Clock.currentTimeMillis,
+            media,
+            keptFor,
+            quota,
+            leaseUntil,
+            idempotency: null
+          })
           if ("media" in kept) return kept.media
-          yield* Effect.andThen(Effect.ignoreCause(erase(media)), giveBack(awaited))
+          yield* Effect.andThen(Effect.ignoreCause(eraseClaimed(claimed)), giveBack(claimed))
           return yield* kept._tag === "Refused" ? kept.error : notFound()
         },
         orUnavailable
@@ -449,7 +478,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           const file = { workspaceId, id: yield* idOf(text) }
           const now = yield* Clock.currentTimeMillis
           if (!(yield* store.remove({ ...file, now, only: "file" }))) return yield* notFound()
-          yield* Effect.ignoreCause(Effect.andThen(erase(file), store.forget(file)))
+          yield* Effect.ignoreCause(Effect.andThen(erase(file), store.forget(file, now)))
         }, orUnavailable),
         fetch,
         sendable: {

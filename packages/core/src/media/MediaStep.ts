@@ -17,23 +17,34 @@ export interface Named {
 }
 
 /**
+ * The claim of a download of a customer's file. `leaseUntil` is also its name: each later claim of the file has a later
+ * end.
+ */
+export interface Claim extends Named {
+  /** Until when nobody else may claim the file. */
+  readonly leaseUntil: Instant
+}
+
+/**
  * A file's row. Its bytes exist, or are being written, unless it is `awaited` or `gone`:
  *
  * - `uploading`: nobody may read it. `reserved` is how many bytes of the quota it holds until it ends. `dueAt` is when
  *   the upload counts as broken off.
  * - `stored`: `dueAt` is when it expires.
- * - `awaited`: a customer's file that the provider holds. `dueAt` is when it may be downloaded next.
+ * - `awaited`: a customer's file that the provider holds. `dueAt` is when it expires. `leaseUntil` is when the claim of
+ *   its download ends.
  * - `gone`: the provider no longer has it. `dueAt` is when the row is deleted.
- * - `removed`: its bytes must be deleted, and then its row.
+ * - `removed`: its bytes must be deleted, and then its row. While the claim of its download lasts (`leaseUntil`), bytes
+ *   may still be written.
  */
 export type Row =
   & Named
   & { readonly dueAt: Instant }
   & (
-    | { readonly state: "removed" }
+    | { readonly state: "removed"; readonly leaseUntil: Instant | null }
     | { readonly state: "uploading"; readonly reserved: number }
     | { readonly state: "stored"; readonly media: Media.Media }
-    | { readonly state: "awaited"; readonly awaited: Media.Awaited }
+    | { readonly state: "awaited"; readonly awaited: Media.Awaited; readonly leaseUntil: Instant | null }
     | { readonly state: "gone"; readonly awaited: Media.Awaited }
   )
 
@@ -64,6 +75,8 @@ export interface Keep {
   /** How long the file is kept after its last use; defaults to `Media.retention`. */
   readonly keptFor?: Duration.Duration
   readonly quota: number | null
+  /** The claim under which a customer's file was downloaded. The file is kept only while this claim lasts. */
+  readonly leaseUntil?: Instant
   /** The idempotency key of the upload; `null` for a customer's file. */
   readonly idempotency: {
     readonly key: IdempotencyKey
@@ -101,7 +114,7 @@ export type KeepResult =
   /** The same file was uploaded under this key before. Its bytes remain the only ones. */
   | { readonly _tag: "Replayed"; readonly media: Media.Media }
   | { readonly _tag: "Refused"; readonly error: Forbidden | IdempotencyConflict }
-  /** The upload was removed meanwhile, because it took too long or the file was deleted. */
+  /** The upload was removed meanwhile, because it took too long or the file was deleted; or the claim has ended. */
   | { readonly _tag: "Lost" }
 
 /**
@@ -148,6 +161,10 @@ const sizeOf = (row: Row | undefined): number => {
   }
 }
 
+/** When the claim of a row's download ends; `undefined` if there is none, or none that lasts. */
+const leaseOf = (row: Row, now: Instant): Instant | undefined =>
+  row.state === "awaited" && row.leaseUntil !== null && row.leaseUntil > now ? row.leaseUntil : undefined
+
 type Stored = Extract<Row, { readonly state: "stored" }>
 
 /** A file's row after a use that ends at `end`. If a use that ends later was recorded before, that one counts. */
@@ -189,7 +206,7 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     return refusal
   }
 
-  const keep = ({ idempotency, keptFor, media: given, now: asked, quota }: Keep): KeepResult => {
+  const keep = ({ idempotency, keptFor, leaseUntil, media: given, now: asked, quota }: Keep): KeepResult => {
     const now = loaded.now(asked)
     const row = rowOf(given)
     const binding = idempotency === null ? undefined : bindingOf(given.workspaceId, idempotency.key)
@@ -200,6 +217,10 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     }
     if (row?.state === "stored") return { _tag: "Kept", media: row.media }
     if (row?.state !== "uploading" && row?.state !== "awaited") return { _tag: "Lost" }
+    // after the claim's end, the bytes may be those that another process is writing
+    if (row.state === "awaited" && (leaseUntil === undefined || leaseOf(row, now) !== leaseUntil)) {
+      return { _tag: "Lost" }
+    }
     const error = Media.quotaRefusal(quota, usedBy(given.workspaceId) - sizeOf(row), given.size)
     if (error !== undefined) return { _tag: "Refused", error }
     const media = { ...given, createdAt: now, lastUsedAt: now }
@@ -223,7 +244,8 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     const row = rowOf(named)
     if (row === undefined || row.state === "removed") return false
     if (only === "due" ? row.dueAt > now : (only === "upload") !== (row.state === "uploading")) return false
-    write({ workspaceId: row.workspaceId, id: row.id, state: "removed", dueAt: now })
+    const leaseUntil = leaseOf(row, now) ?? null
+    write({ workspaceId: row.workspaceId, id: row.id, state: "removed", dueAt: now, leaseUntil })
     return true
   }
 
@@ -254,6 +276,7 @@ export const expected = (awaited: Media.Awaited): Extract<Row, { readonly state:
   id: awaited.id,
   state: "awaited",
   awaited,
+  leaseUntil: null,
   dueAt: Media.expiresAt({ lastUsedAt: awaited.createdAt })
 })
 

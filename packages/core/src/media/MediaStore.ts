@@ -7,13 +7,18 @@ import type { MediaId, PhoneNumberId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type * as Media from "./Media.ts"
-import type { Begin, Keep, KeepResult, Named, Remove } from "./MediaStep.ts"
+import type { Begin, Claim, Keep, KeepResult, Named, Remove } from "./MediaStep.ts"
 
 /** A file as the provider knows it. */
 export interface ProviderMedia {
   readonly providerMediaId: string
   /** When the provider deletes it. */
   readonly expiresAt: Instant
+}
+
+/** A customer's file that the caller may download until its claim ends. */
+export interface Claimed extends Claim {
+  readonly awaited: Media.Awaited
 }
 
 export class MediaStore extends Context.Service<MediaStore, {
@@ -27,7 +32,7 @@ export class MediaStore extends Context.Service<MediaStore, {
   readonly begin: (command: Begin) => Effect.Effect<Forbidden | undefined, StoreError>
   /**
    * Keeps a file whose bytes are written, in one atomic step: checks the quota and binds the idempotency key. Of
-   * concurrent uploads under one key, one is kept. Safe to repeat.
+   * concurrent uploads under one key, one is kept. A customer's file is kept only while its claim lasts. Safe to repeat.
    */
   readonly keep: (command: Keep) => Effect.Effect<KeepResult, StoreError>
   /**
@@ -49,10 +54,16 @@ export class MediaStore extends Context.Service<MediaStore, {
   ) => Effect.Effect<void, StoreError>
   /** Files that are due by the storage's clock: broken-off uploads and expired files. In any order. */
   readonly due: (now: Instant, limit: number) => Effect.Effect<ReadonlyArray<Named>, StoreError>
-  /** Removed files whose bytes must be deleted, by id, from the first one after `after` on. */
-  readonly removed: (after: string, limit: number) => Effect.Effect<ReadonlyArray<Named>, StoreError>
-  /** Deletes a removed file's row once its bytes are deleted. Safe to repeat. */
-  readonly forget: (named: Named) => Effect.Effect<void, StoreError>
+  /**
+   * Removed files whose bytes must be deleted, by id, from the first one after `after` on. A file that was removed during
+   * its download is one of them once the claim of the download has ended.
+   */
+  readonly removed: (now: Instant, after: string, limit: number) => Effect.Effect<ReadonlyArray<Named>, StoreError>
+  /**
+   * Deletes a removed file's row once its bytes are deleted. While the claim of its download lasts, the row stays, so
+   * that bytes that are still being written are found. Safe to repeat.
+   */
+  readonly forget: (named: Named, now: Instant) => Effect.Effect<void, StoreError>
   /**
    * A file's copy at the provider for sends from a number, if the provider keeps it for another `margin` milliseconds.
    */
@@ -96,12 +107,20 @@ export class MediaStore extends Context.Service<MediaStore, {
       readonly limit: number
       readonly only?: Named
     }
-  ) => Effect.Effect<ReadonlyArray<Media.Awaited>, StoreError>
+  ) => Effect.Effect<ReadonlyArray<Claimed>, StoreError>
+  /**
+   * Whether the downloader of a file may delete its bytes: until its claim ends, and once the file is neither awaited nor
+   * stored. Otherwise the bytes may be another process's.
+   */
+  readonly mayErase: (claim: Claim, now: Instant) => Effect.Effect<boolean, StoreError>
   /**
    * Gives the claim of a file back. The file is then due for download at this time, unless it was registered without a
-   * time. Safe to repeat.
+   * time. Changes nothing if somebody else has claimed the file since. Safe to repeat.
    */
-  readonly postpone: (named: Named, fetchAt: Instant) => Effect.Effect<void, StoreError>
-  /** Records that the provider no longer has an awaited file. Safe to repeat. */
-  readonly lose: (named: Named) => Effect.Effect<void, StoreError>
+  readonly postpone: (claim: Claim, fetchAt: Instant) => Effect.Effect<void, StoreError>
+  /**
+   * Records that the provider no longer has an awaited file. Changes nothing if somebody else has claimed the file since.
+   * Safe to repeat.
+   */
+  readonly lose: (claim: Claim) => Effect.Effect<void, StoreError>
 }>()("@wac/core/media/MediaStore") {}

@@ -9,7 +9,7 @@ import { Polling } from "../Polling.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
 import type { StoreError } from "../StoreError.ts"
 import { MediaBytes, type Named } from "./MediaBytes.ts"
-import { InboundFiles, MediaLibrary } from "./MediaLibrary.ts"
+import { downloadLease, InboundFiles, MediaLibrary } from "./MediaLibrary.ts"
 import { MediaStore } from "./MediaStore.ts"
 
 /** How often expired files are deleted. */
@@ -23,12 +23,6 @@ const pause = Duration.millis(20)
 
 /** How often the tidier looks for customers' files to download. */
 const fetchEvery = Duration.seconds(1)
-
-/**
- * How long a process keeps its claim of a download. After this, another process tries a download whose process died.
- * Longer than `MediaLibrary.downloadTimeout`.
- */
-const fetchLease = Duration.minutes(5)
 
 /** The number of concurrent downloads. */
 const concurrency = 4
@@ -55,11 +49,11 @@ const deleteBytes = Effect.gen(function*() {
   const bytes = yield* MediaBytes
   const deleteOf = Effect.fnUntraced(function*(file: Named) {
     while (yield* bytes.remove(file)) yield* Effect.sleep(pause)
-    yield* store.forget(file)
+    yield* store.forget(file, yield* Clock.currentTimeMillis)
   })
   let failed: Effect.Effect<void, StoreError> = Effect.void
   for (let after = "";;) {
-    const removed = yield* store.removed(after, size)
+    const removed = yield* store.removed(yield* Clock.currentTimeMillis, after, size)
     const exit = yield* Effect.exit(RepeatedFailure.each(removed, deleteOf))
     if (Exit.isFailure(exit)) failed = exit
     if (removed.length < size) return yield* failed
@@ -74,14 +68,14 @@ const fetchDue = Effect.fnUntraced(function*(log: RepeatedFailure.Log) {
   const store = yield* MediaStore
   const { fetch } = yield* MediaLibrary
   const now = yield* Clock.currentTimeMillis
-  const claimed = yield* store.claimAwaited({ now, until: now + Duration.toMillis(fetchLease), limit: concurrency })
+  const claimed = yield* store.claimAwaited({ now, until: now + Duration.toMillis(downloadLease), limit: concurrency })
   yield* Effect.forEach(
     claimed,
-    (awaited) =>
-      fetch(awaited).pipe(
+    (one) =>
+      fetch(one).pipe(
         // a file that the provider no longer has or that was removed is not a failure
         Effect.catchTag("NotFound", () => Effect.void),
-        Effect.tapCause((cause) => log("download", `${awaited.id} could not be downloaded`, cause)),
+        Effect.tapCause((cause) => log("download", `${one.id} could not be downloaded`, cause)),
         Effect.ignoreCause
       ),
     { concurrency, discard: true }

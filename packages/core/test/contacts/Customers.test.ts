@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Option, Stream } from "effect"
+import { Clock, Effect, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { ContactStore } from "../../src/contacts/ContactStore.ts"
 import type * as CustomerRecords from "../../src/contacts/CustomerRecords.ts"
@@ -110,7 +110,8 @@ const filesOf = ({ workspace: { id: workspaceId } }: World) =>
       const found = yield* Effect.forEach(ids, (id) => media.find({ workspaceId, id }))
       return found.some(Option.isSome)
     })
-    return { ids, isLeft, removed: Effect.map(media.removed("", 10), (files) => files.map(({ id }) => id)) }
+    const removed = Effect.flatMap(Clock.currentTimeMillis, (now) => media.removed(now, "", 10))
+    return { ids, isLeft, removed: Effect.map(removed, (files) => files.map(({ id }) => id)) }
   })
 
 it.effect(

@@ -4,15 +4,22 @@ import { type DomainError, reasonOf } from "../../src/Errors.ts"
 import type * as Id from "../../src/Id.ts"
 import { CurrentLimits, standard } from "../../src/limits/Limits.ts"
 import * as Media from "../../src/media/Media.ts"
+import { MediaBytes } from "../../src/media/MediaBytes.ts"
 import * as MediaInspector from "../../src/media/MediaInspector.ts"
-import { MediaLibrary, providerUploadTimeout, uploadPatience } from "../../src/media/MediaLibrary.ts"
+import {
+  downloadLease,
+  downloadTimeout,
+  MediaLibrary,
+  providerUploadTimeout,
+  uploadPatience
+} from "../../src/media/MediaLibrary.ts"
 import { MediaStore } from "../../src/media/MediaStore.ts"
 import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
 import * as Capabilities from "../../src/provider/Capabilities.ts"
 import { FileGone, Provider, ProviderError } from "../../src/provider/Provider.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { hour } from "../checks.ts"
-import { advance } from "../clock.ts"
+import { advance, settle } from "../clock.ts"
 import { foundation, key, newId, providerNumber, templates, world } from "../world.ts"
 
 const inspector = Layer.succeed(
@@ -34,6 +41,8 @@ const setUp = ({ hasDownloads = true, name = "stub" } = {}) => {
     /** Whether the storage's responses to *keep* are lost, after it has kept the file. */
     losesKept: false,
     downloads: 0,
+    /** Whether this process is suspended before it looks up the numbers. */
+    isSuspended: false,
     download: Stream.succeed(new TextEncoder().encode(words)) as Stream.Stream<Uint8Array, FileGone | ProviderError>
   }
   const store = Layer.effect(
@@ -77,11 +86,17 @@ const setUp = ({ hasDownloads = true, name = "stub" } = {}) => {
       })
     })
   )
-  const layer = MediaLibrary.layerService.pipe(
-    Layer.provide(Layer.mergeAll(store, provider, inspector)),
-    Layer.provideMerge(foundation)
+  const numbers = Layer.effect(
+    PhoneNumberStore,
+    Effect.map(PhoneNumberStore, (real) =>
+      PhoneNumberStore.of({
+        ...real,
+        list: (id) => Effect.suspend(() => state.isSuspended ? Effect.never : real.list(id))
+      }))
   )
-  return { state, layer }
+  /** The library over a storage that others may have too. */
+  const process = MediaLibrary.layerService.pipe(Layer.provide(Layer.mergeAll(store, provider, numbers, inspector)))
+  return { state, layer: Layer.provideMerge(process, foundation), process }
 }
 
 const stored = Effect.gen(function*() {
@@ -120,6 +135,18 @@ const awaited = Effect.gen(function*() {
   const state = Effect.map(store.find(file), (found) => Option.getOrThrow(found)._tag)
   return { file, number, open, read, state }
 })
+
+/** A library like that of another process with the same storage. */
+const another = ({ process }: ReturnType<typeof setUp>) => Effect.provide(MediaLibrary, Layer.fresh(process))
+
+/** Claims a file as the tidier of a process does. */
+const claimed = (file: Media.Awaited, lease = downloadLease) =>
+  Effect.gen(function*() {
+    const store = yield* MediaStore
+    const now = yield* Clock.currentTimeMillis
+    const [claim] = yield* store.claimAwaited({ now, until: now + Duration.toMillis(lease), limit: 1, only: file })
+    return claim!
+  })
 
 /** Opens a file that is gone. */
 const assertExpired = (open: Effect.Effect<unknown, DomainError>) =>
@@ -185,6 +212,117 @@ describe("a customer's file", () => {
       state.download = works
       assert.strictEqual(yield* read, words)
       assert.strictEqual(state.downloads, 2)
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("a download that ends after its claim", () => {
+  it.effect("a download that times out after its claim deletes no bytes that another process has stored since", () => {
+    const [late, prompt] = [setUp(), setUp()]
+    return Effect.gen(function*() {
+      const { file, read } = yield* awaited
+      const other = yield* another(late)
+      late.state.download = Stream.never
+      // as if the process had been suspended for most of the lease before it began
+      const claim = yield* claimed(file, Duration.minutes(1))
+      const download = yield* Effect.forkChild(Effect.flip(other.fetch(claim)))
+      yield* advance("1 minute")
+      assert.strictEqual(yield* read, words)
+      yield* advance(downloadTimeout)
+      assert.strictEqual(reasonOf(yield* Fiber.join(download)), "provider_unavailable")
+      assert.strictEqual(yield* read, words)
+    }).pipe(Effect.provide(prompt.layer))
+  })
+
+  it.effect("a download that begins after its claim deletes no bytes that another process has stored since", () => {
+    const [late, prompt] = [setUp(), setUp()]
+    return Effect.gen(function*() {
+      const { file, read } = yield* awaited
+      const other = yield* another(late)
+      const claim = yield* claimed(file, Duration.minutes(1))
+      yield* advance("1 minute")
+      assert.strictEqual(yield* read, words)
+      assert.strictEqual(reasonOf(yield* Effect.flip(other.fetch(claim))), "provider_unavailable")
+      assert.strictEqual(yield* read, words)
+      assert.strictEqual(late.state.downloads, 0)
+    }).pipe(Effect.provide(prompt.layer))
+  })
+
+  it.effect("a download that ends after its claim leaves the later claim of another process", () => {
+    const [late, now] = [setUp(), setUp()]
+    return Effect.gen(function*() {
+      const { file, state } = yield* awaited
+      const [first, second] = [yield* another(late), yield* another(now)]
+      late.state.download = Stream.fail(new FileGone())
+      late.state.download = Stream.concat(Stream.fromEffectDrain(Effect.sleep("2 minutes")), late.state.download)
+      now.state.download = Stream.concat(Stream.fromEffectDrain(Effect.sleep("3 minutes")), now.state.download)
+      const lost = yield* Effect.forkChild(Effect.flip(first.fetch(yield* claimed(file, Duration.minutes(1)))))
+      yield* advance("1 minute")
+      const kept = yield* Effect.forkChild(second.fetch(yield* claimed(file)))
+      yield* advance("1 minute")
+      yield* Fiber.join(lost)
+      assert.strictEqual(yield* state, "Awaited")
+      yield* advance("2 minutes")
+      assert.strictEqual((yield* Fiber.join(kept)).id, file.id)
+    }).pipe(Effect.provide(setUp().layer))
+  })
+
+  it.effect("a download ends before its claim, however long what precedes it takes", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { file, read } = yield* awaited
+      const library = yield* MediaLibrary
+      state.isSuspended = true
+      const download = yield* Effect.forkChild(Effect.flip(library.fetch(yield* claimed(file))))
+      yield* advance(downloadTimeout)
+      assert.strictEqual(reasonOf(yield* Fiber.join(download)), "provider_unavailable")
+      state.isSuspended = false
+      assert.strictEqual(yield* read, words, "the claim was given back")
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("a customer's file that is removed during its download", () => {
+  it.effect("the bytes of a file that was removed during its download are found if the downloader dies", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { file } = yield* awaited
+      const library = yield* MediaLibrary
+      const store = yield* MediaStore
+      const bytes = yield* MediaBytes
+      const has = Effect.map(
+        Effect.exit(Stream.runDrain(bytes.read(file, { start: 0, end: words.length }))),
+        Exit.isSuccess
+      )
+      // the process dies after it has written all bytes: nothing more happens
+      yield* claimed(file)
+      yield* library.remove(file.workspaceId, file.id)
+      yield* bytes.write(file, state.download.pipe(Stream.orDie))
+      assert.isTrue(yield* has)
+      const removed = Effect.flatMap(Clock.currentTimeMillis, (now) => store.removed(now, "", 10))
+      assert.deepStrictEqual(yield* removed, [])
+      yield* advance(downloadLease)
+      assert.deepStrictEqual((yield* removed).map(({ id }) => id), [file.id])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("a downloader that finishes deletes the bytes, and the file can be forgotten at once", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { file } = yield* awaited
+      const library = yield* MediaLibrary
+      const store = yield* MediaStore
+      const bytes = yield* MediaBytes
+      state.download = Stream.concat(Stream.fromEffectDrain(Effect.sleep("1 minute")), state.download)
+      const download = yield* Effect.forkChild(Effect.flip(library.fetch(yield* claimed(file))))
+      yield* settle
+      yield* library.remove(file.workspaceId, file.id)
+      yield* advance("1 minute")
+      assert.strictEqual((yield* Fiber.join(download))._tag, "NotFound")
+      const read = Stream.runDrain(bytes.read(file, { start: 0, end: words.length }))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(read)))
+      const removed = yield* store.removed(yield* Clock.currentTimeMillis, "", 10)
+      assert.deepStrictEqual(removed.map(({ id }) => id), [file.id])
     }).pipe(Effect.provide(layer))
   })
 })

@@ -16,7 +16,7 @@ it.effect("a file whose bytes cannot be deleted does not keep the bytes of later
     const left = new Set(ids)
     const store = Layer.mock(MediaStore, {
       due: () => Effect.succeed([]),
-      removed: (after, limit) =>
+      removed: (_now, after, limit) =>
         Effect.sync(() => [...left].filter((id) => id > after).slice(0, limit).map((id) => ({ workspaceId, id }))),
       forget: ({ id }) => Effect.sync(() => void left.delete(id))
     })

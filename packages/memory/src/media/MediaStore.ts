@@ -25,13 +25,11 @@ const decide = (memory: Memory, command: MediaStep.Command): MediaStep.Answer =>
 const set = (memory: Memory, row: MediaStep.Row): void => {
   const { id, workspaceId } = row
   const before = memory.media.get(id)
-  const isAwaited = row.state === "awaited"
   memory.media.set({
     id,
     workspaceId,
     row,
-    fetchAt: isAwaited ? before?.fetchAt ?? null : null,
-    leaseUntil: isAwaited ? before?.leaseUntil ?? null : null,
+    fetchAt: row.state === "awaited" ? before?.fetchAt ?? null : null,
     uploaded: before?.uploaded ?? new Map()
   })
 }
@@ -54,46 +52,63 @@ const expect = (memory: Memory, awaited: Media.Awaited, fetchAt: Time.Instant | 
   if (known !== undefined) return known
   memory.mediaByProvider.set(name, awaited.id)
   const row = MediaStep.expected(awaited)
-  memory.media.set({ ...row, row, fetchAt, leaseUntil: null, uploaded: new Map() })
+  memory.media.set({ ...row, row, fetchAt, uploaded: new Map() })
   memory.mediaHint.notify()
   return awaited.id
 }
 
+type Leased = Extract<MediaStep.Row, { readonly leaseUntil: unknown }>
+
+const isLeased = ({ leaseUntil }: Leased, now: Time.Instant): boolean => leaseUntil !== null && leaseUntil > now
+
 const claim = (
   memory: Memory,
   { limit, now: asked, only, until }: Parameters<MediaStore.MediaStore["Service"]["claimAwaited"]>[0]
-): ReadonlyArray<Media.Awaited> => {
+): ReadonlyArray<MediaStore.Claimed> => {
   const now = memory.now(asked)
   const leaseUntil = now + until - asked
-  const claimed: Array<Media.Awaited> = []
+  const claimed: Array<MediaStore.Claimed> = []
   for (const kept of only === undefined ? memory.media.values() : [memory.media.of(only.workspaceId, only.id)]) {
     if (claimed.length === limit) break
-    if (kept?.row.state !== "awaited" || (kept.leaseUntil !== null && kept.leaseUntil > now)) continue
+    if (kept?.row.state !== "awaited" || isLeased(kept.row, now)) continue
     if (only === undefined && (kept.fetchAt === null || kept.fetchAt > now)) continue
-    kept.leaseUntil = leaseUntil
+    const { awaited, id, workspaceId } = kept.row
+    kept.row = { ...kept.row, leaseUntil }
     if (kept.fetchAt !== null) kept.fetchAt = leaseUntil
-    claimed.push(kept.row.awaited)
+    claimed.push({ workspaceId, id, leaseUntil, awaited })
   }
   return claimed
 }
 
-const forget = (memory: Memory, { id, workspaceId }: MediaStep.Named): void => {
+const forget = (memory: Memory, { id, workspaceId }: MediaStep.Named, now: Time.Instant): void => {
   const kept = memory.media.of(workspaceId, id)
-  if (kept?.row.state !== "removed") return
+  if (kept?.row.state !== "removed" || isLeased(kept.row, now)) return
   memory.media.delete(kept)
   for (const [name, other] of memory.mediaByProvider) if (other === id) memory.mediaByProvider.delete(name)
 }
 
-const postpone = (memory: Memory, { id, workspaceId }: MediaStep.Named, fetchAt: Time.Instant): void => {
-  const kept = memory.media.of(workspaceId, id)
-  if (kept?.row.state !== "awaited") return
-  if (kept.fetchAt !== null) kept.fetchAt = fetchAt
-  kept.leaseUntil = null
+const mayErase = (memory: Memory, { id, leaseUntil, workspaceId }: MediaStep.Claim, now: Time.Instant): boolean => {
+  const row = memory.media.of(workspaceId, id)?.row
+  if (row?.state === "awaited") return row.leaseUntil === leaseUntil && leaseUntil > now
+  return row?.state !== "stored" && row?.state !== "uploading"
 }
 
-const lose = (memory: Memory, { id, workspaceId }: MediaStep.Named): void => {
+const postpone = (
+  memory: Memory,
+  { id, leaseUntil, workspaceId }: MediaStep.Claim,
+  fetchAt: Time.Instant
+): void => {
+  const kept = memory.media.of(workspaceId, id)
+  if (kept?.row.state !== "awaited" && kept?.row.state !== "removed") return
+  if (kept.row.leaseUntil !== leaseUntil) return
+  if (kept.fetchAt !== null) kept.fetchAt = fetchAt
+  kept.row = { ...kept.row, leaseUntil: null }
+}
+
+const lose = (memory: Memory, { id, leaseUntil, workspaceId }: MediaStep.Claim): void => {
   const row = memory.media.of(workspaceId, id)?.row
-  if (row?.state === "awaited") set(memory, { ...row, state: "gone" })
+  if (row?.state !== "awaited" || row.leaseUntil !== leaseUntil) return
+  set(memory, { workspaceId, id, state: "gone", awaited: row.awaited, dueAt: row.dueAt })
 }
 
 export const layer = Layer.effect(
@@ -112,12 +127,13 @@ export const layer = Layer.effect(
           const now = memory.now(asked)
           return rows(memory, limit, ({ row }) => row.state !== "removed" && row.dueAt <= now)
         }),
-      removed: (after, limit) =>
-        Effect.sync(() =>
-          rows(memory, Infinity, ({ id, row }) => row.state === "removed" && id > after)
+      removed: (asked, after, limit) =>
+        Effect.sync(() => {
+          const now = memory.now(asked)
+          return rows(memory, Infinity, ({ id, row }) => row.state === "removed" && id > after && !isLeased(row, now))
             .toSorted((a, b) => a.id < b.id ? -1 : 1).slice(0, limit)
-        ),
-      forget: (named) => Effect.sync(() => forget(memory, named)),
+        }),
+      forget: (named, now) => Effect.sync(() => forget(memory, named, memory.now(now))),
       uploaded: (id, phoneNumberId, now, margin) =>
         Effect.sync(() => {
           const found = memory.media.get(id)?.uploaded.get(phoneNumberId)
@@ -133,7 +149,8 @@ export const layer = Layer.effect(
         }),
       expect: (awaited, fetchAt) => Effect.sync(() => expect(memory, awaited, fetchAt)),
       claimAwaited: (command) => Effect.sync(() => claim(memory, command)),
-      postpone: (named, fetchAt) => Effect.sync(() => postpone(memory, named, fetchAt)),
-      lose: (named) => Effect.sync(() => lose(memory, named))
+      mayErase: (claim, now) => Effect.sync(() => mayErase(memory, claim, memory.now(now))),
+      postpone: (claim, fetchAt) => Effect.sync(() => postpone(memory, claim, fetchAt)),
+      lose: (claim) => Effect.sync(() => lose(memory, claim))
     }))
 )

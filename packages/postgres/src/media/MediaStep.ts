@@ -59,12 +59,23 @@ export const stored = columns<
   Pick<MediaStep.Row, "workspaceId" | "id" | "dueAt" | "state"> & {
     readonly media: Media.Media | Uploading | null
     readonly awaited: Media.Awaited | null
+    /** The claim of a download; `null` if the file is neither awaited nor was removed while it was. */
+    readonly leaseUntil: Time.Instant | null
   }
->({ id: "text", workspaceId: "text", state: "text", dueAt: "bigint", media: "json", awaited: "json" })
+>({
+  id: "text",
+  workspaceId: "text",
+  state: "text",
+  dueAt: "bigint",
+  media: "json",
+  awaited: "json",
+  leaseUntil: "bigint"
+})
 
+/** Locked, because claims of downloads do not lock the workspace's usage. */
 const loadRows = statement({ ids: list<Id.MediaId>("text") }, ({ ids }) =>
   `select ${stored.names("m")}
-  from unnest(${ids}) i (id) cross join lateral (select * from wac.media m where m.id = i.id offset 0) m`)
+  from unnest(${ids}) i (id) cross join lateral (select * from wac.media m where m.id = i.id offset 0 for update) m`)
 
 const binding = row({ workspaceId: text<Id.WorkspaceId>(), key: text() }).and(
   columns<MediaStep.Binding>({ fingerprint: "text", media: "json", expiresAt: "bigint" })
@@ -78,7 +89,9 @@ const loadBindings = statement({ keys: binding.pick("workspaceId", "key") }, ({ 
 
 /** Reads a file from a row. */
 export const rowOf = (row: Row): MediaStep.Row => {
-  const { awaited, media, ...others } = stored.read(row)
+  const { awaited, leaseUntil, media, ...others } = stored.read(row)
+  if (others.state === "removed") return { ...others, leaseUntil } as MediaStep.Row
+  if (others.state === "awaited") return { ...others, awaited, leaseUntil } as MediaStep.Row
   if (others.state === "uploading") return { reserved: 0, ...media, ...others } as MediaStep.Row
   return { ...others, ...media && { media }, ...awaited && { awaited } } as MediaStep.Row
 }
@@ -89,7 +102,7 @@ const keepRows = insert(
   stored,
   "wac.media as m",
   `
-  on conflict (id) do update set ${stored.set("excluded", "id", "workspaceId")}, fetch_at = null, lease_until = null`
+  on conflict (id) do update set ${stored.set("excluded", "id", "workspaceId")}, fetch_at = null`
 )
 
 const keepUsage = unlessEmpty(
@@ -120,7 +133,8 @@ const write = (
   ...keepRows(rows.map((row) => ({
     ...row,
     media: row.state === "uploading" ? { reserved: row.reserved } : "media" in row ? row.media : null,
-    awaited: "awaited" in row ? row.awaited : null
+    awaited: "awaited" in row ? row.awaited : null,
+    leaseUntil: "leaseUntil" in row ? row.leaseUntil : null
   }))),
   ...keepUsage(Array.from(used, ([workspaceId, used]) => ({ workspaceId, used }))),
   ...bindings.length === 0 ? [] : [forgetKeys({ at, limit: bindings.length })],

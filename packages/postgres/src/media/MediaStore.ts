@@ -5,16 +5,13 @@ import { type Id, type Media, MediaStep as Step, MediaStore, type Time } from "@
 import { Effect, Layer, Option } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
-import { bigint, columns, json, row, text } from "../Columns.ts"
+import { bigint, boolean, columns, json, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { first, type Given, statement, value } from "../Statement.ts"
 import { insertOne, select } from "../TableStatements.ts"
 import * as MediaStep from "./MediaStep.ts"
 
 const named = MediaStep.stored.pick("workspaceId", "id")
-
-const ofNamed = (write: (isNamed: string) => string) =>
-  statement({ named: named.one }, (given) => write(named.are("m", given.named)))
 
 const find = select(MediaStep.stored, "wac.media", named)
 
@@ -24,17 +21,18 @@ const due = statement({ now: Clocks.asked, limit }, ({ limit, now }) =>
   `select ${named.names("m")} from wac.media m
   where m.state <> 'removed' and m.due_at <= ${now} order by m.due_at limit ${limit}`)
 
-const removed = statement({ after: value<string>(), limit }, ({ after, limit }) => `
-  select ${
-  named.names("m")
-} from wac.media m where m.state = 'removed' and m.id > ${after} order by m.id limit ${limit}`)
+const removed = statement({ now: Clocks.asked, after: value<string>(), limit }, ({ after, limit, now }) => `
+  select ${named.names("m")} from wac.media m
+  where m.state = 'removed' and m.id > ${after} and (m.lease_until is null or m.lease_until <= ${now})
+  order by m.id limit ${limit}`)
 
-const forget = ofNamed((isNamed) =>
+const forget = statement({ named: named.one, now: Clocks.asked }, (given) =>
   `with gone as (
-    delete from wac.media m where ${isNamed} and m.state = 'removed' returning m.id
+    delete from wac.media m where ${named.are("m", given.named)} and m.state = 'removed'
+      and (m.lease_until is null or m.lease_until <= ${given.now})
+    returning m.id
   )
-  delete from wac.media_uploads u using gone g where u.media_id = g.id`
-)
+  delete from wac.media_uploads u using gone g where u.media_id = g.id`)
 
 const providerMedia = columns<MediaStore.ProviderMedia>({ providerMediaId: "text", expiresAt: "bigint" })
 
@@ -79,6 +77,13 @@ const expect = insertOne(
 
 const id = expected.pick("id")
 
+const claimed = row({
+  workspaceId: text<Id.WorkspaceId>(),
+  id: text<Id.MediaId>(),
+  leaseUntil: bigint<Time.Instant>(),
+  awaited: json<Media.Awaited>()
+})
+
 const claim = { now: Clocks.asked, leasedFor: value<number>(), limit }
 
 const claimText = ({ leasedFor, limit, now }: Given<typeof claim>, which: string): string =>
@@ -90,7 +95,7 @@ const claimText = ({ leasedFor, limit, now }: Given<typeof claim>, which: string
       and (o.lease_until is null or o.lease_until <= ${now}) and ${which}
     limit ${limit} for update skip locked
   ))
-  returning m.awaited`
+  returning ${claimed.names("m")}`
 
 const claimDue = statement(claim, (given) => claimText(given, `o.fetch_at <= ${given.now}`))
 
@@ -99,16 +104,26 @@ const claimOne = statement(
   ({ only, ...given }) => claimText(given, `o.workspace_id = ${only.workspaceId} and o.id = ${only.id}`)
 )
 
-const claimed = row({ awaited: json<Media.Awaited>() })
+const ofClaim = claimed.pick("workspaceId", "id", "leaseUntil")
 
-const lose = ofNamed((isNamed) =>
-  `update wac.media m set state = 'gone', fetch_at = null, lease_until = null where ${isNamed} and m.state = 'awaited'`
-)
+/** A file that has no row can be nobody else's: ids are not used again. */
+const mayErase = statement({ claim: ofClaim.one, now: Clocks.asked }, ({ claim, now }) => `
+  select not exists (
+    select 1 from wac.media m where m.workspace_id = ${claim.workspaceId} and m.id = ${claim.id}
+      and (m.state in ('uploading', 'stored')
+        or m.state = 'awaited' and (m.lease_until is distinct from ${claim.leaseUntil} or m.lease_until <= ${now}))
+  ) as is_allowed`)
 
-const postpone = statement({ named: named.one, fetchAt: value<Time.Instant>() }, (given) => `
+const allowed = row({ isAllowed: boolean() })
+
+const lose = statement({ claim: ofClaim.one }, ({ claim }) => `
+  update wac.media m set state = 'gone', fetch_at = null, lease_until = null
+  where ${ofClaim.are("m", claim)} and m.state = 'awaited'`)
+
+const postpone = statement({ claim: ofClaim.one, fetchAt: value<Time.Instant>() }, ({ claim, fetchAt }) => `
   update wac.media m set lease_until = null,
-    fetch_at = case when m.fetch_at is null then null else ${given.fetchAt}::bigint end
-  where ${named.are("m", given.named)} and m.state = 'awaited'`)
+    fetch_at = case when m.fetch_at is null then null else ${fetchAt}::bigint end
+  where ${ofClaim.are("m", claim)} and m.state in ('awaited', 'removed')`)
 
 export const layer = Layer.effect(
   MediaStore.MediaStore,
@@ -130,9 +145,12 @@ export const layer = Layer.effect(
         Effect.asVoid(step({ _tag: "Use", workspaceId, id, now, keptFor, until })),
       due: (now, limit) =>
         Effect.map(query("MediaStore.due", due({ now: callerNow(now), limit })), (rows) => rows.map(named.read)),
-      removed: (after, limit) =>
-        Effect.map(query("MediaStore.removed", removed({ after, limit })), (rows) => rows.map(named.read)),
-      forget: (named) => Effect.asVoid(query("MediaStore.forget", forget({ named }))),
+      removed: (now, after, limit) =>
+        Effect.map(
+          query("MediaStore.removed", removed({ now: callerNow(now), after, limit })),
+          (rows) => rows.map(named.read)
+        ),
+      forget: (named, now) => Effect.asVoid(query("MediaStore.forget", forget({ named, now: callerNow(now) }))),
       uploaded: (mediaId, phoneNumberId, now, margin) =>
         Effect.map(
           query("MediaStore.uploaded", uploaded({ place: { mediaId, phoneNumberId }, now: callerNow(now), margin })),
@@ -153,14 +171,26 @@ export const layer = Layer.effect(
           ([row]) => id.read(row!).id
         ),
       claimAwaited: ({ limit, now, only, until }) => {
+        const claimed = row({
+          workspaceId: text<Id.WorkspaceId>(),
+          id: text<Id.MediaId>(),
+          leaseUntil: bigint<Time.Instant>(),
+          awaited: json<Media.Awaited>()
+        })
+
         const claim = { now: callerNow(now), leasedFor: until - now, limit }
         return Effect.map(
           query("MediaStore.claimAwaited", only === undefined ? claimDue(claim) : claimOne({ ...claim, only })),
-          (rows) => rows.map((row) => claimed.read(row).awaited)
+          (rows) => rows.map(claimed.read)
         )
       },
-      postpone: (named, fetchAt) => Effect.asVoid(query("MediaStore.postpone", postpone({ named, fetchAt }))),
-      lose: (named) => Effect.asVoid(query("MediaStore.lose", lose({ named })))
+      mayErase: (claim, now) =>
+        Effect.map(
+          query("MediaStore.mayErase", mayErase({ claim, now: callerNow(now) })),
+          ([row]) => allowed.read(row!).isAllowed
+        ),
+      postpone: (claim, fetchAt) => Effect.asVoid(query("MediaStore.postpone", postpone({ claim, fetchAt }))),
+      lose: (claim) => Effect.asVoid(query("MediaStore.lose", lose({ claim })))
     })
   })
 )

@@ -237,10 +237,10 @@ export const tests = (it: Fixture.It): void => {
       assert.isFalse(yield* remove(media, own.start + 30 * minute - 1, "due"))
       assert.isTrue(yield* remove(media, own.start + 30 * minute, "due"))
       assert.deepStrictEqual(yield* keep(media), { _tag: "Lost" })
-      assert.deepStrictEqual(among([media], yield* store.removed("", everything)), [media.id])
-      assert.deepStrictEqual(among([media], yield* store.removed(media.id, everything)), [])
-      yield* store.forget(media)
-      assert.deepStrictEqual(among([media], yield* store.removed("", everything)), [])
+      assert.deepStrictEqual(among([media], yield* store.removed(own.start, "", everything)), [media.id])
+      assert.deepStrictEqual(among([media], yield* store.removed(own.start, media.id, everything)), [])
+      yield* store.forget(media, own.start)
+      assert.deepStrictEqual(among([media], yield* store.removed(own.start, "", everything)), [])
     }))
 
   it.effect("a failed upload is removed, and a kept file is not removed as one", () =>
@@ -272,7 +272,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(among([media], yield* store.due(end, everything)), [media.id])
       assert.isTrue(yield* remove(media, end, "due"))
       assert.isUndefined(yield* find(media))
-      yield* store.forget(media)
+      yield* store.forget(media, end)
     }))
 
   it.effect("a use counts from its own time by the retention in force, also if that is now shorter", () =>
@@ -387,9 +387,17 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(claims.reduce((sum, count) => sum + count, 0), 1)
       assert.strictEqual(yield* claim(own.start + minute - 1, awaited), 0)
       assert.strictEqual(yield* claim(own.start + minute), 1, "the download failed")
-      const now = own.start + 2 * minute
+      const now = own.start + 2 * minute - 1
       const media = { ...fileOf(own, awaited.id), createdAt: now, lastUsedAt: now }
-      assert.deepStrictEqual(yield* keep(media), { _tag: "Kept", media })
+      const leaseUntil = own.start + 2 * minute
+      assert.deepStrictEqual(yield* keep(media), { _tag: "Lost" }, "without the claim")
+      assert.deepStrictEqual(yield* keep(media, { leaseUntil: own.start + minute }), { _tag: "Lost" }, "an old claim")
+      assert.deepStrictEqual(
+        yield* keep(media, { leaseUntil, now: leaseUntil }),
+        { _tag: "Lost" },
+        "a claim that ended"
+      )
+      assert.deepStrictEqual(yield* keep(media, { leaseUntil }), { _tag: "Kept", media })
       assert.strictEqual(yield* claim(own.start + day), 0)
       assert.deepStrictEqual(yield* find(awaited), { _tag: "Stored", media })
       assert.strictEqual(yield* store.expect({ ...awaited, id: yield* Fixture.id("med") }, own.start), awaited.id)
@@ -407,12 +415,85 @@ export const tests = (it: Fixture.It): void => {
           (all) => among([awaited], all).length
         )
       assert.strictEqual(yield* claim(own.start), 1)
-      yield* store.postpone(awaited, own.start + hour)
+      const first = { ...awaited, leaseUntil: own.start + minute }
+      yield* store.postpone(first, own.start + hour)
       assert.strictEqual(yield* claim(own.start + hour - 1), 0)
       assert.strictEqual(yield* claim(own.start + hour), 1)
-      yield* store.lose(awaited)
-      yield* store.postpone(awaited, own.start)
+      const second = { ...awaited, leaseUntil: own.start + hour + minute }
+      yield* store.lose(second)
+      yield* store.postpone(second, own.start)
       assert.strictEqual(yield* claim(own.start + day), 0)
+    }))
+
+  it.effect("whoever's claim of a download has ended changes nothing of the file and deletes none of its bytes", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const awaited = awaitedOf(own, yield* Fixture.id("med"), `provider ${yield* Fixture.word}`)
+      yield* store.expect(awaited, own.start)
+      const claim = Effect.fnUntraced(function*(now: number) {
+        const all = yield* store.claimAwaited({ now, until: now + minute, limit: 1, only: awaited })
+        return all[0]!
+      })
+      const late = yield* claim(own.start)
+      const { id, workspaceId } = awaited
+      assert.deepStrictEqual(late, { workspaceId, id, leaseUntil: own.start + minute, awaited })
+      assert.isTrue(yield* store.mayErase(late, own.start + minute - 1))
+      assert.isFalse(yield* store.mayErase(late, own.start + minute), "another process may have claimed it")
+      const now = own.start + minute
+      const held = yield* claim(now)
+      assert.deepStrictEqual(held, { ...late, leaseUntil: own.start + 2 * minute })
+      yield* store.postpone(late, own.start)
+      yield* store.lose(late)
+      assert.isFalse(yield* store.mayErase(late, own.start))
+      assert.isTrue(yield* store.mayErase(held, now))
+      assert.deepStrictEqual(yield* find(awaited), { _tag: "Awaited", awaited })
+      const due = yield* store.claimAwaited({ now, until: now + minute, limit: everything })
+      assert.deepStrictEqual(among([awaited], due), [], "the later claim lasts")
+      const media = { ...fileOf(own, id), createdAt: now, lastUsedAt: now }
+      assert.strictEqual((yield* keep(media, { leaseUntil: late.leaseUntil, now: own.start }))._tag, "Lost")
+      assert.strictEqual((yield* keep(media, { leaseUntil: held.leaseUntil }))._tag, "Kept")
+      assert.isFalse(yield* store.mayErase(held, now), "the file is stored")
+      assert.isTrue(yield* remove(awaited, now, "file"))
+      assert.isTrue(yield* store.mayErase(late, now), "its bytes must be deleted anyway")
+      yield* store.forget(awaited, now)
+      assert.isTrue(yield* store.mayErase(late, now), "nobody else can have the file")
+    }))
+
+  it.effect("a customer's file that is removed during its download stays known until the claim ends or is given back", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const removedDuringDownload = Effect.gen(function*() {
+        const awaited = awaitedOf(own, yield* Fixture.id("med"), `provider ${yield* Fixture.word}`)
+        yield* store.expect(awaited, null)
+        const command = { now: own.start, until: own.start + minute, limit: 1, only: awaited }
+        const [claim] = yield* store.claimAwaited(command)
+        assert.isTrue(yield* remove(awaited, own.start, "file"))
+        assert.isUndefined(yield* find(awaited))
+        yield* store.forget(awaited, own.start + minute - 1)
+        return claim!
+      })
+      const removed = Effect.fnUntraced(function*(claim: MediaStep.Claim, now: number) {
+        return among([claim], yield* store.removed(now, "", everything)).length
+      })
+      const dead = yield* removedDuringDownload
+      assert.strictEqual(yield* removed(dead, own.start + minute - 1), 0)
+      assert.strictEqual(yield* removed(dead, own.start + minute), 1)
+      assert.isTrue(yield* store.mayErase(dead, own.start))
+      assert.deepStrictEqual(yield* keep(fileOf(own, dead.id), { leaseUntil: dead.leaseUntil }), { _tag: "Lost" })
+      yield* store.forget(dead, own.start + minute)
+      assert.strictEqual(yield* removed(dead, own.start + minute), 0)
+      const alive = yield* removedDuringDownload
+      yield* store.postpone(alive, own.start)
+      assert.strictEqual(yield* removed(alive, own.start), 1)
+      yield* store.forget(alive, own.start)
+      assert.strictEqual(yield* removed(alive, own.start), 0)
+      // nobody downloads it
+      const awaited = awaitedOf(own, yield* Fixture.id("med"), `provider ${yield* Fixture.word}`)
+      yield* store.expect(awaited, null)
+      yield* remove(awaited, own.start, "file")
+      assert.strictEqual(among([awaited], yield* store.removed(own.start, "", everything)).length, 1)
     }))
 
   it.effect("a customer's file that only a request downloads can be claimed again once its claim is given back", () =>
@@ -424,7 +505,7 @@ export const tests = (it: Fixture.It): void => {
       const command = { now: own.start, until: own.start + hour, limit: everything }
       const claim = Effect.map(store.claimAwaited({ ...command, only: awaited }), (all) => all.length)
       assert.deepStrictEqual([yield* claim, yield* claim], [1, 0])
-      yield* store.postpone(awaited, own.start)
+      yield* store.postpone({ ...awaited, leaseUntil: own.start + hour }, own.start)
       const due = yield* store.claimAwaited(command)
       assert.deepStrictEqual(among([awaited], due), [], "it is never due")
       assert.deepStrictEqual([yield* claim, yield* claim], [1, 0])
@@ -438,10 +519,12 @@ export const tests = (it: Fixture.It): void => {
       yield* store.expect(awaited, null)
       const command = { now: own.start + day, until: own.start + 2 * day, limit: everything }
       assert.deepStrictEqual(among([awaited], yield* store.claimAwaited(command)), [])
-      assert.deepStrictEqual(yield* store.claimAwaited({ ...command, only: awaited }), [awaited])
-      yield* store.lose(awaited)
+      const [claim] = yield* store.claimAwaited({ ...command, only: awaited })
+      assert.deepStrictEqual(claim?.awaited, awaited)
+      yield* store.lose(claim!)
       assert.deepStrictEqual(yield* find(awaited), { _tag: "Gone" })
-      assert.deepStrictEqual(yield* keep(fileOf(own, awaited.id)), { _tag: "Lost" })
+      const { leaseUntil } = claim!
+      assert.deepStrictEqual(yield* keep(fileOf(own, awaited.id), { leaseUntil }), { _tag: "Lost" })
       assert.isTrue(yield* remove(awaited, own.start, "file"))
       assert.isUndefined(yield* find(awaited))
     }))
