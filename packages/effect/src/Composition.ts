@@ -26,6 +26,7 @@ import {
   IssuerSignIn,
   Limits,
   LocalAuthenticator,
+  MediaHold,
   MediaLibrary,
   MediaTidier,
   Members,
@@ -209,7 +210,7 @@ const masterKeys = Effect.fnUntraced(function*<E>({ masterKey, previousMasterKey
 
 /** The object store, if one is configured: the bytes of files are there instead of in the storage. */
 const mediaBytes = ({ mediaStore }: Pick<StorageConfig, "mediaStore">) =>
-  mediaStore === undefined ? Layer.empty : S3MediaBytes.layer(mediaStore)
+  mediaStore === undefined ? Layer.empty : Layer.provide(MediaHold.layer, S3MediaBytes.layer(mediaStore))
 
 /**
  * Fails if the object store refuses access, which an operator must correct. If the store is only unreachable, this is
@@ -323,6 +324,15 @@ const untilStopping = <E, R>(layer: Layer.Layer<never, E, R>): Layer.Layer<never
     yield* Effect.forkScoped(Effect.andThen(stopping.begun, Effect.uninterruptible(Scope.close(scope, Exit.void))))
   }))
 
+/** Deletes and downloads files only once it is known whether the database was restored ({@link MediaHold}). */
+const mediaTidier = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const { begun } = yield* Heartbeats.Heartbeats
+    const scope = yield* Effect.scope
+    yield* Effect.forkScoped(Effect.andThen(begun, Layer.buildWithScope(MediaTidier.layer, scope)))
+  })
+)
+
 /**
  * Everything that runs in the background, over the services. It stops gracefully once the shutdown begins, or with its
  * scope: claims of deliveries in flight are released, and sends in flight finish.
@@ -332,7 +342,7 @@ export const background = untilStopping(
     AlertRunner.layer,
     CampaignRunner.layer,
     InboundRunner.layer,
-    MediaTidier.layer,
+    mediaTidier,
     TemplateSync.layer,
     MessageSweeper.layer,
     Layer.provide(

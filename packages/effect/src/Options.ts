@@ -131,7 +131,7 @@ export interface WacOptions {
   readonly mediaStore?: MediaStore
   /**
    * Whether the storage was restored from a backup: if so, campaigns that were running and queued messages wait until a
-   * person lets them continue. Set it for one start after every restore: a copy on the same PostgreSQL server as before
+   * person lets them continue, and the files of the backup stay in `mediaStore` until the queue is released. Set it for one start after every restore: a copy on the same PostgreSQL server as before
    * looks like the original, and would send again what was sent after the backup. Defaults to false.
    */
   readonly restored?: boolean

@@ -55,8 +55,8 @@ export class Heartbeats extends Context.Service<Heartbeats, {
         }
         if (isHolding) {
           yield* Effect.logWarning(
-            "the database was restored from a backup: queued messages wait until a person releases them " +
-              "(`wac messages confirm`)"
+            "the database was restored from a backup: queued messages wait, and files stay in an object store, until a " +
+              "person releases the queue (`wac messages confirm`)"
           )
         }
       })
