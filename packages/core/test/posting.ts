@@ -47,6 +47,8 @@ export const startRunner = Effect.fnUntraced(function*(
     readonly process?: InboundPostStore["Service"]
     readonly store?: Partial<InboundPostStore["Service"]>
     readonly webhook?: Layer.Layer<never>
+    /** The waits between polls. If omitted, it is as if hints could be lost. */
+    readonly polling?: typeof steady
   } = {}
 ) {
   const store = yield* InboundPostStore
@@ -58,8 +60,7 @@ export const startRunner = Effect.fnUntraced(function*(
         Layer.mock(Inbound, { apply: (item) => Effect.map(apply(item), (ignored) => ignored ?? undefined) }),
         Layer.succeed(InboundPostStore, options.process ?? InboundPostStore.of({ ...store, ...options.store })),
         Layer.succeed(SecureRandom.SecureRandom, random),
-        // as if hints could be lost
-        Layer.succeed(Polling, steady),
+        Layer.succeed(Polling, options.polling ?? steady),
         options.webhook ?? StubProviderWebhook.layer()
       ))
     ),
