@@ -41,7 +41,7 @@ export const post = (items: ReadonlyArray<InboundItem>, nonce?: string) =>
 
 /** Starts a runner that applies items with `apply`. `stop` ends it. */
 export const startRunner = Effect.fnUntraced(function*(
-  apply: (item: InboundItem) => Effect.Effect<IgnoredItem | undefined | void, StoreError>,
+  apply: (item: InboundItem, receivedAt: number) => Effect.Effect<IgnoredItem | undefined | void, StoreError>,
   options: {
     /** The store as a process has it. If omitted, the runner is as in a process of its own. */
     readonly process?: InboundPostStore["Service"]
@@ -57,7 +57,9 @@ export const startRunner = Effect.fnUntraced(function*(
   yield* Layer.buildWithScope(
     Layer.fresh(InboundRunner.layer).pipe(
       Layer.provide(Layer.mergeAll(
-        Layer.mock(Inbound, { apply: (item) => Effect.map(apply(item), (ignored) => ignored ?? undefined) }),
+        Layer.mock(Inbound, {
+          apply: (item, receivedAt) => Effect.map(apply(item, receivedAt), (ignored) => ignored ?? undefined)
+        }),
         Layer.succeed(InboundPostStore, options.process ?? InboundPostStore.of({ ...store, ...options.store })),
         Layer.succeed(SecureRandom.SecureRandom, random),
         Layer.succeed(Polling, options.polling ?? steady),

@@ -145,7 +145,10 @@ export const layer = Layer.effectDiscard(
 
     const apply = Effect.fnUntraced(function*({ item, progress }: Step) {
       if (progress.problem !== null && progress.post.tries < separatesAfter) return
-      const ignored = yield* noting(progress, Effect.tap(inbound.apply(item), Metrics.applied(item)))
+      const ignored = yield* noting(
+        progress,
+        Effect.tap(inbound.apply(item, progress.post.receivedAt), Metrics.applied(item))
+      )
       if (ignored !== undefined) progress.ignored.push(ignored)
     })
 

@@ -383,6 +383,15 @@ describe("the runner", () => {
       assert.deepStrictEqual(applied, ["wamid.in.1"])
     })))
 
+  it.effect("items are applied with the time at which the storage got their post, however late that is", () =>
+    posting(Effect.gen(function*() {
+      const times: Array<number> = []
+      yield* post([message(1)])
+      yield* TestClock.adjust("2 hours")
+      yield* startRunner((_item, receivedAt) => Effect.sync(() => void times.push(receivedAt)))
+      assert.deepStrictEqual(times, [start])
+    })))
+
   it.effect("while expired posts cannot be deleted, their deletion counts as failed and not as completed", () =>
     posting(Effect.gen(function*() {
       let isRefused = true
