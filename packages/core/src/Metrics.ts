@@ -3,7 +3,7 @@
  *
  * They live in the running instance's registry. `/metrics` shows them, and OTLP exports them.
  */
-import { type Context, Effect, Metric, Record } from "effect"
+import { Cause, Clock, type Context, Effect, Metric, Record } from "effect"
 import { Forbidden, InvalidBody, RateLimited, ServerError, type Unauthorized } from "./Errors.ts"
 import type { InboundItem } from "./inbound/InboundItem.ts"
 import type { Problem } from "./inbound/InboundPost.ts"
@@ -219,12 +219,20 @@ export const retentionRemoved = (kind: string, count: number): Effect.Effect<voi
   Metric.update(Metric.withAttributes(retentionRemovals, { kind }), count)
 
 /** Notes that no expired record of a kind is left. */
-export const retentionEnded = (kind: string, now: Instant): Effect.Effect<void> =>
+const retentionEnded = (kind: string, now: Instant): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(retentionCompleted, { kind }), now / 1000)
 
 /** Counts a failed deletion of a kind. */
-export const retentionFailed = (kind: string): Effect.Effect<void> =>
+const retentionFailed = (kind: string): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(retentionFailures, { kind }), 1)
+
+/** Notes the end or the failure of a round that deletes all expired records of a kind. */
+export const retentionRound = (kind: string) => <A, E, R>(round: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  round.pipe(
+    Effect.tap(() => Effect.flatMap(Clock.currentTimeMillis, (now) => retentionEnded(kind, now))),
+    // a process that stops has not failed
+    Effect.tapCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : retentionFailed(kind))
+  )
 
 /** Every outcome of a post and every problem with one. The type makes sure that none is missing. */
 const postLabels: {

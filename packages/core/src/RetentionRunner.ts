@@ -87,8 +87,7 @@ export const round = Effect.gen(function*() {
         Effect.tap(({ removed }) => Metrics.retentionRemoved(kind, removed)),
         Effect.tap(({ isMore }) => isMore ? Effect.sleep(pause) : Effect.void),
         Effect.repeat({ while: ({ isMore }) => isMore }),
-        Effect.andThen(Effect.flatMap(Clock.currentTimeMillis, (now) => Metrics.retentionEnded(kind, now))),
-        Effect.tapCause(() => Metrics.retentionFailed(kind))
+        Metrics.retentionRound(kind)
       )
   )
 })

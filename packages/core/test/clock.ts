@@ -52,6 +52,13 @@ export const settable = Effect.map(Clock.Clock, (clock) => {
   return { clock: settable, set }
 })
 
+/** Runs an effect in a process whose clock is this far ahead of the storage's. */
+export const inProcess = (ahead: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(settable, ({ clock, set }) => {
+    set.ahead = ahead
+    return Effect.provideService(effect, Clock.Clock, clock)
+  })
+
 /** Runs a test that begins at `start`. */
 export const at = (start: number) => <A, E, R>(test: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.andThen(TestClock.setTime(start), test)

@@ -41,12 +41,14 @@ export const post = (items: ReadonlyArray<InboundItem>, nonce?: string) =>
 
 /** Starts a runner that applies items with `apply`. `stop` ends it. */
 export const startRunner = Effect.fnUntraced(function*(
-  apply: (item: InboundItem) => Effect.Effect<IgnoredItem | undefined | void, StoreError>,
+  apply: (item: InboundItem, receivedAt: number) => Effect.Effect<IgnoredItem | undefined | void, StoreError>,
   options: {
     /** The store as a process has it. If omitted, the runner is as in a process of its own. */
     readonly process?: InboundPostStore["Service"]
     readonly store?: Partial<InboundPostStore["Service"]>
     readonly webhook?: Layer.Layer<never>
+    /** The waits between polls. If omitted, it is as if hints could be lost. */
+    readonly polling?: typeof steady
   } = {}
 ) {
   const store = yield* InboundPostStore
@@ -55,11 +57,12 @@ export const startRunner = Effect.fnUntraced(function*(
   yield* Layer.buildWithScope(
     Layer.fresh(InboundRunner.layer).pipe(
       Layer.provide(Layer.mergeAll(
-        Layer.mock(Inbound, { apply: (item) => Effect.map(apply(item), (ignored) => ignored ?? undefined) }),
+        Layer.mock(Inbound, {
+          apply: (item, receivedAt) => Effect.map(apply(item, receivedAt), (ignored) => ignored ?? undefined)
+        }),
         Layer.succeed(InboundPostStore, options.process ?? InboundPostStore.of({ ...store, ...options.store })),
         Layer.succeed(SecureRandom.SecureRandom, random),
-        // as if hints could be lost
-        Layer.succeed(Polling, steady),
+        Layer.succeed(Polling, options.polling ?? steady),
         options.webhook ?? StubProviderWebhook.layer()
       ))
     ),

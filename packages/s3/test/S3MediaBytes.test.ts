@@ -139,5 +139,16 @@ it.live("a bucket that does not exist, and credentials that are refused, are tol
     assert.deepInclude(unknown, { _tag: "S3Refused", why: "InvalidAccessKeyId (403)" })
     const overloaded = yield* Effect.flip(S3MediaBytes.check(yield* answering(503, "SlowDown")))
     assert.deepInclude(overloaded, { _tag: "S3Unreachable", why: "SlowDown (503)" })
-    for (const { message } of [missing, unknown, overloaded]) assert.notMatch(message, /a-secret|an-id/)
+    const undeletable = yield* Effect.flip(S3MediaBytes.checkDeletion(yield* answering(403, "AccessDenied")))
+    assert.deepInclude(undeletable, { _tag: "S3Refused", why: "DeleteObject: AccessDenied (403)" })
+    for (const { message } of [missing, unknown, overloaded, undeletable]) assert.notMatch(message, /a-secret|an-id/)
+  }).pipe(Effect.scoped))
+
+it.live("a check of deletion deletes nothing, and passes whatever a store says of a name that no object has", () =>
+  Effect.gen(function*() {
+    const { bytes, running } = yield* started
+    yield* bytes.write(file, Stream.make(Buffer.from("kept")))
+    yield* S3MediaBytes.checkDeletion(optionsOf(running))
+    assert.strictEqual(`${yield* read(bytes, 0, 4)}`, "kept")
+    yield* S3MediaBytes.checkDeletion(yield* answering(404, "NoSuchKey"))
   }).pipe(Effect.scoped))

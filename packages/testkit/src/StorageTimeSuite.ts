@@ -13,6 +13,8 @@ import {
   InboundPostStore,
   InvitationStore,
   type Limits,
+  type Media,
+  MediaStore,
   MessageStore,
   type Portal,
   PortalStore,
@@ -349,6 +351,45 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       assert.strictEqual(yield* claim(hour, "another"), 0)
       yield* store.sweep(yield* clockTime(60 * day), 100)
       assert.strictEqual(yield* store.keep({ ...name, now, body: new Uint8Array(1) }), "known")
+    }))
+
+  it.effect("a customer's file is claimed, put off and due by one clock, even if processes' clocks differ by 40 days", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const awaited: Media.Awaited = {
+        id: yield* Fixture.id("med"),
+        workspaceId: own.workspace.id,
+        phoneNumberId: own.number.id,
+        providerMediaId: `provider ${yield* Fixture.word}`,
+        filename: null,
+        sha256: null,
+        createdAt: yield* clockTime(0)
+      }
+      yield* store.expect(awaited, awaited.createdAt)
+      const claim = Effect.fnUntraced(function*(ahead: number) {
+        const now = yield* clockTime(ahead)
+        const all = yield* store.claimAwaited({ now, until: now + 5 * minute, limit: 10_000 })
+        return all.find(({ id }) => id === awaited.id)
+      })
+      for (const ahead of [-40 * day, 40 * day]) {
+        const held = (yield* claim(ahead))!
+        assert.closeTo(held.at, yield* clockTime(0), minute)
+        assert.closeTo(held.leaseUntil, yield* clockTime(5 * minute), minute)
+        assert.isUndefined(yield* claim(-ahead))
+        for (const other of [-ahead, ahead]) assert.isTrue(yield* store.mayErase(held, yield* clockTime(other)))
+        yield* store.postpone(held, yield* clockTime(ahead), 0)
+      }
+      for (const ahead of [-40 * day, 40 * day]) {
+        const held = yield* store.claimAwaited({
+          now: yield* clockTime(ahead),
+          until: (yield* clockTime(ahead)) + minute,
+          limit: 1,
+          only: awaited
+        })
+        yield* store.postpone(held[0]!, yield* clockTime(ahead), hour)
+        for (const other of [-ahead, ahead]) assert.isUndefined(yield* claim(other))
+      }
     }))
 
   it.effect("a replay covers what exists by now, and continues, even for a caller whose clock is slow", () =>

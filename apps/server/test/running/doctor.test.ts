@@ -5,7 +5,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { CloudApi, CloudApiClock } from "@wac/simulator"
 import * as S3Server from "@wac/testbed/S3Server"
 import { Clock, Effect } from "effect"
+import { once } from "node:events"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Diagnosis from "../../src/Diagnosis.ts"
@@ -24,6 +27,22 @@ const { clock: untimed } = CloudApiClock.make({
   currentTimeNanosUnsafe: () => BigInt(checks.now()) * 1_000_000n,
   monotonicTimeNanosUnsafe: () => 0n
 })
+
+/** The address of an object store whose bucket can be listed, but in which nothing can be deleted. */
+const undeletable = Effect.map(
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer(({ method }, response) => {
+        response.writeHead(method === "DELETE" ? 403 : 200, { "content-type": "application/xml" })
+        response.end(method === "DELETE" ? "<Error><Code>AccessDenied</Code></Error>" : "<ListBucketResult/>")
+      })
+      await once(server.listen(0, "127.0.0.1"), "listening")
+      return server
+    }),
+    (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve)))
+  ),
+  (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+)
 
 describe("wac doctor", () => {
   it.live("the doctor finds nothing wrong beside a running server, and names each fault", () =>
@@ -101,13 +120,13 @@ describe("wac doctor", () => {
     Effect.gen(function*() {
       const store = yield* Effect.acquireRelease(Effect.promise(() => S3Server.start()), ({ stop }) =>
         Effect.promise(stop))
-      const doctor = (MEDIA_STORE: string) =>
+      const doctor = (MEDIA_STORE: string, endpoint = store.endpoint) =>
         Effect.map(
           wac(
             {
               DATABASE_URL: "memory:",
               MEDIA_STORE,
-              AWS_ENDPOINT_URL: store.endpoint,
+              AWS_ENDPOINT_URL: endpoint,
               AWS_ACCESS_KEY_ID: "an-id",
               AWS_SECRET_ACCESS_KEY: "a-secret"
             },
@@ -121,6 +140,10 @@ describe("wac doctor", () => {
       assert.deepInclude(yield* doctor("s3://another"), {
         state: "wrong",
         message: "the object store refuses access to the bucket: NoSuchBucket (404)"
+      })
+      assert.deepInclude(yield* doctor(`s3://${store.bucket}/wac`, yield* undeletable), {
+        state: "wrong",
+        message: "the object store refuses access to the bucket: DeleteObject: AccessDenied (403)"
       })
     }).pipe(Effect.scoped))
 

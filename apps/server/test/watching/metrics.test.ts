@@ -126,11 +126,21 @@ describe.concurrent("metrics", () => {
           "wac_webhook_attempts_total{outcome=\"timeout\"}",
           "wac_log_lines_dropped_total",
           "wac_inbound_items_total{kind=\"customer_moved\"}",
-          ...["attempts", "events", "messages", "requests", "audit", "alerts", "sessions", "portal_links", "usage"]
-            .flatMap(
-              (kind) => [`wac_retention_removed_total{kind="${kind}"}`, `wac_retention_failures_total{kind="${kind}"}`]
-            ),
-          ...["media", "inbound"].map((kind) => `wac_retention_removed_total{kind="${kind}"}`)
+          ...[
+            "attempts",
+            "events",
+            "messages",
+            "requests",
+            "audit",
+            "alerts",
+            "sessions",
+            "portal_links",
+            "usage",
+            "media",
+            "inbound"
+          ].flatMap(
+            (kind) => [`wac_retention_removed_total{kind="${kind}"}`, `wac_retention_failures_total{kind="${kind}"}`]
+          )
         ]
       ) assert.strictEqual(valueOf(answer, series), 0, series)
     }))

@@ -16,6 +16,7 @@ import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import * as Span from "../Span.ts"
+import { Storage } from "../Storage.ts"
 import type { StoreError } from "../StoreError.ts"
 import { TemplateRequests } from "../templates/TemplateRequests.ts"
 import { TemplateStore } from "../templates/TemplateStore.ts"
@@ -35,15 +36,20 @@ const usual = (what: string): IgnoredItems.IgnoredItem => ({ what, isUsual: true
 export class Inbound extends Context.Service<Inbound, {
   /**
    * Applies one item in one step. A repeated item changes nothing. Neither does an item about something that we do not
-   * know; in that case the result describes it. Safe to repeat, even after a {@link StoreError}.
+   * know; in that case the result describes it. `receivedAt` is the storage's time at which the item arrived: a message's
+   * age is judged by it, not by the clock of the process. Safe to repeat, even after a {@link StoreError}.
    */
-  readonly apply: (item: InboundItem) => Effect.Effect<IgnoredItems.IgnoredItem | undefined, StoreError>
+  readonly apply: (
+    item: InboundItem,
+    receivedAt: Instant
+  ) => Effect.Effect<IgnoredItems.IgnoredItem | undefined, StoreError>
   /**
    * Applies items in the order given, and logs the ignored items in one line. Returns the result of `apply` for each.
-   * Safe to repeat, like `apply`.
+   * `receivedAt` defaults to the storage's time. Safe to repeat, like `apply`.
    */
   readonly receive: (
-    items: ReadonlyArray<InboundItem>
+    items: ReadonlyArray<InboundItem>,
+    receivedAt?: Instant
   ) => Effect.Effect<ReadonlyArray<IgnoredItems.IgnoredItem | undefined>, StoreError>
 }>()("@wac/core/inbound/Inbound") {
   static readonly layer = Layer.effect(
@@ -56,6 +62,7 @@ export class Inbound extends Context.Service<Inbound, {
       const templates = yield* TemplateStore
       const requests = yield* TemplateRequests
       const media = yield* MediaStore
+      const storage = yield* Storage
       const inboundFiles = yield* InboundFiles
       const random = yield* SecureRandom.SecureRandom
       const vault = yield* Vault
@@ -85,7 +92,7 @@ export class Inbound extends Context.Service<Inbound, {
       const expectFile = Effect.fnUntraced(function*(
         { at, file }: InboundMessage.InboundMessage,
         number: PhoneNumber,
-        now: Instant
+        receivedAt: Instant
       ) {
         if (file === undefined) return undefined
         const awaited = {
@@ -93,13 +100,17 @@ export class Inbound extends Context.Service<Inbound, {
           id: yield* Id.generate(random, "med"),
           workspaceId: number.workspaceId,
           phoneNumberId: number.id,
-          createdAt: Math.min(at, now)
+          createdAt: Math.min(at, receivedAt)
         }
-        return yield* media.expect(awaited, inboundFiles === "keep" ? now : null)
+        return yield* media.expect(awaited, inboundFiles === "keep" ? receivedAt : null)
       })
 
-      const record = Effect.fnUntraced(function*(message: InboundMessage.InboundMessage, now: Instant) {
-        if (InboundMessage.isTooOld(message, now)) return "too_old"
+      const record = Effect.fnUntraced(function*(
+        message: InboundMessage.InboundMessage,
+        now: Instant,
+        receivedAt: Instant
+      ) {
+        if (InboundMessage.isTooOld(message, receivedAt)) return "too_old"
         const [number] = yield* numbers.named({ providerNumberId: message.providerNumberId })
         if (number === undefined) return "unknown_number"
         const names = new Map<string, Id.MessageId>()
@@ -109,7 +120,7 @@ export class Inbound extends Context.Service<Inbound, {
         }
         const known = InboundMessage.named(message, (name) => names.get(name))
         // before the message, because its event has the file's id; a repeated message finds the same file
-        const mediaId = yield* expectFile(message, number, now)
+        const mediaId = yield* expectFile(message, number, receivedAt)
         return yield* contacts.recordInbound({
           now,
           hashes: yield* NameHashes.of(vault, number.workspaceId, CustomerNames.keysIn(message.customer)),
@@ -150,7 +161,7 @@ export class Inbound extends Context.Service<Inbound, {
         }
       })
 
-      const apply = Effect.fnUntraced(function*(item: InboundItem) {
+      const apply = Effect.fnUntraced(function*(item: InboundItem, receivedAt: Instant) {
         const now = yield* Clock.currentTimeMillis
         switch (item._tag) {
           case "Status": {
@@ -172,7 +183,7 @@ export class Inbound extends Context.Service<Inbound, {
               : undefined
           }
           case "Message": {
-            const recorded = yield* record(item.message, now)
+            const recorded = yield* record(item.message, now, receivedAt)
             return recorded === "too_old"
               ? strange("a customer's message from more than 30 days ago", recorded)
               : recorded === "unknown_number"
@@ -198,7 +209,7 @@ export class Inbound extends Context.Service<Inbound, {
           case "Number": {
             const { change, number } = item
             // a time in the future would outrank every report until then
-            const told = yield* numbers.observe({ name: number, at: Math.min(item.at, now), change })
+            const told = yield* numbers.observe({ name: number, at: Math.min(item.at, receivedAt), change })
             return told > 0 ? undefined : strange("a report about an unknown number")
           }
           case "Template": {
@@ -216,8 +227,8 @@ export class Inbound extends Context.Service<Inbound, {
       })
 
       const withSpan = yield* Span.ifTraced("Inbound.apply")
-      const traced = (item: InboundItem) =>
-        withSpan(apply(item), () => ({
+      const traced = (item: InboundItem, receivedAt: Instant) =>
+        withSpan(apply(item, receivedAt), () => ({
           attributes: {
             "wac.inbound.item": item._tag,
             "wac.message.id": item._tag === "Status" ? item.reference ?? undefined : undefined
@@ -226,8 +237,9 @@ export class Inbound extends Context.Service<Inbound, {
 
       return Inbound.of({
         apply: traced,
-        receive: Effect.fn("Inbound.receive")(function*(items) {
-          const ignored = yield* Effect.forEach(items, traced)
+        receive: Effect.fn("Inbound.receive")(function*(items, receivedAt) {
+          const at = receivedAt ?? (yield* Effect.flatMap(Clock.currentTimeMillis, storage.now))
+          const ignored = yield* Effect.forEach(items, (item) => traced(item, at))
           yield* IgnoredItems.log("the provider's report", ignored.filter((one) => one !== undefined))
           return ignored
         })

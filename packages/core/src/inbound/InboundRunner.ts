@@ -43,6 +43,9 @@ const pollEvery = Duration.seconds(1)
 /** The interval between deletions of expired posts, which are kept for days. */
 const sweepEvery = Duration.minutes(1)
 
+/** The longest interval between deletions of expired posts, even if none can have expired. */
+const longestSweepRest = Duration.hours(1)
+
 /** The maximum number of posts deleted in one step, so that the statement is short. */
 const sweepBatch = 500
 
@@ -120,15 +123,16 @@ export const layer = Layer.effectDiscard(
     const polling = yield* Polling
     const keptFor = Retention.keptFor(yield* Retention.CurrentRetention, "inbound")
 
-    yield* Metrics.retentionRemoved("inbound", 0)
+    yield* Metrics.retentionBegan("inbound", yield* Clock.currentTimeMillis)
     const sweep = Clock.currentTimeMillis.pipe(
       Effect.flatMap((now) => store.sweep(now, sweepBatch)),
       Effect.tap((swept) => Metrics.retentionRemoved("inbound", swept)),
-      Effect.repeat({ while: (swept) => swept > 0 })
+      Effect.repeat({ while: (swept) => swept > 0 }),
+      Metrics.retentionRound("inbound")
     )
-    yield* Effect.forkScoped(
-      BackgroundLoop.make("sweeping provider posts", sweep, polling.rest("expiredPosts", sweepEvery))
-    )
+    // a storage in memory may rest for days while nothing expires, which must not look as if nothing were deleted
+    const sweepRest = Effect.raceFirst(polling.rest("expiredPosts", sweepEvery), Effect.sleep(longestSweepRest))
+    yield* Effect.forkScoped(BackgroundLoop.make("sweeping provider posts", sweep, sweepRest))
     if (webhook === undefined) return
 
     const read = Effect.fnUntraced(function*(progress: Progress) {
@@ -141,7 +145,10 @@ export const layer = Layer.effectDiscard(
 
     const apply = Effect.fnUntraced(function*({ item, progress }: Step) {
       if (progress.problem !== null && progress.post.tries < separatesAfter) return
-      const ignored = yield* noting(progress, Effect.tap(inbound.apply(item), Metrics.applied(item)))
+      const ignored = yield* noting(
+        progress,
+        Effect.tap(inbound.apply(item, progress.post.receivedAt), Metrics.applied(item))
+      )
       if (ignored !== undefined) progress.ignored.push(ignored)
     })
 

@@ -84,9 +84,9 @@ export const providerRetention = Duration.days(7)
 const fetchAgainFrom = Duration.toMillis(Duration.minutes(5))
 const fetchAgainTo = Duration.toMillis(Duration.hours(6))
 
-/** When a failed download is tried again: the older the file, the later. */
-export const fetchAgainAt = ({ createdAt }: Pick<Awaited, "createdAt">, now: Instant): Instant =>
-  now + Math.min(Math.max(now - createdAt, fetchAgainFrom), fetchAgainTo)
+/** After how many milliseconds a download that failed at `at` is tried again: the older the file, the later. */
+export const fetchAgainAfter = ({ createdAt }: Pick<Awaited, "createdAt">, at: Instant): number =>
+  Math.min(Math.max(at - createdAt, fetchAgainFrom), fetchAgainTo)
 
 /** When a file is deleted unless it is used again. */
 export const expiresAt = (

@@ -270,7 +270,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
       /** Gives the claim of a download that failed back. If this fails, the claim ends with its lease. */
       const giveBack = (claimed: Claimed) =>
         Clock.currentTimeMillis.pipe(
-          Effect.flatMap((now) => store.postpone(claimed, Media.fetchAgainAt(claimed.awaited, now))),
+          Effect.flatMap((now) => store.postpone(claimed, now, Media.fetchAgainAfter(claimed.awaited, claimed.at))),
           Effect.ignoreCause
         )
 
@@ -291,12 +291,12 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
        */
       const downloaded = Effect.fnUntraced(
         function*(claimed: Claimed) {
-          const { awaited } = claimed
+          const { at, awaited } = claimed
           const { filename, id, providerMediaId, workspaceId } = awaited
           const file = { workspaceId, id }
           const now = yield* Clock.currentTimeMillis
           const lose = Effect.andThen(store.lose(claimed), Effect.fail(Media.expired()))
-          if (now - awaited.createdAt > Duration.toMillis(Media.providerRetention)) return yield* lose
+          if (at - awaited.createdAt > Duration.toMillis(Media.providerRetention)) return yield* lose
           const sender = (yield* numbers.list(workspaceId)).find(({ id }) => id === awaited.phoneNumberId)
           if (sender === undefined) return yield* lose
           const download = provider.downloadFile

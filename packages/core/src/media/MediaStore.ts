@@ -19,6 +19,8 @@ export interface ProviderMedia {
 /** A customer's file that the caller may download until its claim ends. */
 export interface Claimed extends Claim {
   readonly awaited: Media.Awaited
+  /** The storage's time of the claim. */
+  readonly at: Instant
 }
 
 export class MediaStore extends Context.Service<MediaStore, {
@@ -114,10 +116,10 @@ export class MediaStore extends Context.Service<MediaStore, {
    */
   readonly mayErase: (claim: Claim, now: Instant) => Effect.Effect<boolean, StoreError>
   /**
-   * Gives the claim of a file back. The file is then due for download at this time, unless it was registered without a
-   * time. Changes nothing if somebody else has claimed the file since. Safe to repeat.
+   * Gives the claim of a file back. The file is then due for download `after` milliseconds from now, unless it was
+   * registered without a time. Changes nothing if somebody else has claimed the file since. Safe to repeat.
    */
-  readonly postpone: (claim: Claim, fetchAt: Instant) => Effect.Effect<void, StoreError>
+  readonly postpone: (claim: Claim, now: Instant, after: number) => Effect.Effect<void, StoreError>
   /**
    * Records that the provider no longer has an awaited file. Changes nothing if somebody else has claimed the file since.
    * Safe to repeat.

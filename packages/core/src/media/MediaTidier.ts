@@ -61,7 +61,9 @@ const deleteBytes = Effect.gen(function*() {
   }
 })
 
-const tidy = Effect.asVoid(RepeatedFailure.each([removeDue, deleteBytes], (each) => each))
+const tidy = Metrics.retentionRound("media")(
+  Effect.asVoid(RepeatedFailure.each([removeDue, deleteBytes], (each) => each))
+)
 
 /** Downloads the customers' files that are due. Returns whether there were any. */
 const fetchDue = Effect.fnUntraced(function*(log: RepeatedFailure.Log) {
@@ -87,7 +89,7 @@ const fetchDue = Effect.fnUntraced(function*(log: RepeatedFailure.Log) {
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const { rest } = yield* Polling
-    yield* Metrics.retentionRemoved("media", 0)
+    yield* Metrics.retentionBegan("media", yield* Clock.currentTimeMillis)
     yield* Effect.forkScoped(BackgroundLoop.make("deleting files", tidy, Effect.sleep(tidyEvery)))
     if ((yield* InboundFiles) === "on_demand") return
     yield* fetchDue(RepeatedFailure.make()).pipe(

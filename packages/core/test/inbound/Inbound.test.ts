@@ -9,6 +9,7 @@ import { Inbound } from "../../src/inbound/Inbound.ts"
 import type { InboundItem } from "../../src/inbound/InboundItem.ts"
 import type { InboundMessage } from "../../src/inbound/InboundMessage.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
+import { MediaStore } from "../../src/media/MediaStore.ts"
 import type { Report } from "../../src/messages/Message.ts"
 import { Messages } from "../../src/messages/Messages.ts"
 import type { NumberChange, NumberName } from "../../src/numbers/PhoneNumber.ts"
@@ -17,6 +18,7 @@ import * as SenderBlock from "../../src/numbers/SenderBlock.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { iso } from "../../src/Time.ts"
 import { day, hour, second } from "../checks.ts"
+import { inProcess } from "../clock.ts"
 import { logged } from "../logged.ts"
 import { start } from "../samples.ts"
 import { foundation, issueKey, key, newId, plain, stubProvider, type World, world } from "../world.ts"
@@ -100,6 +102,79 @@ const events = (workspaceId: Parameters<EventStore["Service"]["list"]>[0]) =>
   )
 const told = (workspaceId: Parameters<EventStore["Service"]["list"]>[0]) =>
   Effect.map(events(workspaceId), (all) => all.map(({ type }) => type))
+
+describe("a process with a wrong clock", () => {
+  const wrong = it.effect.each([40 * day, -40 * day])
+
+  wrong(
+    "a customer's STOP counts, even if the process's clock is wrong by %i ms",
+    (ahead) =>
+      upstream(() =>
+        Effect.gen(function*() {
+          const { number, workspace } = yield* world()
+          const stop = received(number, { content: { body: "STOP" }, preference: "opt_out" })
+          assert.deepStrictEqual(yield* inProcess(ahead)(receive(stop)), [undefined])
+          const [contact] = yield* ContactStore.use((store) => store.named(workspace.id, "+12025550123"))
+          assert.isTrue(contact?.optedOut)
+        })
+      )()
+  )
+
+  wrong(
+    "a customer's file is due at once and dated by its arrival, even if the clock is wrong by %i ms",
+    (ahead) =>
+      upstream(() =>
+        Effect.gen(function*() {
+          const { number, workspace } = yield* world()
+          const file = { providerMediaId: "1", sha256: null, filename: null }
+          yield* inProcess(ahead)(receive(received(number, { type: "image", content: {}, file })))
+          const store = yield* MediaStore
+          const claimed = yield* store.claimAwaited({ now: start, until: start + hour, limit: 10 })
+          assert.deepStrictEqual(claimed.map(({ awaited }) => [awaited.workspaceId, awaited.createdAt]), [
+            [workspace.id, start]
+          ])
+        })
+      )()
+  )
+
+  wrong(
+    "a report about a number counts in its time, even if the clock is wrong by %i ms",
+    (ahead) =>
+      upstream(() =>
+        Effect.gen(function*() {
+          const { number } = yield* world()
+          const { providerNumberId } = number
+          const tell = (at: number, blocked: boolean): InboundItem => ({
+            _tag: "Number",
+            number: { providerNumberId },
+            at,
+            change: {
+              block: blocked ? SenderBlock.of("quality", at, { code: "131048", message: "Spam rate limit hit" }) : null
+            }
+          })
+          yield* receive(tell(start - hour, true))
+          yield* inProcess(ahead)(receive(tell(start, false)))
+          const [found] = yield* PhoneNumberStore.use((store) => store.named({ providerNumberId }))
+          assert.isNull(found!.block)
+        })
+      )()
+  )
+
+  it.effect(
+    "a message is too old if it was sent 30 days before its post arrived, however late the post is processed",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { number } = yield* world()
+        const { apply } = yield* Inbound
+        yield* TestClock.adjust("3 days")
+        const late = received(number, { at: start - 30 * day + 1 })
+        assert.isUndefined(yield* apply(late, start))
+        const old = received(number, { at: start - 30 * day, providerMessageId: "wamid.in.2" })
+        assert.strictEqual((yield* apply(old, start))?.reason, "too_old")
+      })
+    )
+  )
+})
 
 describe("status reports", () => {
   it.effect(

@@ -11,6 +11,7 @@ import { day, hour, minute } from "../checks.ts"
 import { settle } from "../clock.ts"
 import { logged } from "../logged.ts"
 import { backlog, message, nameOf, post, postBody, posting, startRunner, status } from "../posting.ts"
+import { retention } from "../retention.ts"
 import { start } from "../samples.ts"
 
 const away = Effect.fail(new StoreError({ operation: "MessageStore.applyReport" }))
@@ -380,6 +381,39 @@ describe("the runner", () => {
       yield* post([message(2)])
       assert.strictEqual((yield* backlog).waiting, 2)
       assert.deepStrictEqual(applied, ["wamid.in.1"])
+    })))
+
+  it.effect("items are applied with the time at which the storage got their post, however late that is", () =>
+    posting(Effect.gen(function*() {
+      const times: Array<number> = []
+      yield* post([message(1)])
+      yield* TestClock.adjust("2 hours")
+      yield* startRunner((_item, receivedAt) => Effect.sync(() => void times.push(receivedAt)))
+      assert.deepStrictEqual(times, [start])
+    })))
+
+  it.effect("while expired posts cannot be deleted, their deletion counts as failed and not as completed", () =>
+    posting(Effect.gen(function*() {
+      let isRefused = true
+      const failure = new StoreError({ operation: "InboundPostStore.sweep" })
+      const sweep = () => isRefused ? Effect.fail(failure) : Effect.succeed(0)
+      yield* startRunner(noting().apply, { store: { sweep } })
+      const [metrics, begun] = [retention("inbound"), start / 1000]
+      assert.deepStrictEqual(yield* metrics, { completed: begun, failures: 1, removed: 0 })
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* metrics, { completed: begun, failures: 2, removed: 0 })
+      isRefused = false
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* metrics, { completed: begun + 120, failures: 2, removed: 0 })
+    })))
+
+  it.effect("while no post can expire, the deletion of expired posts is completed every hour", () =>
+    posting(Effect.gen(function*() {
+      const store = yield* InboundPostStore
+      yield* startRunner(noting().apply, { polling: { rest: () => Effect.never } })
+      assert.strictEqual((yield* store.backlog).waiting, 0)
+      yield* TestClock.adjust("3 hours")
+      assert.strictEqual((yield* retention("inbound")).completed, start / 1000 + 3 * 3600)
     })))
 
   it.effect("the runner continues after a claim and a sweep have failed", () =>

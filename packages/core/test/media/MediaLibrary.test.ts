@@ -19,7 +19,7 @@ import * as Capabilities from "../../src/provider/Capabilities.ts"
 import { FileGone, Provider, ProviderError } from "../../src/provider/Provider.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { hour } from "../checks.ts"
-import { advance, settle } from "../clock.ts"
+import { advance, inProcess, settle } from "../clock.ts"
 import { foundation, key, newId, providerNumber, templates, world } from "../world.ts"
 
 const inspector = Layer.succeed(
@@ -212,6 +212,42 @@ describe("a customer's file", () => {
       state.download = works
       assert.strictEqual(yield* read, words)
       assert.strictEqual(state.downloads, 2)
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("a download by a process with a wrong clock", () => {
+  const wrong = it.effect.each([Duration.days(40), Duration.days(-40)].map(Duration.toMillis))
+
+  wrong("a file that the provider holds is downloaded, even if the process's clock is wrong by %i ms", (ahead) => {
+    const { layer } = setUp()
+    return Effect.gen(function*() {
+      const { file, read } = yield* awaited
+      const library = yield* MediaLibrary
+      const claim = yield* claimed(file)
+      assert.strictEqual((yield* inProcess(ahead)(library.fetch(claim))).id, file.id)
+      assert.strictEqual(yield* read, words)
+    }).pipe(Effect.provide(layer))
+  })
+
+  wrong("a download that failed is due again in 5 minutes, even if the process's clock is wrong by %i ms", (ahead) => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { file: { workspaceId, ...given } } = yield* awaited
+      const store = yield* MediaStore
+      const library = yield* MediaLibrary
+      const file = { ...given, workspaceId, id: yield* newId("med"), providerMediaId: `due ${workspaceId}` }
+      yield* store.expect(file, file.createdAt)
+      const due = Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        return yield* store.claimAwaited({ now, until: now + hour, limit: 10 })
+      })
+      state.download = Stream.fail(new FileGone({ mayReturn: true }))
+      yield* assertExpired(inProcess(ahead)(library.fetch((yield* due)[0]!)))
+      yield* advance(Duration.toMillis("5 minutes") - 1)
+      assert.deepStrictEqual(yield* due, [])
+      yield* advance(1)
+      assert.deepStrictEqual((yield* due).map(({ id }) => id), [file.id])
     }).pipe(Effect.provide(layer))
   })
 })

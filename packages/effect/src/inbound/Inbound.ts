@@ -13,7 +13,8 @@ import {
   type InboundMessage,
   PlainText,
   Provider,
-  ProviderAnswer
+  ProviderAnswer,
+  Storage
 } from "@wac/core"
 import { Clock, DateTime, Effect, Predicate, Result, Schema, Struct } from "effect"
 import type { Pricing, ProviderDetail, ReceivedContentByType, ReceivedContext } from "../generated/Event.ts"
@@ -327,8 +328,8 @@ const receivedOf = (ignored: IgnoredItems.IgnoredItem | undefined): Received =>
   ignored === undefined ? { applied: true } : { applied: false, reason: ignored.reason! }
 
 export const make = Effect.map(
-  Effect.all([Service.Inbound, Provider.Provider]),
-  ([inbound, provider]) => ({ run }: Running): Inbound => ({
+  Effect.all([Service.Inbound, Provider.Provider, Storage.Storage]),
+  ([inbound, provider, storage]) => ({ run }: Running): Inbound => ({
     receive: (told) =>
       run(Effect.gen(function*() {
         if (!Array.isArray(told)) {
@@ -339,9 +340,9 @@ export const make = Effect.map(
           })
         }
         const all = yield* Effect.fromResult(Result.all(told.map(read)))
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Effect.flatMap(Clock.currentTimeMillis, storage.now)
         const takesFiles = provider.downloadFile !== undefined
-        const ignored = yield* inbound.receive(all.map((one) => itemOf(one, now, takesFiles)))
+        const ignored = yield* inbound.receive(all.map((one) => itemOf(one, now, takesFiles)), now)
         return ignored.map(receivedOf)
       }))
   })

@@ -75,7 +75,7 @@ const claim = (
     const { awaited, id, workspaceId } = kept.row
     kept.row = { ...kept.row, leaseUntil }
     if (kept.fetchAt !== null) kept.fetchAt = leaseUntil
-    claimed.push({ workspaceId, id, leaseUntil, awaited })
+    claimed.push({ workspaceId, id, leaseUntil, at: now, awaited })
   }
   return claimed
 }
@@ -150,7 +150,7 @@ export const layer = Layer.effect(
       expect: (awaited, fetchAt) => Effect.sync(() => expect(memory, awaited, fetchAt)),
       claimAwaited: (command) => Effect.sync(() => claim(memory, command)),
       mayErase: (claim, now) => Effect.sync(() => mayErase(memory, claim, memory.now(now))),
-      postpone: (claim, fetchAt) => Effect.sync(() => postpone(memory, claim, fetchAt)),
+      postpone: (claim, now, after) => Effect.sync(() => postpone(memory, claim, memory.now(now) + after)),
       lose: (claim) => Effect.sync(() => lose(memory, claim))
     }))
 )

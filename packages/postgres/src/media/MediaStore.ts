@@ -84,6 +84,8 @@ const claimed = row({
   awaited: json<Media.Awaited>()
 })
 
+const claimedAt = claimed.and(row({ at: bigint<Time.Instant>() }))
+
 const claim = { now: Clocks.asked, leasedFor: value<number>(), limit }
 
 const claimText = ({ leasedFor, limit, now }: Given<typeof claim>, which: string): string =>
@@ -95,7 +97,7 @@ const claimText = ({ leasedFor, limit, now }: Given<typeof claim>, which: string
       and (o.lease_until is null or o.lease_until <= ${now}) and ${which}
     limit ${limit} for update skip locked
   ))
-  returning ${claimed.names("m")}`
+  returning ${claimed.names("m")}, j.now as at`
 
 const claimDue = statement(claim, (given) => claimText(given, `o.fetch_at <= ${given.now}`))
 
@@ -120,10 +122,10 @@ const lose = statement({ claim: ofClaim.one }, ({ claim }) => `
   update wac.media m set state = 'gone', fetch_at = null, lease_until = null
   where ${ofClaim.are("m", claim)} and m.state = 'awaited'`)
 
-const postpone = statement({ claim: ofClaim.one, fetchAt: value<Time.Instant>() }, ({ claim, fetchAt }) => `
+const postpone = statement({ claim: ofClaim.one, now: Clocks.asked, after: value<number>() }, (given) => `
   update wac.media m set lease_until = null,
-    fetch_at = case when m.fetch_at is null then null else ${fetchAt}::bigint end
-  where ${ofClaim.are("m", claim)} and m.state in ('awaited', 'removed')`)
+    fetch_at = case when m.fetch_at is null then null else ${given.now} + ${given.after}::bigint end
+  where ${ofClaim.are("m", given.claim)} and m.state in ('awaited', 'removed')`)
 
 export const layer = Layer.effect(
   MediaStore.MediaStore,
@@ -171,17 +173,10 @@ export const layer = Layer.effect(
           ([row]) => id.read(row!).id
         ),
       claimAwaited: ({ limit, now, only, until }) => {
-        const claimed = row({
-          workspaceId: text<Id.WorkspaceId>(),
-          id: text<Id.MediaId>(),
-          leaseUntil: bigint<Time.Instant>(),
-          awaited: json<Media.Awaited>()
-        })
-
         const claim = { now: callerNow(now), leasedFor: until - now, limit }
         return Effect.map(
           query("MediaStore.claimAwaited", only === undefined ? claimDue(claim) : claimOne({ ...claim, only })),
-          (rows) => rows.map(claimed.read)
+          (rows) => rows.map(claimedAt.read)
         )
       },
       mayErase: (claim, now) =>
@@ -189,7 +184,8 @@ export const layer = Layer.effect(
           query("MediaStore.mayErase", mayErase({ claim, now: callerNow(now) })),
           ([row]) => allowed.read(row!).isAllowed
         ),
-      postpone: (claim, fetchAt) => Effect.asVoid(query("MediaStore.postpone", postpone({ claim, fetchAt }))),
+      postpone: (claim, now, after) =>
+        Effect.asVoid(query("MediaStore.postpone", postpone({ claim, now: callerNow(now), after }))),
       lose: (claim) => Effect.asVoid(query("MediaStore.lose", lose({ claim })))
     })
   })

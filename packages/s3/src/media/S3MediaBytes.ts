@@ -26,7 +26,7 @@ export class S3ClientMissing extends Schema.TaggedError<S3ClientMissing>()("S3Cl
   }
 }
 
-/** The store refuses these options: there is no such bucket, or the credentials may not list it. */
+/** The store refuses these options: there is no such bucket, or the credentials lack a right to it. */
 export class S3Refused extends Schema.TaggedError<S3Refused>()("S3Refused", {
   /** The store's code and status, such as `NoSuchBucket (404)`. */
   why: Schema.String
@@ -144,24 +144,49 @@ const opened = Effect.fnUntraced(function*(options: Options) {
   return { client, commands }
 })
 
-/** Checks that the bucket can be listed. Fails with what an operator must correct, or what may pass. */
-export const check = (options: Options): Effect.Effect<void, S3ClientMissing | S3Refused | S3Unreachable> =>
-  Effect.scoped(Effect.gen(function*() {
-    const { client, commands } = yield* opened(options)
-    const command = new commands.ListObjectsV2Command({
-      Bucket: options.bucket,
-      Prefix: options.prefix,
-      MaxKeys: 1
-    })
-    yield* Effect.tryPromise({
-      try: (abortSignal) => client.send(command, { abortSignal }),
+type Opened = Effect.Success<ReturnType<typeof opened>>
+
+/** Sends one request to the store. Fails with what an operator must correct, or what may pass. */
+const checking = (
+  options: Options,
+  send: (opened: Opened, abortSignal: AbortSignal) => Promise<unknown>,
+  describeFailure: (failure: Failure) => string = describe
+): Effect.Effect<void, S3ClientMissing | S3Refused | S3Unreachable> =>
+  Effect.scoped(Effect.flatMap(opened(options), (store) =>
+    Effect.asVoid(Effect.tryPromise({
+      try: (abortSignal) => send(store, abortSignal),
       catch: (cause) => {
         const failure = failureOf(cause)
-        const why = describe(failure)
+        const why = describeFailure(failure)
         return isPassing(failure) ? new S3Unreachable({ why }) : new S3Refused({ why })
       }
-    })
-  }))
+    }))))
+
+/** Checks that the bucket can be listed. Fails with what an operator must correct, or what may pass. */
+export const check = (options: Options): Effect.Effect<void, S3ClientMissing | S3Refused | S3Unreachable> =>
+  checking(options, ({ client, commands }, abortSignal) => {
+    const { bucket: Bucket, prefix: Prefix } = options
+    return client.send(new commands.ListObjectsV2Command({ Bucket, Prefix, MaxKeys: 1 }), { abortSignal })
+  })
+
+/**
+ * Checks that objects can be deleted, by deleting a name that no object has: without the right to delete, the bytes of
+ * deleted files would stay. Fails like {@link check}.
+ */
+export const checkDeletion = (options: Options): Effect.Effect<void, S3ClientMissing | S3Refused | S3Unreachable> =>
+  checking(
+    options,
+    async ({ client, commands }, abortSignal) => {
+      const command = new commands.DeleteObjectCommand({ Bucket: options.bucket, Key: `${options.prefix}no-object` })
+      try {
+        await client.send(command, { abortSignal })
+      } catch (error) {
+        // some stores respond so to the deletion of what does not exist
+        if (failureOf(error).name !== "NoSuchKey") throw error
+      }
+    },
+    (failure) => `DeleteObject: ${describe(failure)}`
+  )
 
 /**
  * Files in the store. Building the layer sends no request, so run {@link check} first to find out whether the store can

@@ -416,12 +416,12 @@ export const tests = (it: Fixture.It): void => {
         )
       assert.strictEqual(yield* claim(own.start), 1)
       const first = { ...awaited, leaseUntil: own.start + minute }
-      yield* store.postpone(first, own.start + hour)
+      yield* store.postpone(first, own.start + minute, hour - minute)
       assert.strictEqual(yield* claim(own.start + hour - 1), 0)
       assert.strictEqual(yield* claim(own.start + hour), 1)
       const second = { ...awaited, leaseUntil: own.start + hour + minute }
       yield* store.lose(second)
-      yield* store.postpone(second, own.start)
+      yield* store.postpone(second, own.start, 0)
       assert.strictEqual(yield* claim(own.start + day), 0)
     }))
 
@@ -437,13 +437,13 @@ export const tests = (it: Fixture.It): void => {
       })
       const late = yield* claim(own.start)
       const { id, workspaceId } = awaited
-      assert.deepStrictEqual(late, { workspaceId, id, leaseUntil: own.start + minute, awaited })
+      assert.deepStrictEqual(late, { workspaceId, id, leaseUntil: own.start + minute, at: own.start, awaited })
       assert.isTrue(yield* store.mayErase(late, own.start + minute - 1))
       assert.isFalse(yield* store.mayErase(late, own.start + minute), "another process may have claimed it")
       const now = own.start + minute
       const held = yield* claim(now)
-      assert.deepStrictEqual(held, { ...late, leaseUntil: own.start + 2 * minute })
-      yield* store.postpone(late, own.start)
+      assert.deepStrictEqual(held, { ...late, leaseUntil: own.start + 2 * minute, at: now })
+      yield* store.postpone(late, own.start, 0)
       yield* store.lose(late)
       assert.isFalse(yield* store.mayErase(late, own.start))
       assert.isTrue(yield* store.mayErase(held, now))
@@ -485,7 +485,7 @@ export const tests = (it: Fixture.It): void => {
       yield* store.forget(dead, own.start + minute)
       assert.strictEqual(yield* removed(dead, own.start + minute), 0)
       const alive = yield* removedDuringDownload
-      yield* store.postpone(alive, own.start)
+      yield* store.postpone(alive, own.start, 0)
       assert.strictEqual(yield* removed(alive, own.start), 1)
       yield* store.forget(alive, own.start)
       assert.strictEqual(yield* removed(alive, own.start), 0)
@@ -505,7 +505,7 @@ export const tests = (it: Fixture.It): void => {
       const command = { now: own.start, until: own.start + hour, limit: everything }
       const claim = Effect.map(store.claimAwaited({ ...command, only: awaited }), (all) => all.length)
       assert.deepStrictEqual([yield* claim, yield* claim], [1, 0])
-      yield* store.postpone({ ...awaited, leaseUntil: own.start + hour }, own.start)
+      yield* store.postpone({ ...awaited, leaseUntil: own.start + hour }, own.start, 0)
       const due = yield* store.claimAwaited(command)
       assert.deepStrictEqual(among([awaited], due), [], "it is never due")
       assert.deepStrictEqual([yield* claim, yield* claim], [1, 0])
