@@ -832,3 +832,54 @@ it("if the passkeys of a sign-in cannot be asked for, the page says why", async 
   person.assertSound()
   await person.end()
 })
+
+/** Sends to a customer who answers every message. Gives the contact that the answer made. */
+const contactOf = async (to: string, from?: string) => {
+  const sent = await inScope(send({ key, url: server.url }, { ...hello(to), ...(from === undefined ? {} : { from }) }))
+  assert.strictEqual(sent.status, 200, sent.text)
+  const { body } = await inScope(checks.until(
+    call(`${server.url}/internal/contacts`, { headers: server.session }),
+    ({ body }) => contactIn(body, to, from) !== undefined
+  ))
+  return contactIn(body, to, from)!
+}
+
+interface Known {
+  readonly id: string
+  readonly phone: string | null
+  readonly userId: string | null
+  readonly phoneNumberId: string
+  readonly windowOpenUntil: string | null
+}
+
+const contactIn = ({ data }: { readonly data: ReadonlyArray<Known> }, to: string, from?: string) =>
+  data.find(({ phone, phoneNumberId, userId }) =>
+    (phone === to || userId === to) && (from === undefined || phoneNumberId === from)
+  )
+
+it("a customer is opted in only once a person has confirmed it, so a second press on “Opt out” does not undo the first", async () => {
+  const to = "US.15005550008"
+  const at = `/contacts/${encodeURIComponent((await contactOf(to)).id)}`
+  await internal(`${at}/opt-out`, "DELETE")
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const isOptedOut = async () => (await internal(at)).optedOut
+  await person.open(at)
+  await button(page, "Opt out").press("Enter")
+  const optIn = button(page, /^Opt in/)
+  await optIn.waitFor()
+  assert.isFalse(await optIn.evaluate((element) => element === document.activeElement))
+  await optIn.click()
+  const asking = dialog(page, `Opt in ${to}?`)
+  await asking.getByText("This customer has opted out").waitFor()
+  assert.isTrue(await isOptedOut())
+  await button(asking, "Cancel").click()
+  await asking.waitFor({ state: "detached" })
+  assert.isTrue(await isOptedOut())
+  await optIn.click()
+  await button(asking, "Opt in").click()
+  await button(page, "Opt out").waitFor()
+  assert.isFalse(await isOptedOut())
+  person.assertSound()
+  await person.end()
+})

@@ -439,7 +439,8 @@ it("a customer without a phone number is written to, found and answered by user 
   // without an open conversation only a template can be sent
   await button(page, "Opt out").click()
   await page.getByText("The customer has opted out.").waitFor()
-  await button(page, "Opt in").click()
+  await button(page, "Opt in…").click()
+  await button(dialog(page, `Opt in ${userId}?`), "Opt in").click()
   await page.getByLabel("Reply").waitFor()
 
   await page.getByRole("link", { name: "Send a message" }).click()
@@ -473,10 +474,11 @@ it("a person opts a contact out, and in again", async () => {
   await page.getByLabel("Customer’s number or user id").press("Enter")
   await page.getByRole("link", { name: userId }).click()
   await button(page, "Opt out").click()
-  await button(page, "Opt in").waitFor()
+  await button(page, "Opt in…").waitFor()
   const refused = await promo()
   assert.deepStrictEqual([refused.status, refused.body.error.reason], [403, "opted_out"])
-  await button(page, "Opt in").click()
+  await button(page, "Opt in…").click()
+  await button(dialog(page, `Opt in ${userId}?`), "Opt in").click()
   await button(page, "Opt out").waitFor()
   assert.strictEqual((await promo()).status, 200)
 })
