@@ -883,3 +883,25 @@ it("a customer is opted in only once a person has confirmed it, so a second pres
   person.assertSound()
   await person.end()
 })
+
+it("a paused campaign is resumed only after a question that says why it was paused and how many are left", async () => {
+  const at = `/campaigns/${await inScope(workspace.ready(server))}`
+  await internal(at, "PATCH", { startAt: "2040-01-02T03:04:05Z" })
+  await internal(`${at}/start`, "POST")
+  const status = async () => (await internal(at)).status
+  assert.strictEqual(await status(), "scheduled")
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open(at)
+  await button(page, "Pause").click()
+  await button(page, "Resume").click()
+  const question = dialog(page, "Resume the campaign")
+  await question.getByText("Someone paused it. 2 customers are left.").waitFor()
+  assert.strictEqual(await status(), "paused")
+  await button(question, "Send to 2 customers").click()
+  await button(page, "Pause").waitFor()
+  assert.strictEqual(await status(), "scheduled")
+  await internal(`${at}/cancel`, "POST")
+  person.assertSound()
+  await person.end()
+})
