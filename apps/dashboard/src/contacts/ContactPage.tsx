@@ -68,13 +68,14 @@ export const ContactPage = () => {
   const query = useQuery(contactQuery(id))
   const { data: contact } = query
   const to = contact && addressOf(contact)
+  const from = contact?.phoneNumberId
   return (
     <Page
       title={to ?? "Contact"}
       lead={<Id>{id}</Id>}
       actions={to === undefined
         ? undefined
-        : <Link to="/messages/new" search={{ to }} className={buttonClass()}>Send a message</Link>}
+        : <Link to="/messages/new" search={{ to, from }} className={buttonClass()}>Send a message</Link>}
     >
       <div className="card">
         <Loaded query={query} missing={<Missing what="contact" to="/contacts" all="All contacts" />}>

@@ -1,8 +1,11 @@
 /**
  * Forms and dialogs: each begins with what is so now, says what became of its request, and keeps what is shown once.
  */
+import { Id, PhoneNumber, PhoneNumberStore } from "@wac/core"
+import { SandboxProvider } from "@wac/sandbox"
 import { RecordingReceiver } from "@wac/testkit"
-import type { Effect } from "effect"
+import { Context, type Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
 import type { Browser, Page } from "playwright-core"
 import { assert, beforeAll, it } from "vitest"
 import * as checks from "../checks.ts"
@@ -902,6 +905,41 @@ it("a paused campaign is resumed only after a question that says why it was paus
   await button(page, "Pause").waitFor()
   assert.strictEqual(await status(), "scheduled")
   await internal(`${at}/cancel`, "POST")
+  person.assertSound()
+  await person.end()
+})
+
+it("what is sent from a contact’s page comes from the number that the customer wrote to", async () => {
+  const { clock, pass, services } = server
+  const { workspaceId } = await internal("/session")
+  const second = PhoneNumber.fresh({
+    ...SandboxProvider.firstNumber,
+    id: await inScope(Id.generate(Context.get(services, SecureRandom.SecureRandom), "pn")),
+    workspaceId,
+    provider: "sandbox",
+    phoneNumber: "+15005550102",
+    providerNumberId: "sandbox-2",
+    isDefault: false
+  })
+  await inScope(Context.get(services, PhoneNumberStore.PhoneNumberStore).add(second))
+  const to = "+15005550008"
+  const contact = await contactOf(to, second.id)
+  await inScope(pass("25 hours"))
+  assert.isBelow(Date.parse(contact.windowOpenUntil!), clock.currentTimeMillisUnsafe())
+  const person = await signedIn(browser, { ...server, session: await inScope(signIn(server.url)) })
+  const { page } = person
+  for (const link of ["Send a template", "Send a message"]) {
+    await person.open(`/contacts/${encodeURIComponent(contact.id)}`)
+    await page.getByRole("link", { name: link, exact: true }).click()
+    await page.getByLabel("From", { exact: true }).waitFor()
+    const asked = page.waitForRequest((request) =>
+      request.method() === "POST" && request.url().endsWith("/internal/messages")
+    )
+    await page.getByLabel("Template", { exact: true }).selectOption({ label: "hello_world · en_US" })
+    await button(page, "Send message").click()
+    assert.include((await asked).postDataJSON(), { to, from: second.id })
+    await page.getByRole("heading", { name: `Message to ${to}` }).waitFor()
+  }
   person.assertSound()
   await person.end()
 })
