@@ -15,14 +15,15 @@ import { fromLocal, lengthOf, toLocal } from "../ui/Moment.ts"
 import { Notice } from "../ui/Notice.tsx"
 import { Time, timeZone, useNow } from "../ui/Time.tsx"
 import { asRate, counted } from "../ui/Words.ts"
+import { pauseReasons } from "./CampaignWords.tsx"
 import { usePace } from "./Pace.ts"
 import { endsAt, goesOnAt, reachedBy, stopsEarlyAt, timeNeeded } from "./Reach.ts"
 
 /** An action that is done without a question. */
-type Step = "check" | "pause" | "resume"
+type Step = "check" | "pause"
 
 /** An action that the person has to confirm. */
-type Asked = "start" | "resumeLate" | "cancel" | "remove"
+type Asked = "start" | "resume" | "cancel" | "remove"
 
 interface Question {
   readonly campaign: Campaign
@@ -99,23 +100,26 @@ const endedBefore = (campaign: Campaign, now: number): number | undefined => {
   return end <= from ? end : undefined
 }
 
-/** The question before a paused campaign is resumed that would leave customers out. */
+/**
+ * The question before a paused campaign is resumed. It is always asked: “Resume” appears where “Pause” was, and to
+ * resume says that a person has seen why the campaign was paused.
+ */
 const Resume = ({ campaign, onClose }: Question) => {
   const pace = usePace(campaign)
-  const { counts, id, notAfter } = campaign
+  const { counts, id, notAfter, pausedReason } = campaign
   const [end, setEnd] = useState(notAfter === null ? "" : toLocal(notAfter))
   // what the person has not changed keeps its seconds
   const chosen = end === "" || (notAfter !== null && end === toLocal(notAfter)) ? notAfter : fromLocal(end) ?? null
   const planned = { ...campaign, notAfter: chosen }
-  const endedAt = useNow((now) => endedBefore(planned, now) ?? 0)
+  const endedAt = useNow((now) => counts.queued === 0 ? 0 : endedBefore(planned, now) ?? 0)
   const stopsAt = useNow((now) =>
-    pace === undefined ? 0 : stopsEarlyAt(planned, pace, goesOnAt(planned, toMinute(now))) ?? 0
+    pace === undefined || counts.queued === 0 ? 0 : stopsEarlyAt(planned, pace, goesOnAt(planned, toMinute(now))) ?? 0
   )
   const left = counted(counts.queued, "customer", "customers")
   return (
     <Confirm
       title="Resume the campaign"
-      action={`Send to ${left}`}
+      action={counts.queued === 0 ? "Resume" : `Send to ${left}`}
       refusal={endedAt === 0 ? undefined : "Its end leaves no time to send"}
       act={async () => {
         if (chosen !== notAfter) await api.campaigns.edit(id, { notAfter: chosen })
@@ -126,7 +130,10 @@ const Resume = ({ campaign, onClose }: Question) => {
     >
       {(error) => (
         <div className="space-y-4">
-          <p>{left} {counts.queued === 1 ? "is" : "are"} left.</p>
+          <p>
+            {pausedReason === null ? "" : `${pauseReasons[pausedReason]} `}
+            {left} {counts.queued === 1 ? "is" : "are"} left.
+          </p>
           {endedAt !== 0
             ? (
               <Notice tone="warn">
@@ -188,7 +195,7 @@ const Remove = ({ campaign: { id, rows }, onClose }: Question) => {
   )
 }
 
-const questions = { start: Start, resumeLate: Resume, cancel: Cancel, remove: Remove } satisfies Record<Asked, unknown>
+const questions = { start: Start, resume: Resume, cancel: Cancel, remove: Remove } satisfies Record<Asked, unknown>
 
 const isAsked = (step: Asked | Step): step is Asked => step in questions
 
@@ -206,14 +213,6 @@ export const Actions = ({ campaign }: { readonly campaign: Campaign }) => {
   const [asked, setAsked] = useState<Asked>()
   const { counts, id, startAt, status } = campaign
   const isScheduled = useNow((now) => startAt !== null && Date.parse(startAt) > now)
-  const pace = usePace(campaign)
-  /** Whether a resumed campaign would end before it can have sent to all who are left. */
-  const leavesOut = useNow((now) =>
-    counts.queued > 0 && (
-      endedBefore(campaign, now) !== undefined ||
-      (pace !== undefined && stopsEarlyAt(campaign, pace, goesOnAt(campaign, now)) !== undefined)
-    )
-  )
   const act = useMutation({
     mutationFn: async (step: Step): Promise<void> => void await api.campaigns[step](id),
     onSettled: () => client.invalidateQueries({ queryKey: ["campaigns"] })
@@ -228,7 +227,8 @@ export const Actions = ({ campaign }: { readonly campaign: Campaign }) => {
       key={step}
       look={look}
       refusal={refusal}
-      isPending={act.isPending && act.variables === step}
+      // the page may show the campaign as paused before the request for the pause has ended
+      isPending={act.isPending && (act.variables === step || step === "resume")}
       onClick={() => {
         if (isAsked(step)) {
           act.reset()
@@ -247,7 +247,7 @@ export const Actions = ({ campaign }: { readonly campaign: Campaign }) => {
         : null}
       {can("ready") && counts.queued > 0 ? button("start", isScheduled ? "Schedule" : "Start", "primary") : null}
       {can("running", "scheduled") ? button("pause", "Pause") : null}
-      {can("paused") ? button(leavesOut ? "resumeLate" : "resume", "Resume", "primary") : null}
+      {can("paused") ? button("resume", "Resume", "primary") : null}
       {can("scheduled", "running", "paused") ? button("cancel", "Cancel", "danger") : null}
       {can("draft", "ready") && refusal === undefined
         ? <Link to="/campaigns/$id/edit" params={{ id }} className={buttonClass()}>Change</Link>

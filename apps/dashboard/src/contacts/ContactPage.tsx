@@ -2,11 +2,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { Contact } from "@wac/client/internal"
+import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
 import { channel } from "../session/Document.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
+import { Confirm } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Missing } from "../ui/Missing.tsx"
@@ -17,20 +19,46 @@ import { addressOf, Conversation } from "./Conversation.tsx"
 import { contactQuery } from "./Queries.ts"
 import { OptOut, WindowState } from "./Window.tsx"
 
-/** The button that opts the customer out, or in again. */
-const OptOutButton = ({ contact: { id, optedOut } }: { readonly contact: Contact }) => {
+/** The button that opts the customer out. */
+const OptOutButton = ({ contact: { id } }: { readonly contact: Contact }) => {
   const client = useQueryClient()
-  const refusal = useRefusal(RoleOf.contactsOptOut, RoleOf.contactsOptIn)
-  const choose = useMutation({
-    mutationFn: () => optedOut ? api.contacts.optIn(id) : api.contacts.optOut(id),
+  const refusal = useRefusal(RoleOf.contactsOptOut)
+  const optOut = useMutation({
+    mutationFn: () => api.contacts.optOut(id),
     onSettled: () => client.invalidateQueries()
   })
   return (
     <span className="mt-1 block">
-      <Button small refusal={refusal} isPending={choose.isPending} onClick={() => choose.mutate()}>
-        {optedOut ? "Opt in" : "Opt out"}
-      </Button>
-      <Failure error={choose.error} />
+      <Button small refusal={refusal} isPending={optOut.isPending} onClick={() => optOut.mutate()}>Opt out</Button>
+      <Failure error={optOut.error} />
+    </span>
+  )
+}
+
+/**
+ * The button that opts the customer in again. It asks first, because it appears where “Opt out” was: a second press, or
+ * one that was meant for “Opt out” while the customer wrote STOP, must not end the opt-out.
+ */
+const OptInButton = ({ contact }: { readonly contact: Contact }) => {
+  const refusal = useRefusal(RoleOf.contactsOptIn)
+  const [isAsked, setAsked] = useState(false)
+  return (
+    <span className="mt-1 block">
+      <Button small refusal={refusal} onClick={() => setAsked(true)}>Opt in…</Button>
+      {isAsked
+        ? (
+          <Confirm
+            title={`Opt in ${addressOf(contact)}?`}
+            action="Opt in"
+            look="primary"
+            act={() => api.contacts.optIn(contact.id)}
+            onClose={() => setAsked(false)}
+          >
+            This customer has opted out. Opt them in only if they have agreed to it: free-form text and marketing
+            templates are then sent to them again from this number.
+          </Confirm>
+        )
+        : null}
     </span>
   )
 }
@@ -40,13 +68,14 @@ export const ContactPage = () => {
   const query = useQuery(contactQuery(id))
   const { data: contact } = query
   const to = contact && addressOf(contact)
+  const from = contact?.phoneNumberId
   return (
     <Page
       title={to ?? "Contact"}
       lead={<Id>{id}</Id>}
       actions={to === undefined
         ? undefined
-        : <Link to="/messages/new" search={{ to }} className={buttonClass()}>Send a message</Link>}
+        : <Link to="/messages/new" search={{ to, from }} className={buttonClass()}>Send a message</Link>}
     >
       <div className="card">
         <Loaded query={query} missing={<Missing what="contact" to="/contacts" all="All contacts" />}>
@@ -65,7 +94,9 @@ export const ContactPage = () => {
                 </Fact>
                 <Fact name="Opted out">
                   <OptOut optedOut={contact.optedOut} />
-                  <OptOutButton contact={contact} />
+                  {contact.optedOut
+                    ? <OptInButton key="in" contact={contact} />
+                    : <OptOutButton key="out" contact={contact} />}
                   {contact.preferenceAt === null ? null : (
                     <span className="block text-[13px] text-muted">
                       said <Time at={contact.preferenceAt} />

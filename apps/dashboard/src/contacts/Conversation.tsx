@@ -81,7 +81,11 @@ const Reply = ({ contact }: { readonly contact: Contact }) => {
         {optedOut ? "The customer has opted out." : "The service window is closed: only a template can be sent."}
         {optedOut ?
           null :
-          <Link to="/messages/new" search={{ to }} className={buttonClass("secondary", true)}>Send a template</Link>}
+          (
+            <Link to="/messages/new" search={{ to, from }} className={buttonClass("secondary", true)}>
+              Send a template
+            </Link>
+          )}
       </p>
     )
   }

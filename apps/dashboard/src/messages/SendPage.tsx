@@ -54,17 +54,18 @@ const Queued = (
   )
 
 const Form = (
-  { approved, numbers, to: given }: {
+  { approved, givenFrom, givenTo, numbers }: {
     readonly approved: ReadonlyArray<TemplateDetail>
     readonly numbers: ReadonlyArray<PhoneNumber>
-    readonly to: string
+    readonly givenTo: string
+    readonly givenFrom: string
   }
 ) => {
   const client = useQueryClient()
   const navigate = useNavigate()
   const refusal = useRefusal(RoleOf.messagesSend)
-  const [to, setTo] = useState(given)
-  const [from, setFrom] = useState("")
+  const [to, setTo] = useState(givenTo)
+  const [from, setFrom] = useState(givenFrom)
   const templates = sendableFrom(approved, numbers, from)
   const [kind, setKind] = useState<Kind>(templates.length === 0 ? "text" : "template")
   const first = templates.find(({ unfillable }) => unfillable === null)
@@ -212,7 +213,7 @@ const Form = (
 }
 
 export const SendPage = () => {
-  const { to } = useSearch({ from: "/messages/new" })
+  const { from = "", to = "" } = useSearch({ from: "/messages/new" })
   const templates = useQuery(approvedQuery)
   const numbers = useQuery(phoneNumbersQuery)
   return (
@@ -226,7 +227,15 @@ export const SendPage = () => {
             <LoadState query={templates.data === undefined ? templates : numbers} lines={6} />
           </div>
         )
-        : <Form key={to ?? ""} approved={templates.data} numbers={numbers.data} to={to ?? ""} />}
+        : (
+          <Form
+            key={`${from} ${to}`}
+            approved={templates.data}
+            numbers={numbers.data}
+            givenFrom={from}
+            givenTo={to}
+          />
+        )}
     </Page>
   )
 }

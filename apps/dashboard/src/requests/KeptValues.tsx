@@ -25,7 +25,9 @@ export const ValuesSwitch = () => {
     // the switch turns itself off
     ...live(60_000)
   })
-  const [isAsked, setAsked] = useState(false)
+  // what the person wants is kept: the switch may change while they are asked
+  const [asked, setAsked] = useState<"keep" | "stop">()
+  const isStop = asked === "stop"
   return (
     <Section
       title="Values"
@@ -44,20 +46,20 @@ export const ValuesSwitch = () => {
             <Button
               look={on ? "danger" : "secondary"}
               refusal={refusal}
-              onClick={() => setAsked(true)}
+              onClick={() => setAsked(on ? "stop" : "keep")}
             >
               {on ? "Stop keeping values" : "Keep values for 24 hours"}
             </Button>
-            {isAsked ?
+            {asked !== undefined ?
               (
                 <Confirm
-                  title={on ? "Stop keeping values?" : "Keep values for 24 hours?"}
-                  action={on ? "Stop and delete" : "Keep values"}
-                  look={on ? "destroy" : "primary"}
-                  act={() => api.requests.configureValues({ on: !on })}
-                  onClose={() => setAsked(false)}
+                  title={isStop ? "Stop keeping values?" : "Keep values for 24 hours?"}
+                  action={isStop ? "Stop and delete" : "Keep values"}
+                  look={isStop ? "destroy" : "primary"}
+                  act={() => api.requests.configureValues({ on: !isStop })}
+                  onClose={() => setAsked(undefined)}
                 >
-                  {on
+                  {isStop
                     ? "All values that are kept are deleted. The requests stay in the list."
                     : "What your programs ask for is kept encrypted, also what customers are told. Each request’s values are kept for 24 hours. Admins can see them, and each look is in the audit."}
                 </Confirm>

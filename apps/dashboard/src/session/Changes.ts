@@ -5,6 +5,7 @@
 import type { QueryClient } from "@tanstack/react-query"
 import type { Changed, Topic } from "@wac/client/internal"
 import { root } from "./Document.ts"
+import * as EventStream from "./EventStream.ts"
 
 /** The first parts of the keys of the queries whose data belongs to a topic. */
 const queries: Record<Topic, ReadonlyArray<string>> = {
@@ -83,18 +84,19 @@ const refresher = (client: QueryClient) => {
 export const follow = (client: QueryClient): () => void => {
   let end: (() => void) | undefined
   const begin = () => {
-    const source = new EventSource(`${root}internal/stream`)
     const refresh = refresher(client)
-    source.addEventListener("open", () => {
-      isOpen = true
+    const close = EventStream.open(`${root}internal/stream`, (source) => {
+      source.addEventListener("open", () => {
+        isOpen = true
+      })
+      source.addEventListener("error", () => {
+        isOpen = false
+      })
+      source.addEventListener("change", ({ data }: MessageEvent<string>) => refresh.add(topicsOf(data)))
     })
-    source.addEventListener("error", () => {
-      isOpen = false
-    })
-    source.addEventListener("change", ({ data }: MessageEvent<string>) => refresh.add(topicsOf(data)))
     return () => {
       isOpen = false
-      source.close()
+      close()
       refresh.end()
     }
   }

@@ -103,7 +103,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/messages/new",
-    validateSearch: (search) => given(search, "to"),
+    validateSearch: (search) => given(search, "to", "from"),
     component: lazyPart(() => import("../messages/SendPage.tsx"), "SendPage")
   }),
   createRoute({

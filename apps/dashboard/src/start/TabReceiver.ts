@@ -5,6 +5,7 @@ import type { StreamDelivery, StreamReceiver } from "@wac/client/internal"
 import { receive } from "@wac/verifier"
 import { useEffect, useState } from "react"
 import { root } from "../session/Document.ts"
+import * as EventStream from "../session/EventStream.ts"
 
 /** A received event, and the result of its verification. */
 export interface Arrival extends StreamDelivery {
@@ -22,26 +23,27 @@ export const useTabReceiver = (isOn: boolean) => {
   const [arrivals, setArrivals] = useState<ReadonlyArray<Arrival>>([])
   useEffect(() => {
     if (!isOn) return
-    const source = new EventSource(`${root}internal/stream?receive=events`)
-    let present = ""
-    source.addEventListener("receiver", ({ data }: MessageEvent<string>) => {
-      present = (JSON.parse(data) as StreamReceiver).signingSecret
-      setSecret(present)
-    })
-    source.addEventListener("delivery", ({ data }: MessageEvent<string>) => {
-      const delivery = JSON.parse(data) as StreamDelivery
-      void receive(delivery.body, delivery.headers, present).then((receipt) => {
-        const arrival = {
-          ...delivery,
-          isVerified: receipt.ok,
-          words: receipt.ok ? receipt.event.type : receipt.message
-        }
-        setArrivals((before) => [arrival, ...before].slice(0, mostKept))
+    const close = EventStream.open(`${root}internal/stream?receive=events`, (source) => {
+      let present = ""
+      source.addEventListener("receiver", ({ data }: MessageEvent<string>) => {
+        present = (JSON.parse(data) as StreamReceiver).signingSecret
+        setSecret(present)
       })
+      source.addEventListener("delivery", ({ data }: MessageEvent<string>) => {
+        const delivery = JSON.parse(data) as StreamDelivery
+        void receive(delivery.body, delivery.headers, present).then((receipt) => {
+          const arrival = {
+            ...delivery,
+            isVerified: receipt.ok,
+            words: receipt.ok ? receipt.event.type : receipt.message
+          }
+          setArrivals((before) => [arrival, ...before].slice(0, mostKept))
+        })
+      })
+      source.addEventListener("error", () => setSecret(undefined))
     })
-    source.addEventListener("error", () => setSecret(undefined))
     return () => {
-      source.close()
+      close()
       setSecret(undefined)
     }
   }, [isOn])

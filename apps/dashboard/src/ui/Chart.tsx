@@ -40,8 +40,8 @@ export interface Place {
   readonly search: { readonly [parameter: string]: string | undefined }
 }
 
-/** Returns the list of the things that a series counts in a step. */
-export type LinkOf = (key: string, step: Step) => Place
+/** Returns the list of the things that a series counts in a step; `undefined` if there is none. */
+export type LinkOf = (key: string, step: Step) => Place | undefined
 
 const height = 190
 /** On the right there is room for half of the longest label, `30 Nov`, because a label may stand at the end. */
@@ -209,8 +209,9 @@ export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, s
         onPointerUp={(event) => {
           const [index, key] = under(event)
           // a touch only chooses the step; the caption below has its links
-          if (event.pointerType === "mouse" && event.button === 0 && key !== undefined && linkOf !== undefined) {
-            void navigate(linkOf(key, steps[index]!))
+          if (event.pointerType === "mouse" && event.button === 0 && key !== undefined) {
+            const place = linkOf?.(key, steps[index]!)
+            if (place !== undefined) void navigate(place)
           }
         }}
       >
@@ -313,20 +314,23 @@ export const Chart = ({ bands = [], format, kind, label, linkOf, most, series, s
           ? <span className="text-muted">{t("Point at a step, touch it, or choose it with the arrow keys.")}</span>
           : <span className="font-medium tabular-nums">{headOf(step)}</span>}
         <ul className="flex flex-wrap gap-x-4 gap-y-1">
-          {series.map(({ key, name, ...look }) => (
-            <li key={key} className="flex items-center gap-1.5">
-              <Swatch kind={kind} {...look} />
-              {step === undefined
-                ? name
-                : linkOf === undefined || !step.values[key]
-                ? `${name} ${valueOf(step, key)}`
-                : (
-                  <Link {...linkOf(key, step)} className="underline tabular-nums">
-                    {name} {valueOf(step, key)}
-                  </Link>
-                )}
-            </li>
-          ))}
+          {series.map(({ key, name, ...look }) => {
+            const place = step?.values[key] ? linkOf?.(key, step) : undefined
+            return (
+              <li key={key} className="flex items-center gap-1.5">
+                <Swatch kind={kind} {...look} />
+                {step === undefined
+                  ? name
+                  : place === undefined
+                  ? `${name} ${valueOf(step, key)}`
+                  : (
+                    <Link {...place} className="underline tabular-nums">
+                      {name} {valueOf(step, key)}
+                    </Link>
+                  )}
+              </li>
+            )
+          })}
         </ul>
       </figcaption>
       <details className="mt-1 text-[13px]" onToggle={({ currentTarget }) => setIsTable(currentTarget.open)}>

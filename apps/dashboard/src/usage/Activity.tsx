@@ -67,7 +67,7 @@ const Bars = ({ bands = [], name, outcomes, usage }: {
           series={outcomes}
           steps={stepsOf(usage, (step) => Object.fromEntries(outcomes.map(({ key }) => [key, step[key]])))}
           format={grouped}
-          linkOf={listOf(outcomes)}
+          linkOf={listOf(outcomes, usage.since)}
           bands={bands}
         />
       )}

@@ -11,8 +11,8 @@ export interface Outcome extends Series {
   readonly key: Count
   /** What is counted, in a sentence. */
   readonly definition: string
-  /** The page that lists what is counted, with its filters except the time. */
-  readonly list: Place
+  /** The page that lists what is counted, with its filters except the time; omitted if no list has exactly that. */
+  readonly list?: Place
 }
 
 /** The outcomes of sends. */
@@ -22,8 +22,7 @@ export const sends: ReadonlyArray<Outcome> = [
     name: "Accepted",
     definition: "The provider accepted the send.",
     fill: "fill-accent",
-    texture: "plain",
-    list: { to: "/messages", search: {} }
+    texture: "plain"
   },
   {
     key: "sendsFailed",
@@ -66,14 +65,17 @@ export const attempts: ReadonlyArray<Outcome> = [
     name: "Failed",
     definition: "Attempts that it did not.",
     fill: "fill-bad",
-    texture: "stripes",
-    list: { to: "/deliveries", search: {} }
+    texture: "stripes"
   }
 ]
 
-/** Returns the page that lists what an outcome counts in a step of a chart. */
-export const listOf = (outcomes: ReadonlyArray<Outcome>): LinkOf => (key, { from, until }) => {
-  const { search, to } = outcomes.find((outcome) => outcome.key === key)!.list
-  const [begin, end] = [from, until].map((at) => new Date(at).toISOString())
-  return { to, search: { ...search, since: range, begin, end } }
+/**
+ * Returns the page that lists what an outcome counts in a step of a chart; `undefined` if there is none. The first step
+ * may begin before the report (`since`), but does not count what was before.
+ */
+export const listOf = (outcomes: ReadonlyArray<Outcome>, since: string): LinkOf => (key, { from, until }) => {
+  const list = outcomes.find((outcome) => outcome.key === key)?.list
+  if (list === undefined) return undefined
+  const [begin, end] = [Math.max(from, Date.parse(since)), until].map((at) => new Date(at).toISOString())
+  return { to: list.to, search: { ...list.search, since: range, begin, end } }
 }

@@ -65,13 +65,16 @@ it("a step that the keyboard chose opens the list of what it counts", async () =
   const slider = steps(page)
   await slider.focus()
   await page.keyboard.press("Home")
-  while (!/ Accepted [1-9]/.test((await slider.getAttribute("aria-valuetext"))!)) {
+  while (!/ Accepted [1-9].* Failed [1-9]/.test((await slider.getAttribute("aria-valuetext"))!)) {
     await page.keyboard.press("ArrowRight")
   }
+  // no list has exactly what the provider accepted
+  assert.strictEqual(await chart(page).getByRole("link", { name: /^Accepted/ }).count(), 0)
   await page.keyboard.press("Tab")
   await page.keyboard.press("Enter")
   await page.getByRole("heading", { name: "Messages", level: 1 }).waitFor()
   const { searchParams } = new URL(page.url())
+  assert.strictEqual(searchParams.get("status"), "failed")
   assert.strictEqual(searchParams.get("since"), "range")
   assert.strictEqual(Date.parse(searchParams.get("end")!) - Date.parse(searchParams.get("begin")!), 3_600_000)
   await page.getByRole("row").nth(1).waitFor()
@@ -96,17 +99,36 @@ it("a click on a bar opens the list of its time and outcome", async () => {
   await end()
 })
 
+it("what no list shows alone is no link in a chart, and a click on its bar opens nothing", async () => {
+  const { assertSound, end, open, page } = await signedIn(browser, filled)
+  await open("/usage?since=month")
+  for (
+    const [name, fill, outcome] of [["Messages", "accent", "Accepted"], ["Webhook attempts", "bad", "Failed"]] as const
+  ) {
+    const bar = steps(page, name).locator(`rect.fill-${fill}`).last()
+    await bar.waitFor()
+    const box = (await bar.boundingBox())!
+    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
+    const caption = chart(page, name).locator("figcaption")
+    await caption.getByText(new RegExp(`^${outcome} [1-9]`)).waitFor()
+    assert.strictEqual(await caption.getByRole("link", { name: new RegExp(`^${outcome}`) }).count(), 0)
+    assert.strictEqual(new URL(page.url()).pathname, "/dashboard/usage")
+  }
+  assertSound()
+  await end()
+})
+
 it("a finger chooses a step, and opens nothing by that", async () => {
   const { assertSound, end, open, page } = await signedIn(browser, filled)
   await open("/usage?since=month")
-  const slider = steps(page)
+  const slider = steps(page, "Webhook attempts")
   const bar = slider.locator("rect.fill-accent").last()
   await bar.waitFor()
   const box = (await bar.boundingBox())!
   const at = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2, pointerType: "touch", bubbles: true }
   await slider.dispatchEvent("pointerdown", at)
   await slider.dispatchEvent("pointerup", at)
-  await chart(page).getByRole("link", { name: /^Accepted [1-9]/ }).waitFor()
+  await chart(page, "Webhook attempts").getByRole("link", { name: /^Delivered [1-9]/ }).waitFor()
   assert.strictEqual(new URL(page.url()).pathname, "/dashboard/usage")
   assertSound()
   await end()

@@ -1,8 +1,11 @@
 /**
  * Forms and dialogs: each begins with what is so now, says what became of its request, and keeps what is shown once.
  */
+import { Id, PhoneNumber, PhoneNumberStore } from "@wac/core"
+import { SandboxProvider } from "@wac/sandbox"
 import { RecordingReceiver } from "@wac/testkit"
-import type { Effect } from "effect"
+import { Context, type Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
 import type { Browser, Page } from "playwright-core"
 import { assert, beforeAll, it } from "vitest"
 import * as checks from "../checks.ts"
@@ -829,6 +832,114 @@ it("if the passkeys of a sign-in cannot be asked for, the page says why", async 
   await button(page, "Sign in").click()
   await button(page, "Begin again").waitFor()
   await page.getByRole("alert").getByText("This is refused by the test.").waitFor()
+  person.assertSound()
+  await person.end()
+})
+
+/** Sends to a customer who answers every message. Gives the contact that the answer made. */
+const contactOf = async (to: string, from?: string) => {
+  const sent = await inScope(send({ key, url: server.url }, { ...hello(to), ...(from === undefined ? {} : { from }) }))
+  assert.strictEqual(sent.status, 200, sent.text)
+  const { body } = await inScope(checks.until(
+    call(`${server.url}/internal/contacts`, { headers: server.session }),
+    ({ body }) => contactIn(body, to, from) !== undefined
+  ))
+  return contactIn(body, to, from)!
+}
+
+interface Known {
+  readonly id: string
+  readonly phone: string | null
+  readonly userId: string | null
+  readonly phoneNumberId: string
+  readonly windowOpenUntil: string | null
+}
+
+const contactIn = ({ data }: { readonly data: ReadonlyArray<Known> }, to: string, from?: string) =>
+  data.find(({ phone, phoneNumberId, userId }) =>
+    (phone === to || userId === to) && (from === undefined || phoneNumberId === from)
+  )
+
+it("a customer is opted in only once a person has confirmed it, so a second press on “Opt out” does not undo the first", async () => {
+  const to = "US.15005550008"
+  const at = `/contacts/${encodeURIComponent((await contactOf(to)).id)}`
+  await internal(`${at}/opt-out`, "DELETE")
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const isOptedOut = async () => (await internal(at)).optedOut
+  await person.open(at)
+  await button(page, "Opt out").press("Enter")
+  const optIn = button(page, /^Opt in/)
+  await optIn.waitFor()
+  assert.isFalse(await optIn.evaluate((element) => element === document.activeElement))
+  await optIn.click()
+  const asking = dialog(page, `Opt in ${to}?`)
+  await asking.getByText("This customer has opted out").waitFor()
+  assert.isTrue(await isOptedOut())
+  await button(asking, "Cancel").click()
+  await asking.waitFor({ state: "detached" })
+  assert.isTrue(await isOptedOut())
+  await optIn.click()
+  await button(asking, "Opt in").click()
+  await button(page, "Opt out").waitFor()
+  assert.isFalse(await isOptedOut())
+  person.assertSound()
+  await person.end()
+})
+
+it("a paused campaign is resumed only after a question that says why it was paused and how many are left", async () => {
+  const at = `/campaigns/${await inScope(workspace.ready(server))}`
+  await internal(at, "PATCH", { startAt: "2040-01-02T03:04:05Z" })
+  await internal(`${at}/start`, "POST")
+  const status = async () => (await internal(at)).status
+  assert.strictEqual(await status(), "scheduled")
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open(at)
+  await button(page, "Pause").click()
+  await button(page, "Resume").click()
+  const question = dialog(page, "Resume the campaign")
+  await question.getByText("Someone paused it. 2 customers are left.").waitFor()
+  assert.strictEqual(await status(), "paused")
+  await button(question, "Send to 2 customers").click()
+  await button(page, "Pause").waitFor()
+  assert.strictEqual(await status(), "scheduled")
+  await internal(`${at}/cancel`, "POST")
+  person.assertSound()
+  await person.end()
+})
+
+it("what is sent from a contact’s page comes from the number that the customer wrote to", async () => {
+  const { clock, pass, services } = server
+  const { workspaceId } = await internal("/session")
+  const second = PhoneNumber.fresh({
+    ...SandboxProvider.firstNumber,
+    id: await inScope(Id.generate(Context.get(services, SecureRandom.SecureRandom), "pn")),
+    workspaceId,
+    provider: "sandbox",
+    phoneNumber: "+15005550102",
+    providerNumberId: "sandbox-2",
+    isDefault: false
+  })
+  await inScope(Context.get(services, PhoneNumberStore.PhoneNumberStore).add(second))
+  const to = "+15005550008"
+  const contact = await contactOf(to, second.id)
+  await inScope(pass("25 hours"))
+  assert.isBelow(Date.parse(contact.windowOpenUntil!), clock.currentTimeMillisUnsafe())
+  const person = await signedIn(browser, { ...server, session: await inScope(signIn(server.url)) })
+  const { page } = person
+  for (const link of ["Send a template", "Send a message"]) {
+    await person.open(`/contacts/${encodeURIComponent(contact.id)}`)
+    await page.getByRole("link", { name: link, exact: true }).click()
+    await page.getByLabel("From", { exact: true }).waitFor()
+    const asked = page.waitForRequest((request) =>
+      request.method() === "POST" && request.url().endsWith("/internal/messages")
+    )
+    await page.getByLabel("Template", { exact: true }).selectOption({ label: "hello_world · en_US" })
+    await button(page, "Send message").click()
+    assert.include((await asked).postDataJSON(), { to, from: second.id })
+    await page.getByRole("heading", { name: `Message to ${to}` }).waitFor()
+  }
   person.assertSound()
   await person.end()
 })

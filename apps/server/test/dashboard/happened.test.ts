@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { until } from "../checks.ts"
-import { call, createKey, receiver as makeReceiver, send, setWebhook } from "../harness.ts"
+import { call, createKey, ownPage, receiver as makeReceiver, send, setWebhook } from "../harness.ts"
 import { violations } from "./axe.ts"
 import { browser as launch, signedIn, type Visit } from "./browser.ts"
 import * as Scope from "./scope.ts"
@@ -137,6 +137,32 @@ it("an owner has the values of requests kept for a day, sees those of one when t
   await person.open(`/requests/${id}`)
   await region(page, "What was asked").waitFor()
   assert.strictEqual(await region(page, "Values").count(), 0)
+})
+
+it("the question whether to stop keeping values stays that question when another owner stops it meanwhile", async () => {
+  const { page } = person
+  const internal = (body: object) =>
+    inScope(call(`${server.url}/internal/settings/request-values`, {
+      method: "PUT",
+      headers: { ...ownPage, ...server.session },
+      body
+    }))
+  const kept = await internal({ on: true })
+  assert.strictEqual(kept.status, 200, kept.text)
+  await person.open("/requests")
+  await region(page, "Values").getByRole("button", { name: "Stop keeping values" }).click()
+  const question = page.getByRole("dialog", { name: "Stop keeping values?" })
+  await question.waitFor()
+  await internal({ on: false })
+  // the page asks for the switch again at an interval
+  await page.clock.fastForward("02:00")
+  await page.getByText("No values are kept.").waitFor()
+  await question.getByRole("button", { name: "Stop and delete" }).click()
+  await page.getByRole("dialog").waitFor({ state: "detached" })
+  const { body } = await inScope(
+    call(`${server.url}/internal/settings/request-values`, { headers: server.session })
+  )
+  assert.isFalse(body.on)
 })
 
 it("requests are filtered by key, route, status and a range of time, which the address keeps", async () => {

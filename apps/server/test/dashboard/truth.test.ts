@@ -940,3 +940,21 @@ it("a campaign’s page shows the text of an amount, and a rate below one messag
   person.assertSound()
   await person.end()
 })
+
+it("a stream of events that was refused once is opened again, by the page and by the tab that receives events", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const asked = new Map<string, number>()
+  await page.route(/\/internal\/stream/, async (route) => {
+    const { search } = new URL(route.request().url())
+    const times = (asked.get(search) ?? 0) + 1
+    asked.set(search, times)
+    await (times === 1 ? route.fulfill({ status: 429, body: "" }) : route.continue())
+  })
+  await person.open("/start")
+  await button(page, "Receive in this tab").click()
+  await page.getByText("This tab receives events").waitFor()
+  assert.deepStrictEqual([...asked.values()], [2, 2])
+  person.assertSound()
+  await person.end()
+})

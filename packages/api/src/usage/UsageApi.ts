@@ -129,7 +129,8 @@ export const Usage = Schema.Struct({
   since: Timestamp,
   stepSeconds: Schema.Int.annotate({ description: "3600, 10800, 21600 or 86400, by the length of the range" }),
   steps: Schema.Array(UsageStep).annotate({
-    description: "Oldest first, without gaps, at most 92; the last step may not be over yet"
+    description: "Oldest first, without gaps, at most 92; the first step may begin before `since`, and then has only " +
+      "what is counted from `since` on; the last step may not be over yet"
   }),
   before: Schema.NullOr(UsageBefore).annotate({
     description: "For a comparison; `null` if not all of that time's activity is kept"
@@ -167,7 +168,7 @@ const query = Schema.Struct({
     description: "1, 7, 30 or 90 days up to `until`; a week if omitted. `since` takes its place"
   }),
   since: Schema.optionalKey(TimeGiven).annotateKey({
-    description: "Only activity from this time on, rounded down to a step; activity is kept for 91 days"
+    description: "Only activity from this time on, rounded down to an hour; activity is kept for 91 days"
   }),
   until: Schema.optionalKey(TimeGiven).annotateKey({
     description: "Only activity in hours that began before this time; now if omitted"

@@ -274,7 +274,8 @@ export const ReceiverReport = Schema.Struct({
   stepSeconds: Schema.Int.annotate({ description: "300, 3600, 10800, 21600 or 86400, by the range" }),
   ...attempts,
   steps: Schema.Array(ReceiverStep).annotate({
-    description: "Oldest first, without gaps, at most 92; the last step may not be over yet"
+    description: "Oldest first, without gaps, at most 92; the first step may begin before `since`, and then has only " +
+      "what is counted from `since` on; the last step may not be over yet"
   }),
   outages: Schema.Array(ReceiverOutage).annotate({ description: "Those that overlap the range, oldest first" })
 }).annotate({ identifier: "ReceiverReport", description: "How the receiver behaved over time." }).pipe(
@@ -297,7 +298,9 @@ const receiverQuery = Schema.Struct({
     description: "An hour, or 1, 7, 30 or 90 days up to `until`; a day if omitted. `since` takes its place"
   }),
   since: Schema.optionalKey(TimeGiven).annotateKey({
-    description: "Only attempts from this time on, rounded down to a step; they are counted for 91 days"
+    description:
+      "Only attempts from this time on, rounded down to an hour, or to the step if it is shorter; they are counted " +
+      "for 91 days"
   }),
   until: Schema.optionalKey(TimeGiven).annotateKey({
     description: "Only attempts in steps that began before this time; now if omitted"

@@ -1073,7 +1073,10 @@ export interface ReceiverReport {
    * durations are counted in groups. `null` without a response or timeout.
    */
   readonly p95Ms: number | null
-  /** Oldest first, without gaps, at most 92; the last step may not be over yet. */
+  /**
+   * Oldest first, without gaps, at most 92; the first step may begin before `since`, and then has only what is counted
+   * from `since` on; the last step may not be over yet.
+   */
   readonly steps: ReadonlyArray<ReceiverStep>
   /** Those that overlap the range, oldest first. */
   readonly outages: ReadonlyArray<ReceiverOutage>
@@ -1653,7 +1656,10 @@ export interface Usage {
   readonly since: string
   /** 3600, 10800, 21600 or 86400, by the length of the range. */
   readonly stepSeconds: number
-  /** Oldest first, without gaps, at most 92; the last step may not be over yet. */
+  /**
+   * Oldest first, without gaps, at most 92; the first step may begin before `since`, and then has only what is counted
+   * from `since` on; the last step may not be over yet.
+   */
   readonly steps: ReadonlyArray<UsageStep>
   /** For a comparison; `null` if not all of that time's activity is kept. */
   readonly before: UsageBefore | null

@@ -77,8 +77,10 @@ const maxSteps = 48
 export const stepOf = (length: number): number => stepLengths.find((step) => length <= maxSteps * step) ?? dayLength
 
 /**
- * The range that is reported and the length of its steps, which begin at multiples of that length (UTC). The last step
- * may be in progress. The range leaves out the future, and times whose counts are no longer kept.
+ * The range that is reported and the length of its steps, which begin at multiples of that length (UTC). A start that
+ * the request gives is rounded down to an hour only, so that the sums of the range have no more than it; its first step
+ * then begins earlier. The last step may be in progress. The range leaves out the future, and times whose counts are no
+ * longer kept.
  */
 export const rangeOf = (
   now: Instant,
@@ -91,7 +93,8 @@ export const rangeOf = (
   const first = since ?? end - length + step - 1
   const oldest = now - Duration.toMillis(retention)
   const from = Math.max(first, oldest)
-  return { since: from - from % step, until: Math.max(end, from - from % step), step }
+  const begin = from - from % (since === undefined ? step : hourLength)
+  return { since: begin, until: Math.max(end, begin), step }
 }
 
 /** Sums occurrences by workspace, hour and activity. Pure. */
@@ -108,7 +111,7 @@ export const counted = (all: ReadonlyArray<Occurrence>): ReadonlyArray<Count> =>
 }
 
 /**
- * The same range as many steps earlier, for a comparison; `undefined` if not all of it is kept.
+ * The same range earlier by as many whole steps as it is long, for a comparison; `undefined` if not all of it is kept.
  */
 export const before = (now: Instant, { since, step, until }: ReturnType<typeof rangeOf>): Range | undefined => {
   const shift = Math.ceil((until - since) / step) * step
@@ -129,13 +132,15 @@ export const totals = (counts: ReadonlyArray<Count>): Totals => {
   return all
 }
 
-/** Divides counts among the steps of a range. */
+/** Divides counts among the steps of a range. The first step may begin before the range. */
 export const byStep = <Counted extends { readonly hour: Instant }>(
   counts: ReadonlyArray<Counted>,
   { since, step, until }: ReturnType<typeof rangeOf>
 ): ReadonlyArray<{ readonly at: Instant; readonly counts: ReadonlyArray<Counted> }> => {
   const steps: Array<{ readonly at: Instant; readonly counts: Array<Counted> }> = []
-  for (let at = since; at < until; at += step) steps.push({ at, counts: [] })
-  for (const count of counts) steps[Math.floor((count.hour - since) / step)]?.counts.push(count)
+  if (since >= until) return steps
+  const first = since - since % step
+  for (let at = first; at < until; at += step) steps.push({ at, counts: [] })
+  for (const count of counts) steps[Math.floor((count.hour - first) / step)]?.counts.push(count)
   return steps
 }

@@ -62,7 +62,7 @@ describe("usage", () => {
     ])
   })
 
-  it("a range begins with the step of its first time and ends with the step before its end", () => {
+  it("the steps of a range begin with the one of its first time and end with the one before its end", () => {
     const now = midnight + 12 * hour
     const range = rangeOf(now, { since: midnight - 3 * hour + 1, until: midnight })
     assert.deepStrictEqual(byStep([], range).map(({ at }) => at), [3, 2, 1].map((hours) => midnight - hours * hour))
@@ -71,6 +71,29 @@ describe("usage", () => {
         .flatMap(({ counts }) => counts),
       []
     )
+  })
+
+  it("a range counts no hour before its first time, though its first step begins earlier", () => {
+    const now = Date.parse("2025-12-01T12:00:00Z")
+    const [since, until] = ["2025-10-31T23:00:00Z", "2025-11-30T23:00:00Z"].map(Date.parse) as [number, number]
+    const range = rangeOf(now, { since, until })
+    assert.deepStrictEqual(range, { since, until, step: day })
+    const all = counted(
+      ["2025-10-31T12:00:00Z", "2025-11-01T12:00:00Z"].map((at) => happened(Date.parse(at)))
+    )
+    // as a storage reads them
+    const read = all.filter(({ hour }) => hour >= range.since && hour < range.until)
+    assert.strictEqual(totals(read).sendsAccepted, 1)
+    const steps = byStep(read, range)
+    assert.deepStrictEqual(
+      steps.slice(0, 3).map(({ at, counts }) => [new Date(at).toISOString(), totals(counts).sendsAccepted]),
+      [["2025-10-31T00:00:00.000Z", 0], ["2025-11-01T00:00:00.000Z", 1], ["2025-11-02T00:00:00.000Z", 0]]
+    )
+    assert.strictEqual(steps.length, 31)
+    // the time before is as long, and ends where the range begins
+    assert.deepStrictEqual(before(now, range), { since: since - 30 * day, until: since })
+    // a time within an hour is that hour's, because counts are by the hour
+    assert.strictEqual(rangeOf(now, { since: since + 30 * minute, until }).since, since)
   })
 
   it("a range has no time that is yet to come, and none of which nothing is kept", () => {

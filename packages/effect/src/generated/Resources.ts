@@ -616,7 +616,10 @@ export interface UsageReport {
   readonly since: string
   /** 3600, 10800, 21600 or 86400, by the length of the range. */
   readonly stepSeconds: number
-  /** Oldest first, without gaps, at most 92; the last step may not be over yet. */
+  /**
+   * Oldest first, without gaps, at most 92; the first step may begin before `since`, and then has only what is counted
+   * from `since` on; the last step may not be over yet.
+   */
   readonly steps: ReadonlyArray<UsageStep>
   /** For a comparison; `null` if not all of that time's activity is kept. */
   readonly before: UsageBefore | null
