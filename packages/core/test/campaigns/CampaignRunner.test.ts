@@ -360,10 +360,12 @@ describe("the end of a recipient", () => {
     })
     assert.strictEqual(refused("template_not_approved").pause, "template_not_approved")
     assert.strictEqual(refused("quota_exhausted").pause, "quota_exhausted")
-    assert.strictEqual(refused("messaging_limit_reached").end?._tag, "Again")
+    // waiting for a limit is no try, after which the next failure would wait longer
+    assert.strictEqual(refused("quota_exhausted").end?._tag, "Missed")
+    assert.strictEqual(refused("messaging_limit_reached").end?._tag, "Missed")
     const limited = new RateLimited({ reason: "pair", message: "x", retryAfter: Duration.seconds(6) })
     assert.deepStrictEqual(after({ _tag: "Refused", error: limited }, 3), {
-      end: { _tag: "Again", after: Duration.seconds(6) }
+      end: { _tag: "Missed", after: Duration.seconds(6) }
     })
   })
 })
