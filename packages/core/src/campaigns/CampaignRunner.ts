@@ -82,6 +82,7 @@ export const layer = Layer.effectDiscard(
       const command: CampaignWorkStep.Work = {
         now,
         limit,
+        roomOf: departures.roomOf,
         limits,
         rateCard,
         provider: provider.name,

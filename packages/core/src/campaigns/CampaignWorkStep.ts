@@ -7,7 +7,7 @@ import type * as Contact from "../contacts/Contact.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as Suppression from "../contacts/Suppression.ts"
 import type * as Event from "../events/Event.ts"
-import type { MessageId, WorkspaceId } from "../Id.ts"
+import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { IdempotencyKey } from "../Idempotency.ts"
 import * as Limits from "../limits/Limits.ts"
 import * as KeyedMessage from "../messages/KeyedMessage.ts"
@@ -51,6 +51,8 @@ export interface Work {
   readonly now: Instant
   /** The maximum number of recipients to hand out or to skip. */
   readonly limit: number
+  /** How many more messages of a number the process may take; no fewer than {@link limit} if omitted. */
+  readonly roomOf?: ((phoneNumberId: PhoneNumberId) => number) | undefined
   readonly limits: Limits.Limits
   /** The prices for the forecast. */
   readonly rateCard: RateCard
@@ -394,7 +396,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
   })
   const keep = (campaign: Campaign.Campaign, workAt: Instant | null) => end({ ...nothing, job: { campaign, workAt } })
   const { campaign } = job
-  const { limit, limits } = command!
+  const { limit, limits, roomOf } = command!
 
   switch (campaign.status) {
     case "checking": {
@@ -430,7 +432,10 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
 
       const { perSecond } = Limits.phoneNumberTier(limits, PhoneNumber.tierOf(loaded.sender!))
       const slots = Pace.slots({ next: campaign.nextSlot, rate: perSecond, share: campaign.share }, now)
-      const room = Math.min(slots.count, limit)
+      const most = roomOf === undefined ? limit : Math.min(limit, roomOf(loaded.sender!.id))
+      // messages of this number fill the process, and another process may have room for more
+      if (most === 0) return keep(observed, Math.max(slots.from, now + Duration.toMillis(busyDelay)))
+      const room = Math.min(slots.count, most)
       if (room === 0) return keep(observed, slots.from)
       // recipients in quiet hours or in the holdout take no slot, so more recipients are loaded
       const lookedAt = campaign.quietHours === null && campaign.holdout === 0 ? room : limit

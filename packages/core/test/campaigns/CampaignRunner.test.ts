@@ -350,6 +350,31 @@ describe("the campaign runner", () => {
   )
 
   it.effect(
+    "a number whose provider does not answer leaves room for the campaigns of other numbers",
+    campaigning(({ provider, room }) => {
+      const gate = Latch.makeUnsafe(false)
+      return Effect.gen(function*() {
+        yield* startRunner
+        const [slow, other] = [yield* ready(500), yield* ready(5)]
+        const { answer } = provider
+        provider.answer = (send, call) =>
+          Effect.andThen(send.sender.workspaceId === slow.workspace.id ? gate.await : Effect.void, answer(send, call))
+        yield* slow.change("Start")
+        yield* advance(7 * second)
+        assert.lengthOf(provider.calls, 256)
+        // a number has at most a quarter of what a process takes
+        assert.isBelow(room.of(slow.number.id)!, 500 - 256)
+        yield* other.change("Start")
+        yield* advance(5 * second)
+        assert.deepInclude(yield* other.now, { status: "completed", counts: { ...none, sent: 5 } })
+      }).pipe(
+        // what is in flight is waited for
+        Effect.ensuring(gate.open)
+      )
+    })
+  )
+
+  it.effect(
     "an outcome that is lost is never sent again",
     campaigning(({ provider }) =>
       Effect.gen(function*() {
