@@ -274,7 +274,8 @@ const checkRows = (
     checked: campaign.checked + checked.length,
     problems: campaign.problems + problems,
     problemKinds: ProblemKind.add(ProblemKind.countedIn(campaign), checked),
-    categories: categoriesOf(templates),
+    // rows that an earlier check has judged keep it from hiding a change
+    categories: campaign.categories ?? categoriesOf(templates),
     limitedCustomers,
     expected,
     forecast: isReady

@@ -27,6 +27,7 @@ const {
   draft,
   get,
   ready,
+  row,
   rows,
   running,
   sendOf,
@@ -234,6 +235,22 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* workAll(own, own.start + 4 * minute), [])
       assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "template_category" })
       yield* changed(campaign, own.start + 4 * minute, { _tag: "Cancel" })
+    }))
+
+  it.effect("a campaign whose template changed its category between two checks of its rows pauses itself once it starts", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* ready(own, 1, { template: { name: "promo", language: "en_US", bodyParams: ["x"] } })
+      yield* told(own, "promo", { category: "utility" }, own.start + second)
+      assert.isTrue(yield* add(campaign, [row(1)]))
+      yield* changed(campaign, own.start + minute, { _tag: "Check" })
+      yield* workAll(own, own.start + minute)
+      assert.deepInclude(yield* get(campaign), { status: "ready", checked: 2 })
+      yield* changed(campaign, own.start + minute, { _tag: "Start" })
+      assert.deepStrictEqual(yield* workAll(own, own.start + minute), [])
+      assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "template_category" })
+      yield* changed(campaign, own.start + 2 * minute, { _tag: "Resume" })
+      assert.lengthOf(yield* workAll(own, own.start + 2 * minute), 2)
     }))
 
   it.effect("in a restored database, campaigns wait for a person, and heartbeats otherwise change nothing", () =>
