@@ -9,6 +9,7 @@ import * as MessageFiles from "../messages/MessageFiles.ts"
 import { TemplateContent } from "../messages/TemplateContent.ts"
 import * as PlainText from "../PlainText.ts"
 import type { Instant } from "../Time.ts"
+import type * as RateCard from "../usage/RateCard.ts"
 import type * as CampaignCounts from "./CampaignCounts.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
@@ -239,7 +240,26 @@ const wrong = (campaign: Campaign, what: string): Result.Result<never, Forbidden
 /** Fields that can change without another check of the recipients. */
 const adjustable = new Set<string>(["name", "notAfter", "quietHours", "share", "maxFailureRate", "startAt"])
 
-const edit = (campaign: Campaign, plan: Partial<Plan>, now: Instant): Result.Result<Campaign, Forbidden> => {
+/** The forecast of a campaign after this change of its plan. */
+const forecastAfter = (
+  { expected, forecast }: Campaign,
+  { share, startAt }: Partial<Plan>,
+  now: Instant,
+  card: RateCard.RateCard | undefined
+): Forecast.Forecast | null => {
+  if (forecast === null) return null
+  const shared = share === undefined ? forecast : Forecast.withShare(forecast, share)
+  return startAt === undefined || card === undefined
+    ? shared
+    : Forecast.withPrices(shared, { expected, at: startAt ?? now }, card)
+}
+
+const edit = (
+  campaign: Campaign,
+  plan: Partial<Plan>,
+  now: Instant,
+  card: RateCard.RateCard | undefined
+): Result.Result<Campaign, Forbidden> => {
   if (hasEnded(campaign)) return wrong(campaign, "be changed")
   const frozen = Object.keys(plan).find((field) => !adjustable.has(field))
   if (frozen !== undefined && !takesRows(campaign)) {
@@ -248,12 +268,7 @@ const edit = (campaign: Campaign, plan: Partial<Plan>, now: Instant): Result.Res
   if (plan.startAt !== undefined && campaign.startedAt !== null) return wrong(campaign, "be started at another time")
   // checked rows hold the messages that will be sent
   const after = frozen === undefined ? campaign : withoutCheck(campaign)
-  const { forecast } = after
-  const edited: Campaign = {
-    ...after,
-    ...plan,
-    forecast: forecast === null || plan.share === undefined ? forecast : Forecast.withShare(forecast, plan.share)
-  }
+  const edited: Campaign = { ...after, ...plan, forecast: forecastAfter(after, plan, now, card) }
   // a campaign in another status sends nothing before it is started or resumed, which asks for its end
   const isSending = edited.status === "scheduled" || edited.status === "running"
   const movesEnd = plan.startAt !== undefined || plan.notAfter !== undefined
@@ -362,13 +377,18 @@ const begin = (campaign: Campaign, now: Instant): Result.Result<Campaign, Forbid
 
 /**
  * Applies a change. A change that has already happened succeeds and changes nothing, so that it is safe to repeat.
- * Fails if the campaign's status does not allow it.
+ * Fails if the campaign's status does not allow it. With a rate card, the forecast follows a change of the start.
  */
-export const change = (campaign: Campaign, asked: Change, now: Instant): Result.Result<Campaign, Forbidden> => {
+export const change = (
+  campaign: Campaign,
+  asked: Change,
+  now: Instant,
+  card?: RateCard.RateCard
+): Result.Result<Campaign, Forbidden> => {
   const { status } = campaign
   switch (asked._tag) {
     case "Edit":
-      return edit(campaign, asked.plan, now)
+      return edit(campaign, asked.plan, now, card)
     case "Check":
       if (status === "checking" || status === "ready") return Result.succeed(campaign)
       if (status !== "draft") return wrong(campaign, "be checked")

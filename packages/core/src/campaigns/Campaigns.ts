@@ -15,6 +15,7 @@ import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import * as Page from "../Page.ts"
 import { Provider } from "../provider/Provider.ts"
 import type { StoreError } from "../StoreError.ts"
+import { CurrentRateCard } from "../usage/RateCard.ts"
 import * as Campaign from "./Campaign.ts"
 import type * as CampaignStep from "./CampaignStep.ts"
 import { type CampaignFilter, CampaignStore } from "./CampaignStore.ts"
@@ -200,6 +201,7 @@ export class Campaigns extends Context.Service<
       const provider = yield* Provider
       const library = yield* SendableMedia
       const random = yield* SecureRandom.SecureRandom
+      const rateCard = yield* CurrentRateCard
 
       const find = <A, E>(text: string, get: (id: Id.CampaignId) => Effect.Effect<Option.Option<A>, E>) =>
         Lookup.find("campaign", Id.parse(Id.CampaignId, text), get)
@@ -222,7 +224,7 @@ export class Campaigns extends Context.Service<
         change: Effect.fn("Campaigns.change")(function*(workspaceId, text, change, onlyFrom) {
           const now = yield* Clock.currentTimeMillis
           const only = onlyFrom === undefined ? {} : { onlyFrom }
-          const changed = yield* find(text, (id) => store.change({ workspaceId, id, now, change, ...only }))
+          const changed = yield* find(text, (id) => store.change({ workspaceId, id, now, change, rateCard, ...only }))
           const campaign = yield* Effect.fromResult(changed)
           // a repetition of the change repeats this too, if it fails
           const until = Campaign.sendsUntil(campaign, now)

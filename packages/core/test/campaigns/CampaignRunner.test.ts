@@ -17,6 +17,7 @@ import { Heartbeats } from "../../src/queue/Heartbeats.ts"
 import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
 import type { ProviderTemplate } from "../../src/templates/Template.ts"
 import { TemplateStore } from "../../src/templates/TemplateStore.ts"
+import { CurrentRateCard } from "../../src/usage/RateCard.ts"
 import { day, hour, minute, second } from "../checks.ts"
 import { advance, at } from "../clock.ts"
 import { start } from "../samples.ts"
@@ -191,6 +192,26 @@ describe("the campaign runner", () => {
       })
     )
   )
+
+  it.effect("the forecast of a campaign whose start is moved has the prices of the new start", () => {
+    const rate = { market: "US", category: "utility", currency: "USD" }
+    const startAt = start + 30 * day
+    const rateCard = [{ ...rate, price: 1_000_000, validFrom: 0 }, { ...rate, price: 3_000_000, validFrom: startAt }]
+    const test = campaigning(() =>
+      Effect.gen(function*() {
+        yield* startRunner
+        const { id, now, workspace } = yield* ready(2)
+        const costs = Effect.map(now, ({ forecast }) => forecast!.costs)
+        assert.deepStrictEqual(yield* costs, [{ currency: "USD", amount: "2.00" }])
+        const campaigns = yield* Campaigns
+        yield* campaigns.change(workspace.id, id, { _tag: "Edit", plan: { startAt } })
+        assert.deepStrictEqual(yield* costs, [{ currency: "USD", amount: "6.00" }])
+        yield* campaigns.change(workspace.id, id, { _tag: "Edit", plan: { startAt: null, share: 0.5 } })
+        assert.deepStrictEqual(yield* costs, [{ currency: "USD", amount: "2.00" }])
+      })
+    )
+    return test().pipe(Effect.provideService(CurrentRateCard, rateCard))
+  })
 
   it.effect(
     "a campaign sends to each recipient once, at its pace, and tells when it is done",
