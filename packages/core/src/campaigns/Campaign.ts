@@ -155,6 +155,11 @@ export interface Campaign extends Plan {
   readonly tallies: ReadonlyArray<CampaignTally.Tally>
   /** The snapshots of the counts from which {@link FailureRate} computes the share of failures. */
   readonly snapshots: FailureRate.Snapshots
+  /**
+   * Whether the quiet hours were changed after the campaign began to send, so that those who wait for the end of the
+   * earlier ones are to be judged again.
+   */
+  readonly judgesAgain: boolean
   /** The first free slot at the campaign's pace. */
   readonly nextSlot: Instant
 }
@@ -203,6 +208,7 @@ export const make = (
   upload: null,
   ...unchecked,
   snapshots: FailureRate.beginning,
+  judgesAgain: false,
   nextSlot: 0
 })
 
@@ -268,7 +274,12 @@ const edit = (
   if (plan.startAt !== undefined && campaign.startedAt !== null) return wrong(campaign, "be started at another time")
   // checked rows hold the messages that will be sent
   const after = frozen === undefined ? campaign : withoutCheck(campaign)
-  const edited: Campaign = { ...after, ...plan, forecast: forecastAfter(after, plan, now, card) }
+  const edited: Campaign = {
+    ...after,
+    ...plan,
+    forecast: forecastAfter(after, plan, now, card),
+    judgesAgain: campaign.judgesAgain || (plan.quietHours !== undefined && campaign.startedAt !== null)
+  }
   // a campaign in another status sends nothing before it is started or resumed, which asks for its end
   const isSending = edited.status === "scheduled" || edited.status === "running"
   const movesEnd = plan.startAt !== undefined || plan.notAfter !== undefined

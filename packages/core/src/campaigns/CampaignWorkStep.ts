@@ -116,8 +116,11 @@ export interface LoadedWork extends Known {
 /** More records that a piece of work needs. */
 export type Need =
   | { readonly _tag: "Rows"; readonly limit: number }
-  /** Recipients of the queue: those that are due, or all. */
-  | { readonly _tag: "Queue"; readonly limit: number; readonly isDue: boolean }
+  /**
+   * Recipients of the queue: those that are due, all, or those that no process has tried or claimed and that are due
+   * after `waitingAfter`.
+   */
+  | { readonly _tag: "Queue"; readonly limit: number; readonly of: "due" | "all" | { readonly waitingAfter: Instant } }
 
 /** A recipient that the calling process has claimed, to send the message. */
 export interface Claimed {
@@ -410,7 +413,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
     }
     case "cancelled":
       if (loaded.isDone) return end(complete(command!, campaign, now))
-      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, isDue: false }] }
+      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, of: "all" }] }
       return end(skipAll(loaded, cancelled, now))
     case "scheduled": {
       const { startAt } = campaign
@@ -420,7 +423,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
     case "running": {
       if (loaded.isDone) return end(complete(command!, campaign, now))
       if (Campaign.endsAt(campaign, now) <= now) {
-        if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, isDue: false }] }
+        if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, of: "all" }] }
         return end(skipAll(loaded, tooLate, now))
       }
       const snapshots = FailureRate.observe(campaign.snapshots, campaign.counts)
@@ -431,6 +434,17 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       if (reason !== undefined) return keep(Campaign.pauseFor({ ...campaign, snapshots }, reason), null)
       const observed = { ...campaign, snapshots, categories: categoriesOf(loaded.templates) }
 
+      if (campaign.judgesAgain) {
+        // the end of a claim is due earlier: its process may be sending the message
+        const waitingAfter = now + Duration.toMillis(lease)
+        if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, of: { waitingAfter } }] }
+        return end({
+          ...nothing,
+          job: { campaign: { ...observed, judgesAgain: loaded.queue.length === limit }, workAt: now },
+          leased: loaded.queue.map(({ send: { message: { id } } }) => ({ messageId: id, dueAt: now }))
+        })
+      }
+
       const { perSecond } = Limits.phoneNumberTier(limits, PhoneNumber.tierOf(loaded.sender!))
       const slots = Pace.slots({ next: campaign.nextSlot, rate: perSecond, share: campaign.share }, now)
       const most = roomOf === undefined ? limit : Math.min(limit, roomOf(loaded.sender!.id))
@@ -440,7 +454,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       if (room === 0) return keep(observed, slots.from)
       // recipients in quiet hours or in the holdout take no slot, so more recipients are loaded
       const lookedAt = campaign.quietHours === null && campaign.holdout === 0 ? room : limit
-      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: lookedAt, isDue: true }] }
+      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: lookedAt, of: "due" }] }
       const { awake, left, waiting } = byRules(campaign, loaded.queue, now)
       const skipped = skip(left, heldOut, now)
       const until = now + Duration.toMillis(lease)

@@ -21,9 +21,14 @@ export const numberOf = (field: "checked" | "replaced" | "rows"): string =>
 type Stored =
   & Omit<
     Campaign.Campaign,
-    "expected" | "forecast" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds"
+    "expected" | "forecast" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds" | "judgesAgain"
   >
-  & Partial<Pick<Campaign.Campaign, "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds">>
+  & Partial<
+    Pick<
+      Campaign.Campaign,
+      "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds" | "judgesAgain"
+    >
+  >
   & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs" | "perSecond"> & Partial<Forecast.Forecast> | null }
 
 const campaign = row({ state: json<Stored>() })
@@ -36,6 +41,7 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     categories = null,
     expected = [],
     forecast,
+    judgesAgain = false,
     problemKinds = [],
     replaced = 0,
     templateB = null,
@@ -48,6 +54,7 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     templateB,
     categories,
     problemKinds,
+    judgesAgain,
     replaced,
     upload,
     forecast: forecast && { lines: [], costs: [], perSecond: null, ...forecast },

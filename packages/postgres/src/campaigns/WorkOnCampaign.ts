@@ -107,12 +107,16 @@ const loadQueue = variants({
   campaignId: value<Id.CampaignId>(),
   limit: value<number>()
 }, {
-  /** The time by which they are due; all if it is left out. */
-  dueBy: value<Time.Instant | null>()
-}, ({ campaignId, limit }, { dueBy }) =>
+  /** The time by which they are due. */
+  dueBy: value<Time.Instant | null>(),
+  /** Only those that were not tried and are due after this time. */
+  waitingAfter: value<Time.Instant>()
+}, ({ campaignId, limit }, { dueBy, waitingAfter }) =>
   `with due as materialized (
     select q.message_id, q.due_at, q.tries, q.time_zone from wac.send_queue q
-    where q.campaign_id = ${campaignId}${ifGiven(dueBy, (asked) => ` and q.due_at <= ${Clocks.at(asked)}`)}
+    where q.campaign_id = ${campaignId}${ifGiven(dueBy, (asked) => ` and q.due_at <= ${Clocks.at(asked)}`)}${
+    ifGiven(waitingAfter, (after) => ` and q.due_at > ${after}::bigint and q.tries = 0`)
+  }
     order by q.due_at, q.message_id limit ${limit}
     for update skip locked
   ), locked as materialized (
@@ -139,8 +143,11 @@ const loadNeed = (
   { loaded: { command, due: { job: { campaign }, sender } }, need }: Need
 ): ReadonlyArray<Statement> => {
   if (need._tag === "Queue") {
-    const { isDue, limit } = need
-    return [loadQueue({ campaignId: campaign.id, limit }, { dueBy: isDue ? command.asked ?? null : undefined })]
+    const { limit, of } = need
+    return [loadQueue({ campaignId: campaign.id, limit }, {
+      dueBy: of === "due" ? command.asked ?? null : undefined,
+      waitingAfter: typeof of === "string" ? undefined : of.waitingAfter
+    })]
   }
   const hashes = Object.values(command.hashes)
   return [
