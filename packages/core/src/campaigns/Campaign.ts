@@ -4,7 +4,7 @@
  */
 import { Duration, Result, Schema } from "effect"
 import { Forbidden, InvalidBody } from "../Errors.ts"
-import type { CampaignId, MediaId, WorkspaceId } from "../Id.ts"
+import type { CampaignId, MediaId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import * as MessageFiles from "../messages/MessageFiles.ts"
 import { TemplateContent } from "../messages/TemplateContent.ts"
 import * as PlainText from "../PlainText.ts"
@@ -144,6 +144,11 @@ export interface Campaign extends Plan {
    * checked, or once a person has resumed the campaign after a change of category.
    */
   readonly categories: ReadonlyArray<string> | null
+  /**
+   * The number with which the rows of a campaign without {@link Plan.from} were checked. `null` if no row was, if an
+   * earlier version checked them, or if the campaign names its number.
+   */
+  readonly senderId: PhoneNumberId | null
   /** How many customers of checked rows count against the messaging limit. */
   readonly limitedCustomers: number
   /** The prices that messages to the checked rows are expected to have. */
@@ -175,11 +180,15 @@ const unchecked = {
   problems: 0,
   problemKinds: [],
   categories: null,
+  senderId: null,
   limitedCustomers: 0,
   expected: [],
   forecast: null,
   ...counted([])
 } satisfies Partial<Campaign>
+
+/** The number of a campaign, as `from` in a send, even if another number has become the default since its check. */
+export const senderOf = ({ from, senderId }: Pick<Campaign, "from" | "senderId">): string | null => from ?? senderId
 
 /** A new campaign: a draft without recipients. Fields that the plan omits have their defaults. */
 export const make = (

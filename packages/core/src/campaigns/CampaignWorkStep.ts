@@ -99,7 +99,7 @@ export interface Placed {
  */
 export interface LoadedWork extends Known {
   readonly job: Job
-  /** The number that the campaign names, or the workspace's default number at the provider. */
+  /** The number of the campaign (`Campaign.senderOf`), or the workspace's default number at the provider. */
   readonly sender: PhoneNumber.PhoneNumber | undefined
   /** The campaign's templates (`Variant.templatesOf`) in the sender's account. */
   readonly templates: ReadonlyArray<Template | undefined>
@@ -234,6 +234,8 @@ const checkRows = (
   now: Instant
 ): WorkWrites => {
   const contents = Variant.templatesOf(campaign)
+  // sent from the number that is checked here, even if another number becomes the default
+  const from = campaign.from ?? sender!.phoneNumber
   // by contact, as two rows may name one customer differently
   const seen = new Set<string>()
   const checked = rows!.map(({ contact, isKnown, place, row, suppressions }, i): Checked => {
@@ -241,7 +243,7 @@ const checkRows = (
     const key = contact?.key ?? customer
     const variant = customer === null ? null : Variant.of(campaign, customer)
     const at = Variant.placeOf(variant)
-    const judged = Recipient.check({ from: campaign.from, template: contents[at]! }, row, {
+    const judged = Recipient.check({ from, template: contents[at]! }, row, {
       template: templates[at]!,
       contact,
       isOptedOut: Suppression.isOptedOut(contact, suppressions, sender!.id),
@@ -277,6 +279,7 @@ const checkRows = (
     checked: campaign.checked + checked.length,
     problems: campaign.problems + problems,
     problemKinds: ProblemKind.add(ProblemKind.countedIn(campaign), checked),
+    senderId: campaign.from === null ? sender!.id : null,
     // rows that an earlier check has judged keep it from hiding a change
     categories: campaign.categories ?? categoriesOf(templates),
     limitedCustomers,

@@ -137,7 +137,7 @@ const bound = (
   )
 
   const get: Operations["get"] = (workspaceId, id) =>
-    Effect.tap(operations.get(workspaceId, id), ({ from }) => judge(workspaceId, from))
+    Effect.tap(operations.get(workspaceId, id), (campaign) => judge(workspaceId, Campaign.senderOf(campaign)))
 
   return {
     get,
@@ -151,7 +151,7 @@ const bound = (
       let next = after
       for (let reads = 0; reads < furtherReads; reads++) {
         const page = yield* operations.list(workspaceId, filter, { limit: limit - items.length, after: next })
-        items.push(...page.items.filter(({ from }) => KeyBinding.maySend(ids, senderOf(from))))
+        items.push(...page.items.filter((campaign) => KeyBinding.maySend(ids, senderOf(Campaign.senderOf(campaign)))))
         next = page.next
         if (next === null || items.length === limit) break
       }
@@ -188,7 +188,8 @@ export class Campaigns extends Context.Service<
     /**
      * The operations of an API key that is bound to these numbers; `null` if it is not bound. For a bound key, an
      * operation on a campaign of another number fails with `sender_not_available`, and lists leave such campaigns out.
-     * A campaign without `from` belongs to the workspace's default number.
+     * A campaign without `from` belongs to the number with which its recipients were checked, and before that to the
+     * workspace's default number.
      */
     readonly boundTo: (phoneNumberIds: KeyBinding.KeyBinding["phoneNumberIds"]) => Operations
   }

@@ -106,7 +106,7 @@ const queuedIn = (
 
 const loaded = (memory: Memory, kept: CampaignRecord, command: CampaignWorkStep.Work): CampaignWorkStep.LoadedWork => {
   const { campaign } = kept.job
-  const sender = senderOf(memory, campaign.workspaceId, command.provider, campaign.from ?? undefined)
+  const sender = senderOf(memory, campaign.workspaceId, command.provider, Campaign.senderOf(campaign) ?? undefined)
   return {
     now: memory.now,
     job: kept.job,

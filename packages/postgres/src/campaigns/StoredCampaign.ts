@@ -21,12 +21,20 @@ export const numberOf = (field: "checked" | "replaced" | "rows"): string =>
 type Stored =
   & Omit<
     Campaign.Campaign,
-    "expected" | "forecast" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds" | "judgesAgain"
+    | "expected"
+    | "forecast"
+    | "templateB"
+    | "categories"
+    | "replaced"
+    | "upload"
+    | "problemKinds"
+    | "judgesAgain"
+    | "senderId"
   >
   & Partial<
     Pick<
       Campaign.Campaign,
-      "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds" | "judgesAgain"
+      "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds" | "judgesAgain" | "senderId"
     >
   >
   & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs" | "perSecond"> & Partial<Forecast.Forecast> | null }
@@ -44,6 +52,7 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     judgesAgain = false,
     problemKinds = [],
     replaced = 0,
+    senderId = null,
     templateB = null,
     upload = null,
     ...state
@@ -55,6 +64,7 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     categories,
     problemKinds,
     judgesAgain,
+    senderId,
     replaced,
     upload,
     forecast: forecast && { lines: [], costs: [], perSecond: null, ...forecast },

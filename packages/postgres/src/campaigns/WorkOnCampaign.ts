@@ -59,7 +59,14 @@ const loadCampaign = statement(
     not exists (select from wac.send_queue q where q.campaign_id = c.id) as is_done,
     exists (select from wac.suppressions s where s.workspace_id = c.workspace_id) as is_suppressing
   from wac.campaigns c
-  ${sender("p", { workspaceId: "c.workspace_id", provider, named: "(c.state ->> 'from')" })}
+  ${
+      sender("p", {
+        workspaceId: "c.workspace_id",
+        provider,
+        // `Campaign.senderOf`
+        named: "coalesce(c.state ->> 'from', c.state ->> 'senderId')"
+      })
+    }
   left join lateral (
     select t from wac.templates t
     where t.workspace_id = c.workspace_id and t.provider_account_id = (p.p).provider_account_id
